@@ -26,6 +26,27 @@ module.exports = {
       to: { circular: true },
     },
     {
+      name: 'the-console-is-a-client',
+      comment: 'It knows the gateway by its public API alone, as any other client does.',
+      severity: 'error',
+      from: { path: '^console/' },
+      to: { path: '^(src|e2e|bench|scripts|bin)/' },
+    },
+    {
+      name: 'nothing-imports-the-console',
+      comment: 'The gateway serves its files and knows nothing of them.',
+      severity: 'error',
+      from: { path: '^(src|bench|bin)/' },
+      to: { path: '^console/' },
+    },
+    {
+      name: 'pages-are-islands',
+      comment: 'A page can be read and replaced alone: what several share lives in ui/, lib/ or api/.',
+      severity: 'error',
+      from: { path: '^console/src/pages/([^/]+)/' },
+      to: { path: '^console/src/pages/', pathNot: '^console/src/pages/$1/' },
+    },
+    {
       name: 'lib-imports-nothing',
       comment: 'lib is free of the domain: it could be published on its own.',
       severity: 'error',

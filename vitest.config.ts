@@ -51,7 +51,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'side by side',
-          include: ['src/**/*.test.ts', 'e2e/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
+          include: ['src/**/*.test.ts', 'e2e/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts', 'console/**/*.test.ts'],
           exclude: [...configDefaults.exclude, '**/__fixtures__/**', ...TOGETHER, ...ALONE],
           maxWorkers: BESIDE,
           sequence: { groupOrder: 1 },

@@ -5,29 +5,39 @@ import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
 const SOURCES = join(ROOT, 'src')
+const CONSOLE = join(ROOT, 'console')
 /** `current.json` in it names the fingerprint of the sources and the folder that was made of them. */
 export const BUNDLES = join(ROOT, 'dist')
 
 /**
- * Every source file under a folder. By hand: Node's own recursive listing takes eight times as long, and every start waits for it.
+ * Every file under a folder that is no test. By hand: Node's own recursive listing takes eight times as long, and every start waits for it.
  * @param {string} folder
+ * @param {RegExp} kind
  * @returns {Generator<string>}
  */
-function* sourceFiles(folder) {
+function* sourceFiles(folder, kind) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) yield* sourceFiles(path)
-    else if (path.endsWith('.ts') && !path.endsWith('.test.ts')) yield path
+    if (entry.isDirectory()) yield* sourceFiles(path, kind)
+    else if (kind.test(path) && !path.endsWith('.test.ts')) yield path
   }
 }
 
 /** Changes with every edit of the sources or the lockfile; undefined where there are no sources, as in an image. */
-export function fingerprint() {
-  if (statSync(SOURCES, { throwIfNoEntry: false }) === undefined) return undefined
+export const fingerprint = () => fingerprintOf(SOURCES, /\.ts$/)
+/** The same of the web console. */
+export const consoleFingerprint = () => fingerprintOf(CONSOLE, /./)
+
+/**
+ * @param {string} folder
+ * @param {RegExp} kind
+ */
+function fingerprintOf(folder, kind) {
+  if (statSync(folder, { throwIfNoEntry: false }) === undefined) return undefined
   let files = 0
   let bytes = 0
   let newest = 0
-  for (const file of [join(ROOT, 'package-lock.json'), ...sourceFiles(SOURCES)]) {
+  for (const file of [join(ROOT, 'package-lock.json'), ...sourceFiles(folder, kind)]) {
     const { size, mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? { size: 0, mtimeMs: 0 }
     files++
     bytes += size
@@ -44,5 +54,15 @@ export function currentBundle() {
     return now === undefined || now === sources ? join(BUNDLES, folder) : undefined
   } catch {
     return undefined
+  }
+}
+
+/** Whether what is served is the console of these sources. Only who builds asks: whoever serves takes what there is. */
+export function isConsoleCurrent() {
+  try {
+    const { sources } = /** @type {{ sources: string }} */ (JSON.parse(readFileSync(join(BUNDLES, 'console.json'), 'utf8')))
+    return sources === consoleFingerprint()
+  } catch {
+    return false
   }
 }

@@ -53,7 +53,7 @@ async function bundleInto(folder: string): Promise<number> {
 }
 
 function forgetOlder(): void {
-  const made = readdirSync(BUNDLES, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  const made = readdirSync(BUNDLES, { withFileTypes: true }).filter((entry) => entry.isDirectory() && !entry.name.startsWith('console-'))
   const byAge = made.map(({ name }) => ({ name, at: statSync(join(BUNDLES, name)).mtimeMs })).toSorted((a, b) => b.at - a.at)
   for (const { name } of byAge.slice(KEPT)) rmSync(join(BUNDLES, name), { recursive: true, force: true })
 }

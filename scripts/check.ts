@@ -13,7 +13,7 @@ import { parseArgs, stripVTControlCharacters } from 'node:util'
 
 const ROOT = join(import.meta.dirname, '..')
 const PART_LIMIT_MS = 180_000
-const FOLDERS = ['src', 'e2e', 'bench', 'scripts']
+const FOLDERS = ['src', 'e2e', 'bench', 'scripts', 'console']
 
 interface Part {
   readonly name: string
@@ -29,6 +29,12 @@ const PARTS: readonly Part[] = [
     // Each of its checkers reads what the others read: no more of them than cores that are likely to be there.
     command: ['node', 'node_modules/typescript-native/bin/tsc', '--noEmit', '-p', '.', '--pretty', 'false', '--checkers', '2'],
   },
+  {
+    name: 'console-types',
+    says: 'strict TypeScript, for browsers',
+    command: ['node', 'node_modules/typescript-native/bin/tsc', '--noEmit', '-p', 'console', '--pretty', 'false', '--checkers', '2'],
+  },
+  { name: 'console-api', says: 'the console’s types are what the API says', command: ['node', 'scripts/gen-console-api.ts', '--check'] },
   { name: 'dead-code', says: 'unused files, exports and dependencies', command: ['knip', '--no-progress'] },
   { name: 'lint', says: 'oxlint with type-aware rules', command: ['oxlint', '--quiet'] },
   { name: 'imports', says: 'the import map', command: ['depcruise', ...FOLDERS, '--output-type', 'err-long'] },

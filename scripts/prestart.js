@@ -1,6 +1,6 @@
 // Before `npm start`: makes the bundle when there is none of these sources, where what it takes is there. JavaScript, because the machine's
 // own Node runs it where the pinned one was not installed (`--omit=dev`, `--ignore-scripts`), and that may know no TypeScript.
-import { currentBundle } from '../bin/bundle.js'
+import { currentBundle, isConsoleCurrent } from '../bin/bundle.js'
 
 if (currentBundle() === undefined) {
   try {
@@ -8,5 +8,14 @@ if (currentBundle() === undefined) {
     await import('./build.ts')
   } catch (error) {
     process.stdout.write(`no bundle was made (${error.message}): Signalbox runs from its sources, and starts a little slower\n`)
+  }
+}
+
+if (!isConsoleCurrent()) {
+  try {
+    await import('vite')
+    await import('./build-console.ts')
+  } catch (error) {
+    process.stdout.write(`the web console was not built (${error.message}): the gateway serves without it\n`)
   }
 }

@@ -7,7 +7,16 @@ import { verifies } from '../../e2e/requirements.ts'
 const key = new Secret('a-key-of-16-chars')
 const short = new Secret('only-15-chars-k')
 
-const server = { port: 8787, bodyLimit: 1, shutdownGrace: 1, shutdownDelay: 0, role: 'all' as const, workers: 1, wrongKeysPerMinute: 100 }
+const server = {
+  port: 8787,
+  bodyLimit: 1,
+  console: true,
+  shutdownGrace: 1,
+  shutdownDelay: 0,
+  role: 'all' as const,
+  workers: 1,
+  wrongKeysPerMinute: 100,
+}
 
 function exposure(host: string, keys: Config['keys'] = {}): string | undefined {
   return checkExposure({ server: { ...server, host }, keys })

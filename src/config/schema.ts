@@ -15,6 +15,7 @@ const server = section({
   host: host().default('127.0.0.1').describe('Where it listens. Anything but the loopback needs both keys and the secret key to be set.'),
   port: whole(0, 65_535).prefault(8787).describe('`0`: any that is free.'),
   body_limit: size().prefault('32MiB').describe('Of one request.'),
+  console: flag().prefault(true).describe('The web console, `/console/`: pages that ask the API of this gateway with the key of whoever opens them.'),
   shutdown_grace: wait(0).prefault('30s').describe('How long running answers may finish after a stop signal.'),
   wrong_keys_per_minute: whole(1)
     .nullable()

@@ -21,6 +21,7 @@ export function toConfig(file: ConfigFile, keys: FixedKeys, path: string | undef
       host: file.server.host,
       port: file.server.port,
       bodyLimit: file.server.body_limit,
+      console: file.server.console,
       shutdownGrace: file.server.shutdown_grace,
       ...defined({ wrongKeysPerMinute: file.server.wrong_keys_per_minute }),
       shutdownDelay: file.server.shutdown_delay,

@@ -53,6 +53,8 @@ export interface ServerConfig {
   readonly host: string
   readonly port: number
   readonly bodyLimit: number
+  /** Whether the web console is served. */
+  readonly console: boolean
   /** How long running streams may finish after a stop signal. */
   readonly shutdownGrace: number
   /** Wrong API keys that one address may try in a minute; null: any number. Absent: where it listens decides. */

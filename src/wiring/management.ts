@@ -8,11 +8,13 @@ import type { Health } from '../router/health.ts'
 import type { Quantiles } from '../router/sketch.ts'
 import { doorsOpenApi } from '../doors/openapi.ts'
 import { createManagementApp, type ManagementOptions } from '../http/management/app.ts'
+import { consoleRoutes } from '../http/management/console-routes.ts'
 import { catalogRoutes } from '../http/management/catalog-routes.ts'
 import { generationRoutes } from '../http/management/generation-routes.ts'
 import { buildOpenApi } from '../http/management/openapi.ts'
 import { operationsRoutes, PROBES } from '../http/management/operations-routes.ts'
 import type { RegisteredRoute } from '../http/management/route-doc.ts'
+import { findConsole } from './console-files.ts'
 import { accountRoutes, type AccountDependencies } from './management-accounts.ts'
 import { policyRoutes, type PolicyDependencies } from './management-policies.ts'
 import { destinationManagement, type DestinationDependencies } from './management-destinations.ts'
@@ -54,6 +56,7 @@ export async function buildManagement(deps: ManagementDependencies): Promise<Man
         sleep,
       }),
     }),
+    consoleRoutes({ files: findConsole(), isOn: () => deps.config().server.console }),
     ...accountRoutes(deps),
     ...policyRoutes(deps),
     ...destinationManagement(deps.destinations),

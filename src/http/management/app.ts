@@ -24,6 +24,8 @@ declare module 'fastify' {
     /** Where else than in `authorization` a key may stand. */
     readonly keyHeader?: string
     readonly doc?: RouteDoc
+    /** Something for people to look at, and no part of the API. */
+    readonly isPage?: boolean
   }
   interface FastifyRequest {
     caller?: Caller
@@ -65,6 +67,7 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
     return body.length === 0 ? undefined : jsonOf(body)
   })
   app.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.isPage === true) return
     // Answers to HEAD come with those to GET.
     for (const one of [method].flat()) if (one !== 'HEAD') options.onRoute?.({ method: one, url, access: accessOf(config), doc: config?.doc })
   })

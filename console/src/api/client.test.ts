@@ -1,0 +1,75 @@
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import { ApiError, createApi, refusalOf, type Args } from './client.ts'
+
+interface Sent {
+  readonly url: string
+  readonly init: RequestInit
+}
+
+function scripted(answer: () => Response | Promise<Response>): { readonly fetch: typeof fetch; readonly sent: Sent[] } {
+  const sent: Sent[] = []
+  const send = async (url: unknown, init: RequestInit = {}): Promise<Response> => {
+    sent.push({ url: String(url), init })
+    return answer()
+  }
+  return { fetch: send, sent }
+}
+
+describe('a call of the API', () => {
+  it('puts what it is given where the route has a place for it', async () => {
+    const { fetch, sent } = scripted(() => Response.json({ data: [] }))
+    const api = createApi({ key: 'sk-1', fetch })
+    await api('GET /api/v1/keys/{hash}', { params: { hash: 'a/b c' } })
+    await api('GET /api/v1/keys', { query: { offset: 100, workspace_id: undefined } })
+    await api('POST /api/v1/keys', { body: { name: 'ci' } })
+    expect(sent.map(({ url, init }) => [init.method, url, init.body])).toEqual([
+      ['GET', '/api/v1/keys/a%2Fb%20c', undefined],
+      ['GET', '/api/v1/keys?offset=100', undefined],
+      ['POST', '/api/v1/keys', '{"name":"ci"}'],
+    ])
+    expect(sent.every(({ init }) => new Headers(init.headers).get('authorization') === 'Bearer sk-1')).toBe(true)
+  })
+
+  it('asks for what is required, and for nothing else', () => {
+    expectTypeOf<Args<'GET /api/v1/keys'>>().toExtend<[input?: { readonly query?: { readonly offset?: number | undefined } }, signal?: AbortSignal]>()
+    expectTypeOf<Args<'GET /api/v1/keys/{hash}'>[0]>().toExtend<{ readonly params: { readonly hash: string } }>()
+    // @ts-expect-error -- there is no such route
+    void ((api: ReturnType<typeof createApi>) => api('GET /api/v1/nothing'))
+    // @ts-expect-error -- whose key?
+    void ((api: ReturnType<typeof createApi>) => api('GET /api/v1/keys/{hash}'))
+  })
+
+  it('rejects with the words and the field of a refusal, and tells of a key that is not taken', async () => {
+    const refused: string[] = []
+    const body = { error: { code: 401, message: 'no such key', metadata: { error_type: 'authentication', path: 'config.endpoint' } } }
+    const { fetch } = scripted(() => Response.json(body, { status: 401 }))
+    const api = createApi({ key: 'sk-1', fetch, onRefused: () => refused.push('refused') })
+    const error = await api('GET /api/v1/credits').catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(ApiError)
+    expect(error).toMatchObject({ status: 401, errorType: 'authentication', message: 'no such key', path: 'config.endpoint' })
+    expect(refused).toEqual(['refused'])
+  })
+
+  it('says that the gateway is away, or slow, in words of its own', async () => {
+    const away = createApi({ key: 'sk-1', fetch: scripted(() => Promise.reject(new TypeError('Failed to fetch'))).fetch })
+    await expect(away('GET /api/v1/credits')).rejects.toMatchObject({ status: 0, message: 'The gateway cannot be reached.' })
+    const never = (_url: unknown, init?: RequestInit): Promise<Response> =>
+      new Promise((_resolve, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal!.reason as Error)))
+    const slow = createApi({ key: 'sk-1', fetch: never, limitMs: 5 })
+    await expect(slow('GET /api/v1/credits')).rejects.toMatchObject({ status: 0, message: 'The gateway did not answer in time.' })
+  })
+
+  it('that is not wanted any more ends as that, not as a fault', async () => {
+    const never = (_url: unknown, init?: RequestInit): Promise<Response> =>
+      new Promise((_resolve, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal!.reason as Error)))
+    const leaving = new AbortController()
+    const call = createApi({ key: 'sk-1', fetch: never })('GET /api/v1/credits', {}, leaving.signal)
+    leaving.abort()
+    await expect(call).rejects.toMatchObject({ name: 'AbortError' })
+  })
+})
+
+it('a refusal that is a page of a proxy is told by its status', () => {
+  expect(refusalOf(502, '<html>Bad Gateway</html>').message).toBe('The gateway answered with status 502.')
+  expect(refusalOf(500, '{"error":{}}').message).toBe('The gateway answered with status 500.')
+})

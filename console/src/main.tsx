@@ -1,0 +1,30 @@
+import '@mantine/core/styles.css'
+import { MantineProvider } from '@mantine/core'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { App } from './app.tsx'
+import { ApiError } from './api/client.ts'
+import { theme } from './theme.ts'
+
+const RETRIES = 2
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // What was refused once is refused again; what was not reached, or overloaded, may come back.
+      retry: (failures, error) => failures < RETRIES && error instanceof ApiError && (error.status === 0 || error.status >= 500),
+      staleTime: 5_000,
+    },
+  },
+})
+
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <MantineProvider theme={theme} defaultColorScheme="auto">
+      <QueryClientProvider client={queries}>
+        <App />
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+)

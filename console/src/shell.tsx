@@ -1,0 +1,98 @@
+import {
+  ActionIcon,
+  AppShell,
+  Burger,
+  Button,
+  Center,
+  Group,
+  Loader,
+  NavLink,
+  ScrollArea,
+  Text,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { Suspense, type ReactNode } from 'react'
+import { Link, Route, Switch, useLocation } from 'wouter'
+import { NotFound } from './not-found.tsx'
+import { PAGES } from './pages/index.ts'
+import { Boundary } from './ui/boundary.tsx'
+
+export interface ShellProps {
+  readonly onSignOut: () => void
+}
+
+/** What stands around every page. */
+export function Shell({ onSignOut }: ShellProps): ReactNode {
+  const [opened, { toggle, close }] = useDisclosure()
+  return (
+    <AppShell header={{ height: 52 }} navbar={{ width: 210, breakpoint: 'sm', collapsed: { mobile: !opened } }} padding="lg">
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between">
+          <Group gap="sm">
+            <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" />
+            <img src={`${import.meta.env.BASE_URL}favicon.svg`} alt="" width={26} height={26} />
+            <Text fw={650}>Signalbox</Text>
+          </Group>
+          <Group gap="xs">
+            <SchemeSwitch />
+            <Button variant="default" size="xs" onClick={onSignOut}>
+              Sign out
+            </Button>
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs">
+        <ScrollArea>
+          <Navigation onGo={close} />
+        </ScrollArea>
+      </AppShell.Navbar>
+      <AppShell.Main>
+        <Pages />
+      </AppShell.Main>
+    </AppShell>
+  )
+}
+
+function SchemeSwitch(): ReactNode {
+  const { setColorScheme } = useMantineColorScheme()
+  const next = useComputedColorScheme('light') === 'light' ? 'dark' : 'light'
+  return (
+    <ActionIcon variant="default" size={30} aria-label={`Use the ${next} colours`} onClick={() => setColorScheme(next)}>
+      {next === 'dark' ? '☾' : '☀'}
+    </ActionIcon>
+  )
+}
+
+function Navigation({ onGo }: { readonly onGo: () => void }): ReactNode {
+  const [location] = useLocation()
+  const isHere = (path: string): boolean => (path === '/' ? location === '/' : location === path || location.startsWith(`${path}/`))
+  return PAGES.map(({ path, label }) => <NavLink key={path} component={Link} href={path} label={label} active={isHere(path)} onClick={onGo} />)
+}
+
+/** A page is loaded when it is first looked at; one that fails leaves the others usable. */
+function Pages(): ReactNode {
+  const [location] = useLocation()
+  const waiting = (
+    <Center h={200}>
+      <Loader aria-label="Loading" />
+    </Center>
+  )
+  return (
+    <Boundary key={location}>
+      <Suspense fallback={waiting}>
+        <Switch>
+          {PAGES.map(({ path, View }) => (
+            <Route key={path} path={path}>
+              <View />
+            </Route>
+          ))}
+          <Route>
+            <NotFound />
+          </Route>
+        </Switch>
+      </Suspense>
+    </Boundary>
+  )
+}

@@ -1,0 +1,56 @@
+import { Button, Group, Modal, Stack, Text, type ButtonProps } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useState, type ReactNode } from 'react'
+import { Problem } from './problem.tsx'
+
+export interface ConfirmProps {
+  readonly label: string
+  readonly title: string
+  /** What will happen, and what will not come back. */
+  readonly children: ReactNode
+  /** Rejects with what is then shown; the question stays open. */
+  readonly onConfirm: () => Promise<unknown>
+  readonly size?: ButtonProps['size']
+}
+
+/** A button for what cannot be undone: asks once, says what it does, and shows why when it was refused. */
+export function Confirm({ label, title, children, onConfirm, size = 'xs' }: ConfirmProps): ReactNode {
+  const [opened, { open, close }] = useDisclosure()
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<Error | null>(null)
+  const confirm = async (): Promise<void> => {
+    setBusy(true)
+    setError(null)
+    try {
+      await onConfirm()
+      close()
+    } catch (thrown) {
+      setError(thrown instanceof Error ? thrown : new Error(String(thrown)))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <>
+      <Button size={size} variant="light" color="red" onClick={open}>
+        {label}
+      </Button>
+      <Modal opened={opened} onClose={close} title={title}>
+        <Stack>
+          <Text size="sm" component="div">
+            {children}
+          </Text>
+          <Problem error={error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              Cancel
+            </Button>
+            <Button color="red" loading={busy} onClick={() => void confirm()}>
+              {label}
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </>
+  )
+}

@@ -1,0 +1,28 @@
+import { Skeleton, Stack } from '@mantine/core'
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Problem } from './problem.tsx'
+
+export interface LoadedProps<T> {
+  readonly of: UseQueryResult<T>
+  readonly children: (data: T) => ReactNode
+}
+
+/** What a route answered; before that a shape of it, and why not when it was refused. What was read earlier stays readable beside a problem. */
+export function Loaded<T>({ of: { data, error, refetch }, children }: LoadedProps<T>): ReactNode {
+  if (data === undefined && error === null) {
+    return (
+      <Stack gap="xs" aria-label="Loading" aria-busy>
+        {[1, 2, 3].map((row) => (
+          <Skeleton key={row} h={34} />
+        ))}
+      </Stack>
+    )
+  }
+  return (
+    <Stack gap="md">
+      <Problem error={error} onRetry={() => void refetch()} />
+      {data !== undefined && children(data)}
+    </Stack>
+  )
+}

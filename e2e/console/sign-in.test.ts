@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
+import { startGateway, TEST_KEY, TEST_MANAGEMENT_KEY, type TestGateway } from '../../src/testing/start-gateway.ts'
+
+describe.skipIf(!hasBrowser)('signing in to the console', () => {
+  const browser = withBrowser()
+  let gateway: TestGateway
+  beforeAll(async () => {
+    gateway = await startGateway()
+  })
+  afterAll(() => gateway.close())
+
+  const atTheDoor = () => browser.open(`${gateway.url}/console/`)
+
+  it('takes a management key, and shows the pages', async () => {
+    const { page, problems } = await atTheDoor()
+    await page.getByLabel('Management key').fill(TEST_MANAGEMENT_KEY)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.getByRole('link', { name: 'Keys', exact: true }).click()
+    await page.getByRole('table', { name: 'Inference keys' }).waitFor()
+    expect(page.url()).toBe(`${gateway.url}/console/keys`)
+    expect(problems).toEqual([])
+  })
+
+  it('refuses an inference key and an unknown one, each with its reason', async () => {
+    const { page } = await atTheDoor()
+    await page.getByLabel('Management key').fill(TEST_KEY)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('This is an inference key').waitFor()
+    await page.getByLabel('Management key').fill('sk-sb-mgmt-v1-unknown')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('The gateway does not know this key').waitFor()
+    expect(await page.getByRole('link', { name: 'Keys', exact: true }).count()).toBe(0)
+  })
+
+  it('takes the key of a printed link, which then stands nowhere in the address', async () => {
+    const { page } = await browser.open(`${gateway.url}/console/#key=${TEST_MANAGEMENT_KEY}`)
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    expect(page.url()).toBe(`${gateway.url}/console/`)
+    expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain(TEST_MANAGEMENT_KEY)
+  })
+
+  it('keeps the key for the tab alone, or for the browser where its user says so, until he signs out', async () => {
+    const { page } = await atTheDoor()
+    const signIn = async (): Promise<void> => {
+      await page.getByLabel('Management key').fill(TEST_MANAGEMENT_KEY)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    }
+    await signIn()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    const elsewhere = await page.context().newPage()
+    await elsewhere.goto(`${gateway.url}/console/`)
+    await elsewhere.getByLabel('Management key').waitFor()
+
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('Stay signed in on this computer').check()
+    await signIn()
+    await elsewhere.reload()
+    await elsewhere.getByRole('heading', { name: 'Overview' }).waitFor()
+
+    await elsewhere.getByRole('button', { name: 'Sign out' }).click()
+    expect(await elsewhere.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain(TEST_MANAGEMENT_KEY)
+  })
+
+  it('a key that is not taken any more leads back to the door, and says so', async () => {
+    const { page } = await browser.open(`${gateway.url}/console/#key=sk-sb-mgmt-v1-${'c3'.repeat(24)}`)
+    await page.getByRole('link', { name: 'Keys', exact: true }).click()
+    await page.getByText('That key is not taken any more').waitFor()
+  })
+})

@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ConsoleFile, ConsoleFiles } from '../http/management/console-routes.ts'
+
+/** The builds lie two folders above where a source of this room stands, and one above where a bundle does. */
+const PLACES = [join(import.meta.dirname, '..'), join(import.meta.dirname, '../../dist')]
+
+/** The console that was built last, or undefined where none was: `npm start` and images have one, bare sources do not. */
+export function findConsole(places: readonly string[] = PLACES): ConsoleFiles | undefined {
+  for (const place of places) {
+    try {
+      const { folder } = JSON.parse(readFileSync(join(place, 'console.json'), 'utf8')) as { readonly folder: string }
+      const files = JSON.parse(readFileSync(join(place, folder, 'files.json'), 'utf8')) as readonly ConsoleFile[]
+      const byPath = new Map(files.map((file) => [file.path, file]))
+      return {
+        build: folder,
+        get: (path) => byPath.get(path),
+        read: ({ path }, encoding) => readFile(join(place, folder, encoding === undefined ? path : `${path}.${encoding}`)),
+      }
+    } catch {
+      // Not here.
+    }
+  }
+  return undefined
+}
