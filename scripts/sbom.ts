@@ -3,11 +3,11 @@
  *
  *   node scripts/sbom.ts > sbom.json
  *
- * npm writes the bill of everything, and this leaves out what is for development only. npm's own `--omit dev` also leaves out packages that
+ * npm writes the bill of everything, and this leaves out what is for development only; what the console is built of is not. npm's own `--omit dev` also leaves out packages that
  * development needs, too: half of what ships.
  */
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -26,6 +26,8 @@ export interface LockedPackage {
   readonly devOptional?: boolean
   readonly optional?: boolean
   readonly hasInstallScript?: boolean
+  readonly dependencies?: { readonly [name: string]: string }
+  readonly peerDependencies?: { readonly [name: string]: string }
 }
 
 /** Every package of the lockfile but the project itself. */
@@ -39,8 +41,39 @@ export function lockedPackages(): readonly LockedPackage[] {
     .map(([path, locked]) => ({ ...locked, name: name(path), path }))
 }
 
-/** What an operator installs. */
-export const ships = ({ dev, devOptional }: LockedPackage): boolean => dev !== true && devOptional !== true
+/** What runs in the process of a gateway, and an operator installs. */
+export const runs = ({ dev, devOptional }: LockedPackage): boolean => dev !== true && devOptional !== true
+
+/** Packages the console's sources import, by name: `@mantine/core` of `@mantine/core/styles.css`. */
+export function importedByConsole(): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (const file of globSync('console/src/**/*.{ts,tsx}', { cwd: ROOT, exclude: (path) => path.endsWith('.test.ts') })) {
+    const text = readFileSync(join(ROOT, file), 'utf8')
+    for (const [, name] of text.matchAll(/^(?:.* from|import) '((?:@[\w.-]+\/)?[a-z][\w.-]*)/gm)) names.add(name!)
+  }
+  return names
+}
+
+/** What the console is built of, and so runs in the browsers of those who manage: what its sources import, and what that needs. */
+export function consolePackages(packages: readonly LockedPackage[]): readonly LockedPackage[] {
+  const byPath = new Map(packages.map((one) => [one.path, one]))
+  const found = new Set<LockedPackage>()
+  const add = (name: string, from: string): void => {
+    // As Node looks for it: beside whoever asks, then further up.
+    for (let place = from; ; place = place.slice(0, Math.max(0, place.lastIndexOf('node_modules/') - 1))) {
+      const one = byPath.get(place === '' ? `node_modules/${name}` : `${place}/node_modules/${name}`)
+      if (one !== undefined && !found.has(one)) {
+        found.add(one)
+        // Types are packages, too, of which nothing is left in what is built.
+        const needs = Object.keys({ ...one.dependencies, ...one.peerDependencies }).filter((need) => !need.startsWith('@types/'))
+        for (const need of needs) add(need, one.path)
+      }
+      if (one !== undefined || place === '') return
+    }
+  }
+  for (const name of importedByConsole()) add(name, '')
+  return [...found]
+}
 
 interface Component {
   readonly 'bom-ref': string
@@ -63,11 +96,8 @@ export function writeBill(): Bill {
     timeout: 60_000,
   })
   const bill = JSON.parse(text) as Bill
-  const shipped = new Set(
-    lockedPackages()
-      .filter(ships)
-      .map(({ name, version }) => `${name}@${version}`),
-  )
+  const packages = lockedPackages()
+  const shipped = new Set([...packages.filter(runs), ...consolePackages(packages)].map(({ name, version }) => `${name}@${version}`))
   const components = bill.components.filter(({ name, version }) => shipped.has(`${name}@${version}`))
   const kept = new Set(components.map((component) => component['bom-ref']))
   const dependencies = bill.dependencies

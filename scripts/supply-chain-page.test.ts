@@ -2,14 +2,17 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { lockedPackages, ships } from './sbom.ts'
+import { consolePackages, lockedPackages, runs } from './sbom.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 
 it('the page counts the packages that ship', () => {
-  const [, count] = /packages that ship[^|]*\| (\d+) \|/.exec(read('docs/reference/supply-chain.md')) ?? []
-  expect(Number(count)).toBe(lockedPackages().filter(ships).length)
+  const page = read('docs/reference/supply-chain.md')
+  const [, count] = /packages that run in a gateway[^|]*\| (\d+) \|/.exec(page) ?? []
+  expect(Number(count)).toBe(lockedPackages().filter(runs).length)
+  const [, inConsole] = /packages the console is built of[^|]*\| (\d+) \|/.exec(page) ?? []
+  expect(Number(inConsole)).toBe(consolePackages(lockedPackages()).length)
 })
 
 it('the image ends without shell, package manager and root', () => {

@@ -12,6 +12,8 @@ export interface BannerOptions {
   readonly role: Role
   /** Processes that share the port. */
   readonly workers: number
+  /** Whether there is a web console to open. */
+  readonly hasConsole: boolean
 }
 
 /** What a newcomer sees after `npm start`: where it listens, the keys that are shown once, and a curl that works as it stands. */
@@ -31,8 +33,16 @@ export function banner(options: BannerOptions): string {
     `  -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`,
     `  -d '{"model":"${EXAMPLE_MODEL}","input":"Hello from Signalbox","stream":true}'`,
     '',
+    ...consoleLines(options),
   )
   return `${lines.join('\n')}\n`
+}
+
+/** With a key that is shown anyway, the link signs in: a fragment stays in the browser that opens it. */
+function consoleLines({ url, generated, hasConsole }: BannerOptions): readonly string[] {
+  if (!hasConsole) return []
+  const management = generated.find(({ key }) => key.kind === 'management')
+  return [`Console: ${url}/console/${management === undefined ? '' : `#key=${management.secret.reveal()}`}`, '']
 }
 
 /** Keys that were made, the only time they can be read. */

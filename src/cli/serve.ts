@@ -10,6 +10,7 @@ import { GatewayError } from '../core/error.ts'
 import { defined } from '../lib/defined.ts'
 import type { Logger } from '../lib/logger.ts'
 import { holdYoungGeneration } from '../lib/young-generation.ts'
+import { findConsole } from '../wiring/console-files.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { banner, keyLines } from './banner.ts'
 import { catchTheUncaught } from './last-resort.ts'
@@ -185,6 +186,7 @@ function bannerOf(app: App, url: string, config: Config): string {
     dataDir: config.dataDir,
     role: config.server.role,
     workers: workersOf(config),
+    hasConsole: config.server.console && findConsole() !== undefined,
   })
 }
 
