@@ -1,6 +1,6 @@
 import type { Spent } from './counter.ts'
 import type { Encryption } from './encryption.ts'
-import type { Generation, GenerationContent } from './generation.ts'
+import type { Generation, GenerationContent, GenerationStatus } from './generation.ts'
 import type { GuardrailStore } from './guardrail.ts'
 import type { DestinationStore, DurableOutbox } from './outbox.ts'
 import type { RetentionStore } from './retention.ts'
@@ -111,6 +111,28 @@ export interface Packing<P> {
   unpack(packed: P): Generation
 }
 
+/** Which records a list holds: all that match every field given. */
+export interface GenerationFilter {
+  readonly workspaceId?: string
+  /** When the call began: `from` inclusive, `to` exclusive, milliseconds since the epoch. */
+  readonly from?: number
+  readonly to?: number
+  /** The model that served, or the one the caller named. */
+  readonly model?: string
+  /** Slug. */
+  readonly provider?: string
+  readonly status?: GenerationStatus
+  readonly errorType?: string
+  readonly keyHash?: string
+  readonly sessionId?: string
+}
+
+export interface GenerationPage {
+  readonly generations: readonly Generation[]
+  /** Where to go on; null: nothing is left. */
+  readonly nextCursor: string | null
+}
+
 export interface GenerationStore {
   /** One transaction. Ids that exist already are left as they are. */
   insertMany(batch: readonly RecordedGeneration[]): Promise<void>
@@ -119,6 +141,13 @@ export interface GenerationStore {
   content(id: string, workspaceId?: string): Promise<GenerationContent | undefined>
   /** Records of calls that began at `from` or later and before `to` (milliseconds since the epoch), oldest first, some hundreds at a time. */
   between(from: number, to: number): AsyncIterable<readonly Generation[]>
+  /**
+   * Records that match, newest first, at most `limit` of them. One page looks at a bounded number of rows and reads a bounded number of bytes,
+   * so it may be short, or empty, while `nextCursor` says that there is more: whoever wants all of them goes on until it is null. A cursor is a
+   * place in the order of time and outlives the record it was made from; what was written since, for calls that began after that place, comes
+   * on none of the pages behind it. Throws GatewayError `invalid_request` with the path `cursor` for one that no page gave.
+   */
+  list(filter: GenerationFilter, page: { readonly limit: number; readonly cursor?: string }): Promise<GenerationPage>
 }
 
 /** A caller's own credential for a provider, as stored. */

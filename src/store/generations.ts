@@ -3,6 +3,7 @@ import type { Generation } from '../core/generation.ts'
 import type { GenerationStore, RecordedGeneration } from '../core/store.ts'
 import { createBulkInsert } from './bulk-insert.ts'
 import type { Database, Db, Tables } from './database.ts'
+import { createGenerationList } from './generation-list.ts'
 import { decodeContent, decodeGeneration, encodeContent, encodeGeneration, GENERATION_COLUMNS } from './generation-row.ts'
 import { addSpend } from './spend.ts'
 import { guarded } from './store-error.ts'
@@ -35,7 +36,7 @@ function onlyNew(batch: readonly RecordedGeneration[], rows: readonly { readonly
   return batch.flatMap(({ generation }, i) => (left.delete(rows[i]!.id) ? [generation] : []))
 }
 
-export function createGenerationStore({ db }: Pick<Database, 'db'>, insert: InsertGenerations): GenerationStore {
+export function createGenerationStore({ db, engine }: Pick<Database, 'db' | 'engine'>, insert: InsertGenerations): GenerationStore {
   return {
     insertMany: (batch) => (batch.length === 0 ? Promise.resolve() : inTransaction(db, async (trx) => void (await insert(trx, batch)))),
     get: (id, workspaceId) =>
@@ -57,6 +58,7 @@ export function createGenerationStore({ db }: Pick<Database, 'db'>, insert: Inse
         return row && decodeContent(row.content)
       }),
     between: (from, to) => walk(db, from, to),
+    list: createGenerationList(db, engine),
   }
 }
 
