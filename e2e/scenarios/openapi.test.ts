@@ -220,6 +220,9 @@ describe('answers', () => {
       await call('GET', `${path}?id=nobody`, path)
       await call('GET', path, path)
     }
+    await simple('GET', `${api}/generations`)
+    await call('GET', `${api}/generations?cursor=none`, `${api}/generations`)
+    for (const id of [generation, 'nobody']) await call('GET', `${api}/generations/${id}`, `${api}/generations/{id}`)
     await simple('GET', `${api}/activity`)
 
     const destinations = `${api}/observability/destinations`

@@ -39,6 +39,7 @@ const IN_PATH: readonly (readonly [prefix: string, id: (tenant: Tenant) => strin
   ['/api/v1/observability/destinations/', ({ destination }) => destination],
   ['/api/v1/guardrails/', ({ guardrail }) => guardrail],
   ['/api/v1/presets/', ({ preset }) => preset],
+  ['/api/v1/generations/', ({ generation }) => generation],
 ]
 /** Path parameters behind the id. */
 const BEHIND: { readonly [parameter: string]: string } = { interval: 'daily', version: '1' }

@@ -10,6 +10,7 @@ import { doorsOpenApi } from '../doors/openapi.ts'
 import { createManagementApp, type ManagementOptions } from '../http/management/app.ts'
 import { consoleRoutes } from '../http/management/console-routes.ts'
 import { catalogRoutes } from '../http/management/catalog-routes.ts'
+import { generationListRoutes } from '../http/management/generation-list-routes.ts'
 import { generationRoutes } from '../http/management/generation-routes.ts'
 import { buildOpenApi } from '../http/management/openapi.ts'
 import { operationsRoutes, PROBES } from '../http/management/operations-routes.ts'
@@ -36,6 +37,11 @@ const BODY_LIMIT = 1024 * 1024
 /** Wires the management API. Loaded with its first request, so that the socket opens before the framework is read. */
 export async function buildManagement(deps: ManagementDependencies): Promise<ManagementApi> {
   const registered: RegisteredRoute[] = []
+  const find = createFindGeneration({
+    look: async (id, workspaceId) => deps.sink.pending(id, workspaceId) ?? (await deps.store.generations.get(id, workspaceId)),
+    clock: systemClock,
+    sleep,
+  })
   const app = createManagementApp({ ...deps, bodyLimitBytes: BODY_LIMIT, onRoute: (route) => registered.push(route) }, [
     operationsRoutes({ metrics: deps.metrics, openApi: once(() => JSON.stringify(describeApi(registered))) }),
     catalogRoutes({
@@ -49,14 +55,9 @@ export async function buildManagement(deps: ManagementDependencies): Promise<Man
         return model === undefined ? undefined : { data: presentEndpoints(model, (endpoint) => statsOf(deps.health, endpoint.id)) }
       },
     }),
-    generationRoutes({
-      find: createFindGeneration({
-        look: async (id, workspaceId) => deps.sink.pending(id, workspaceId) ?? (await deps.store.generations.get(id, workspaceId)),
-        clock: systemClock,
-        sleep,
-      }),
-    }),
     consoleRoutes({ files: findConsole(), isOn: () => deps.config().server.console }),
+    generationRoutes({ find }),
+    generationListRoutes({ find, list: (filter, page) => deps.store.generations.list(filter, page) }),
     ...accountRoutes(deps),
     ...policyRoutes(deps),
     ...destinationManagement(deps.destinations),

@@ -123,8 +123,8 @@ type Figures = Pick<
   | 'upstream_inference_cost'
 >
 
-/** Tokens and money. */
-function figuresOf({ usage, cost: exact, isByok }: Generation): Figures {
+/** Tokens and money, wherever a record is shown. */
+export function figuresOf({ usage, cost: exact, isByok }: Generation): Figures {
   const cost = roundCost(exact)
   const paid = roundUsd(gatewayShare(exact))
   return {
