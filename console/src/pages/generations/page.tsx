@@ -1,6 +1,113 @@
-import type { ReactNode } from 'react'
+import { Alert, Button, Center, Loader, Stack, Text } from '@mantine/core'
+import { useState, type ReactNode } from 'react'
+import { useSearchParams } from 'wouter'
+import type { GenerationSummary } from '../../api/schema.ts'
+import { count, duration, moment, NOTHING, usd } from '../../lib/format.ts'
+import { DataTable, type Column } from '../../ui/data-table.tsx'
 import { Page } from '../../ui/page.tsx'
+import { Problem } from '../../ui/problem.tsx'
+import { Detail } from './detail.tsx'
+import { FilterBar } from './filter-bar.tsx'
+import { filtersOf, withFilter, type Filters } from './filters.ts'
+import { StatusBadge } from './status.tsx'
+import { useGenerations } from './use-generations.ts'
+
+const COLUMNS: readonly Column<GenerationSummary>[] = [
+  {
+    header: 'Time',
+    cell: ({ created_at }) => (
+      <Text span size="sm" style={{ whiteSpace: 'nowrap' }}>
+        {moment(created_at)}
+      </Text>
+    ),
+  },
+  { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+  { header: 'Model', cell: (row) => <Model of={row} /> },
+  { header: 'Provider', cell: ({ provider_name }) => provider_name ?? NOTHING },
+  { header: 'Key', cell: ({ api_key_name }) => api_key_name },
+  { header: 'In', cell: ({ tokens_prompt }) => count(tokens_prompt), isFigure: true },
+  { header: 'Out', cell: ({ tokens_completion }) => count(tokens_completion), isFigure: true },
+  { header: 'Cost', cell: ({ total_cost, upstream_inference_cost }) => usd(total_cost + (upstream_inference_cost ?? 0)), isFigure: true },
+  { header: 'First token', cell: ({ latency }) => duration(latency), isFigure: true },
+  { header: 'Duration', cell: ({ generation_time }) => duration(generation_time), isFigure: true },
+  { header: 'Tries', cell: ({ attempts }) => attempts, isFigure: true },
+]
+
+/** What served, and what was asked for where that is another. */
+function Model({ of: { model, requested_model, error_type } }: { readonly of: GenerationSummary }): ReactNode {
+  return (
+    <>
+      <Text span size="sm">
+        {model ?? requested_model}
+      </Text>
+      {model !== null && model !== requested_model && (
+        <Text size="xs" c="dimmed">
+          asked for {requested_model}
+        </Text>
+      )}
+      {error_type !== null && (
+        <Text size="xs" c="red">
+          {error_type}
+        </Text>
+      )}
+    </>
+  )
+}
 
 export default function GenerationsPage(): ReactNode {
-  return <Page title="Generations">{null}</Page>
+  const [search, setSearch] = useSearchParams()
+  const [isLive, setLive] = useState(true)
+  const filters = filtersOf(search)
+  const found = useGenerations(filters, isLive)
+  const open = (id: string | null): void =>
+    setSearch((now) => {
+      const next = new URLSearchParams(now)
+      if (id === null) next.delete('id')
+      else next.set('id', id)
+      return next
+    })
+  const change = (name: keyof Filters, value: string | null): void => setSearch((now) => withFilter(now, name, value), { replace: true })
+  const id = search.get('id')
+  return (
+    <Page title="Generations" about="The record of every call: what it asked for, who served it, what it took and cost.">
+      <FilterBar filters={filters} onChange={change} onClear={() => setSearch({}, { replace: true })} isLive={isLive} onLive={setLive} />
+      <Problem error={found.error} onRetry={found.again} />
+      {found.isLoading ? (
+        <Center h={120}>
+          <Loader aria-label="Loading" />
+        </Center>
+      ) : (
+        <Found of={found} isFiltered={Object.keys(filters).length > 0} onOpen={(row) => open(row.id)} />
+      )}
+      {id !== null && <Detail key={id} id={id} onClose={() => open(null)} />}
+    </Page>
+  )
+}
+
+interface FoundProps {
+  readonly of: ReturnType<typeof useGenerations>
+  readonly isFiltered: boolean
+  readonly onOpen: (row: GenerationSummary) => void
+}
+
+function Found({ of: { rows, more, isLooking }, isFiltered, onOpen }: FoundProps): ReactNode {
+  const nothing = isFiltered
+    ? 'No call matches these filters.'
+    : 'No call was recorded yet. The Playground makes one, as does the curl that the gateway printed when it started.'
+  return (
+    <Stack>
+      {rows.length === 0 && more !== undefined ? (
+        <Alert color="gray">{isLooking ? 'Looking further back …' : 'Nothing was found so far. There are older records.'}</Alert>
+      ) : (
+        <DataTable label="Generations" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} onOpen={onOpen} empty={nothing} />
+      )}
+      {more !== undefined && (
+        <Center>
+          <Button variant="default" size="xs" loading={isLooking} onClick={more}>
+            Older
+          </Button>
+        </Center>
+      )}
+    </Stack>
+  )
 }

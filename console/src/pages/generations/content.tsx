@@ -1,0 +1,55 @@
+import { Anchor, Code, Stack, Text, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { useRead } from '../../api/hooks.ts'
+import { Loaded } from '../../ui/loaded.tsx'
+
+/** What was said, where the workspace keeps it. Shown as text, whatever it looks like. */
+export function Content({ id }: { readonly id: string }): ReactNode {
+  const read = useRead('GET /api/v1/generation/content', { query: { id } })
+  if (read.error?.status === 404) {
+    return (
+      <Text size="sm" c="dimmed">
+        What was said in this call was not kept. A workspace keeps it when it asks for that:{' '}
+        <Anchor component={Link} href="/workspaces">
+          Workspaces
+        </Anchor>
+        .
+      </Text>
+    )
+  }
+  return (
+    <Loaded of={read}>
+      {({ data: { input, output } }) => (
+        <Stack>
+          <Title order={2}>Input</Title>
+          {input.messages.map((message, index) => (
+            // Messages have no names, and their order does not change.
+            <Code key={index} block style={{ whiteSpace: 'pre-wrap' }}>
+              {sayOf(message)}
+            </Code>
+          ))}
+          {output.reasoning !== null && (
+            <>
+              <Title order={2}>Reasoning</Title>
+              <Code block style={{ whiteSpace: 'pre-wrap' }}>
+                {output.reasoning}
+              </Code>
+            </>
+          )}
+          <Title order={2}>Output</Title>
+          <Code block style={{ whiteSpace: 'pre-wrap' }}>
+            {output.completion ?? 'No text.'}
+          </Code>
+        </Stack>
+      )}
+    </Loaded>
+  )
+}
+
+function sayOf(message: unknown): string {
+  if (typeof message !== 'object' || message === null) return String(message)
+  const { role, content } = message as { readonly role?: unknown; readonly content?: unknown }
+  if (typeof role === 'string' && typeof content === 'string') return `${role}: ${content}`
+  return JSON.stringify(message, null, 2)
+}

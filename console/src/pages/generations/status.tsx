@@ -1,0 +1,20 @@
+import { Badge } from '@mantine/core'
+import type { ReactNode } from 'react'
+import type { Status } from './filters.ts'
+
+const LOOKS: { readonly [S in Status]: { readonly color: string; readonly sign: string } } = {
+  completed: { color: 'teal', sign: '✓' },
+  incomplete: { color: 'yellow', sign: '…' },
+  failed: { color: 'red', sign: '✕' },
+  cancelled: { color: 'gray', sign: '⊘' },
+}
+
+/** How a call ended: by a sign and a word, not by colour alone. */
+export function StatusBadge({ status }: { readonly status: Status }): ReactNode {
+  const { color, sign } = LOOKS[status]
+  return (
+    <Badge color={color} variant="light" tt="none" fw={500} miw="max-content" leftSection={<span aria-hidden>{sign}</span>}>
+      {status}
+    </Badge>
+  )
+}

@@ -1,0 +1,94 @@
+import { Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import type { GenerationDetail } from '../../api/schema.ts'
+import { count, duration, moment, usd } from '../../lib/format.ts'
+import { Facts, type FactsProps } from '../../ui/facts.tsx'
+import { Timeline } from './timeline-view.tsx'
+
+const FORMATS = { responses: 'Responses', chat_completions: 'Chat Completions', messages: 'Messages' } as const
+
+type Known = FactsProps['of']
+
+/** What a call took and cost, and where it came from. */
+export function Summary({ of }: { readonly of: GenerationDetail }): ReactNode {
+  return (
+    <Stack>
+      <Timeline of={of} />
+      <Facts label="Summary" of={[...timesOf(of), ...tokensOf(of), ...outcomeOf(of), ...originOf(of)]} />
+      {of.pipeline.length > 0 && (
+        <Facts
+          label="What layers did"
+          of={of.pipeline.map((stage) => [stage.name, `${stage.summary ?? stage.type}${stage.cost_usd == null ? '' : `, ${usd(stage.cost_usd)}`}`])}
+        />
+      )}
+    </Stack>
+  )
+}
+
+const timesOf = (of: GenerationDetail): Known => [
+  ['Began', moment(of.created_at)],
+  ['Took', duration(of.generation_time)],
+  ['First token', of.latency === null ? null : duration(of.latency)],
+  ['Routing', of.routing_time === null ? null : duration(of.routing_time)],
+  ['Speed', speedOf(of)],
+]
+
+/** Tokens a second while they came; null where that says nothing. */
+function speedOf({ generation_time, latency, tokens_completion }: GenerationDetail): string | null {
+  const seconds = ((generation_time ?? 0) - (latency ?? 0)) / 1_000
+  if (latency === null || seconds <= 0 || (tokens_completion ?? 0) === 0) return null
+  return `${count(tokens_completion! / seconds)} tokens/s`
+}
+
+function tokensOf(of: GenerationDetail): Known {
+  const part = (value: number | null, word: string): string => ((value ?? 0) > 0 ? `, ${count(value)} of them ${word}` : '')
+  return [
+    ['Tokens in', `${count(of.tokens_prompt)}${part(of.native_tokens_cached, 'cached')}`],
+    ['Tokens out', `${count(of.tokens_completion)}${part(of.native_tokens_reasoning, 'reasoning')}`],
+    ['Cost', <Money key="cost" of={of.cost} />],
+    ['Paid by', of.is_byok ? 'an own provider key' : null],
+  ]
+}
+
+function outcomeOf(of: GenerationDetail): Known {
+  const native = of.native_finish_reason === of.finish_reason ? null : of.native_finish_reason
+  return [
+    ['Finished', of.finish_reason === null ? native : `${of.finish_reason}${native === null ? '' : ` (${native})`}`],
+    ['Status', of.http_status],
+    ['Asked for', of.requested_model],
+    ['Chosen by', of.router],
+    ['Served by', of.upstream_model === null ? null : `${of.provider_name ?? ''} · ${of.upstream_model}`],
+    ['Tier', of.service_tier],
+    ['Format', `${FORMATS[of.api_type]}, ${of.streamed ? 'streamed' : 'in one piece'}`],
+  ]
+}
+
+const originOf = (of: GenerationDetail): Known => [
+  ['Key', of.api_key_name],
+  ['Session', of.session_id],
+  ['User', of.external_user],
+  ['Preset', of.preset_id],
+  ['Client', of.user_agent],
+  ['Origin', of.origin ?? of.http_referer],
+  ['Request id', of.request_id],
+  ['Upstream id', of.upstream_id],
+]
+
+function Money({ of }: { readonly of: GenerationDetail['cost'] }): ReactNode {
+  const parts = [
+    `in ${usd(of.input)}`,
+    `out ${usd(of.output)}`,
+    ...Object.entries(of.extras).map(([name, value]) => `${name} ${usd(value)}`),
+    ...(of.cache_discount === 0 ? [] : [`caching ${of.cache_discount > 0 ? 'saved' : 'added'} ${usd(Math.abs(of.cache_discount))}`]),
+    ...(of.byok === 0 ? [] : [`own provider accounts pay ${usd(of.byok)}`]),
+  ]
+  if (of.source === 'unknown') return 'not known: there is no price for this model'
+  return (
+    <>
+      {usd(of.total)}{' '}
+      <Text span size="xs" c="dimmed">
+        ({parts.join(', ')}; {of.source === 'upstream' ? 'as the provider said' : 'by list price'})
+      </Text>
+    </>
+  )
+}

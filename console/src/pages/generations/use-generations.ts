@@ -1,0 +1,53 @@
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import type { ApiError } from '../../api/client.ts'
+import { useApi } from '../../api/hooks.ts'
+import type { GenerationSummary } from '../../api/schema.ts'
+import { queryOf, type Filters } from './filters.ts'
+
+const LIVE_MS = 3_000
+const ENOUGH = 20
+/** Pages that are looked through unasked; each is a few thousand records at most. */
+const UNASKED = 12
+
+export interface Generations {
+  readonly rows: readonly GenerationSummary[]
+  readonly error: ApiError | null
+  readonly isLoading: boolean
+  readonly isLooking: boolean
+  /** Undefined where there is no more. */
+  readonly more: (() => void) | undefined
+  readonly again: () => void
+}
+
+/**
+ * Records that match, newest first. The gateway looks at a bounded number at a time, so a page may be short where a filter matches little: then the
+ * next is asked for unasked, until there is something to see or it is for its reader to say whether to go on.
+ */
+export function useGenerations(filters: Filters, isLive: boolean): Generations {
+  const api = useApi()
+  const query = useInfiniteQuery({
+    queryKey: ['GET /api/v1/generations', filters],
+    queryFn: ({ pageParam, signal }) => api('GET /api/v1/generations', { query: { ...queryOf(filters, Date.now()), cursor: pageParam } }, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+    placeholderData: keepPreviousData,
+    // Only where one page is read: whoever has gone further back reads, and nothing may move under him.
+    refetchInterval: ({ state }) => (isLive && (state.data?.pages.length ?? 0) <= 1 ? LIVE_MS : false),
+  })
+  const { data, error, hasNextPage, isFetching, fetchNextPage, refetch, isPlaceholderData } = query
+  const pages = data?.pages ?? []
+  const rows = pages.flatMap((page) => page.data)
+  const goOn = hasNextPage && !isFetching && !isPlaceholderData && error === null && rows.length < ENOUGH && pages.length < UNASKED
+  useEffect(() => {
+    if (goOn) void fetchNextPage()
+  }, [goOn, fetchNextPage])
+  return {
+    rows,
+    error: error as ApiError | null,
+    isLoading: data === undefined && error === null,
+    isLooking: isFetching,
+    more: hasNextPage ? () => void fetchNextPage() : undefined,
+    again: () => void refetch(),
+  }
+}

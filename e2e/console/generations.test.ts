@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
+import { chatText, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+
+const PATIENT = { timeout: 15_000 }
+
+describe.skipIf(!hasBrowser)('generations in the console', () => {
+  const browser = withBrowser()
+  let gateway: TestGateway
+  let failing: FakeUpstream
+  let serving: FakeUpstream
+
+  beforeAll(async () => {
+    failing = await startFakeUpstream(status(404, {}))
+    serving = await startFakeUpstream(stream(chatText('from', ' the second')))
+    gateway = await startGateway(chatConfig([failing.url, serving.url]))
+  })
+  afterAll(async () => {
+    await gateway.close()
+    await failing.close()
+    await serving.close()
+  })
+
+  it('shows calls as they come, and one in full', async () => {
+    const { page, problems } = await browser.console(gateway, '/generations')
+    await page.getByText('No call was recorded yet').waitFor()
+    await (await gateway.respond({ model: 'demo/echo', input: 'seen at once', session_id: 's-1' })).json()
+    const table = page.getByRole('table', { name: 'Generations' })
+    await table.getByText('demo/echo').waitFor()
+    await table.getByText('completed').click()
+    const dialog = page.getByRole('dialog', { name: 'Generation' })
+    await dialog.getByText('s-1').waitFor()
+    expect(new URL(page.url()).searchParams.get('id')).toMatch(/^gen-/)
+    await dialog.getByRole('tab', { name: 'Content' }).click()
+    await dialog.getByText('What was said in this call was not kept').waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    expect(new URL(page.url()).search).toBe('')
+    expect(problems).toEqual([])
+  })
+
+  it('tells every try of a call that failed over, where it happened', async () => {
+    const response = await gateway.respond({ model: 'acme/small', input: 'please' })
+    expect(response.status).toBe(200)
+    await response.json()
+    const { page } = await browser.console(gateway, '/generations?model=acme/small')
+    await page.getByRole('table', { name: 'Generations' }).getByText('acme/small').click()
+    const dialog = page.getByRole('dialog', { name: 'Generation' })
+    const line = dialog.getByRole('list', { name: 'What happened when' })
+    expect(await line.getByRole('listitem').count()).toBe(2)
+    await line.getByText('failed').waitFor()
+    await dialog.getByRole('tab', { name: 'Attempts (2)' }).click()
+    expect(await dialog.getByRole('table', { name: 'Attempt 1' }).innerText()).toContain('404')
+    expect(await dialog.getByRole('table', { name: 'Attempt 2' }).innerText()).toContain('200')
+  })
+
+  it('finds what its filters name, and the address says them', async () => {
+    await gateway.respond({ model: 'demo/error-429', input: 'no' })
+    const { page } = await browser.console(gateway, '/generations')
+    const table = page.getByRole('table', { name: 'Generations' })
+    await table.getByText('demo/error-429').first().waitFor()
+    await page.getByLabel('Status').first().click()
+    await page.getByRole('option', { name: 'failed' }).click()
+    await expect.poll(() => table.getByText('demo/echo').count(), PATIENT).toBe(0)
+    expect(new URL(page.url()).searchParams.get('status')).toBe('failed')
+    await page.getByLabel('Model').fill('demo/none')
+    await page.getByText('No call matches these filters').waitFor()
+    await page.getByRole('button', { name: 'Clear' }).click()
+    await table.getByText('demo/echo').first().waitFor()
+    expect(await page.getByLabel('Model').inputValue()).toBe('')
+  })
+
+  it('an id nobody knows is said so', async () => {
+    const { page } = await browser.console(gateway, '/generations?id=gen-unknown')
+    await page.getByRole('dialog').getByText('There is no generation gen-unknown').waitFor()
+  })
+
+  it('goes back as far as there are records', async () => {
+    for (let call = 0; call < 70; call++) await (await gateway.respond({ model: 'demo/echo', input: `${call}` })).json()
+    const { page } = await browser.console(gateway, '/generations?model=demo/echo')
+    const rows = page.getByRole('table', { name: 'Generations' }).getByRole('row')
+    await expect.poll(() => rows.count(), PATIENT).toBe(51)
+    await page.getByRole('button', { name: 'Older' }).click()
+    await expect.poll(() => rows.count(), PATIENT).toBe(72)
+    expect(await page.getByRole('button', { name: 'Older' }).count()).toBe(0)
+  })
+})
