@@ -1,5 +1,6 @@
 import { Agent, request, type ClientRequest } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { DOORS, type SoakDoor } from './doors.ts'
 import type { Behaviour } from './upstream.ts'
 
 export interface TrafficOptions {
@@ -54,12 +55,9 @@ const KINDS: readonly Kind[] = [
   { weight: 1, behaviour: 'stalled', stream: true },
   { weight: 1, behaviour: 'plain', stream: false, large: true },
 ]
-const WEIGHTS = KINDS.reduce((sum, { weight }) => sum + weight, 0)
 const LARGE = 'x'.repeat(200_000)
 const CALL_LIMIT_MS = 60_000
 const MANAGEMENT_MS = 2_000
-const TERMINAL = /"type":"response\.(completed|failed|incomplete)"/
-const TOOL = { type: 'function', name: 'look_up', parameters: { type: 'object', properties: { city: { type: 'string' } } } }
 
 /** Calls of every kind at an even pace, and somebody who changes the configuration meanwhile. */
 export function startTraffic(options: TrafficOptions): Traffic {
@@ -74,7 +72,7 @@ export function startTraffic(options: TrafficOptions): Traffic {
     for (let begun = 0; running();) {
       const due = ((performance.now() - started) / 1_000) * options.perSecond
       for (; begun < due; begun++) {
-        const call = callOnce(options, agent, choose(options.random), counts).finally(() => open.delete(call))
+        const call = callOnce(options, agent, choose(KINDS, options.random), counts).finally(() => open.delete(call))
         open.add(call)
       }
       await sleep(10)
@@ -93,23 +91,19 @@ export function startTraffic(options: TrafficOptions): Traffic {
   }
 }
 
-function choose(random: () => number): Kind {
-  let left = random() * WEIGHTS
-  return KINDS.find(({ weight }) => (left -= weight) < 0) ?? KINDS[0]!
+function choose<T extends { readonly weight: number }>(among: readonly T[], random: () => number): T {
+  let left = random() * among.reduce((sum, { weight }) => sum + weight, 0)
+  return among.find(({ weight }) => (left -= weight) < 0) ?? among[0]!
 }
 
 function callOnce({ url, key, random }: TrafficOptions, agent: Agent, kind: Kind, counts: TrafficCounts): Promise<void> {
   const n = counts.calls++
+  const door = choose(DOORS, random)
   const input = `[${kind.behaviour}] call ${n} ${kind.large === true ? LARGE : 'some words '.repeat(20)}`
-  const body = JSON.stringify({
-    model: 'acme/small',
-    input,
-    stream: kind.stream,
-    session_id: `session-${n % 5_000}`,
-    ...(kind.tools === true ? { tools: [TOOL] } : {}),
-  })
+  const question = { input, stream: kind.stream, sessionId: `session-${n % 5_000}`, withTools: kind.tools === true }
+  const body = JSON.stringify(door.body(question))
   return new Promise((resolve) => {
-    const sent = request(`${url}/api/v1/responses`, {
+    const sent = request(`${url}${door.path}`, {
       method: 'POST',
       agent,
       timeout: CALL_LIMIT_MS,
@@ -121,7 +115,7 @@ function callOnce({ url, key, random }: TrafficOptions, agent: Agent, kind: Kind
     const finish = (status: number, text: string): void => {
       clearTimeout(timer)
       if (aborted) counts.aborted++
-      else judge(counts, kind, status, text)
+      else judge(counts, { kind, door, status, text })
       resolve()
     }
     sent
@@ -146,11 +140,18 @@ function phaseOf({ socket, reusedSocket }: ClientRequest, status: number): strin
   return `${connection}, ${socket.bytesWritten} bytes written, ${socket.bytesRead} read${status === 0 ? '' : `, status ${status}`}`
 }
 
-function judge(counts: TrafficCounts, kind: Kind, status: number, text: string): void {
+interface Answered {
+  readonly kind: Kind
+  readonly door: SoakDoor
+  readonly status: number
+  readonly text: string
+}
+
+function judge(counts: TrafficCounts, { kind, door, status, text }: Answered): void {
   counts.statuses.set(status, (counts.statuses.get(status) ?? 0) + 1)
-  const what = `${kind.behaviour} ${kind.stream ? 'stream' : 'json'}: ${status} ${text.slice(-200)}`
-  if (status === 0 || (status >= 400 && !text.startsWith('{"error":{"code":'))) note(counts, what)
-  if (kind.stream && status === 200 && !(TERMINAL.test(text) && text.endsWith('data: [DONE]\n\n'))) {
+  const what = `${door.path} ${kind.behaviour} ${kind.stream ? 'stream' : 'json'}: ${status} ${text.slice(-200)}`
+  if (status === 0 || (status >= 400 && !door.isRefusal(text))) note(counts, what)
+  if (kind.stream && status === 200 && !door.isEnded(text)) {
     counts.unterminated++
     note(counts, `without an end: ${what}`)
   }
@@ -179,6 +180,7 @@ async function manage({ url, managementKey }: TrafficOptions, counts: TrafficCou
       const { hash } = made.data as { readonly hash: string }
       await api('PATCH', `/api/v1/keys/${hash}`, { name: `soak ${n} renamed` })
       await api('GET', '/api/v1/keys')
+      await api('GET', '/api/v1/generations?status=failed&limit=20')
       const [first] = (await api('GET', '/api/v1/observability/destinations')).data as readonly { readonly id: string }[]
       if (first !== undefined) await api('PATCH', `/api/v1/observability/destinations/${first.id}`, { name: `renamed ${n}` })
       await api('DELETE', `/api/v1/keys/${hash}`)
