@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DESTINATIONS } from '../../src/destinations/index.ts'
 import { compareSchemas, type ApiDocument, type Direction, type Operation } from '../../src/testing/compare-schemas.ts'
 import { chatText, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
@@ -33,6 +34,17 @@ const STORE_SECRETS = [
   'post presets',
   'post presets/{slug}/responses',
 ]
+
+interface DescribedField {
+  readonly format?: string
+  readonly writeOnly?: boolean
+  readonly additionalProperties?: DescribedField
+}
+interface DescribedSettings {
+  readonly title?: string
+  readonly 'x-type'?: string
+  readonly properties: { readonly [name: string]: DescribedField }
+}
 
 const operations = (): readonly (readonly [method: string, path: string, operation: Operation])[] =>
   Object.entries(document.paths).flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => [method, path, operation] as const))
@@ -87,6 +99,19 @@ describe('the document', () => {
       operations().flatMap(([method, path, { responses }]) => (status in responses ? [`${method} ${path.replace('/api/v1/', '')}`] : []))
     expect(those('404').filter((one) => !one.includes('{'))).toEqual(expect.arrayContaining(NAME_A_WORKSPACE))
     expect(those('412').toSorted()).toEqual(STORE_SECRETS)
+  })
+
+  it("says of which type a destination's settings are, by what name people know it, and what of them is never readable again", () => {
+    const schemas = document.components.schemas as unknown as { readonly [name: string]: DescribedSettings }
+    for (const { type, name, secrets } of DESTINATIONS.values()) {
+      const own = Object.values(schemas).filter((schema) => schema['x-type'] === type)
+      expect(own.map(({ title }) => title)).toEqual([name])
+      const concealed = Object.entries(own[0]!.properties).flatMap(([key, field]) => [
+        ...(field.writeOnly === true && field.format === 'password' ? [key] : []),
+        ...(field.additionalProperties?.writeOnly === true && field.additionalProperties.format === 'password' ? [`${key}.*`] : []),
+      ])
+      expect([type, concealed.sort()]).toEqual([type, [...secrets].sort()])
+    }
   })
 
   it('is made once: the second time it comes at once', async () => {

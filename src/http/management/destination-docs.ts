@@ -4,9 +4,11 @@ import { createSchema, lettersPageSchema, lettersSchema, pageSchema, REGION, upd
 import { deletedAnswer } from './request-input.ts'
 import { component, SECRET_KEY_CHANGED, type RouteDoc } from './route-doc.ts'
 
+type Kind = Pick<Destination, 'type' | 'name' | 'settings' | 'secrets'>
+
 /** What the routes need to describe themselves, from rooms they know nothing of. */
 export interface DestinationTypes {
-  readonly types: ReadonlyMap<string, Pick<Destination, 'type' | 'settings' | 'secrets'>>
+  readonly types: ReadonlyMap<string, Kind>
   readonly filterRules: z.ZodType
 }
 
@@ -104,7 +106,7 @@ const operations = {
 function describeRoutes({ types, filterRules }: DestinationTypes) {
   const all = [...types.values()]
   const names = all.map(({ type }) => type) as [string, ...string[]]
-  const settings = all.map(({ type, settings: schema }) => component(`${pascal(type)}Settings`, schema)) as [z.ZodType, z.ZodType]
+  const settings = all.map((one) => component(`${pascal(one.type)}Settings`, writable(one))) as [z.ZodType, z.ZodType]
   const rules = component('DestinationFilterRules', filterRules)
   const config = z.union(settings).describe('The settings of the type.')
   const filter_rules = rules.nullable().optional()
@@ -154,7 +156,7 @@ function describeRoutes({ types, filterRules }: DestinationTypes) {
   } satisfies { readonly [name: string]: RouteDoc }
 }
 
-function destinationOf(types: readonly Pick<Destination, 'type' | 'settings' | 'secrets'>[], rules: z.ZodType): z.ZodType {
+function destinationOf(types: readonly Kind[], rules: z.ZodType): z.ZodType {
   const common = {
     id: z.string(),
     workspace_id: z.string(),
@@ -177,8 +179,30 @@ function destinationOf(types: readonly Pick<Destination, 'type' | 'settings' | '
   return z.discriminatedUnion('type', kinds as [(typeof kinds)[number], ...typeof kinds])
 }
 
+/** Settings as they are written: whose they are, and which of them are never readable again, so that a form can be made from them. */
+function writable({ type, name, settings, secrets }: Kind): z.ZodType {
+  const whose = { title: name, 'x-type': type }
+  if (!(settings instanceof z.ZodObject)) return settings.meta(whose)
+  const shape: { readonly [key: string]: z.ZodType } = settings.shape
+  const marked = Object.entries(shape).map(([key, schema]): [string, z.ZodType] => {
+    if (secrets.includes(key)) return [key, schema.meta(CONCEALED)]
+    return [key, secrets.includes(`${key}.*`) ? withConcealedValues(schema) : schema]
+  })
+  return z.strictObject(Object.fromEntries(marked)).meta(whose)
+}
+
+const CONCEALED = { format: 'password', writeOnly: true }
+
+/** A map whose values are secrets and whose names are not. */
+function withConcealedValues(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodOptional) return withConcealedValues(schema.unwrap() as z.ZodType).optional()
+  if (!(schema instanceof z.ZodRecord)) return schema
+  const { keyType, valueType, description = '' } = schema as z.ZodRecord<z.core.$ZodRecordKey, z.ZodType>
+  return z.record(keyType, valueType.meta(CONCEALED)).describe(description)
+}
+
 /** Settings as they are read: a masked secret need not look like one. */
-function readable({ settings, secrets }: Pick<Destination, 'settings' | 'secrets'>): z.ZodType {
+function readable({ settings, secrets }: Kind): z.ZodType {
   if (!(settings instanceof z.ZodObject)) return settings
   const masked = (schema: z.ZodType): z.ZodType => {
     const text = z.string().describe('Masked.')
