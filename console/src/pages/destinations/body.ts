@@ -1,0 +1,116 @@
+import type { CreateObservabilityDestinationRequest, ObservabilityDestination, UpdateObservabilityDestinationRequest } from '../../api/schema.ts'
+import { draftOf, NO_RULES, rulesOf, type RulesDraft } from './filter-rules.ts'
+import type { Field } from './schema-fields.ts'
+import { configChanges, filled, isSame, valuesOf, type Json, type Problems, type Values } from './values.ts'
+
+/** A destination as somebody writes it, and the bodies of the calls that make it so. */
+
+export const BROADCASTS = ['broadcast_generation_cost', 'broadcast_generation_identity', 'broadcast_generation_request_context'] as const
+export type Broadcast = (typeof BROADCASTS)[number]
+
+export interface Draft {
+  readonly name: string
+  /** Undefined: that of the key. */
+  readonly workspace: string | undefined
+  readonly enabled: boolean
+  /** Percent of the sessions, as typed. */
+  readonly sampling: string
+  readonly privacy: boolean
+  /** Empty: calls of every key. */
+  readonly keys: readonly string[]
+  readonly broadcasts: { readonly [flag in Broadcast]: boolean }
+  readonly rules: RulesDraft
+  /** The settings of the type. */
+  readonly values: Values
+}
+
+export const emptyDraft = (fields: readonly Field[]): Draft => ({
+  name: '',
+  workspace: undefined,
+  enabled: true,
+  sampling: '100',
+  privacy: false,
+  keys: [],
+  broadcasts: { broadcast_generation_cost: false, broadcast_generation_identity: false, broadcast_generation_request_context: false },
+  rules: NO_RULES,
+  values: valuesOf(fields),
+})
+
+export const draftOfDestination = (destination: ObservabilityDestination, fields: readonly Field[]): Draft => ({
+  name: destination.name,
+  workspace: destination.workspace_id,
+  enabled: destination.enabled,
+  sampling: percentOf(destination.sampling_rate),
+  privacy: destination.privacy_mode,
+  keys: destination.api_key_hashes ?? [],
+  broadcasts: {
+    broadcast_generation_cost: destination.broadcast_generation_cost,
+    broadcast_generation_identity: destination.broadcast_generation_identity,
+    broadcast_generation_request_context: destination.broadcast_generation_request_context,
+  },
+  rules: draftOf(destination.filter_rules),
+  values: valuesOf(fields, configOf(destination)),
+})
+
+const configOf = ({ config }: ObservabilityDestination): Json => config
+
+/** A share as percent without the dust of binary fractions: 0.07 is `7`. */
+export const percentOf = (rate: number): string => String(Number((rate * 100).toFixed(8)))
+const rateOf = (percent: string): number => (percent.trim() === '' ? Number.NaN : Number((Number(percent) / 100).toFixed(10)))
+
+interface Common {
+  readonly name: string
+  readonly enabled: boolean
+  readonly sampling_rate: number
+  readonly privacy_mode: boolean
+  readonly api_key_hashes: readonly string[] | null
+  readonly filter_rules: ReturnType<typeof rulesOf>
+}
+
+const commonOf = ({ name, enabled, sampling, privacy, keys, broadcasts, rules }: Draft): Common & Draft['broadcasts'] => ({
+  name: name.trim(),
+  enabled,
+  sampling_rate: rateOf(sampling),
+  privacy_mode: privacy,
+  api_key_hashes: keys.length === 0 ? null : keys,
+  filter_rules: rulesOf(rules),
+  ...broadcasts,
+})
+
+function problemsOf({ name, sampling_rate }: Common): Problems {
+  return {
+    ...(name === '' ? { name: 'is needed' } : {}),
+    ...(Number.isFinite(sampling_rate) ? {} : { sampling_rate: 'is not a number' }),
+  }
+}
+
+/** `body` is to be sent when there are no problems. */
+export interface Ready<Body> {
+  readonly body: Body
+  readonly problems: Problems
+}
+
+export function createBody(type: string, draft: Draft, fields: readonly Field[]): Ready<CreateObservabilityDestinationRequest> {
+  const common = commonOf(draft)
+  const { config, problems } = filled(fields, draft.values)
+  const body = { type, config, ...common, ...(draft.workspace === undefined ? {} : { workspace_id: draft.workspace }) }
+  // Types and their settings are those of the gateway's own document, which names more than these types when it is newer.
+  return { body: body as unknown as CreateObservabilityDestinationRequest, problems: { ...problemsOf(common), ...problems } }
+}
+
+/** Only what is another now; an empty body when nothing is. */
+export function updateBody(before: ObservabilityDestination, draft: Draft, fields: readonly Field[]): Ready<UpdateObservabilityDestinationRequest> {
+  const was: { readonly [name: string]: unknown } = { ...commonOf(draftOfDestination(before, fields)) }
+  const common = commonOf(draft)
+  const stored = configOf(before)
+  const { config, problems } = filled(fields, draft.values, stored)
+  // Settings this form has no field for are not the form's to remove.
+  const known = new Set(fields.map(({ name }) => name))
+  const beforeConfig = Object.fromEntries(Object.entries(stored).filter(([name]) => known.has(name)))
+  const change = configChanges(beforeConfig, config)
+  const body = {
+    ...Object.fromEntries(Object.entries(common).filter(([name, value]) => !isSame(was[name], value))),
+    ...(change === undefined ? {} : { config: change }),
+  }
+  return { body, problems: { ...problemsOf(common), ...problems } }
+}

@@ -1,0 +1,61 @@
+import { Select } from '@mantine/core'
+import { useState, type ReactNode } from 'react'
+import { useChange } from '../../api/hooks.ts'
+import { createBody, emptyDraft } from './body.ts'
+import type { DestinationWords } from './document.ts'
+import { DestinationForm } from './form.tsx'
+import { problemAt, refusedFields } from './problems.ts'
+import { valuesOf } from './values.ts'
+
+export interface CreateDestinationProps {
+  readonly words: DestinationWords
+  readonly onCreated: (id: string) => void
+}
+
+export function CreateDestination({ words, onCreated }: CreateDestinationProps): ReactNode {
+  const [type, setType] = useState<string>()
+  const fields = words.types.find((one) => one.type === type)?.fields ?? []
+  const [draft, setDraft] = useState(() => emptyDraft([]))
+  const create = useChange('POST /api/v1/observability/destinations', ['GET /api/v1/observability/destinations'])
+  const { body, problems } = createBody(type ?? '', draft, fields)
+  const choose = (chosen: string | null): void => {
+    if (chosen === null) return
+    setType(chosen)
+    create.reset()
+    // Settings of one type mean nothing to the next; the rest stays as it was typed.
+    setDraft({ ...draft, values: valuesOf(words.types.find((one) => one.type === chosen)?.fields ?? []) })
+  }
+  const picker = (
+    <Select
+      label="Type"
+      description="Where the generations go."
+      placeholder="Choose a platform"
+      withAsterisk
+      searchable
+      allowDeselect={false}
+      data={words.types.map((one) => ({ value: one.type, label: one.label }))}
+      value={type ?? null}
+      error={problemAt(refusedFields(create.error), 'type')}
+      onChange={choose}
+      data-autofocus
+    />
+  )
+  if (type === undefined) return picker
+  return (
+    <DestinationForm
+      // What was complained about belongs to the type before.
+      key={type}
+      draft={draft}
+      onDraft={setDraft}
+      fields={fields}
+      words={words.rules}
+      problems={problems}
+      refusal={create.error}
+      submit="Create destination"
+      busy={create.isPending}
+      onSubmit={() => create.mutate({ body }, { onSuccess: ({ data }) => onCreated(data.id) })}
+    >
+      {picker}
+    </DestinationForm>
+  )
+}

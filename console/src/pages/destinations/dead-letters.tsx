@@ -1,0 +1,133 @@
+import { Button, Checkbox, Code, Group, Pagination, Stack, Text } from '@mantine/core'
+import { useState, type ReactNode } from 'react'
+import { useChange, useRead } from '../../api/hooks.ts'
+import type { DeadLetter } from '../../api/schema.ts'
+import { count, moment } from '../../lib/format.ts'
+import { Confirm } from '../../ui/confirm.tsx'
+import { DataTable, type Column } from '../../ui/data-table.tsx'
+import { Loaded } from '../../ui/loaded.tsx'
+import { Problem } from '../../ui/problem.tsx'
+import { STATUS_EVERY_MS } from './list.tsx'
+
+const LETTERS = 'GET /api/v1/observability/destinations/{id}/dead-letters'
+const STATUS = 'GET /api/v1/observability/destinations/{id}/status'
+const PAGE = 50
+
+/** What could not be delivered: queued again, or deleted, all of it or what is chosen. */
+export function DeadLetters({ id }: { readonly id: string }): ReactNode {
+  const [page, setPage] = useState(1)
+  const [wanted, setWanted] = useState<ReadonlySet<string>>(new Set())
+  const letters = useRead(LETTERS, { params: { id }, query: { limit: PAGE, offset: (page - 1) * PAGE } }, { every: STATUS_EVERY_MS })
+  const replay = useChange('POST /api/v1/observability/destinations/{id}/dead-letters/replay', [LETTERS, STATUS])
+  const purge = useChange('POST /api/v1/observability/destinations/{id}/dead-letters/purge', [LETTERS, STATUS])
+  // What is gone is not chosen any more.
+  const chosen = (letters.data?.data ?? []).flatMap((letter) => (wanted.has(letter.id) ? [letter.id] : []))
+  const input = { params: { id }, body: chosen.length === 0 ? {} : { ids: chosen } }
+  const said = chosen.length === 0 ? 'all' : `${chosen.length} chosen`
+  const turn = (to: number): void => {
+    setPage(to)
+    setWanted(new Set())
+  }
+  return (
+    <Loaded of={letters}>
+      {({ data, total_count: total }) => (
+        <Stack>
+          <Problem error={replay.error} />
+          {replay.data !== undefined && (
+            <Text size="sm" component="output">
+              {count(replay.data.replayed)} queued again.
+            </Text>
+          )}
+          {total > 0 && (
+            <Group justify="space-between">
+              <Checkbox
+                label={total > data.length ? 'Choose all of this page' : 'Choose all'}
+                checked={chosen.length === data.length && data.length > 0}
+                indeterminate={chosen.length > 0 && chosen.length < data.length}
+                onChange={({ currentTarget }) => setWanted(new Set(currentTarget.checked ? data.map((letter) => letter.id) : []))}
+              />
+              <Group gap="xs">
+                <Button size="xs" loading={replay.isPending} onClick={() => replay.mutate(input)}>
+                  Replay {said}
+                </Button>
+                <Confirm label={`Delete ${said}`} title={`Delete ${said} dead letters?`} onConfirm={() => purge.mutateAsync(input)}>
+                  They are never delivered then. The generations themselves stay in the gateway.
+                </Confirm>
+              </Group>
+            </Group>
+          )}
+          <LetterTable letters={data} wanted={wanted} onWanted={setWanted} />
+          {total > PAGE && (
+            <Pagination
+              total={Math.ceil(total / PAGE)}
+              value={page}
+              onChange={turn}
+              size="sm"
+              getControlProps={(control) => ({ 'aria-label': control })}
+            />
+          )}
+        </Stack>
+      )}
+    </Loaded>
+  )
+}
+
+interface LetterTableProps {
+  readonly letters: readonly DeadLetter[]
+  readonly wanted: ReadonlySet<string>
+  readonly onWanted: (ids: ReadonlySet<string>) => void
+}
+
+function LetterTable({ letters, wanted, onWanted }: LetterTableProps): ReactNode {
+  const toggle = (id: string): void => {
+    const next = new Set(wanted)
+    if (!next.delete(id)) next.add(id)
+    onWanted(next)
+  }
+  return (
+    <DataTable
+      label="Dead letters"
+      rows={letters}
+      keyOf={({ id }) => id}
+      empty="There is none: whatever was to be delivered was delivered, or still waits."
+      columns={columnsOf(wanted, toggle)}
+    />
+  )
+}
+
+const columnsOf = (wanted: ReadonlySet<string>, toggle: (id: string) => void): readonly Column<DeadLetter>[] => [
+  {
+    header: '',
+    cell: ({ id, generation_id: generation }) => (
+      <Checkbox size="xs" aria-label={`Choose ${generation}`} checked={wanted.has(id)} onChange={() => toggle(id)} />
+    ),
+  },
+  {
+    header: 'Generation',
+    cell: ({ generation_id: generation, died_at: died }) => (
+      <Stack gap={2} align="flex-start">
+        <Code style={{ wordBreak: 'break-all' }}>{generation}</Code>
+        <Text size="xs" c="dimmed">
+          {moment(died)}
+        </Text>
+      </Stack>
+    ),
+  },
+  {
+    header: 'Why',
+    cell: ({ reason, status, error }) => (
+      <>
+        <Text size="sm">
+          {reason}
+          {status === null ? '' : `, HTTP ${status}`}
+        </Text>
+        {error !== null && (
+          <Text size="xs" c="dimmed" style={{ wordBreak: 'break-word' }}>
+            {error}
+          </Text>
+        )}
+      </>
+    ),
+  },
+  { header: 'Attempts', cell: ({ attempts }) => count(attempts), isFigure: true },
+]

@@ -1,0 +1,96 @@
+import type { DestinationFilterRules } from '../../api/schema.ts'
+import type { Components, JsonSchema } from './schema-fields.ts'
+import { resolved } from './schema-fields.ts'
+
+/** Filter rules of a destination as somebody edits them. */
+
+export interface RuleDraft {
+  readonly field: string
+  readonly operator: string
+  readonly value: string
+}
+export interface GroupDraft {
+  readonly logic: string
+  readonly rules: readonly RuleDraft[]
+}
+export interface RulesDraft {
+  readonly enabled: boolean
+  readonly groups: readonly GroupDraft[]
+}
+
+export interface RuleWords {
+  readonly fields: readonly string[]
+  readonly operators: readonly string[]
+  readonly maxGroups: number
+  readonly maxRules: number
+}
+
+/** What rules may be made of, from the schema of `filter_rules`. */
+export function ruleWords(schema: JsonSchema, components: Components): RuleWords {
+  const groups = resolved(schema, components).properties?.['groups']
+  const rules = groups?.items?.properties?.['rules']
+  const words = (name: string): readonly string[] => (rules?.items?.properties?.[name]?.enum ?? []) as readonly string[]
+  return {
+    fields: words('field'),
+    operators: words('operator'),
+    maxGroups: groups?.maxItems ?? Infinity,
+    maxRules: rules?.maxItems ?? Infinity,
+  }
+}
+
+const PRESENCE = new Set(['exists', 'not_exists'])
+/** Of operators that ask whether there is anything, and compare it with nothing. */
+export const takesValue = (operator: string): boolean => !PRESENCE.has(operator)
+
+export const NO_RULES: RulesDraft = { enabled: true, groups: [] }
+
+export function draftOf(rules: DestinationFilterRules | null): RulesDraft {
+  if (rules === null) return NO_RULES
+  const groups = rules.groups.map(({ logic = 'and', rules: own }) => ({
+    logic,
+    rules: own.map(({ field, operator, value }) => ({ field, operator, value: value === undefined ? '' : String(value) })),
+  }))
+  return { enabled: rules.enabled ?? true, groups }
+}
+
+/** The rules as the API takes them; null without a group: everything goes. Groups without a rule say nothing and are left out. */
+export function rulesOf({ enabled, groups }: RulesDraft): DestinationFilterRules | null {
+  const told = groups.filter(({ rules }) => rules.length > 0)
+  if (told.length === 0) return null
+  // The words are those of the gateway's own document.
+  return { enabled, groups: told.map(({ logic, rules }) => ({ logic, rules: rules.map(ruleOf) })) } as DestinationFilterRules
+}
+
+const ruleOf = ({ field, operator, value }: RuleDraft): object => ({ field, operator, ...(takesValue(operator) ? { value: valueOf(value) } : {}) })
+
+/** A number where it is written as one; `007` and `1e3` are texts, and numbers to the operators that want one. */
+const valueOf = (text: string): string | number =>
+  text !== '' && String(Number(text)) === text && Number.isFinite(Number(text)) ? Number(text) : text
+
+/** What is typed as JSON, or why it is none. Whether the rules are right is for the gateway to say. */
+export function parsedRules(text: string): { readonly rules: DestinationFilterRules | null } | { readonly problem: string } {
+  if (text.trim() === '') return { rules: null }
+  try {
+    const rules = JSON.parse(text) as unknown
+    if (rules === null || isRules(rules)) return { rules }
+    return { problem: 'an object with a list of groups is expected, each with a list of rules' }
+  } catch (error) {
+    return { problem: `is not JSON: ${error instanceof Error ? error.message : 'cannot be read'}` }
+  }
+}
+
+function isRules(value: unknown): value is DestinationFilterRules {
+  const groups = (value as { readonly groups?: unknown } | undefined)?.groups
+  return Array.isArray(groups) && groups.every((group) => Array.isArray((group as { readonly rules?: unknown } | null)?.rules))
+}
+
+/** What is asked, in a line: `model starts with demo/ and input exists`. */
+export function sentenceOf(rules: DestinationFilterRules | null): string {
+  if (rules === null || rules.groups.length === 0) return 'Everything'
+  const groups = rules.groups.map(({ logic = 'and', rules: own }) => own.map(phraseOf).join(` ${logic} `))
+  const said = groups.length === 1 ? groups[0]! : groups.map((group) => `(${group})`).join(' and ')
+  return rules.enabled === false ? `Everything; switched off: ${said}` : said
+}
+
+const phraseOf = ({ field, operator, value }: DestinationFilterRules['groups'][number]['rules'][number]): string =>
+  [field, operator.replaceAll('_', ' '), ...(value === undefined ? [] : [JSON.stringify(value)])].join(' ')

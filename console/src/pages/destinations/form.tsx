@@ -1,0 +1,214 @@
+import { Alert, Button, Group, List, MultiSelect, Select, Stack, Switch, Text, TextInput, Title } from '@mantine/core'
+import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react'
+import { useRead } from '../../api/hooks.ts'
+import { Problem } from '../../ui/problem.tsx'
+import type { Broadcast, Draft } from './body.ts'
+import { Fields } from './field-control.tsx'
+import { FilterEditor } from './filter-editor.tsx'
+import type { RuleWords } from './filter-rules.ts'
+import { elsewhere, problemAt, refusedFields } from './problems.ts'
+import type { Field } from './schema-fields.ts'
+import type { Json, Problems } from './values.ts'
+
+export interface DestinationFormProps {
+  readonly draft: Draft
+  readonly onDraft: (draft: Draft) => void
+  readonly fields: readonly Field[]
+  readonly words: RuleWords
+  /** Settings as they are read; absent: there are none yet. */
+  readonly stored?: Json | undefined
+  /** Missing and malformed things. */
+  readonly problems: Problems
+  /** What the gateway said to the last try. */
+  readonly refusal: Error | null
+  /** What stands above the name: which type. */
+  readonly children?: ReactNode
+  readonly submit: string
+  readonly busy: boolean
+  /** False: there is nothing to be saved. */
+  readonly canSubmit?: boolean
+  readonly onSubmit: () => void
+}
+
+const PLACES = ['type', 'name', 'workspace_id', 'sampling_rate', 'privacy_mode', 'api_key_hashes', 'filter_rules']
+
+/** Everything of a destination that can be chosen. Problems show once it was tried to save. */
+export function DestinationForm(props: DestinationFormProps): ReactNode {
+  const { draft, onDraft, fields, words, stored, refusal, children, submit, busy, canSubmit = true, onSubmit } = props
+  const [tried, setTried] = useState(false)
+  const [badJson, setBadJson] = useState<string>()
+  const form = useRef<HTMLFormElement>(null)
+  const own: Problems = { ...props.problems, ...(badJson === undefined ? {} : { filter_rules: badJson }) }
+  const refused = refusedFields(refusal)
+  const problems: Problems = { ...refused, ...(tried ? own : {}) }
+  const places = [...PLACES, ...fields.map(({ name }) => `config.${name}`)]
+  const homeless = elsewhere(problems, places)
+  // Whoever is told that something is wrong stands where it is.
+  useEffect(() => {
+    if (refusal !== null) firstInvalid(form.current)
+  }, [refusal])
+  const send = (event: FormEvent): void => {
+    event.preventDefault()
+    setTried(true)
+    if (Object.keys(own).length === 0) onSubmit()
+    else setTimeout(() => firstInvalid(form.current))
+  }
+  const set = (part: Partial<Draft>): void => onDraft({ ...draft, ...part })
+  return (
+    <form onSubmit={send} ref={form} noValidate>
+      <Stack>
+        {children}
+        <TextInput
+          label="Name"
+          withAsterisk
+          aria-required
+          value={draft.name}
+          error={problemAt(problems, 'name')}
+          autoComplete="off"
+          onChange={({ currentTarget }) => set({ name: currentTarget.value })}
+        />
+        <Fields fields={fields} values={draft.values} stored={stored} problems={problems} at="config" onChange={(values) => set({ values })} />
+        <Title order={3} size="h4" mt="xs">
+          What is forwarded
+        </Title>
+        <Choices draft={draft} problems={problems} onSet={set} isNew={stored === undefined} />
+        <FilterEditor words={words} rules={draft.rules} problems={problems} onChange={(rules) => set({ rules })} onProblem={setBadJson} />
+        <Problem error={Object.keys(refused).length === 0 ? refusal : null} />
+        {homeless.length > 0 && (
+          <Alert color="red" role="alert">
+            <List size="sm">
+              {homeless.map((line) => (
+                <List.Item key={line}>{line}</List.Item>
+              ))}
+            </List>
+          </Alert>
+        )}
+        <Group justify="flex-end">
+          {Object.keys(problems).length > homeless.length && (
+            <Text size="sm" c="red" role="alert">
+              Not saved: a field above says why.
+            </Text>
+          )}
+          <Button type="submit" loading={busy} disabled={!canSubmit}>
+            {submit}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+const firstInvalid = (form: HTMLFormElement | null): void => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+
+interface ChoicesProps {
+  readonly draft: Draft
+  readonly problems: Problems
+  readonly isNew: boolean
+  readonly onSet: (part: Partial<Draft>) => void
+}
+
+const BROADCAST_LABELS: readonly (readonly [Broadcast, string, string])[] = [
+  ['broadcast_generation_cost', 'Cost in detail', 'What was charged, and what the provider reported.'],
+  ['broadcast_generation_identity', 'Identity', 'Key, user, session, origin and ids of the request.'],
+  [
+    'broadcast_generation_request_context',
+    'Context of the request',
+    'Requested model, timings, finish reasons, native tokens and answers of providers.',
+  ],
+]
+
+/** What every type has. */
+function Choices({ draft, problems, isNew, onSet }: ChoicesProps): ReactNode {
+  return (
+    <>
+      {isNew && (
+        <WorkspaceChoice
+          workspace={draft.workspace}
+          problem={problemAt(problems, 'workspace_id')}
+          onSet={(workspace) => onSet({ workspace, keys: [] })}
+        />
+      )}
+      <Switch
+        label="Enabled"
+        description="Calls that finish while it is not are never forwarded."
+        checked={draft.enabled}
+        onChange={({ currentTarget }) => onSet({ enabled: currentTarget.checked })}
+      />
+      <TextInput
+        label="Sampling (%)"
+        description="Share of the sessions that is forwarded, each of them whole; 0.01 to 100."
+        inputMode="decimal"
+        value={draft.sampling}
+        error={problemAt(problems, 'sampling_rate')}
+        onChange={({ currentTarget }) => onSet({ sampling: currentTarget.value })}
+      />
+      <Switch
+        label="Privacy mode"
+        description="No text of prompts and answers leaves; tokens, costs, times, model and ids do."
+        checked={draft.privacy}
+        error={problemAt(problems, 'privacy_mode')}
+        onChange={({ currentTarget }) => onSet({ privacy: currentTarget.checked })}
+      />
+      {BROADCAST_LABELS.map(([flag, label, description]) => (
+        <Switch
+          key={flag}
+          label={label}
+          description={description}
+          checked={draft.broadcasts[flag]}
+          onChange={({ currentTarget }) => onSet({ broadcasts: { ...draft.broadcasts, [flag]: currentTarget.checked } })}
+        />
+      ))}
+      <KeysChoice draft={draft} problem={problemAt(problems, 'api_key_hashes')} onSet={(keys) => onSet({ keys })} />
+    </>
+  )
+}
+
+interface WorkspaceChoiceProps {
+  readonly workspace: string | undefined
+  readonly problem: string | undefined
+  readonly onSet: (workspace: string | undefined) => void
+}
+
+/** Nothing to choose where there is one. */
+function WorkspaceChoice({ workspace, problem, onSet }: WorkspaceChoiceProps): ReactNode {
+  const { data } = useRead('GET /api/v1/workspaces', { query: { limit: 100 } })
+  if (data === undefined || data.data.length < 2) return null
+  return (
+    <Select
+      label="Workspace"
+      description="Whose calls it gets; this cannot change later."
+      placeholder="That of your key"
+      searchable
+      clearable
+      data={data.data.map(({ id, name }) => ({ value: id, label: name }))}
+      value={workspace ?? null}
+      error={problem}
+      onChange={(chosen) => onSet(chosen ?? undefined)}
+    />
+  )
+}
+
+interface KeysChoiceProps {
+  readonly draft: Draft
+  readonly problem: string | undefined
+  readonly onSet: (keys: readonly string[]) => void
+}
+
+function KeysChoice({ draft, problem, onSet }: KeysChoiceProps): ReactNode {
+  const { data } = useRead('GET /api/v1/keys', { query: { include_disabled: 'true', workspace_id: draft.workspace } })
+  const known = (data?.data ?? []).map(({ hash, name, label }) => ({ value: hash, label: name === '' ? label : name }))
+  // A key that was deleted, or is beyond the page, stays chosen until somebody takes it out.
+  const gone = draft.keys.filter((hash) => !known.some(({ value }) => value === hash))
+  return (
+    <MultiSelect
+      label="Keys"
+      description="Calls of these keys only; none chosen: of all keys."
+      placeholder={draft.keys.length === 0 ? 'All keys' : undefined}
+      searchable
+      data={[...known, ...gone.map((hash) => ({ value: hash, label: `${hash.slice(0, 12)}…` }))]}
+      value={[...draft.keys]}
+      error={problem}
+      onChange={onSet}
+    />
+  )
+}

@@ -1,0 +1,146 @@
+import { Badge, Code, Group, Stack, Text, Tooltip } from '@mantine/core'
+import { useNow } from './use-now.ts'
+import type { ReactNode } from 'react'
+import { useRead } from '../../api/hooks.ts'
+import type { DestinationStatus, ObservabilityDestination } from '../../api/schema.ts'
+import { ago, count, moment, NOTHING } from '../../lib/format.ts'
+import { DataTable, type Column } from '../../ui/data-table.tsx'
+import { percentOf } from './body.ts'
+import { healthOf } from './health.ts'
+
+/** Milliseconds between two looks at how deliveries go. */
+export const STATUS_EVERY_MS = 4_000
+
+export interface DestinationListProps {
+  readonly destinations: readonly ObservabilityDestination[]
+  readonly labelOf: (type: string) => string
+  readonly workspaceOf: (id: string) => string
+  readonly onOpen: (id: string) => void
+  readonly empty: ReactNode
+}
+
+export function DestinationList({ destinations, labelOf, workspaceOf, onOpen, empty }: DestinationListProps): ReactNode {
+  return (
+    <DataTable
+      label="Destinations"
+      rows={destinations}
+      keyOf={({ id }) => id}
+      onOpen={({ id }) => onOpen(id)}
+      empty={empty}
+      columns={columnsOf(labelOf, workspaceOf)}
+    />
+  )
+}
+
+const figure = (header: string, of: (status: DestinationStatus) => number): Column<ObservabilityDestination> => ({
+  header,
+  isFigure: true,
+  cell: ({ id }) => <OfStatus id={id}>{(status) => count(of(status))}</OfStatus>,
+})
+
+type Names = Pick<DestinationListProps, 'labelOf' | 'workspaceOf'>
+
+const columnsOf = (labelOf: Names['labelOf'], workspaceOf: Names['workspaceOf']): readonly Column<ObservabilityDestination>[] => [
+  {
+    header: 'Name',
+    cell: ({ name, type }) => (
+      <Stack gap={0}>
+        <Text size="sm" fw={550} style={{ wordBreak: 'break-word' }}>
+          {name}
+        </Text>
+        <Text size="xs" c="dimmed">
+          {labelOf(type)}
+        </Text>
+      </Stack>
+    ),
+  },
+  { header: 'State', cell: ({ id }) => <OfStatus id={id}>{(status) => <HealthBadge status={status} />}</OfStatus> },
+  { header: 'Workspace', cell: ({ workspace_id: id }) => workspaceOf(id) },
+  { header: 'Takes', cell: (destination) => <Takes destination={destination} /> },
+  figure('Delivered', ({ delivered }) => delivered),
+  figure('Queued', ({ queued }) => queued),
+  figure('Rejected', ({ rejected }) => rejected),
+  figure('Dead', ({ dead }) => dead),
+  { header: 'Last', cell: ({ id }) => <OfStatus id={id}>{(status) => <Last status={status} />}</OfStatus> },
+]
+
+interface OfStatusProps {
+  readonly id: string
+  readonly children: (status: DestinationStatus) => ReactNode
+}
+
+/** Cells of a row share one answer, which is read again as long as somebody looks. */
+function OfStatus({ id, children }: OfStatusProps): ReactNode {
+  const { data, error } = useRead('GET /api/v1/observability/destinations/{id}/status', { params: { id } }, { every: STATUS_EVERY_MS })
+  if (data !== undefined) return children(data.data)
+  return error === null ? '…' : NOTHING
+}
+
+export function HealthBadge({ status }: { readonly status: DestinationStatus }): ReactNode {
+  const { word, colour } = healthOf(status)
+  return (
+    <Badge variant="light" color={colour} tt="none" miw="max-content">
+      {word}
+    </Badge>
+  )
+}
+
+/** Which calls, and how much of them. */
+function Takes({
+  destination: { sampling_rate: rate, privacy_mode: isPrivate, filter_rules: rules, api_key_hashes: keys },
+}: {
+  readonly destination: ObservabilityDestination
+}): ReactNode {
+  const isFiltered = keys !== null || (rules !== null && rules.enabled !== false && rules.groups.length > 0)
+  return (
+    <Group gap={4}>
+      <Text size="sm">{rate === 1 ? 'All' : `${percentOf(rate)} %`}</Text>
+      {isFiltered && (
+        <Badge size="sm" variant="default" tt="none" miw="max-content">
+          filtered
+        </Badge>
+      )}
+      {isPrivate && (
+        <Badge size="sm" variant="default" tt="none" miw="max-content">
+          private
+        </Badge>
+      )}
+    </Group>
+  )
+}
+
+/** The failure as long as it lasts, the success otherwise. */
+function Last({ status }: { readonly status: DestinationStatus }): ReactNode {
+  const now = useNow()
+  const { isErrorCurrent } = healthOf(status)
+  if (!isErrorCurrent) return <span title={moment(status.last_success_at)}>{ago(status.last_success_at, now)}</span>
+  return (
+    <Stack gap={0} maw={260}>
+      <Text size="sm" title={moment(status.last_error_at)}>
+        failed {ago(status.last_error_at, now)}
+      </Text>
+      <Tooltip label={status.last_error} multiline maw={420}>
+        <Text size="xs" c="red" truncate>
+          {status.last_error ?? `HTTP ${status.last_status ?? ''}`}
+        </Text>
+      </Tooltip>
+    </Stack>
+  )
+}
+
+/** What a destination is, to those who have none. */
+export function NoDestinations({ action }: { readonly action: ReactNode }): ReactNode {
+  return (
+    <Stack align="center" gap="sm" py="md">
+      <Text fw={600} c="var(--mantine-color-text)">
+        No generation is forwarded yet
+      </Text>
+      <Text size="sm" maw={560}>
+        A destination is a platform of yours that gets every finished generation: what was asked and answered, model, tokens, cost and times. It is
+        sent from a queue on disk, tried again when the platform fails, and never holds up a call. To try it out without an account, choose a type
+        that writes to a <Code>path</Code>.
+      </Text>
+      {action}
+    </Stack>
+  )
+}

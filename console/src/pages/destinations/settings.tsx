@@ -1,0 +1,66 @@
+import { Alert, Stack } from '@mantine/core'
+import { useState, type ReactNode } from 'react'
+import { useChange } from '../../api/hooks.ts'
+import type { ObservabilityDestination } from '../../api/schema.ts'
+import { draftOfDestination, updateBody, type Draft } from './body.ts'
+import type { DestinationWords } from './document.ts'
+import { DestinationForm } from './form.tsx'
+
+export interface SettingsProps {
+  readonly destination: ObservabilityDestination
+  readonly words: DestinationWords
+}
+
+/** Changes a destination. What was read when editing began is what changes are told against: what others changed since is not undone. */
+export function Settings({ destination, words }: SettingsProps): ReactNode {
+  const fields = words.types.find(({ type }) => type === destination.type)?.fields ?? []
+  const [before, setBefore] = useState(destination)
+  const [draft, setDraft] = useState(() => draftOfDestination(destination, fields))
+  const [times, setTimes] = useState(0)
+  const update = useChange('PATCH /api/v1/observability/destinations/{id}', [
+    'GET /api/v1/observability/destinations',
+    'GET /api/v1/observability/destinations/{id}',
+    'GET /api/v1/observability/destinations/{id}/status',
+  ])
+  const { body, problems } = updateBody(before, draft, fields)
+  const isChanged = Object.keys(body).length > 0 || Object.keys(problems).length > 0
+  const save = (): void =>
+    update.mutate(
+      { params: { id: before.id }, body },
+      {
+        onSuccess: ({ data }) => {
+          setBefore(data)
+          setDraft(draftOfDestination(data, fields))
+          setTimes(times + 1)
+        },
+      },
+    )
+  const edit = (next: Draft): void => {
+    if (update.isSuccess) update.reset()
+    setDraft(next)
+  }
+  return (
+    <Stack>
+      <DestinationForm
+        // What was typed is what is stored now: nothing was tried yet.
+        key={times}
+        draft={draft}
+        onDraft={edit}
+        fields={fields}
+        words={words.rules}
+        stored={before.config}
+        problems={problems}
+        refusal={update.error}
+        submit="Save changes"
+        busy={update.isPending}
+        canSubmit={isChanged}
+        onSubmit={save}
+      />
+      {update.isSuccess && (
+        <output>
+          <Alert color="teal">Saved; in force within seconds.</Alert>
+        </output>
+      )}
+    </Stack>
+  )
+}

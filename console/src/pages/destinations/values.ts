@@ -1,0 +1,156 @@
+import type { Field } from './schema-fields.ts'
+
+/** What stands in a form of settings, and the settings it stands for. */
+
+export interface MapRow {
+  readonly name: string
+  readonly value: string
+  /** What the gateway shows of a secret it keeps: an empty value leaves it as it is. */
+  readonly kept?: string
+}
+/** Text of a field; null: a kept secret is to be removed. Undefined: a switch nobody touched. */
+export type Value = string | boolean | null | undefined | readonly MapRow[] | Values
+export interface Values {
+  readonly [name: string]: Value
+}
+export interface Json {
+  readonly [name: string]: unknown
+}
+/** What is wrong, by the path the gateway would name it with: `config.endpoint`. */
+export type Problems = { readonly [path: string]: string }
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value))
+
+/** The form as it opens: of settings as they are read, or empty. Secrets never stand in it. */
+export function valuesOf(fields: readonly Field[], config: Json = {}): Values {
+  return Object.fromEntries(fields.map((field) => [field.name, valueOf(field, config[field.name])]))
+}
+
+function valueOf(field: Field, stored: unknown): Value {
+  switch (field.kind) {
+    case 'secret':
+      return ''
+    case 'switch':
+      return typeof stored === 'boolean' ? stored : undefined
+    case 'list':
+      return Array.isArray(stored) ? stored.map(textOf).join('\n') : ''
+    case 'map':
+      return Object.entries(isObject(stored) ? stored : {}).map(([name, value]) =>
+        field.isSecret ? { name, value: '', kept: textOf(value) } : { name, value: textOf(value) },
+      )
+    case 'group':
+      return valuesOf(field.fields, isObject(stored) ? stored : {})
+    case 'json':
+      return stored === undefined || stored === null ? '' : JSON.stringify(stored, null, 2)
+    default:
+      return textOf(stored)
+  }
+}
+
+export interface Filled {
+  readonly config: Json
+  readonly problems: Problems
+}
+
+/**
+ * The settings a form stands for. A secret that was left alone is its mask, which the gateway takes for what it keeps.
+ * `stored`: the settings as they were read; `at`: where they stand in the body.
+ */
+export function filled(fields: readonly Field[], values: Values, stored: Json = {}, at = 'config'): Filled {
+  const config: Record<string, unknown> = {}
+  const problems: Record<string, string> = {}
+  for (const field of fields) {
+    const path = `${at}.${field.name}`
+    const read = settingOf(field, values[field.name], stored[field.name], path)
+    Object.assign(problems, read.problems)
+    if (read.setting !== undefined) config[field.name] = read.setting
+    else if (field.required && Object.keys(read.problems).length === 0) problems[path] = 'is needed'
+  }
+  return { config, problems }
+}
+
+interface Setting {
+  /** Undefined: not given. */
+  readonly setting: unknown
+  readonly problems: Problems
+}
+const fine = (setting: unknown): Setting => ({ setting, problems: {} })
+const wrong = (path: string, why: string): Setting => ({ setting: undefined, problems: { [path]: why } })
+
+function settingOf(field: Field, value: Value, stored: unknown, path: string): Setting {
+  switch (field.kind) {
+    case 'switch':
+      return fine(value ?? (field.required ? field.fallback === true : undefined))
+    case 'map':
+      return mapOf((value ?? []) as readonly MapRow[], stored, path)
+    case 'group': {
+      const { config, problems } = filled(field.fields, (value ?? {}) as Values, isObject(stored) ? stored : {}, path)
+      const isEmpty = Object.keys(config).length === 0
+      // What is not asked for and not begun lacks nothing.
+      if (isEmpty && !field.required) return fine(undefined)
+      return { setting: config, problems }
+    }
+    default:
+      return value === null ? fine(undefined) : ofText(field, typeof value === 'string' ? value : '', stored, path)
+  }
+}
+
+function ofText(field: Field, text: string, stored: unknown, path: string): Setting {
+  if (field.kind === 'secret') return fine(text === '' ? stored : text)
+  // Nothing was given, or what is kept is an empty text that nobody touched.
+  if (text.trim() === '') return fine(stored === text ? stored : undefined)
+  if (field.kind === 'number') return numberOf(text, path)
+  if (field.kind === 'list') return listOf(text, field.ofNumbers, path)
+  return field.kind === 'json' ? jsonOf(text, path) : fine(text)
+}
+
+function numberOf(text: string, path: string): Setting {
+  const number = Number(text)
+  return Number.isFinite(number) ? fine(number) : wrong(path, 'is not a number')
+}
+
+function listOf(text: string, ofNumbers: boolean, path: string): Setting {
+  const entries = text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]))
+  if (!ofNumbers) return fine(entries)
+  const bad = entries.find((entry) => !Number.isFinite(Number(entry)))
+  return bad === undefined ? fine(entries.map(Number)) : wrong(path, `${bad} is not a number`)
+}
+
+function jsonOf(text: string, path: string): Setting {
+  try {
+    return fine(JSON.parse(text))
+  } catch (error) {
+    return wrong(path, `is not JSON: ${error instanceof Error ? error.message : 'cannot be read'}`)
+  }
+}
+
+function mapOf(rows: readonly MapRow[], stored: unknown, path: string): Setting {
+  const given = rows.filter(({ name, value }) => name.trim() !== '' || value !== '')
+  const problems: Record<string, string> = {}
+  const names = new Set<string>()
+  for (const { name } of given) {
+    const key = name.trim()
+    if (key === '') problems[path] = 'every value needs a name'
+    else if (names.has(key)) problems[`${path}.${key}`] = 'stands here twice'
+    names.add(key)
+  }
+  const map = Object.fromEntries(given.map(({ name, value, kept }) => [name.trim(), value === '' ? (kept ?? '') : value]))
+  const isLeftEmpty = given.length === 0 && !(isObject(stored) && Object.keys(stored).length === 0)
+  return { setting: isLeftEmpty ? undefined : map, problems }
+}
+
+/** What a PATCH has to name: settings that are others now, and null for those that are gone. Undefined: nothing. */
+export function configChanges(before: Json, after: Json): Json | undefined {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)])
+  const changed = [...names].filter((name) => !isSame(before[name], after[name]))
+  return changed.length === 0 ? undefined : Object.fromEntries(changed.map((name) => [name, after[name] ?? null]))
+}
+
+/** Whether two values are the same JSON, whatever the order of their members. */
+export function isSame(one: unknown, other: unknown): boolean {
+  if (Array.isArray(one) && Array.isArray(other)) return one.length === other.length && one.every((entry, at) => isSame(entry, other[at]))
+  if (!isObject(one) || !isObject(other)) return one === other
+  const names = Object.keys(one)
+  return names.length === Object.keys(other).length && names.every((name) => Object.hasOwn(other, name) && isSame(one[name], other[name]))
+}
