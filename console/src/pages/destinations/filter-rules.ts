@@ -80,9 +80,16 @@ export function parsedRules(text: string): { readonly rules: DestinationFilterRu
 }
 
 function isRules(value: unknown): value is DestinationFilterRules {
-  const groups = (value as { readonly groups?: unknown } | undefined)?.groups
-  return Array.isArray(groups) && groups.every((group) => Array.isArray((group as { readonly rules?: unknown } | null)?.rules))
+  const groups = membersOf(value)['groups']
+  return Array.isArray(groups) && groups.map(membersOf).every(({ rules }) => Array.isArray(rules) && rules.map(membersOf).every(isRule))
 }
+
+const isRule = ({ field, operator }: Members): boolean => typeof field === 'string' && typeof operator === 'string'
+
+interface Members {
+  readonly [name: string]: unknown
+}
+const membersOf = (value: unknown): Members => (typeof value === 'object' && value !== null ? (value as Members) : {})
 
 /** What is asked, in a line: `model starts with demo/ and input exists`. */
 export function sentenceOf(rules: DestinationFilterRules | null): string {

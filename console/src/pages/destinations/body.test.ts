@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import type { ObservabilityDestination } from '../../api/schema.ts'
+import { createBody, draftOfDestination, emptyDraft, percentOf, updateBody, type Draft } from './body.ts'
+import type { Field } from './schema-fields.ts'
+
+const about = { help: undefined, fallback: undefined }
+const FIELDS: readonly Field[] = [
+  { ...about, name: 'url', label: 'URL', required: true, kind: 'text' },
+  { ...about, name: 'headers', label: 'Headers', required: false, kind: 'map', isSecret: true },
+]
+const STORED: ObservabilityDestination = {
+  id: 'd1',
+  workspace_id: 'w1',
+  name: 'hook',
+  type: 'webhook',
+  enabled: true,
+  config: { url: 'https://a.example', headers: { 'x-one': '********' } },
+  api_key_hashes: ['h1'],
+  filter_rules: { enabled: true, groups: [{ logic: 'and', rules: [{ field: 'model', operator: 'exists' }] }] },
+  regions: ['global'],
+  sampling_rate: 0.07,
+  privacy_mode: false,
+  broadcast_generation_cost: true,
+  broadcast_generation_identity: false,
+  broadcast_generation_request_context: false,
+  created_at: '2026-01-01T00:00:00.000Z',
+  updated_at: '2026-01-01T00:00:00.000Z',
+}
+const changed = (part: Partial<Draft>, stored = STORED) => updateBody(stored, { ...draftOfDestination(stored, FIELDS), ...part }, FIELDS)
+
+describe('a new destination', () => {
+  it('takes everything unless told otherwise', () => {
+    const draft = { ...emptyDraft(FIELDS), name: ' hook ', values: { url: 'https://a.example' } }
+    expect(createBody('webhook', draft, FIELDS)).toEqual({
+      body: {
+        type: 'webhook',
+        name: 'hook',
+        config: { url: 'https://a.example' },
+        enabled: true,
+        sampling_rate: 1,
+        privacy_mode: false,
+        api_key_hashes: null,
+        filter_rules: null,
+        broadcast_generation_cost: false,
+        broadcast_generation_identity: false,
+        broadcast_generation_request_context: false,
+      },
+      problems: {},
+    })
+  })
+
+  it('is not sent without a name, a setting that is needed, or a rate that is a number', () => {
+    expect(createBody('webhook', { ...emptyDraft(FIELDS), sampling: 'half' }, FIELDS).problems).toEqual({
+      name: 'is needed',
+      sampling_rate: 'is not a number',
+      'config.url': 'is needed',
+    })
+    expect(createBody('webhook', { ...emptyDraft(FIELDS), sampling: ' ' }, FIELDS).problems).toHaveProperty('sampling_rate')
+  })
+
+  it('belongs to the workspace that was chosen', () => {
+    expect(createBody('webhook', { ...emptyDraft([]), workspace: 'w2' }, []).body).toMatchObject({ workspace_id: 'w2' })
+  })
+})
+
+describe('a change', () => {
+  it('of nothing is empty', () => expect(changed({})).toEqual({ body: {}, problems: {} }))
+
+  it('names only what is another', () => {
+    expect(changed({ name: 'other', sampling: '12.5' }).body).toEqual({ name: 'other', sampling_rate: 0.125 })
+    expect(changed({ keys: [] }).body).toEqual({ api_key_hashes: null })
+    expect(changed({ rules: { enabled: true, groups: [] } }).body).toEqual({ filter_rules: null })
+    expect(changed({ values: { url: 'https://b.example', headers: [{ name: 'x-one', value: '', kept: '********' }] } }).body).toEqual({
+      config: { url: 'https://b.example' },
+    })
+  })
+
+  it('takes rules that were written in other words for the same', () => {
+    const terse = {
+      ...STORED,
+      filter_rules: { groups: [{ rules: [{ field: 'model', operator: 'exists' }] }, { rules: [] }] },
+    } as ObservabilityDestination
+    expect(changed({}, terse).body).toEqual({})
+  })
+
+  it('leaves settings alone that it has no field for', () => {
+    const newer = { ...STORED, config: { ...STORED.config, unknown: { deep: 1 } } } as ObservabilityDestination
+    expect(changed({}, newer).body).toEqual({})
+  })
+})
+
+it.each([
+  [1, '100'],
+  [0.07, '7'],
+  [0.29, '29'],
+  [0.0001, '0.01'],
+  [0.125, '12.5'],
+])('a rate of %d is %s percent', (rate, percent) => expect(percentOf(rate)).toBe(percent))
