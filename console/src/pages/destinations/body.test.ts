@@ -26,26 +26,24 @@ const STORED: ObservabilityDestination = {
   created_at: '2026-01-01T00:00:00.000Z',
   updated_at: '2026-01-01T00:00:00.000Z',
 }
-const changed = (part: Partial<Draft>, stored = STORED) => updateBody(stored, { ...draftOfDestination(stored, FIELDS), ...part }, FIELDS)
+const changed = (part: Partial<Draft>, stored: ObservabilityDestination = STORED) => updateBody(stored, { ...draftOfDestination(stored, FIELDS), ...part }, FIELDS)
 
 describe('a new destination', () => {
-  it('takes everything unless told otherwise', () => {
+  it('says nothing of what nobody chose', () => {
     const draft = { ...emptyDraft(FIELDS), name: ' hook ', values: { url: 'https://a.example' } }
     expect(createBody('webhook', draft, FIELDS)).toEqual({
       body: {
         type: 'webhook',
         name: 'hook',
         config: { url: 'https://a.example' },
-        enabled: true,
-        sampling_rate: 1,
-        privacy_mode: false,
-        api_key_hashes: null,
-        filter_rules: null,
-        broadcast_generation_cost: false,
-        broadcast_generation_identity: false,
-        broadcast_generation_request_context: false,
       },
       problems: {},
+    })
+    expect(createBody('webhook', { ...draft, enabled: false, privacy: true, sampling: '1', keys: ['h1'] }, FIELDS).body).toMatchObject({
+      enabled: false,
+      privacy_mode: true,
+      sampling_rate: 0.01,
+      api_key_hashes: ['h1'],
     })
   })
 

@@ -58,6 +58,12 @@ const configOf = ({ config }: ObservabilityDestination): Json => config
 export const percentOf = (rate: number): string => String(Number((rate * 100).toFixed(8)))
 const rateOf = (percent: string): number => (percent.trim() === '' ? Number.NaN : Number((Number(percent) / 100).toFixed(10)))
 
+/** What is another than it was. */
+function others(was: Common, now: Common): Partial<Common> {
+  const before: Json = { ...was }
+  return Object.fromEntries(Object.entries(now).filter(([name, value]) => !isSame(before[name], value)))
+}
+
 interface Common {
   readonly name: string
   readonly enabled: boolean
@@ -90,17 +96,18 @@ export interface Ready<Body> {
   readonly problems: Problems
 }
 
+/** What nobody chose is the gateway's to choose: it may be locked. */
 export function createBody(type: string, draft: Draft, fields: readonly Field[]): Ready<CreateObservabilityDestinationRequest> {
   const common = commonOf(draft)
   const { config, problems } = filled(fields, draft.values)
-  const body = { type, config, ...common, ...(draft.workspace === undefined ? {} : { workspace_id: draft.workspace }) }
+  const workspace = draft.workspace === undefined ? {} : { workspace_id: draft.workspace }
+  const body = { type, name: common.name, config, ...workspace, ...others(commonOf(emptyDraft(fields)), common) }
   // Types and their settings are those of the gateway's own document, which names more than these types when it is newer.
   return { body: body as unknown as CreateObservabilityDestinationRequest, problems: { ...problemsOf(common), ...problems } }
 }
 
 /** Only what is another now; an empty body when nothing is. */
 export function updateBody(before: ObservabilityDestination, draft: Draft, fields: readonly Field[]): Ready<UpdateObservabilityDestinationRequest> {
-  const was: { readonly [name: string]: unknown } = { ...commonOf(draftOfDestination(before, fields)) }
   const common = commonOf(draft)
   const stored = configOf(before)
   const { config, problems } = filled(fields, draft.values, stored)
@@ -109,7 +116,7 @@ export function updateBody(before: ObservabilityDestination, draft: Draft, field
   const beforeConfig = Object.fromEntries(Object.entries(stored).filter(([name]) => known.has(name)))
   const change = configChanges(beforeConfig, config)
   const body = {
-    ...Object.fromEntries(Object.entries(common).filter(([name, value]) => !isSame(was[name], value))),
+    ...others(commonOf(draftOfDestination(before, fields)), common),
     ...(change === undefined ? {} : { config: change }),
   }
   return { body, problems: { ...problemsOf(common), ...problems } }

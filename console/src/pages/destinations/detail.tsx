@@ -5,6 +5,7 @@ import { count } from '../../lib/format.ts'
 import { Loaded } from '../../ui/loaded.tsx'
 import { DeadLetters } from './dead-letters.tsx'
 import type { DestinationWords } from './document.ts'
+import { STATUS_EVERY_MS } from './list.tsx'
 import { Overview } from './overview.tsx'
 import { Settings } from './settings.tsx'
 
@@ -20,7 +21,7 @@ export interface DetailProps {
 /** Everything about one destination. */
 export function Detail({ id, words, workspaceOf, tab, onTab, onDeleted }: DetailProps): ReactNode {
   const destination = useRead('GET /api/v1/observability/destinations/{id}', { params: { id } })
-  const { data: status } = useRead('GET /api/v1/observability/destinations/{id}/status', { params: { id } })
+  const { data: status } = useRead('GET /api/v1/observability/destinations/{id}/status', { params: { id } }, { every: STATUS_EVERY_MS })
   const dead = status?.data.dead ?? 0
   return (
     <Loaded of={destination}>
@@ -32,7 +33,12 @@ export function Detail({ id, words, workspaceOf, tab, onTab, onDeleted }: Detail
             <Tabs.Tab value="dead">{dead === 0 ? 'Dead letters' : `Dead letters (${count(dead)})`}</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="status">
-            <Overview destination={data} workspace={workspaceOf(data.workspace_id)} onDeleted={onDeleted} />
+            <Overview
+              destination={data}
+              type={words.types.find(({ type }) => type === data.type)?.label ?? data.type}
+              workspace={workspaceOf(data.workspace_id)}
+              onDeleted={onDeleted}
+            />
           </Tabs.Panel>
           <Tabs.Panel value="settings">
             <Settings key={data.id} destination={data} words={words} />

@@ -1,5 +1,4 @@
-import { Badge, Code, Group, Stack, Text, Tooltip } from '@mantine/core'
-import { useNow } from './use-now.ts'
+import { Badge, Group, Stack, Text, Tooltip } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useRead } from '../../api/hooks.ts'
 import type { DestinationStatus, ObservabilityDestination } from '../../api/schema.ts'
@@ -7,6 +6,7 @@ import { ago, count, moment, NOTHING } from '../../lib/format.ts'
 import { DataTable, type Column } from '../../ui/data-table.tsx'
 import { percentOf } from './body.ts'
 import { healthOf } from './health.ts'
+import { useNow } from './use-now.ts'
 
 /** Milliseconds between two looks at how deliveries go. */
 export const STATUS_EVERY_MS = 4_000
@@ -14,7 +14,8 @@ export const STATUS_EVERY_MS = 4_000
 export interface DestinationListProps {
   readonly destinations: readonly ObservabilityDestination[]
   readonly labelOf: (type: string) => string
-  readonly workspaceOf: (id: string) => string
+  /** Absent: there is one workspace, which need not be named. */
+  readonly workspaceOf: ((id: string) => string) | undefined
   readonly onOpen: (id: string) => void
   readonly empty: ReactNode
 }
@@ -55,7 +56,7 @@ const columnsOf = (labelOf: Names['labelOf'], workspaceOf: Names['workspaceOf'])
     ),
   },
   { header: 'State', cell: ({ id }) => <OfStatus id={id}>{(status) => <HealthBadge status={status} />}</OfStatus> },
-  { header: 'Workspace', cell: ({ workspace_id: id }) => workspaceOf(id) },
+  ...(workspaceOf === undefined ? [] : [{ header: 'Workspace', cell: ({ workspace_id: id }: ObservabilityDestination) => workspaceOf(id) }]),
   { header: 'Takes', cell: (destination) => <Takes destination={destination} /> },
   figure('Delivered', ({ delivered }) => delivered),
   figure('Queued', ({ queued }) => queued),
@@ -136,9 +137,8 @@ export function NoDestinations({ action }: { readonly action: ReactNode }): Reac
         No generation is forwarded yet
       </Text>
       <Text size="sm" maw={560}>
-        A destination is a platform of yours that gets every finished generation: what was asked and answered, model, tokens, cost and times. It is
-        sent from a queue on disk, tried again when the platform fails, and never holds up a call. To try it out without an account, choose a type
-        that writes to a <Code>path</Code>.
+        A destination is a platform of yours that gets every finished generation: what was asked and answered, model, tokens, cost and times.
+        Deliveries wait in a durable queue, are tried again when the platform fails, and never hold up a call.
       </Text>
       {action}
     </Stack>

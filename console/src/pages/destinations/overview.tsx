@@ -16,6 +16,7 @@ import { useNow } from './use-now.ts'
 
 export interface OverviewProps {
   readonly destination: ObservabilityDestination
+  readonly type: string
   readonly workspace: string
   readonly onDeleted: () => void
 }
@@ -23,7 +24,7 @@ export interface OverviewProps {
 const STATUS = 'GET /api/v1/observability/destinations/{id}/status'
 
 /** How a destination does, and what can be done about it. */
-export function Overview({ destination, workspace, onDeleted }: OverviewProps): ReactNode {
+export function Overview({ destination, type, workspace, onDeleted }: OverviewProps): ReactNode {
   const { id, name } = destination
   const params = { id }
   const status = useRead(STATUS, { params }, { every: STATUS_EVERY_MS })
@@ -61,6 +62,7 @@ export function Overview({ destination, workspace, onDeleted }: OverviewProps): 
         label="Destination"
         of={[
           ['Id', id],
+          ['Type', type],
           ['Workspace', workspace],
           ['Filter', sentenceOf(destination.filter_rules)],
           ['Keys', destination.api_key_hashes === null ? 'All' : `${destination.api_key_hashes.length} chosen`],
@@ -100,7 +102,7 @@ function Failure({ status }: { readonly status: DestinationStatus }): ReactNode 
         </Text>
         {waitMs !== undefined && (
           <Text size="sm">
-            {waitMs > 0 ? `Tried again in ${duration(waitMs)}` : 'Tried again now'}, at {moment(status.retry_at)}.
+            {waitMs > 0 ? `Next try in ${duration(waitMs)}` : 'Next try now'}, at {moment(status.retry_at)}.
           </Text>
         )}
       </Stack>

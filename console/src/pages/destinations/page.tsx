@@ -16,6 +16,7 @@ export default function DestinationsPage(): ReactNode {
   const [search, setSearch] = useSearchParams()
   const opened = search.get('destination')
   const isNew = search.has('new')
+  const tab = search.get('tab') ?? 'status'
   const page = Math.max(1, Math.trunc(Number(search.get('page') ?? 1)) || 1)
   const words = useDestinationWords()
   const list = useRead('GET /api/v1/observability/destinations', { query: { limit: PAGE, offset: (page - 1) * PAGE } })
@@ -37,7 +38,7 @@ export default function DestinationsPage(): ReactNode {
             <DestinationList
               destinations={data}
               labelOf={labelOf}
-              workspaceOf={workspaceOf}
+              workspaceOf={(workspaces.data?.data.length ?? 0) > 1 ? workspaceOf : undefined}
               onOpen={(id) => go({ destination: id })}
               empty={<NoDestinations action={add} />}
             />
@@ -57,6 +58,8 @@ export default function DestinationsPage(): ReactNode {
         opened={isNew || opened !== null}
         onClose={() => go({})}
         position="right"
+        // What somebody is typing is not lost by a click beside it.
+        closeOnClickOutside={!isNew && tab !== 'settings'}
         size="min(760px, 100vw)"
         title={isNew ? 'New destination' : (openedName ?? 'Destination')}
         closeButtonProps={{ 'aria-label': 'Close' }}
@@ -72,8 +75,8 @@ export default function DestinationsPage(): ReactNode {
                   id={opened}
                   words={known}
                   workspaceOf={workspaceOf}
-                  tab={search.get('tab') ?? 'status'}
-                  onTab={(tab) => go(tab === 'status' ? { destination: opened } : { destination: opened, tab })}
+                  tab={tab}
+                  onTab={(to) => go(to === 'status' ? { destination: opened } : { destination: opened, tab: to })}
                   onDeleted={() => go({})}
                 />
               )

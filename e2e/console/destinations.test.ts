@@ -1,0 +1,232 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
+import { answer, ok, startFakeDestination, type FakeDestination } from '../../src/testing/fake-destination.ts'
+import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+
+const BASE = '/api/v1/observability/destinations'
+/** Batches linger two seconds to fill. */
+const SOON = { timeout: 15_000, interval: 100 }
+
+interface Held {
+  readonly [name: string]: unknown
+  readonly id: string
+  readonly config: { readonly [name: string]: unknown }
+}
+
+describe.skipIf(!hasBrowser)('the page of destinations', () => {
+  const browser = withBrowser()
+  let gateway: TestGateway
+  let receiver: FakeDestination
+  beforeAll(async () => {
+    gateway = await startGateway()
+    receiver = await startFakeDestination()
+  })
+  afterAll(async () => {
+    await gateway.close()
+    await receiver.close()
+  })
+  afterEach(async () => {
+    for (const { id } of await all()) await gateway.api('DELETE', `${BASE}/${id}`)
+    receiver.react = () => ok
+  })
+
+  const all = async (): Promise<readonly Held[]> => ((await (await gateway.api('GET', BASE)).json()) as { data: readonly Held[] }).data
+  const only = async (): Promise<Held> => (await all())[0]!
+  const status = async (id: string) =>
+    ((await (await gateway.api('GET', `${BASE}/${id}/status`)).json()) as { data: { readonly [name: string]: unknown } }).data
+  const ask = (input = 'hi') => gateway.respond({ model: 'demo/echo', input })
+  const choose = async (page: Page, from: Locator, option: string): Promise<void> => {
+    await from.click()
+    await page.getByRole('option', { name: option, exact: true }).click()
+  }
+  const hook = async (more: object = {}): Promise<string> => {
+    const response = await gateway.api('POST', BASE, { type: 'webhook', name: 'hook', config: { url: `${receiver.url}/hook` }, ...more })
+    return ((await response.json()) as { data: Held }).data.id
+  }
+  const stateOf = (page: Page): Locator => page.getByRole('dialog')
+
+  it('says what a destination is, makes one by a form, and counts what arrives', async () => {
+    const { page, problems } = await browser.console(gateway, '/destinations')
+    await page.getByText('No generation is forwarded yet').waitFor()
+    await page.getByRole('button', { name: 'New destination' }).click()
+    await choose(page, page.getByRole('combobox', { name: 'Type' }), 'Webhook')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Data team')
+    await page.getByRole('textbox', { name: 'URL' }).fill(`${receiver.url}/in`)
+    await choose(page, page.getByRole('combobox', { name: 'Method' }), 'PUT')
+    await page.getByRole('button', { name: 'Add to headers' }).click()
+    await page.getByLabel('Headers: name 1').fill('x-token')
+    await page.getByLabel('Headers: value 1').fill('the-secret-of-the-team')
+    expect(await page.getByLabel('Headers: value 1').getAttribute('type')).toBe('password')
+    await page.getByRole('textbox', { name: 'Sampling (%)' }).fill('100')
+    await page.getByRole('switch', { name: 'Identity' }).check()
+    await page.getByRole('button', { name: 'Add a rule' }).click()
+    await choose(page, page.getByRole('combobox', { name: 'Rule 1.1: operator' }), 'starts with')
+    await page.getByLabel('Rule 1.1: value').fill('demo/')
+    await page.getByRole('button', { name: 'Create destination' }).click()
+    await page.getByRole('dialog', { name: 'Data team' }).waitFor()
+
+    const made = await only()
+    expect(new URL(page.url()).searchParams.get('destination')).toBe(made.id)
+    expect(made).toMatchObject({
+      type: 'webhook',
+      config: { url: `${receiver.url}/in`, method: 'PUT' },
+      sampling_rate: 1,
+      broadcast_generation_identity: true,
+      broadcast_generation_cost: false,
+      filter_rules: { enabled: true, groups: [{ logic: 'and', rules: [{ field: 'model', operator: 'starts_with', value: 'demo/' }] }] },
+    })
+    await ask()
+    await expect.poll(() => receiver.accepted.length, SOON).toBe(1)
+    expect(receiver.accepted[0]).toMatchObject({ method: 'PUT', path: '/in', headers: { 'x-token': 'the-secret-of-the-team' } })
+    await stateOf(page).getByText('Delivering').waitFor()
+    await page.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('row', { name: /Data team.*Webhook.*Delivering.*filtered/ }).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('shows what is missing, and what the gateway refuses, at the fields', async () => {
+    const { page, problems } = await browser.console(gateway, '/destinations?new=')
+    await choose(page, page.getByRole('combobox', { name: 'Type' }), 'Webhook')
+    await page.getByRole('button', { name: 'Create destination' }).click()
+    const name = page.getByRole('textbox', { name: 'Name', exact: true })
+    const url = page.getByRole('textbox', { name: 'URL' })
+    expect([await name.getAttribute('aria-invalid'), await url.getAttribute('aria-invalid')]).toEqual(['true', 'true'])
+    expect(await all()).toEqual([])
+
+    await name.fill('hook')
+    await url.fill('ftp://receiver.example.com')
+    await page.getByRole('button', { name: 'Create destination' }).click()
+    await page.getByText('must be an http or https address without credentials', { exact: true }).waitFor()
+    expect([await name.getAttribute('aria-invalid'), await url.getAttribute('aria-invalid')]).toEqual([null, 'true'])
+    await url.and(page.locator(':focus')).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('changes what was changed and nothing else: a secret stays unless typed anew', async () => {
+    const id = await hook({ config: { url: `${receiver.url}/hook`, headers: { 'x-token': 'a-secret-that-stays' } }, sampling_rate: 0.5 })
+    const { page, problems } = await browser.console(gateway, `/destinations?destination=${id}&tab=settings`)
+    const save = page.getByRole('button', { name: 'Save changes' })
+    await save.waitFor()
+    expect(await save.isDisabled()).toBe(true)
+    expect(await page.getByRole('textbox', { name: 'Sampling (%)' }).inputValue()).toBe('50')
+    expect(await page.getByLabel('Headers: value 1').inputValue()).toBe('')
+    const sent = page.waitForRequest((request) => request.method() === 'PATCH')
+    await page.getByRole('textbox', { name: 'URL' }).fill(`${receiver.url}/moved`)
+    await page.getByRole('textbox', { name: 'Sampling (%)' }).fill('100')
+    await save.click()
+    await page.getByText('Saved; in force within seconds.').waitFor()
+    expect((await sent).postDataJSON()).toEqual({ sampling_rate: 1, config: { url: `${receiver.url}/moved` } })
+
+    const before = receiver.accepted.length
+    await ask()
+    await expect.poll(() => receiver.accepted.length, SOON).toBe(before + 1)
+    expect(receiver.accepted.at(-1)).toMatchObject({ path: '/moved', headers: { 'x-token': 'a-secret-that-stays' } })
+
+    await page.getByLabel('Headers: value 1').fill('another-secret-by-now')
+    await save.click()
+    await expect.poll(async () => (await only()).config['headers'], SOON).toEqual({ 'x-token': 'anot...-now' })
+    expect(problems).toEqual([])
+  })
+
+  it('takes filter rules as JSON, and shows at the rule what is wrong with it', async () => {
+    const id = await hook()
+    const { page, problems } = await browser.console(gateway, `/destinations?destination=${id}&tab=settings`)
+    await page.getByText('JSON', { exact: true }).click()
+    const json = page.getByLabel('Filter as JSON')
+    await json.fill('{')
+    const save = page.getByRole('button', { name: 'Save changes' })
+    await json.fill(
+      '{"groups": [{"logic": "or", "rules": [{"field": "model", "operator": "exists"}, {"field": "input", "operator": "regex", "value": "("}]}]}',
+    )
+    await page.getByText('Rules', { exact: true }).click()
+    await save.click()
+    await page.getByText(/invalid regular expression/).waitFor()
+    const value = page.getByLabel('Rule 1.2: value')
+    expect(await value.getAttribute('aria-invalid')).toBe('true')
+    await value.fill('urgent')
+    await save.click()
+    const rules = [
+      { field: 'model', operator: 'exists' },
+      { field: 'input', operator: 'regex', value: 'urgent' },
+    ]
+    await expect.poll(async () => (await only())['filter_rules'], SOON).toEqual({ enabled: true, groups: [{ logic: 'or', rules }] })
+    expect(problems).toEqual([])
+  })
+
+  it('tests the connection and sends a sample, and shows what came of it', async () => {
+    const id = await hook()
+    const { page, problems } = await browser.console(gateway, `/destinations?destination=${id}`)
+    await page.getByRole('button', { name: 'Test the connection' }).click()
+    await page.getByText('Test of the connection: it works').waitFor()
+    await page.getByText('send an empty payload').waitFor()
+    receiver.react = () => answer(401, {}, 'who are you')
+    await page.getByRole('button', { name: 'Send a sample' }).click()
+    await page.getByText('Delivery of a sample: it failed').waitFor()
+    await page
+      .getByText(/who are you/)
+      .first()
+      .waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('pauses and resumes: what finishes meanwhile waits', async () => {
+    const id = await hook()
+    const { page, problems } = await browser.console(gateway, `/destinations?destination=${id}`)
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByText('what finishes meanwhile waits in the queue').waitFor()
+    const before = receiver.accepted.length
+    await ask()
+    await expect.poll(async () => (await status(id))['queued'], SOON).toBe(1)
+    await page.getByRole('row', { name: /^Queued 1 / }).waitFor()
+    expect(receiver.accepted.length).toBe(before)
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await expect.poll(() => receiver.accepted.length, SOON).toBe(before + 1)
+    await page.getByRole('row', { name: 'Delivered 1', exact: true }).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('replays and deletes dead letters, chosen ones or all', async () => {
+    receiver.react = () => answer(400, {}, 'not of this shape')
+    const id = await hook()
+    for (const input of ['one', 'two', 'three']) await ask(input)
+    await expect.poll(async () => (await status(id))['dead'], SOON).toBe(3)
+    const { page, problems } = await browser.console(gateway, `/destinations?destination=${id}&tab=dead`)
+    const rows = page.getByRole('table', { name: 'Dead letters' }).getByRole('row')
+    await page
+      .getByText(/not of this shape/)
+      .first()
+      .waitFor()
+    expect(await rows.count()).toBe(4)
+
+    receiver.react = () => ok
+    const before = receiver.accepted.length
+    await rows.nth(1).getByRole('checkbox').check()
+    await page.getByRole('button', { name: 'Replay 1 chosen' }).click()
+    await page.getByText('1 queued again.').waitFor()
+    await expect.poll(() => receiver.accepted.length, SOON).toBe(before + 1)
+    await expect.poll(async () => (await status(id))['dead'], SOON).toBe(2)
+
+    await page.getByRole('button', { name: 'Delete all' }).click()
+    await page.getByRole('dialog', { name: 'Delete all dead letters?' }).getByRole('button', { name: 'Delete all' }).click()
+    await page.getByText('There is none: whatever was to be delivered').waitFor()
+    expect(await status(id)).toMatchObject({ dead: 0, delivered: 1 })
+    expect(problems).toEqual([])
+  })
+
+  it('deletes a destination once that was confirmed', async () => {
+    const id = await hook()
+    const { page, problems } = await browser.console(gateway, `/destinations?destination=${id}`)
+    await page.getByRole('button', { name: 'Delete destination' }).click()
+    const question = page.getByRole('dialog', { name: 'Delete hook?' })
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await question.waitFor({ state: 'hidden' })
+    expect(await all()).toHaveLength(1)
+    await page.getByRole('button', { name: 'Delete destination' }).click()
+    await question.getByRole('button', { name: 'Delete destination' }).click()
+    await page.getByText('No generation is forwarded yet').waitFor()
+    expect(await all()).toEqual([])
+    expect(new URL(page.url()).search).toBe('')
+    expect(problems).toEqual([])
+  })
+})
