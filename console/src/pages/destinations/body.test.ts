@@ -26,7 +26,8 @@ const STORED: ObservabilityDestination = {
   created_at: '2026-01-01T00:00:00.000Z',
   updated_at: '2026-01-01T00:00:00.000Z',
 }
-const changed = (part: Partial<Draft>, stored: ObservabilityDestination = STORED) => updateBody(stored, { ...draftOfDestination(stored, FIELDS), ...part }, FIELDS)
+const changed = (part: Partial<Draft>, stored: ObservabilityDestination = STORED) =>
+  updateBody(stored, { ...draftOfDestination(stored, FIELDS), ...part }, FIELDS)
 
 describe('a new destination', () => {
   it('says nothing of what nobody chose', () => {
