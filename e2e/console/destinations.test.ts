@@ -129,6 +129,33 @@ describe.skipIf(!hasBrowser)('the page of destinations', () => {
     expect(problems).toEqual([])
   })
 
+  it('belongs to the workspace that is chosen, and takes the calls of chosen keys of it', async () => {
+    const idOf = async (response: Response, name: string): Promise<string> =>
+      ((await response.json()) as { data: { [name: string]: string } }).data[name]!
+    const workspace = await idOf(await gateway.api('POST', '/api/v1/workspaces', { name: 'Research', slug: 'research' }), 'id')
+    const hash = await idOf(await gateway.api('POST', '/api/v1/keys', { name: 'Notebook', workspace_id: workspace }), 'hash')
+    const { page, problems } = await browser.console(gateway, '/destinations?new=')
+    await choose(page, page.getByRole('combobox', { name: 'Type' }), 'Webhook')
+    await choose(page, page.getByRole('combobox', { name: 'Workspace', exact: true }), 'Research')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('of research')
+    await page.getByRole('textbox', { name: 'URL' }).fill(`${receiver.url}/research`)
+    await choose(page, page.getByRole('combobox', { name: 'Keys' }), 'Notebook')
+    await page.getByRole('button', { name: 'Create destination' }).click()
+    await page.getByRole('dialog', { name: 'of research' }).waitFor()
+    const path = `${BASE}?workspace_id=${workspace}`
+    const { data } = (await (await gateway.api('GET', path)).json()) as { data: readonly Held[] }
+    expect(data).toMatchObject([{ workspace_id: workspace, api_key_hashes: [hash] }])
+    await page.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('row', { name: /of research.*Research/ }).waitFor()
+    await choose(page, page.getByRole('combobox', { name: 'Show workspace' }), 'Default')
+    await page.getByText('No generation is forwarded yet').waitFor()
+    await choose(page, page.getByRole('combobox', { name: 'Show workspace' }), 'Research')
+    await page.getByRole('row', { name: /of research.*Research/ }).waitFor()
+    expect(new URL(page.url()).searchParams.get('workspace')).toBe(workspace)
+    await gateway.api('DELETE', `${BASE}/${data[0]!.id}`)
+    expect(problems).toEqual([])
+  })
+
   it('takes filter rules as JSON, and shows at the rule what is wrong with it', async () => {
     const id = await hook()
     const { page, problems } = await browser.console(gateway, `/destinations?destination=${id}&tab=settings`)

@@ -9,13 +9,15 @@ import { valuesOf } from './values.ts'
 
 export interface CreateDestinationProps {
   readonly words: DestinationWords
+  /** Chosen already; undefined: that of the key. */
+  readonly workspace: string | undefined
   readonly onCreated: (id: string) => void
 }
 
-export function CreateDestination({ words, onCreated }: CreateDestinationProps): ReactNode {
+export function CreateDestination({ words, workspace, onCreated }: CreateDestinationProps): ReactNode {
   const [type, setType] = useState<string>()
   const fields = words.types.find((one) => one.type === type)?.fields ?? []
-  const [draft, setDraft] = useState(() => emptyDraft([]))
+  const [draft, setDraft] = useState(() => ({ ...emptyDraft([]), workspace }))
   const create = useChange('POST /api/v1/observability/destinations', ['GET /api/v1/observability/destinations'])
   const { body, problems } = createBody(type ?? '', draft, fields)
   const choose = (chosen: string | null): void => {

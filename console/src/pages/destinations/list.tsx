@@ -8,8 +8,10 @@ import { percentOf } from './body.ts'
 import { healthOf } from './health.ts'
 import { useNow } from './use-now.ts'
 
-/** Milliseconds between two looks at how deliveries go. */
+/** Milliseconds between two looks at how deliveries of one destination go. */
 export const STATUS_EVERY_MS = 4_000
+/** Of many they are looked at less often: a page left open asks no more than five times a second. */
+const STATUS_GAP_MS = 200
 
 export interface DestinationListProps {
   readonly destinations: readonly ObservabilityDestination[]
@@ -28,20 +30,26 @@ export function DestinationList({ destinations, labelOf, workspaceOf, onOpen, em
       keyOf={({ id }) => id}
       onOpen={({ id }) => onOpen(id)}
       empty={empty}
-      columns={columnsOf(labelOf, workspaceOf)}
+      columns={columnsOf({ labelOf, workspaceOf, every: Math.max(STATUS_EVERY_MS, destinations.length * STATUS_GAP_MS) })}
     />
   )
 }
 
-const figure = (header: string, of: (status: DestinationStatus) => number): Column<ObservabilityDestination> => ({
+const figure = (header: string, every: number, of: (status: DestinationStatus) => number): Column<ObservabilityDestination> => ({
   header,
   isFigure: true,
-  cell: ({ id }) => <OfStatus id={id}>{(status) => count(of(status))}</OfStatus>,
+  cell: ({ id }) => (
+    <OfStatus id={id} every={every}>
+      {(status) => count(of(status))}
+    </OfStatus>
+  ),
 })
 
-type Names = Pick<DestinationListProps, 'labelOf' | 'workspaceOf'>
+interface ColumnsOptions extends Pick<DestinationListProps, 'labelOf' | 'workspaceOf'> {
+  readonly every: number
+}
 
-const columnsOf = (labelOf: Names['labelOf'], workspaceOf: Names['workspaceOf']): readonly Column<ObservabilityDestination>[] => [
+const columnsOf = ({ labelOf, workspaceOf, every }: ColumnsOptions): readonly Column<ObservabilityDestination>[] => [
   {
     header: 'Name',
     cell: ({ name, type }) => (
@@ -55,24 +63,39 @@ const columnsOf = (labelOf: Names['labelOf'], workspaceOf: Names['workspaceOf'])
       </Stack>
     ),
   },
-  { header: 'State', cell: ({ id }) => <OfStatus id={id}>{(status) => <HealthBadge status={status} />}</OfStatus> },
+  {
+    header: 'State',
+    cell: ({ id }) => (
+      <OfStatus id={id} every={every}>
+        {(status) => <HealthBadge status={status} />}
+      </OfStatus>
+    ),
+  },
   ...(workspaceOf === undefined ? [] : [{ header: 'Workspace', cell: ({ workspace_id: id }: ObservabilityDestination) => workspaceOf(id) }]),
   { header: 'Takes', cell: (destination) => <Takes destination={destination} /> },
-  figure('Delivered', ({ delivered }) => delivered),
-  figure('Queued', ({ queued }) => queued),
-  figure('Rejected', ({ rejected }) => rejected),
-  figure('Dead', ({ dead }) => dead),
-  { header: 'Last', cell: ({ id }) => <OfStatus id={id}>{(status) => <Last status={status} />}</OfStatus> },
+  figure('Delivered', every, ({ delivered }) => delivered),
+  figure('Queued', every, ({ queued }) => queued),
+  figure('Rejected', every, ({ rejected }) => rejected),
+  figure('Dead', every, ({ dead }) => dead),
+  {
+    header: 'Last',
+    cell: ({ id }) => (
+      <OfStatus id={id} every={every}>
+        {(status) => <Last status={status} />}
+      </OfStatus>
+    ),
+  },
 ]
 
 interface OfStatusProps {
   readonly id: string
+  readonly every: number
   readonly children: (status: DestinationStatus) => ReactNode
 }
 
 /** Cells of a row share one answer, which is read again as long as somebody looks. */
-function OfStatus({ id, children }: OfStatusProps): ReactNode {
-  const { data, error } = useRead('GET /api/v1/observability/destinations/{id}/status', { params: { id } }, { every: STATUS_EVERY_MS })
+function OfStatus({ id, every, children }: OfStatusProps): ReactNode {
+  const { data, error } = useRead('GET /api/v1/observability/destinations/{id}/status', { params: { id } }, { every })
   if (data !== undefined) return children(data.data)
   return error === null ? '…' : NOTHING
 }
