@@ -40,7 +40,7 @@ export function FilterEditor({ words, rules, problems, onChange, onProblem }: Fi
       description="Calls for which every group holds are forwarded; without a rule, all of them."
       error={text === undefined ? ownProblem(problems) : undefined}
     >
-      <Fieldset variant="unstyled" mt={6} aria-label="Filter">
+      <Fieldset variant="unstyled" mt={6} mx={0} p={0} aria-label="Filter">
         <Stack gap="xs">
           <Group justify="space-between">
             <SegmentedControl

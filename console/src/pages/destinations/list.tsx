@@ -53,7 +53,7 @@ const columnsOf = ({ labelOf, workspaceOf, every }: ColumnsOptions): readonly Co
   {
     header: 'Name',
     cell: ({ name, type }) => (
-      <Stack gap={0}>
+      <Stack gap={0} miw={130}>
         <Text size="sm" fw={550} style={{ wordBreak: 'break-word' }}>
           {name}
         </Text>
@@ -139,7 +139,7 @@ function Last({ status }: { readonly status: DestinationStatus }): ReactNode {
   const { isErrorCurrent } = healthOf(status)
   if (!isErrorCurrent) return <span title={moment(status.last_success_at)}>{ago(status.last_success_at, now)}</span>
   return (
-    <Stack gap={0} maw={260}>
+    <Stack gap={0} maw={180}>
       <Text size="sm" title={moment(status.last_error_at)}>
         failed {ago(status.last_error_at, now)}
       </Text>

@@ -20,7 +20,7 @@ export function MapControl({ label, description, isSecret, rows, problems, path,
   const rest = Object.fromEntries(Object.entries(problems).filter(([key]) => !ofRows.has(key)))
   return (
     <Input.Wrapper label={label} description={description} error={problemAt(rest, path)} labelElement="div">
-      <Fieldset variant="unstyled" mt={6} aria-label={label}>
+      <Fieldset variant="unstyled" mt={6} mx={0} p={0} aria-label={label}>
         <Stack gap={6}>
           {rows.map((row, at) => (
             // Rows have no identity but their place, and every input is controlled.
