@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { keepInferenceKey, storedInferenceKey } from './inference-key.ts'
 import { forgetKey, keepKey, keyOfFragment, storedKey } from './session.ts'
 
 function stores() {
@@ -21,6 +22,14 @@ it('a key is kept for the tab, and for the browser only if its user says so', ()
   expect(storedKey({ ...one, tab: stores().tab })).toBe('sk-2')
   forgetKey(one)
   expect(storedKey(one)).toBeUndefined()
+})
+
+it('signing out forgets the key that calls models, too', () => {
+  const one = stores()
+  keepInferenceKey(one.tab, 'sk-sb-v1-1')
+  expect(storedInferenceKey(one.tab)).toBe('sk-sb-v1-1')
+  forgetKey(one)
+  expect(storedInferenceKey(one.tab)).toBeUndefined()
 })
 
 it('a link carries a key in its fragment', () => {

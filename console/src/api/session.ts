@@ -1,3 +1,5 @@
+import { forgetInferenceKey } from './inference-key.ts'
+
 /** Where the management key is kept: for this tab, or in this browser if its user says so. It goes nowhere but to the gateway that served the page. */
 const NAME = 'signalbox.management_key'
 
@@ -15,6 +17,7 @@ export function keepKey({ tab, browser }: KeyStores, key: string, remember: bool
 
 export function forgetKey({ tab, browser }: KeyStores): void {
   tab.removeItem(NAME)
+  forgetInferenceKey(tab)
   browser.removeItem(NAME)
 }
 

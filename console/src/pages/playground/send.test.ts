@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest'
+import type { Happening } from './fold.ts'
+import { send } from './send.ts'
+
+/** What happens when the gateway answers so. */
+async function happenings(answer: () => Response | Promise<Response>, signal = new AbortController().signal): Promise<readonly Happening[]> {
+  const seen: Happening[] = []
+  await send({ model: 'm' }, { key: 'sk-1', signal, onHappening: (happening) => void seen.push(happening), fetch: async () => answer() })
+  return seen
+}
+
+const stream = (...pieces: readonly (string | Uint8Array)[]): Response =>
+  new Response(
+    new ReadableStream({
+      start(controller) {
+        for (const piece of pieces) controller.enqueue(typeof piece === 'string' ? new TextEncoder().encode(piece) : piece)
+        controller.close()
+      },
+    }),
+    { headers: { 'content-type': 'text/event-stream; charset=utf-8', 'x-generation-id': 'gen-1' } },
+  )
+
+it('asks with the key and for the metadata', async () => {
+  let asked: RequestInit | undefined
+  const call = async (_url: unknown, init?: RequestInit): Promise<Response> => {
+    asked = init
+    return stream()
+  }
+  await send({ model: 'm' }, { key: 'sk-1', signal: new AbortController().signal, onHappening: () => undefined, fetch: call })
+  expect(asked?.headers).toMatchObject({ authorization: 'Bearer sk-1', 'x-gateway-experimental-metadata': 'enabled' })
+  expect(asked?.body).toBe('{"model":"m"}')
+})
+
+it('reads events wherever the network cut them, a character in two included', async () => {
+  const bytes = new TextEncoder().encode(': still here\n\ndata: {"type":"a","delta":"é"}\n\ndata: nonsense\n\ndata: [DONE]\n\n')
+  const cut = bytes.indexOf(0xc3) + 1
+  expect(await happenings(() => stream(bytes.slice(0, cut), bytes.slice(cut)))).toEqual([
+    { type: 'head', id: 'gen-1' },
+    { type: 'event', event: { type: 'a', delta: 'é' } },
+    { type: 'ended' },
+  ])
+})
+
+it('takes an answer that is no stream, and a refusal as it was written', async () => {
+  expect(await happenings(() => Response.json({ id: 'gen-2', status: 'completed' }))).toEqual([
+    { type: 'head', id: undefined },
+    { type: 'whole', response: { id: 'gen-2', status: 'completed' } },
+  ])
+  expect((await happenings(() => new Response('no', { status: 403 }))).at(-1)).toEqual({ type: 'refused', status: 403, text: 'no' })
+})
+
+it('tells a connection that breaks from one that was stopped', async () => {
+  const fails = (): Promise<Response> => Promise.reject(new TypeError('network error'))
+  expect(await happenings(fails)).toEqual([{ type: 'broken', message: 'The connection to the gateway broke: network error' }])
+  expect(await happenings(fails, AbortSignal.abort())).toEqual([{ type: 'stopped' }])
+})
