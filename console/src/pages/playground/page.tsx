@@ -1,6 +1,24 @@
-import type { ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
+import { forgetInferenceKey, keepInferenceKey, storedInferenceKey } from '../../api/inference-key.ts'
 import { Page } from '../../ui/page.tsx'
+import { KeyGate } from './key-gate.tsx'
+import { Workbench } from './workbench.tsx'
+
+const ABOUT = 'Ask a model, and see everything the gateway knows about the answer.'
 
 export default function PlaygroundPage(): ReactNode {
-  return <Page title="Playground">{null}</Page>
+  const [key, setKey] = useState(() => storedInferenceKey(sessionStorage))
+  const take = (next: string): void => {
+    keepInferenceKey(sessionStorage, next)
+    setKey(next)
+  }
+  const drop = (): void => {
+    forgetInferenceKey(sessionStorage)
+    setKey(undefined)
+  }
+  return (
+    <Page title="Playground" about={ABOUT}>
+      {key === undefined ? <KeyGate onKey={take} /> : <Workbench inferenceKey={key} onDropKey={drop} />}
+    </Page>
+  )
 }

@@ -1,0 +1,107 @@
+import { Button, Group, Paper, Stack, Text, Textarea } from '@mantine/core'
+import { useState, type FormEvent, type KeyboardEvent, type ReactNode } from 'react'
+import { callOutput, userMessage, type OpenCall } from './body.ts'
+import type { Item } from './run.ts'
+
+export interface ComposerProps {
+  /** Calls the last answer made, whose results go with what is sent next. */
+  readonly calls: readonly OpenCall[]
+  readonly text: string
+  readonly onText: (text: string) => void
+  readonly isBusy: boolean
+  /** Given what is new: results, then the message. */
+  readonly onSend: (input: readonly Item[]) => void
+  readonly onStop: () => void
+  readonly onPlan: (input: readonly Item[]) => void
+  readonly onCode: (input: readonly Item[]) => void
+}
+
+/** Where the next message is written. */
+export function Composer({ calls, text, onText, isBusy, onSend, onStop, onPlan, onCode }: ComposerProps): ReactNode {
+  const [results, setResults] = useState<{ readonly [callId: string]: string }>({})
+  const input = [
+    ...calls.map(({ callId, type }) => callOutput(callId, results[callId] ?? '', type)),
+    ...(text.trim() === '' ? [] : [userMessage(text)]),
+  ]
+  const isEmpty = input.length === 0
+  const submit = (event?: FormEvent): void => {
+    event?.preventDefault()
+    if (isBusy || isEmpty) return
+    onSend(input)
+    setResults({})
+  }
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit()
+  }
+  return (
+    <Paper withBorder p="md">
+      <form onSubmit={submit}>
+        <Stack gap="sm">
+          {calls.map(({ callId, name }) => (
+            <Textarea
+              key={callId}
+              label={`Result of ${name}`}
+              description={`The model called it as ${callId} and waits for what comes of it.`}
+              autosize
+              minRows={1}
+              maxRows={8}
+              value={results[callId] ?? ''}
+              onChange={(event) => setResults({ ...results, [callId]: event.currentTarget.value })}
+              onKeyDown={onKeyDown}
+            />
+          ))}
+          <Textarea
+            label="Message"
+            placeholder={calls.length > 0 ? 'Nothing has to be said beside the results' : 'Ask something'}
+            autosize
+            minRows={3}
+            maxRows={16}
+            value={text}
+            onChange={(event) => onText(event.currentTarget.value)}
+            onKeyDown={onKeyDown}
+          />
+          <Actions isBusy={isBusy} isEmpty={isEmpty} onStop={onStop} onPlan={() => onPlan(input)} onCode={() => onCode(input)} />
+        </Stack>
+      </form>
+    </Paper>
+  )
+}
+
+export interface ActionsProps {
+  readonly isBusy: boolean
+  readonly isEmpty: boolean
+  readonly onStop: () => void
+  readonly onPlan: () => void
+  readonly onCode: () => void
+}
+
+/** Send, or stop; look at the plan; take it along as code. */
+export function Actions({ isBusy, isEmpty, onStop, onPlan, onCode }: ActionsProps): ReactNode {
+  return (
+    <Group justify="space-between" gap="xs">
+      <Group gap="xs">
+        <Button size="xs" variant="default" onClick={onPlan}>
+          Plan
+        </Button>
+        <Button size="xs" variant="default" onClick={onCode}>
+          As code
+        </Button>
+      </Group>
+      <Group gap="sm">
+        <Text size="xs" c="dimmed" visibleFrom="sm">
+          Ctrl + Enter sends
+        </Text>
+        {isBusy ? (
+          // A key of its own, so that the click which sent it is not one that stops it.
+          <Button key="stop" color="red" variant="light" onClick={onStop}>
+            Stop
+          </Button>
+        ) : (
+          <Button key="send" type="submit" disabled={isEmpty}>
+            Send
+          </Button>
+        )}
+      </Group>
+    </Group>
+  )
+}

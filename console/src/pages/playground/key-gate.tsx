@@ -1,0 +1,115 @@
+import { Button, NumberInput, Paper, PasswordInput, Select, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useState, type FormEvent, type ReactNode } from 'react'
+import { ApiError, createApi } from '../../api/client.ts'
+import { useChange, useRead } from '../../api/hooks.ts'
+import { Problem } from '../../ui/problem.tsx'
+
+export interface KeyGateProps {
+  readonly onKey: (key: string) => void
+}
+
+/** A management key calls no models: asks for one that does, or makes one that can do little harm. */
+export function KeyGate({ onKey }: KeyGateProps): ReactNode {
+  return (
+    <Stack>
+      <Text size="sm">
+        You are signed in with a management key, which calls no models. The playground needs an inference key; it is kept for this tab only.
+      </Text>
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <Paper withBorder p="lg">
+          <Make onKey={onKey} />
+        </Paper>
+        <Paper withBorder p="lg">
+          <Paste onKey={onKey} />
+        </Paper>
+      </SimpleGrid>
+    </Stack>
+  )
+}
+
+const DAY_MS = 86_400_000
+const NAME = 'Playground of the web console'
+
+function Make({ onKey }: Pick<KeyGateProps, 'onKey'>): ReactNode {
+  const workspaces = useRead('GET /api/v1/workspaces', {})
+  const make = useChange('POST /api/v1/keys', ['GET /api/v1/keys'])
+  const [limit, setLimit] = useState<number | string>(1)
+  const [workspace, setWorkspace] = useState<string | null>(null)
+  const choices = workspaces.data?.data ?? []
+  const isRight = typeof limit === 'number' && limit > 0
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    if (!isRight) return
+    const expires = new Date(Date.now() + DAY_MS).toISOString()
+    const body = { name: NAME, limit, limit_reset: 'daily' as const, expires_at: expires, ...(workspace === null ? {} : { workspace_id: workspace }) }
+    make.mutate({ body }, { onSuccess: ({ key }) => onKey(key) })
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack align="stretch">
+        <Title order={2}>Make a key for a day</Title>
+        <NumberInput
+          label="Limit in USD"
+          description="What it may spend. The key ends after 24 hours, and stands among the keys until then."
+          min={0}
+          step={1}
+          decimalScale={4}
+          value={limit}
+          onChange={setLimit}
+          error={isRight ? undefined : 'More than 0 is expected.'}
+        />
+        {choices.length > 1 && (
+          <Select
+            label="Workspace"
+            data={choices.map(({ id, name }) => ({ value: id, label: name }))}
+            value={workspace ?? choices[0]?.id ?? null}
+            onChange={setWorkspace}
+            allowDeselect={false}
+          />
+        )}
+        <Problem error={make.error} />
+        <Button type="submit" loading={make.isPending}>
+          Make the key and use it
+        </Button>
+      </Stack>
+    </form>
+  )
+}
+
+function Paste({ onKey }: Pick<KeyGateProps, 'onKey'>): ReactNode {
+  const [key, setKey] = useState('')
+  const look = useMutation({
+    mutationFn: async () => {
+      const { data } = await createApi({ key: key.trim() })('GET /api/v1/key')
+      if (data.is_management_key) throw new Error('This is a management key; it calls no models.')
+    },
+    onSuccess: () => onKey(key.trim()),
+  })
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    if (key.trim() !== '') look.mutate()
+  }
+  const { error } = look
+  const reason =
+    error instanceof ApiError && error.status === 401 ? 'The gateway does not know this key, or does not take it any more.' : error?.message
+  return (
+    <form onSubmit={submit}>
+      <Stack align="stretch">
+        <Title order={2}>Use one you have</Title>
+        <PasswordInput
+          label="Inference key"
+          description="It goes nowhere but to this gateway."
+          placeholder="sk-sb-v1-..."
+          autoComplete="off"
+          value={key}
+          onChange={(event) => setKey(event.currentTarget.value)}
+          error={reason}
+        />
+        <Button type="submit" variant="default" disabled={key.trim() === ''} loading={look.isPending}>
+          Use this key
+        </Button>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,100 @@
+import { Alert, Modal, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { duration, percent, usd } from '../../lib/format.ts'
+import { DataTable } from '../../ui/data-table.tsx'
+import { Loaded } from '../../ui/loaded.tsx'
+import type { Body } from './body.ts'
+import { Disclosure, Pre } from './disclosure.tsx'
+import { explain, type Plan, type PlannedAttempt } from './explain.ts'
+
+export interface PlanDialogProps {
+  /** Undefined: it is closed. */
+  readonly body: Body | undefined
+  readonly inferenceKey: string
+  readonly onClose: () => void
+}
+
+/** Who would be asked, in which order, and why nobody else. Calls no model. */
+export function PlanDialog({ body, inferenceKey, onClose }: PlanDialogProps): ReactNode {
+  return (
+    <Modal opened={body !== undefined} onClose={onClose} title="The plan, as it is now" size="xl">
+      {body !== undefined && <Planned body={body} inferenceKey={inferenceKey} />}
+    </Modal>
+  )
+}
+
+function Planned({ body, inferenceKey }: { readonly body: Body; readonly inferenceKey: string }): ReactNode {
+  // A plan is of a moment: the health of providers is in it.
+  const plan = useQuery({
+    queryKey: ['playground', 'plan', inferenceKey, body],
+    queryFn: ({ signal }) => explain(body, inferenceKey, signal),
+    gcTime: 0,
+    staleTime: 0,
+  })
+  return <Loaded of={plan}>{(data) => <Shown plan={data} />}</Loaded>
+}
+
+function Shown({ plan }: { readonly plan: Plan }): ReactNode {
+  const { attempts, rejected, params, error } = plan
+  return (
+    <Stack gap="md">
+      {error !== null && (
+        <Alert color="red" role="alert" title={`${error.code} ${error.error_type}`}>
+          {error.message}
+        </Alert>
+      )}
+      <Text size="sm" c="dimmed">
+        Asked for {plan.requested}; strategy {plan.strategy}, order {plan.order}
+        {plan.estimated_input_tokens !== null && `, about ${plan.estimated_input_tokens} tokens of input`}.
+      </Text>
+      <DataTable
+        label="Endpoints that would be tried"
+        rows={attempts}
+        keyOf={({ position }) => String(position)}
+        empty="Nobody would be asked."
+        columns={[
+          { header: '#', cell: ({ position }) => position },
+          { header: 'Provider', cell: ({ provider, is_byok: isOwn }) => (isOwn ? `${provider} (own key)` : provider) },
+          { header: 'Model', cell: ({ upstream_model: upstream, model }) => `${model} as ${upstream}` },
+          { header: 'State', cell: stateOf },
+          { header: 'Share', cell: ({ score }) => percent(score.share), isFigure: true },
+          { header: 'Price 1M + 1M', cell: ({ score }) => usd(score.price), isFigure: true },
+          { header: 'Latency p50', cell: ({ score }) => duration(score.latency_p50_ms), isFigure: true },
+        ]}
+      />
+      {rejected.length > 0 && (
+        <DataTable
+          label="Endpoints that would not be tried"
+          rows={rejected}
+          keyOf={({ endpoint }) => endpoint}
+          empty=""
+          columns={[
+            { header: 'Provider', cell: ({ provider }) => provider },
+            { header: 'Model', cell: ({ model }) => model },
+            { header: 'Why not', cell: ({ reason }) => reason },
+          ]}
+        />
+      )}
+      {Object.keys(params).length > 0 && (
+        <Disclosure summary="What else was decided">
+          <Pre>{JSON.stringify(params, null, 2)}</Pre>
+        </Disclosure>
+      )}
+    </Stack>
+  )
+}
+
+function stateOf({ state, notes, dropped_parameters: dropped }: PlannedAttempt): ReactNode {
+  const more = dropped.length === 0 ? notes : [...notes, `leaves out ${dropped.join(', ')}`]
+  return (
+    <>
+      {state}
+      {more.map((note) => (
+        <Text size="xs" c="dimmed" key={note}>
+          {note}
+        </Text>
+      ))}
+    </>
+  )
+}

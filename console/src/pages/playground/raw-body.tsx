@@ -1,0 +1,58 @@
+import { Anchor, Group, Paper, Stack, Text, Textarea } from '@mantine/core'
+import type { FormEvent, ReactNode } from 'react'
+import { parseBody, type Body } from './body.ts'
+import { Actions } from './composer.tsx'
+import classes from './playground.module.css'
+
+export interface RawBodyProps {
+  readonly text: string
+  readonly onText: (text: string) => void
+  readonly onRefill: () => void
+  readonly isBusy: boolean
+  readonly onSend: (body: Body) => void
+  readonly onStop: () => void
+  readonly onPlan: (body: Body) => void
+  readonly onCode: (body: Body) => void
+}
+
+/** The whole body as JSON, sent as it stands. */
+export function RawBody({ text, onText, onRefill, isBusy, onSend, onStop, onPlan, onCode }: RawBodyProps): ReactNode {
+  const body = parseBody(text)
+  const problem = body instanceof SyntaxError ? body.message : undefined
+  const withBody = (use: (body: Body) => void) => (): void => {
+    if (!(body instanceof SyntaxError)) use(body)
+  }
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    if (!isBusy) withBody(onSend)()
+  }
+  return (
+    <Paper withBorder p="md">
+      <form onSubmit={submit}>
+        <Stack gap="sm">
+          <Textarea
+            label="Body of the request"
+            description="Sent as it stands. The conversation is its input: the gateway keeps none."
+            className={classes['json']}
+            autosize
+            minRows={10}
+            maxRows={30}
+            spellCheck={false}
+            value={text}
+            error={problem}
+            onChange={(event) => onText(event.currentTarget.value)}
+          />
+          <Group>
+            <Anchor component="button" type="button" size="sm" onClick={onRefill}>
+              Write it anew from the form
+            </Anchor>
+            <Text size="xs" c="dimmed">
+              What was changed here is lost then.
+            </Text>
+          </Group>
+          <Actions isBusy={isBusy} isEmpty={problem !== undefined} onStop={onStop} onPlan={withBody(onPlan)} onCode={withBody(onCode)} />
+        </Stack>
+      </form>
+    </Paper>
+  )
+}

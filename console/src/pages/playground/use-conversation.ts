@@ -1,0 +1,53 @@
+import { useEffect, useRef, useState } from 'react'
+import type { Body, Turn } from './body.ts'
+import { fold, type Happening } from './fold.ts'
+import { isOver, startRun, type Item } from './run.ts'
+import { send } from './send.ts'
+import { useKept } from './use-kept.ts'
+
+/** How often the page is drawn while an answer comes: events come faster than anybody reads. */
+const DRAW_MS = 40
+
+export interface Conversation {
+  readonly turns: readonly Turn[]
+  readonly isBusy: boolean
+  /** `isWhole`: the input holds everything that was said before, too. */
+  readonly ask: (body: Body, input: readonly Item[], isWhole: boolean) => void
+  readonly stop: () => void
+  readonly forget: () => void
+}
+
+/** The turns of one conversation. Its request ends with the page; what came stays. */
+export function useConversation(key: string, onOver: () => void): Conversation {
+  const [turns, change] = useKept<readonly Turn[]>('turns', [])
+  const [isBusy, setBusy] = useState(false)
+  const asking = useRef<AbortController>(undefined)
+  useEffect(() => () => asking.current?.abort(), [])
+
+  const ask: Conversation['ask'] = (body, input, isWhole) => {
+    const controller = new AbortController()
+    asking.current = controller
+    const id = (turns.at(-1)?.id ?? 0) + 1
+    let run = startRun(performance.now())
+    let isDue = false
+    const draw = (): void => {
+      isDue = false
+      change((before) => before.map((turn) => (turn.id === id ? { ...turn, run } : turn)))
+    }
+    const onHappening = (happening: Happening): void => {
+      run = fold(run, happening, performance.now())
+      if (isOver(run)) draw()
+      else if (!isDue) {
+        isDue = true
+        setTimeout(draw, DRAW_MS)
+      }
+    }
+    change((before) => [...before, { id, input, isWhole, body, run }])
+    setBusy(true)
+    void send(body, { key, signal: controller.signal, onHappening }).then(() => {
+      setBusy(false)
+      onOver()
+    })
+  }
+  return { turns, isBusy, ask, stop: () => asking.current?.abort(), forget: () => change(() => []) }
+}
