@@ -81,6 +81,7 @@ describe('the conversation that is sent again', () => {
       { callId: 'c1', name: 'weather', type: 'function_call' },
     ])
     expect(openCalls([turn('hi', [call]), turn('then', [message('done')])])).toEqual([])
+    expect(openCalls([turn('hi', [call]), turn('refused', [], { phase: 'refused' })])).toHaveLength(1)
     expect(callOutput('c1', '21', 'function_call')).toEqual({ type: 'function_call_output', call_id: 'c1', output: '21' })
   })
 })

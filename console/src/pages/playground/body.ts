@@ -43,6 +43,9 @@ export type Problems = { readonly [field in keyof Settings]?: string }
 
 export const userMessage = (text: string): Item => ({ type: 'message', role: 'user', content: text })
 
+/** What was typed of it. */
+export const messageOf = (input: readonly Item[]): string => input.map(({ content }) => (typeof content === 'string' ? content : '')).join('')
+
 export const callOutput = (callId: string, output: string, type: string): Item => ({ type: `${type}_output`, call_id: callId, output })
 
 /** Types of calls the caller answers. */
@@ -56,7 +59,8 @@ export interface OpenCall {
 
 /** Calls of the last answer that wait for their results: without them most providers refuse what comes next. */
 export function openCalls(turns: readonly Turn[]): readonly OpenCall[] {
-  const last = turns.at(-1)
+  // A turn that brought nothing answered none of them.
+  const last = turns.findLast((turn) => keptOf(turn).length > 0)
   if (last === undefined) return []
   return keptOf(last)
     .filter(({ type, call_id: callId }) => CALLS.has(type) && typeof callId === 'string')

@@ -24,14 +24,10 @@ export function Composer({ calls, text, onText, isBusy, onSend, onStop, onPlan, 
     ...(text.trim() === '' ? [] : [userMessage(text)]),
   ]
   const isEmpty = input.length === 0
-  const submit = (event?: FormEvent): void => {
-    event?.preventDefault()
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
     if (isBusy || isEmpty) return
     onSend(input)
-    setResults({})
-  }
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit()
   }
   return (
     <Paper withBorder p="md">
@@ -47,7 +43,7 @@ export function Composer({ calls, text, onText, isBusy, onSend, onStop, onPlan, 
               maxRows={8}
               value={results[callId] ?? ''}
               onChange={(event) => setResults({ ...results, [callId]: event.currentTarget.value })}
-              onKeyDown={onKeyDown}
+              onKeyDown={sendsOnKey}
             />
           ))}
           <Textarea
@@ -58,13 +54,18 @@ export function Composer({ calls, text, onText, isBusy, onSend, onStop, onPlan, 
             maxRows={16}
             value={text}
             onChange={(event) => onText(event.currentTarget.value)}
-            onKeyDown={onKeyDown}
+            onKeyDown={sendsOnKey}
           />
           <Actions isBusy={isBusy} isEmpty={isEmpty} onStop={onStop} onPlan={() => onPlan(input)} onCode={() => onCode(input)} />
         </Stack>
       </form>
     </Paper>
   )
+}
+
+/** Ctrl + Enter sends a form whose texts have lines. */
+export function sendsOnKey(event: KeyboardEvent<HTMLTextAreaElement>): void {
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit()
 }
 
 export interface ActionsProps {

@@ -36,7 +36,7 @@ export function Outcome({ run, onPlan, onCode }: OutcomeProps): ReactNode {
       <Group gap="md">
         {run.id !== undefined && (
           <Anchor component={Link} href={`/generations?id=${encodeURIComponent(run.id)}`} size="sm">
-            Its record
+            {run.id}
           </Anchor>
         )}
         <Anchor component="button" type="button" size="sm" onClick={onCode}>
@@ -47,6 +47,8 @@ export function Outcome({ run, onPlan, onCode }: OutcomeProps): ReactNode {
   )
 }
 
+const tokens = (many: number | undefined): string => `${count(many)} ${many === 1 ? 'token' : 'tokens'}`
+
 function Figures({ run }: { readonly run: Run }): ReactNode {
   const { firstMs, totalMs, rate } = timingOf(run)
   const { usage } = run
@@ -54,8 +56,9 @@ function Figures({ run }: { readonly run: Run }): ReactNode {
   const reasoning = usage?.output_tokens_details?.reasoning_tokens ?? 0
   const figures: readonly (readonly [string, string | undefined])[] = [
     ['Model', run.model],
-    ['Input', usage && `${count(usage.input_tokens)} tokens${cached > 0 ? `, ${count(cached)} cached` : ''}`],
-    ['Output', usage && `${count(usage.output_tokens)} tokens${reasoning > 0 ? `, ${count(reasoning)} reasoning` : ''}`],
+    ['Served by', run.metadata && routingOf(run.metadata).served],
+    ['Input', usage && `${tokens(usage.input_tokens)}${cached > 0 ? `, ${count(cached)} cached` : ''}`],
+    ['Output', usage && `${tokens(usage.output_tokens)}${reasoning > 0 ? `, ${count(reasoning)} reasoning` : ''}`],
     ['Cost', usage && (usage.cost === null ? 'no price known' : usd(usage.cost))],
     ['First token', firstMs === undefined ? undefined : duration(firstMs)],
     ['In all', duration(totalMs)],

@@ -1,7 +1,7 @@
 import { Anchor, Group, Paper, Stack, Text, Textarea } from '@mantine/core'
 import type { FormEvent, ReactNode } from 'react'
 import { parseBody, type Body } from './body.ts'
-import { Actions } from './composer.tsx'
+import { Actions, sendsOnKey } from './composer.tsx'
 import classes from './playground.module.css'
 
 export interface RawBodyProps {
@@ -41,6 +41,7 @@ export function RawBody({ text, onText, onRefill, isBusy, onSend, onStop, onPlan
             value={text}
             error={problem}
             onChange={(event) => onText(event.currentTarget.value)}
+            onKeyDown={sendsOnKey}
           />
           <Group>
             <Anchor component="button" type="button" size="sm" onClick={onRefill}>

@@ -11,7 +11,7 @@ const attempt = (provider: string, status: number, error_type?: string) => ({
 
 it('one endpoint that answered is nothing to remark on; the others were not asked', () => {
   const routing = routingOf({ endpoints: { total: 2, available: [endpoint('One', true), endpoint('Two')] }, attempts: [attempt('One', 200)] })
-  expect(routing).toMatchObject({ sentence: 'One answered.', isNotable: false, hasUnasked: true })
+  expect(routing).toMatchObject({ sentence: 'One answered.', served: 'One', isNotable: false, hasUnasked: true })
   expect(routing.endpoints.map(({ fate }) => fate)).toEqual(['answered', 'not asked'])
 })
 
@@ -32,6 +32,13 @@ it('an answer that broke was one nobody finished, whatever its status was', () =
   expect(routingOf({ attempts: [attempt('One', 200, 'provider_unavailable')] })).toMatchObject({
     sentence: 'Nobody answered to the end; 1 failed attempt: One 200 provider_unavailable.',
     isNotable: true,
+  })
+})
+
+it('nobody answered where all refused', () => {
+  expect(routingOf({ attempts: [attempt('One', 429, 'rate_limit_exceeded')] })).toMatchObject({
+    sentence: 'Nobody answered; 1 failed attempt: One 429 rate_limit_exceeded.',
+    served: undefined,
   })
 })
 

@@ -11,6 +11,8 @@ export interface Routing {
   readonly sentence: string
   readonly attempts: readonly Attempt[]
   readonly endpoints: readonly EndpointFate[]
+  /** The provider that answered. */
+  readonly served: string | undefined
   /** Somebody had to step in, or nobody could. */
   readonly isNotable: boolean
   /** Endpoints nobody asked: whether they could have been is a question for the plan. */
@@ -28,6 +30,7 @@ export function routingOf({ attempts = [], endpoints }: Metadata): Routing {
     return { provider, model, fate: fateOf(own, selected) }
   })
   return {
+    served: served?.provider,
     sentence: sentenceOf(served, failed, endpoints?.total ?? 0),
     attempts,
     endpoints: fates,
@@ -51,6 +54,8 @@ function sentenceOf(served: Attempt | undefined, failed: readonly Attempt[], tot
   const tries = `${failed.length} failed ${failed.length === 1 ? 'attempt' : 'attempts'}`
   const who = [...new Set(failed.map((attempt) => `${attempt.provider} ${whyOf(attempt)}`))].join(', ')
   if (served !== undefined) return failed.length === 0 ? `${served.provider} answered.` : `${served.provider} answered after ${tries}: ${who}.`
-  if (failed.length > 0) return `Nobody answered to the end; ${tries}: ${who}.`
+  // A status of success beside an error: the answer broke after it had begun.
+  const began = failed.some(({ status }) => status >= 200 && status < 300)
+  if (failed.length > 0) return `Nobody answered${began ? ' to the end' : ''}; ${tries}: ${who}.`
   return `None of ${total} ${total === 1 ? 'endpoint' : 'endpoints'} was asked.`
 }

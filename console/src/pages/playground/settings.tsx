@@ -37,7 +37,7 @@ export function SettingsForm({ settings, problems, models, onChange }: SettingsF
             onChange={(event) => onChange({ temperature: event.currentTarget.value })}
           />
           <TextInput
-            label="Max output tokens"
+            label="Max tokens"
             inputMode="numeric"
             placeholder="the model's"
             value={settings.maxOutputTokens}

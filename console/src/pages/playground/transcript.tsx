@@ -44,7 +44,7 @@ const TurnShown = memo(function TurnShown({ turn, onPlan, onCode }: TurnShownPro
   const { input, isWhole, body, run } = turn
   return (
     <Stack gap="sm" component="section" aria-label={`Turn ${turn.id}`}>
-      <Paper withBorder p="sm" className={classes['question']}>
+      <Paper withBorder p="sm" bg="var(--mantine-color-default-hover)">
         {isWhole ? <Own body={body} /> : input.map((item, index) => <Asked key={`${index}-${item.type}`} item={item} />)}
       </Paper>
       <Paper withBorder p="md">

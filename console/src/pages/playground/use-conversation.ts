@@ -18,7 +18,7 @@ export interface Conversation {
 }
 
 /** The turns of one conversation. Its request ends with the page; what came stays. */
-export function useConversation(key: string, onOver: () => void): Conversation {
+export function useConversation(key: string, onOver: (turn: Turn) => void): Conversation {
   const [turns, change] = useKept<readonly Turn[]>('turns', [])
   const [isBusy, setBusy] = useState(false)
   const asking = useRef<AbortController>(undefined)
@@ -46,7 +46,7 @@ export function useConversation(key: string, onOver: () => void): Conversation {
     setBusy(true)
     void send(body, { key, signal: controller.signal, onHappening }).then(() => {
       setBusy(false)
-      onOver()
+      onOver({ id, input, isWhole, body, run })
     })
   }
   return { turns, isBusy, ask, stop: () => asking.current?.abort(), forget: () => change(() => []) }

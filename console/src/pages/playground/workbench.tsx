@@ -2,7 +2,7 @@ import { Grid, Paper, Stack, Text } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { useRead } from '../../api/hooks.ts'
 import { Problem } from '../../ui/problem.tsx'
-import { bodyOf, historyOf, itemsOf, openCalls, userMessage, type Body, type Problems, type Settings } from './body.ts'
+import { bodyOf, historyOf, itemsOf, keptOf, messageOf, openCalls, userMessage, type Body, type Problems, type Settings } from './body.ts'
 import { CodeDialog } from './code-dialog.tsx'
 import { Composer } from './composer.tsx'
 import { ModelField } from './model-field.tsx'
@@ -30,7 +30,11 @@ export function Workbench({ inferenceKey, onDropKey }: WorkbenchProps): ReactNod
   const [raw, setRaw] = useState<string>()
   const [isRaw, setIsRaw] = useState(false)
   const form = useForm()
-  const conversation = useConversation(inferenceKey, () => setSpent((times) => times + 1))
+  const conversation = useConversation(inferenceKey, (turn) => {
+    setSpent((times) => times + 1)
+    // What brought nothing is not part of the conversation: its words come back, to be sent otherwise.
+    if (!turn.isWhole && keptOf(turn).length === 0) setText((now) => (now === '' ? messageOf(turn.input) : now))
+  })
   const { turns, isBusy, ask, stop, forget } = conversation
   const refill = (): void => {
     const { body } = bodyOf(form.settings, [...historyOf(turns), ...(text === '' ? [] : [userMessage(text)])])
