@@ -1,0 +1,102 @@
+import { Alert, Divider, Group, Select, Stack, Text } from '@mantine/core'
+import { useState, type ReactNode } from 'react'
+import type { Answer } from '../../api/client.ts'
+import { useChange } from '../../api/hooks.ts'
+import { moment } from '../../lib/format.ts'
+import { Confirm } from '../../ui/confirm.tsx'
+import { changes, createBody, formOf } from './form.ts'
+import { KeysSection } from './keys-section.tsx'
+import type { RuleField } from './rule-schema.ts'
+import { RulesForm } from './rules-form.tsx'
+
+export type Guardrail = Answer<'GET /api/v1/guardrails/{id}'>['data']
+export type Workspace = Answer<'GET /api/v1/workspaces'>['data'][number]
+
+const OUTDATES = ['GET /api/v1/guardrails', 'GET /api/v1/guardrails/{id}'] as const
+
+export interface CreatorProps {
+  readonly fields: readonly RuleField[]
+  readonly workspaces: readonly Workspace[]
+  readonly onCreated: (id: string) => void
+}
+
+export function Creator({ fields, workspaces, onCreated }: CreatorProps): ReactNode {
+  const create = useChange('POST /api/v1/guardrails', OUTDATES)
+  const [workspace, setWorkspace] = useState<string | null>(null)
+  return (
+    <RulesForm
+      fields={fields}
+      initial={formOf(fields)}
+      action="Create the guardrail"
+      isBusy={create.isPending}
+      error={create.error}
+      onSubmit={(form) => {
+        const body = { ...createBody(fields, form), ...(workspace === null ? {} : { workspace_id: workspace }) }
+        create.mutate({ body }, { onSuccess: ({ data }) => onCreated(data.id) })
+      }}
+    >
+      {workspaces.length > 1 && (
+        <Select
+          label="Workspace"
+          data={workspaces.map(({ id, name }) => ({ value: id, label: name }))}
+          value={workspace ?? workspaces[0]?.id ?? null}
+          onChange={setWorkspace}
+          allowDeselect={false}
+        />
+      )}
+    </RulesForm>
+  )
+}
+
+export interface EditorProps {
+  readonly fields: readonly RuleField[]
+  readonly guardrail: Guardrail
+  readonly isDefault: boolean
+  readonly onDeleted: () => void
+}
+
+export function Editor({ fields, guardrail, isDefault, onDeleted }: EditorProps): ReactNode {
+  const update = useChange('PATCH /api/v1/guardrails/{id}', OUTDATES)
+  const remove = useChange('DELETE /api/v1/guardrails/{id}', isDefault ? OUTDATES : [OUTDATES[0]])
+  const before = formOf(fields, guardrail)
+  const params = { id: guardrail.id }
+  return (
+    <Stack gap="lg">
+      {isDefault && <Alert color="gray">The default of its workspace: it acts on every key there.</Alert>}
+      {!isDefault && <KeysSection id={guardrail.id} workspaceId={guardrail.workspace_id} />}
+      <Divider />
+      <RulesForm
+        // What was saved is what the next changes are held against.
+        key={guardrail.updated_at}
+        fields={fields}
+        initial={before}
+        action="Save the changes"
+        isBusy={update.isPending}
+        error={update.error}
+        onSubmit={(form) => {
+          const body = changes(fields, before, form)
+          if (Object.keys(body).length > 0) update.mutate({ params, body })
+        }}
+      />
+      {update.isSuccess && (
+        <Text component="output" display="block" size="sm" c="dimmed" ta="right">
+          Saved.
+        </Text>
+      )}
+      <Group justify="space-between">
+        <Text size="xs" c="dimmed">
+          Created {moment(guardrail.created_at)}, changed {moment(guardrail.updated_at)}
+        </Text>
+        <Confirm
+          label={isDefault ? 'Take everything back' : 'Delete'}
+          title={isDefault ? `Empty “${guardrail.name}”?` : `Delete “${guardrail.name}”?`}
+          onConfirm={() => remove.mutateAsync({ params }).then(onDeleted)}
+        >
+          {isDefault
+            ? 'It stays, and demands nothing any more.'
+            : 'The keys it acts on are under their workspace’s guardrail alone from then on. It does not come back.'}
+        </Confirm>
+      </Group>
+    </Stack>
+  )
+}

@@ -1,0 +1,117 @@
+import type { RuleField } from './rule-schema.ts'
+
+/** What the form holds, by the names of the API; lists of rows as rows of texts, JSON as it was typed. */
+export interface GuardrailForm {
+  readonly name: string
+  readonly description: string
+  readonly rules: { readonly [name: string]: unknown }
+}
+
+export type Row = { readonly [column: string]: string }
+
+type Stored = { readonly [name: string]: unknown }
+
+/** The form of a stored guardrail, or of none. */
+export function formOf(fields: readonly RuleField[], stored: Stored = {}): GuardrailForm {
+  return {
+    name: textOf(stored['name']),
+    description: textOf(stored['description']),
+    rules: Object.fromEntries(fields.map((field) => [field.name, shown(field, stored[field.name])])),
+  }
+}
+
+function shown(field: RuleField, value: unknown): unknown {
+  switch (field.kind) {
+    case 'names':
+    case 'rows':
+      return Array.isArray(value) ? value.map((entry: unknown) => (field.kind === 'rows' ? rowOf(entry) : entry)) : []
+    case 'number':
+      return typeof value === 'number' ? value : ''
+    case 'switch':
+      return value === true
+    case 'json':
+      return value === null || value === undefined ? '' : JSON.stringify(value, null, 2)
+    case 'flag':
+    case 'choice':
+      return value ?? null
+  }
+}
+
+const rowOf = (entry: unknown): Row =>
+  Object.fromEntries(Object.entries((entry ?? {}) as Stored).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])))
+
+/** What is sent of one field: null where nothing is demanded. Throws SyntaxError for JSON that is none. */
+function sent(field: RuleField, value: unknown): unknown {
+  switch (field.kind) {
+    case 'names':
+      return Array.isArray(value) && value.length > 0 ? value : null
+    case 'rows': {
+      const rows = (value as readonly Row[]).map((row) => filled(field, row))
+      return rows.length > 0 ? rows : null
+    }
+    case 'number':
+      return typeof value === 'number' ? value : null
+    case 'json':
+      return textOf(value).trim() === '' ? null : (JSON.parse(textOf(value)) as unknown)
+    case 'flag':
+    case 'switch':
+    case 'choice':
+      return value
+  }
+}
+
+/** A row in the order of its columns, without what was left empty. */
+const filled = ({ columns }: RuleField, row: Row): Row =>
+  Object.fromEntries(columns.flatMap(({ name }) => (row[name] === undefined || row[name] === '' ? [] : [[name, row[name]]])))
+
+/** What makes a new guardrail: the rules that demand something. */
+export function createBody(fields: readonly RuleField[], form: GuardrailForm): Stored & { readonly name: string } {
+  const rules = fields
+    .map((field) => [field.name, sent(field, form.rules[field.name])] as const)
+    .filter(([, value]) => value !== null && value !== false)
+  return { name: form.name.trim(), ...(form.description.trim() === '' ? {} : { description: form.description }), ...Object.fromEntries(rules) }
+}
+
+/** Only what is not as it was; a rule that was emptied is null. */
+export function changes(fields: readonly RuleField[], before: GuardrailForm, after: GuardrailForm): Stored {
+  const changed: { [name: string]: unknown } = {}
+  if (after.name !== before.name) changed['name'] = after.name.trim()
+  if (after.description !== before.description) changed['description'] = after.description.trim() === '' ? null : after.description
+  for (const field of fields) {
+    const [was, is] = [sent(field, before.rules[field.name]), sent(field, after.rules[field.name])]
+    if (JSON.stringify(was) !== JSON.stringify(is)) changed[field.name] = is
+  }
+  return changed
+}
+
+export type Problems = { readonly [field: string]: string }
+
+/** What cannot be sent, by field: a name is missing, or JSON is none. */
+export function problemsOf(fields: readonly RuleField[], form: GuardrailForm): Problems {
+  const problems: { [field: string]: string } = {}
+  if (form.name.trim() === '') problems['name'] = 'A guardrail needs a name.'
+  for (const field of fields) {
+    try {
+      sent(field, form.rules[field.name])
+    } catch (error) {
+      problems[field.name] = `This is not JSON: ${(error as Error).message}`
+    }
+  }
+  return problems
+}
+
+/** Where a refusal belongs: `content_filters.2.pattern` is about the field, its third row. */
+export const fieldOfPath = (path: string | undefined): string => path?.split('.')[0] ?? ''
+
+/** What a guardrail demands, in a line. */
+export function summaryOf(fields: readonly RuleField[], stored: Stored): string {
+  const said = fields.flatMap((field) => {
+    const value = stored[field.name]
+    if (value === null || value === undefined || value === false) return field.kind === 'flag' && value === false ? [`${field.label}: no`] : []
+    if (Array.isArray(value)) return value.length === 0 ? [] : [`${field.label} (${value.length})`]
+    return [value === true ? field.label : `${field.label}: ${typeof value === 'string' || typeof value === 'number' ? value : 'set'}`]
+  })
+  return said.length === 0 ? 'demands nothing' : said.join(', ')
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -1,0 +1,102 @@
+import { Button, Fieldset, Group, Stack, Textarea, TextInput } from '@mantine/core'
+import { useState, type FormEvent, type ReactNode } from 'react'
+import { ApiError } from '../../api/client.ts'
+import { useRead } from '../../api/hooks.ts'
+import { Problem } from '../../ui/problem.tsx'
+import { fieldOfPath, problemsOf, type GuardrailForm } from './form.ts'
+import { RuleInput } from './rule-input.tsx'
+import type { RuleField, RuleKind } from './rule-schema.ts'
+
+export interface RulesFormProps {
+  readonly fields: readonly RuleField[]
+  readonly initial: GuardrailForm
+  readonly action: string
+  readonly isBusy: boolean
+  readonly error: Error | null
+  readonly onSubmit: (form: GuardrailForm) => void
+  /** Fields that only a new guardrail has. */
+  readonly children?: ReactNode
+}
+
+const SECTIONS: readonly { readonly title: string; readonly kinds: readonly RuleKind[] }[] = [
+  { title: 'Models and providers', kinds: ['names'] },
+  { title: 'Spending', kinds: ['number', 'choice', 'switch'] },
+  { title: 'What is looked for in texts', kinds: ['rows'] },
+  { title: 'Data', kinds: ['flag'] },
+  { title: 'More', kinds: ['json'] },
+]
+
+/** Everything a guardrail demands. */
+export function RulesForm({ fields, initial, action, isBusy, error, onSubmit, children }: RulesFormProps): ReactNode {
+  const [form, setForm] = useState(initial)
+  const [isTried, setTried] = useState(false)
+  const suggestions = useSuggestions()
+  const refused = error instanceof ApiError ? fieldOfPath(error.path) : ''
+  const isShownAtField = refused === 'name' || refused === 'description' || fields.some(({ name }) => name === refused)
+  const problems = problemsOf(fields, form)
+  const problemOf = (name: string): string | undefined => (isTried ? problems[name] : undefined) ?? (name === refused ? error?.message : undefined)
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    setTried(true)
+    if (Object.keys(problems).length === 0) onSubmit(form)
+  }
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="md">
+        <TextInput
+          label="Name"
+          required
+          value={form.name}
+          error={problemOf('name')}
+          onChange={(event) => setForm({ ...form, name: event.currentTarget.value })}
+        />
+        <Textarea
+          label="Description"
+          autosize
+          maxRows={4}
+          value={form.description}
+          error={problemOf('description')}
+          onChange={(event) => setForm({ ...form, description: event.currentTarget.value })}
+        />
+        {children}
+        {SECTIONS.map(({ title, kinds }) => {
+          const own = fields.filter(({ kind }) => kinds.includes(kind))
+          if (own.length === 0) return null
+          return (
+            <Fieldset key={title} legend={title}>
+              <Stack gap="sm">
+                {own.map((field) => (
+                  <RuleInput
+                    key={field.name}
+                    field={field}
+                    value={form.rules[field.name]}
+                    error={problemOf(field.name)}
+                    suggestions={suggestions(field.name)}
+                    onChange={(value) => setForm({ ...form, rules: { ...form.rules, [field.name]: value } })}
+                  />
+                ))}
+              </Stack>
+            </Fieldset>
+          )
+        })}
+        <Problem error={isShownAtField ? null : error} />
+        <Group justify="flex-end">
+          <Button type="submit" loading={isBusy}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+/** What there is to name, for lists whose names say what they list. */
+function useSuggestions(): (field: string) => readonly string[] {
+  const models = useRead('GET /api/v1/models', {})
+  const providers = useRead('GET /api/v1/providers', {})
+  const lists: readonly (readonly [ending: string, names: readonly string[]])[] = [
+    ['_models', (models.data?.data ?? []).map(({ id }) => id)],
+    ['_providers', (providers.data?.data ?? []).map(({ slug }) => slug)],
+  ]
+  return (field) => [...new Set(lists.find(([ending]) => field.endsWith(ending))?.[1])]
+}

@@ -1,0 +1,16 @@
+import { useQuery, type UseQueryResult } from '@tanstack/react-query'
+import { ApiError } from '../../api/client.ts'
+import { ruleFields, type ApiDescription, type RuleField } from './rule-schema.ts'
+
+/** The rules this gateway knows. They change with its version alone. */
+export function useRules(): UseQueryResult<readonly RuleField[]> {
+  return useQuery({
+    queryKey: ['guardrails', 'rules'],
+    staleTime: Infinity,
+    queryFn: async ({ signal }) => {
+      const response = await fetch('/openapi.json', { signal })
+      if (!response.ok) throw new ApiError(response.status, 'unknown', 'The gateway does not say which rules it knows (/openapi.json).')
+      return ruleFields((await response.json()) as ApiDescription)
+    },
+  })
+}

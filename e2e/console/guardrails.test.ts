@@ -1,0 +1,116 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
+import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+
+type Stored = { readonly id: string; readonly name: string; readonly [field: string]: unknown }
+
+describe.skipIf(!hasBrowser)('the page of guardrails', () => {
+  const browser = withBrowser()
+  let gateway: TestGateway
+  beforeAll(async () => {
+    gateway = await startGateway()
+  })
+  afterAll(() => gateway.close())
+
+  const list = async (): Promise<readonly Stored[]> =>
+    ((await (await gateway.api('GET', '/api/v1/guardrails')).json()) as { readonly data: readonly Stored[] }).data
+  const named = async (name: string): Promise<Stored | undefined> => (await list()).find((one) => one.name === name)
+  const make = async (body: object): Promise<Stored> =>
+    ((await (await gateway.api('POST', '/api/v1/guardrails', body)).json()) as { readonly data: Stored }).data
+  const makeKey = async (name: string): Promise<string> =>
+    ((await (await gateway.api('POST', '/api/v1/keys', { name })).json()) as { readonly key: string }).key
+  const open = (page: Page, name: string): Promise<void> =>
+    page.getByRole('table', { name: 'Guardrails' }).getByRole('row').filter({ hasText: name }).click()
+  const choose = async (page: Page, label: string, option: string): Promise<void> => {
+    await page.getByRole('combobox', { name: label, exact: true }).click()
+    await page.getByRole('option', { name: option }).click()
+  }
+
+  it('makes one, puts a key under it, and the gateway refuses what that key asks for', async () => {
+    const key = await makeKey('tenant')
+    const { page, problems } = await browser.console(gateway, '/guardrails')
+    await page.getByRole('button', { name: 'New guardrail' }).click()
+    await page.getByLabel('Name').fill('No secrets')
+    await page.getByRole('combobox', { name: 'Ignored models' }).fill('demo/reason')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Add to Content filters' }).click()
+    await page.getByLabel('Pattern').fill(String.raw`PROJ-\d{4}`)
+    await choose(page, 'Action', 'block')
+    await page.getByRole('button', { name: 'Create the guardrail' }).click()
+
+    await choose(page, 'Assign keys', 'tenant')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Assign', exact: true }).click()
+    await page.getByRole('table', { name: 'Keys under this guardrail' }).getByText('tenant').waitFor()
+
+    const ask = async (input: string, model = 'demo/echo'): Promise<number> => (await gateway.respond({ model, input }, { key })).status
+    expect([await ask('hello'), await ask('about PROJ-1234'), await ask('hello', 'demo/reason')]).toEqual([200, 403, 403])
+    expect(await named('No secrets')).toMatchObject({
+      ignored_models: ['demo/reason'],
+      content_filters: [{ pattern: String.raw`PROJ-\d{4}`, action: 'block' }],
+      allowed_models: null,
+      enforce_zdr: null,
+    })
+
+    await page.getByRole('button', { name: 'Take away tenant' }).click()
+    await page.getByText('It acts on no key yet').waitFor()
+    expect(await ask('about PROJ-1234')).toBe(200)
+    expect(problems).toEqual([])
+  })
+
+  it('sends what was changed, and null for what was emptied', async () => {
+    const { id } = await make({ name: 'Spenders', limit_usd: 5, reset_interval: 'daily', allowed_models: ['demo/*'], enforce_zdr: true })
+    const { page, problems } = await browser.console(gateway, '/guardrails')
+    const bodies: unknown[] = []
+    page.on('request', (request) => void (request.method() === 'PATCH' && bodies.push(request.postDataJSON())))
+    await open(page, 'Spenders')
+    expect(page.url()).toContain(`open=${id}`)
+    await page.getByLabel('Limit USD').fill('')
+    await page.getByRole('radiogroup', { name: 'Enforce ZDR', exact: true }).getByText('No', { exact: true }).click()
+    await page.getByRole('button', { name: 'Save the changes' }).click()
+    await page.getByText('Saved.').waitFor()
+    expect(bodies).toEqual([{ enforce_zdr: false, limit_usd: null }])
+    expect(await named('Spenders')).toMatchObject({ limit_usd: null, enforce_zdr: false, reset_interval: 'daily', allowed_models: ['demo/*'] })
+    expect(problems).toEqual([])
+  })
+
+  it('shows a refusal at the rule it is about', async () => {
+    await make({ name: 'Patterns' })
+    const { page, problems } = await browser.console(gateway, '/guardrails')
+    await open(page, 'Patterns')
+    await page.getByRole('button', { name: 'Add to Content filters' }).click()
+    await page.getByLabel('Pattern').fill('(')
+    await page.getByRole('button', { name: 'Save the changes' }).click()
+    await page.getByRole('region', { name: 'Content filters' }).getByText('invalid regular expression').waitFor()
+    await page.getByLabel('Name').fill(' ')
+    await page.getByRole('button', { name: 'Save the changes' }).click()
+    await page.getByText('A guardrail needs a name.').waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('deletes one, and empties the default, which stays first', async () => {
+    await make({ name: 'Unwanted' })
+    const [first] = await list()
+    await gateway.api('PATCH', `/api/v1/guardrails/${first!.id}`, { allowed_models: ['demo/*'] })
+    const { page, problems } = await browser.console(gateway, '/guardrails')
+    await open(page, 'Unwanted')
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog', { name: 'Delete “Unwanted”?' }).getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('row').filter({ hasText: 'Unwanted' }).waitFor({ state: 'detached' })
+    expect(await named('Unwanted')).toBeUndefined()
+
+    const top = page.getByRole('table', { name: 'Guardrails' }).getByRole('row').nth(1)
+    await top.getByText('Default', { exact: true }).waitFor()
+    await top.click()
+    await page.getByText('it acts on every key there').waitFor()
+    await page.getByRole('button', { name: 'Take everything back' }).click()
+    await page
+      .getByRole('dialog', { name: /^Empty/ })
+      .getByRole('button', { name: 'Take everything back' })
+      .click()
+    await top.getByText('demands nothing').waitFor()
+    expect((await list())[0]).toMatchObject({ id: first!.id, allowed_models: null })
+    expect(problems).toEqual([])
+  })
+})
