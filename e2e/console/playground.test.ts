@@ -138,6 +138,8 @@ describe.skipIf(!hasBrowser)('the playground', () => {
 
     await choose(page, 'demo/echo')
     await page.getByLabel('Temperature').fill('9')
+    // What was chosen can be shared.
+    expect(new URL(page.url()).searchParams.get('model')).toBe('demo/echo')
     await page.getByRole('button', { name: 'Send' }).click()
     await turn(page, 2).getByRole('alert').waitFor()
     const [message] = await turn(page, 2).getByRole('alert').locator('p').allTextContents()
@@ -246,6 +248,9 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain(gateway.key)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { name: 'Make a key for a day' }).waitFor()
+    await page.getByLabel('Inference key').fill(gateway.key)
+    await page.getByRole('button', { name: 'Use this key' }).click()
+    await page.getByText('Nothing was asked yet').waitFor()
     expect(problems).toEqual([])
   })
 })

@@ -91,6 +91,8 @@ export function problemsOf(fields: readonly RuleField[], form: GuardrailForm): P
   const problems: { [field: string]: string } = {}
   if (form.name.trim() === '') problems['name'] = 'A guardrail needs a name.'
   for (const field of fields) {
+    const missing = missingOf(field, form.rules[field.name])
+    if (missing !== undefined) problems[field.name] = missing
     try {
       sent(field, form.rules[field.name])
     } catch (error) {
@@ -98,6 +100,16 @@ export function problemsOf(fields: readonly RuleField[], form: GuardrailForm): P
     }
   }
   return problems
+}
+
+/** Which row lacks what it needs. */
+function missingOf({ kind, columns }: RuleField, value: unknown): string | undefined {
+  if (kind !== 'rows') return undefined
+  for (const [index, row] of (value as readonly Row[]).entries()) {
+    const column = columns.find(({ name, isNeeded }) => isNeeded && (row[name] ?? '') === '')
+    if (column !== undefined) return `${column.label} of number ${index + 1} is missing.`
+  }
+  return undefined
 }
 
 /** Where a refusal belongs: `content_filters.2.pattern` is about the field, its third row. */

@@ -104,8 +104,12 @@ it('a change is sent as what is not as it was, an emptied rule as null', () => {
 })
 
 it('what cannot be sent is said at its field', () => {
-  const problems = problemsOf(fields, { ...empty, rules: { ...empty.rules, newest: '{' } })
-  expect(Object.keys(problems)).toEqual(['name', 'newest'])
+  const problems = problemsOf(fields, {
+    ...empty,
+    rules: { ...empty.rules, newest: '{', filters: [{ pattern: 'x', action: 'flag' }, { action: 'flag' }] },
+  })
+  expect(Object.keys(problems)).toEqual(['name', 'filters', 'newest'])
+  expect(problems['filters']).toBe('Pattern of number 2 is missing.')
   expect([fieldOfPath('filters.2.pattern'), fieldOfPath(undefined)]).toEqual(['filters', ''])
 })
 

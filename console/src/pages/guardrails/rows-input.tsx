@@ -39,7 +39,13 @@ export function RowsInput({ field: { label, description, columns }, rows, error,
             ))}
           </SimpleGrid>
           <Group justify="flex-end" mt={6}>
-            <Button size="compact-xs" variant="subtle" color="red" onClick={() => onChange(rows.filter((_one, place) => place !== index))}>
+            <Button
+              size="compact-xs"
+              variant="subtle"
+              color="red"
+              aria-label={`Remove ${label} ${index + 1}`}
+              onClick={() => onChange(rows.filter((_one, place) => place !== index))}
+            >
               Remove
             </Button>
           </Group>

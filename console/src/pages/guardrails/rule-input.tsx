@@ -19,7 +19,17 @@ export function RuleInput({ field, value, error, suggestions, onChange }: RuleIn
   const common = { label, description, error }
   switch (kind) {
     case 'names':
-      return <TagsInput {...common} data={[...suggestions]} limit={50} clearable value={value as string[]} onChange={onChange} placeholder="any" />
+      return (
+        <TagsInput
+          {...common}
+          data={[...suggestions]}
+          limit={50}
+          clearable
+          value={value as string[]}
+          onChange={onChange}
+          placeholder="Type and press Enter"
+        />
+      )
     case 'flag':
       return <Flag {...common} value={value as boolean | null} onChange={onChange} />
     case 'switch':
@@ -54,6 +64,7 @@ function Flag({ label, description, error, value, onChange }: FlagProps): ReactN
         <Input.Label id={id}>{label}</Input.Label>
         <SegmentedControl
           size="xs"
+          flex="none"
           role="radiogroup"
           aria-labelledby={id}
           data={[

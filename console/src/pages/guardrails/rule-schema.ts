@@ -57,7 +57,7 @@ export function ruleFields(api: ApiDescription): readonly RuleField[] {
 
 function fieldOf(name: string, schema: Schema): RuleField {
   const { types, inner } = unwrapped(schema)
-  const base = { name, label: labelOf(name), description: schema.description, choices: [], columns: [] }
+  const base = { name, label: labelOf(name), description: schema.description?.replaceAll('`', ''), choices: [], columns: [] }
   if (types.includes('boolean')) return { ...base, kind: types.includes('null') ? 'flag' : 'switch' }
   if (inner.enum !== undefined) return { ...base, kind: 'choice', choices: textsOf(inner.enum) }
   if (types.includes('number') || types.includes('integer')) return { ...base, kind: 'number' }

@@ -110,9 +110,13 @@ describe('an answer that comes', () => {
 describe('an answer that does not come', () => {
   it('was refused: the words of the gateway, what it is about, and what was tried', () => {
     const attempts = [{ provider: 'Acme', model: 'a/b', status: 429, error_type: 'rate_limit_exceeded' }]
-    const body = { error: { code: 429, message: 'Slow down', metadata: { error_type: 'rate_limit_exceeded', provider_name: 'Acme', attempts } } }
+    const endpoints = { total: 1, available: [] }
+    const body = {
+      gateway_metadata: { endpoints },
+      error: { code: 429, message: 'Slow down', metadata: { error_type: 'rate_limit_exceeded', provider_name: 'Acme', attempts } },
+    }
     const run = after({ type: 'head', id: 'gen-3' }, { type: 'refused', status: 429, text: JSON.stringify(body) })
-    expect(run).toMatchObject({ phase: 'refused', id: 'gen-3', endedAt: 20, metadata: { attempts } })
+    expect(run).toMatchObject({ phase: 'refused', id: 'gen-3', endedAt: 20, metadata: { attempts, endpoints } })
     expect(run.failure).toEqual({
       message: 'Slow down',
       code: '429',

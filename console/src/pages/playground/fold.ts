@@ -140,7 +140,8 @@ function refuse(run: Run, status: number, text: string, at: number): Run {
   const envelope = parsed(text) as Envelope | undefined
   const message = textOf(envelope?.error?.message) ?? `The gateway answered with status ${status}.`
   const { error_type: errorType, path, attempts, ...rest } = envelope?.error?.metadata ?? {}
-  const metadata = envelope?.gateway_metadata ?? (Array.isArray(attempts) ? { attempts: attempts as NonNullable<Metadata['attempts']> } : undefined)
+  const tried = Array.isArray(attempts) ? { attempts: attempts as NonNullable<Metadata['attempts']> } : undefined
+  const metadata = tried === undefined ? envelope?.gateway_metadata : { ...tried, ...envelope?.gateway_metadata }
   const details = Object.keys(rest).length === 0 ? undefined : rest
   return {
     ...close(run, 'refused', at, { message, code: String(status), errorType, path, details }),
