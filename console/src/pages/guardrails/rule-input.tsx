@@ -1,5 +1,5 @@
 import { Group, Input, JsonInput, NumberInput, SegmentedControl, Select, Switch, TagsInput } from '@mantine/core'
-import { useId, type ReactNode } from 'react'
+import { memo, useId, type ReactNode } from 'react'
 import type { Row } from './form.ts'
 import type { RuleField } from './rule-schema.ts'
 import { RowsInput } from './rows-input.tsx'
@@ -10,11 +10,13 @@ export interface RuleInputProps {
   readonly error: string | undefined
   /** Names one may want in a list; any other text is taken as well. */
   readonly suggestions: readonly string[]
-  readonly onChange: (value: unknown) => void
+  /** The same function from one drawing to the next: a form of twenty rules is not drawn anew for a letter in one of them. */
+  readonly onRule: (name: string, value: unknown) => void
 }
 
 /** One rule, by the kind of its value. */
-export function RuleInput({ field, value, error, suggestions, onChange }: RuleInputProps): ReactNode {
+export const RuleInput = memo(function RuleInput({ field, value, error, suggestions, onRule }: RuleInputProps): ReactNode {
+  const onChange = (next: unknown): void => onRule(field.name, next)
   const { kind, label, description, choices } = field
   const common = { label, description, error }
   switch (kind) {
@@ -43,7 +45,7 @@ export function RuleInput({ field, value, error, suggestions, onChange }: RuleIn
     case 'json':
       return <JsonInput {...common} label={`${label} (JSON)`} autosize minRows={2} value={value as string} onChange={onChange} />
   }
-}
+})
 
 interface FlagProps {
   readonly label: string

@@ -1,5 +1,5 @@
 import { Button, Fieldset, Group, Stack, Textarea, TextInput } from '@mantine/core'
-import { useState, type FormEvent, type ReactNode } from 'react'
+import { useCallback, useMemo, useState, type FormEvent, type ReactNode } from 'react'
 import { ApiError } from '../../api/client.ts'
 import { useRead } from '../../api/hooks.ts'
 import { Problem } from '../../ui/problem.tsx'
@@ -35,6 +35,7 @@ export function RulesForm({ fields, initial, action, isBusy, error, onSubmit, ch
   const isShownAtField = refused === 'name' || refused === 'description' || fields.some(({ name }) => name === refused)
   const problems = problemsOf(fields, form)
   const problemOf = (name: string): string | undefined => (isTried ? problems[name] : undefined) ?? (name === refused ? error?.message : undefined)
+  const onRule = useCallback((name: string, value: unknown): void => setForm((now) => ({ ...now, rules: { ...now.rules, [name]: value } })), [])
   const submit = (event: FormEvent): void => {
     event.preventDefault()
     setTried(true)
@@ -72,7 +73,7 @@ export function RulesForm({ fields, initial, action, isBusy, error, onSubmit, ch
                     value={form.rules[field.name]}
                     error={problemOf(field.name)}
                     suggestions={suggestions(field.name)}
-                    onChange={(value) => setForm({ ...form, rules: { ...form.rules, [field.name]: value } })}
+                    onRule={onRule}
                   />
                 ))}
               </Stack>
@@ -90,13 +91,13 @@ export function RulesForm({ fields, initial, action, isBusy, error, onSubmit, ch
   )
 }
 
+const NO_NAMES: readonly string[] = []
+
 /** What there is to name, for lists whose names say what they list. */
 function useSuggestions(): (field: string) => readonly string[] {
-  const models = useRead('GET /api/v1/models', {})
-  const providers = useRead('GET /api/v1/providers', {})
-  const lists: readonly (readonly [ending: string, names: readonly string[]])[] = [
-    ['_models', (models.data?.data ?? []).map(({ id }) => id)],
-    ['_providers', (providers.data?.data ?? []).map(({ slug }) => slug)],
-  ]
-  return (field) => [...new Set(lists.find(([ending]) => field.endsWith(ending))?.[1])]
+  const models = useRead('GET /api/v1/models', {}).data
+  const providers = useRead('GET /api/v1/providers', {}).data
+  const slugs = useMemo(() => [...new Set(models?.data.map(({ id }) => id))], [models])
+  const names = useMemo(() => [...new Set(providers?.data.map(({ slug }) => slug))], [providers])
+  return (field) => (field.endsWith('_models') ? slugs : field.endsWith('_providers') ? names : NO_NAMES)
 }
