@@ -1,6 +1,63 @@
-import type { ReactNode } from 'react'
+import { Box, Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { useState, type ReactNode } from 'react'
+import { useRead } from '../../api/hooks.ts'
+import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
+import { useAddress } from '../../ui/use-address.ts'
+import { Account } from './account.tsx'
+import { Activity } from './days.tsx'
+import { filterOf, Filters, NO_FILTER } from './filters.tsx'
+import { FirstCall } from './no-calls.tsx'
+import { useWorkspaces } from './reads.ts'
+
+const READ_AGAIN_MS = 60_000
+const ABOUT =
+  'What went through this gateway. Days begin at midnight UTC; today is held against the mean of the days before, the last seven whole days against the seven before them.'
 
 export default function OverviewPage(): ReactNode {
-  return <Page title="Overview">{null}</Page>
+  const address = useAddress()
+  const { workspace, key } = filterOf(address)
+  const workspaces = useWorkspaces()
+  const isFiltered = workspace !== undefined || key !== undefined
+  const activity = useRead('GET /api/v1/activity', { query: { workspace_id: workspace, api_key_hash: key } }, { every: READ_AGAIN_MS })
+  // What stands there while other rows are on their way has no time of its own.
+  const [opened] = useState(() => Date.now())
+  const now = Math.max(opened, activity.dataUpdatedAt)
+  const isNew = activity.data?.data.length === 0 && !isFiltered && !activity.isPlaceholderData
+  return (
+    <Page title="Overview" about={ABOUT}>
+      <Account workspaces={workspaces} />
+      {!isNew && <Filters address={address} workspaces={workspaces.data ?? []} />}
+      <Loaded of={activity}>
+        {({ data }) => (
+          <Box style={{ opacity: activity.isPlaceholderData ? 0.5 : 1 }} aria-busy={activity.isPlaceholderData}>
+            {data.length > 0 ? (
+              <Activity rows={data} now={now} address={address} />
+            ) : isFiltered ? (
+              <NothingFound onClear={() => address.set(NO_FILTER)} />
+            ) : (
+              <FirstCall />
+            )}
+          </Box>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function NothingFound({ onClear }: { readonly onClear: () => void }): ReactNode {
+  return (
+    <Paper withBorder p="xl">
+      <Stack align="center" gap="sm">
+        <Text size="sm" c="dimmed" ta="center">
+          No calls of this workspace or key in the last 30 days.
+        </Text>
+        <Group>
+          <Button size="xs" variant="default" onClick={onClear}>
+            Show all calls
+          </Button>
+        </Group>
+      </Stack>
+    </Paper>
+  )
 }

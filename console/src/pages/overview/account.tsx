@@ -1,0 +1,88 @@
+import { Anchor, Paper, Progress, SimpleGrid, Skeleton, Text } from '@mantine/core'
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { useRead } from '../../api/hooks.ts'
+import { count } from '../../lib/format.ts'
+import { creditsShown, deliveryShown, keysShown } from './account-words.ts'
+import { useDestinations, useKeys, type Workspace } from './reads.ts'
+
+export interface AccountProps {
+  readonly workspaces: UseQueryResult<readonly Workspace[]>
+}
+
+/** Money, keys, workspaces and destinations of the gateway, each with the way to its page. */
+export function Account({ workspaces }: AccountProps): ReactNode {
+  const credits = useRead('GET /api/v1/credits')
+  const keys = useKeys(workspaces.data)
+  const destinations = useDestinations(workspaces.data)
+  return (
+    <SimpleGrid cols={{ base: 2, lg: 4 }} spacing="sm">
+      <Tile label="Credits" of={credits}>
+        {({ data }) => {
+          const { value, about, share } = creditsShown(data)
+          return (
+            <>
+              <Value value={value} about={about} />
+              {share !== undefined && <Progress value={share * 100} size="xs" mt={4} aria-label="Share of the credits that was spent" />}
+            </>
+          )
+        }}
+      </Tile>
+      <Tile label="Keys" href="/keys" of={keys}>
+        {(data) => <Value {...keysShown(data)} />}
+      </Tile>
+      <Tile label="Workspaces" href="/workspaces" of={workspaces}>
+        {({ length }) => <Value value={count(length)} />}
+      </Tile>
+      <Tile label="Destinations" href="/destinations" of={destinations}>
+        {(data) => <Value {...deliveryShown(data)} />}
+      </Tile>
+    </SimpleGrid>
+  )
+}
+
+interface TileProps<T> {
+  readonly label: string
+  readonly href?: string
+  readonly of: UseQueryResult<T>
+  readonly children: (data: T) => ReactNode
+}
+
+function Tile<T>({ label, href, of: { data, error }, children }: TileProps<T>): ReactNode {
+  return (
+    <Paper withBorder px="sm" py="xs" component="section" aria-label={label}>
+      {href === undefined ? (
+        <Text size="xs" c="dimmed" fw={500}>
+          {label}
+        </Text>
+      ) : (
+        <Anchor component={Link} href={href} size="xs" fw={500} display="block">
+          {label}
+        </Anchor>
+      )}
+      {data !== undefined && children(data)}
+      {data === undefined && error === null && <Skeleton h={20} mt={4} aria-label="Loading" />}
+      {data === undefined && error !== null && <Text size="xs">{error.message}</Text>}
+    </Paper>
+  )
+}
+
+interface ValueProps {
+  readonly value: string
+  readonly about?: string | undefined
+  readonly isTrouble?: boolean
+}
+
+function Value({ value, about, isTrouble = false }: ValueProps): ReactNode {
+  return (
+    <Text component="div" size="sm" style={{ fontVariantNumeric: 'tabular-nums' }}>
+      {value}
+      {about !== undefined && (
+        <Text span size="xs" c={isTrouble ? 'red' : 'dimmed'} fw={isTrouble ? 600 : 400} ml={8}>
+          {about}
+        </Text>
+      )}
+    </Text>
+  )
+}

@@ -1,0 +1,37 @@
+import type { Totals } from './activity.ts'
+
+export interface Comparison {
+  /** Today, as far as it has come. */
+  readonly today: number
+  readonly all: number
+  /** Share of what a whole day usually has: the mean of the days before today, from the first that had a call. Undefined without one. */
+  readonly ofUsualDay: number | undefined
+  /** How the last seven whole days differ from the seven before, as a share: 0.5 for half as much again. Undefined where those had nothing. */
+  readonly weekChange: number | undefined
+}
+
+const WEEK = 7
+
+/** One figure of the days, of which the last is today. */
+export function compare(days: readonly Totals[], of: (totals: Totals) => number): Comparison {
+  const whole = days.slice(0, -1)
+  const first = whole.findIndex(({ calls }) => calls > 0)
+  const usual = first === -1 ? 0 : sumOf(whole.slice(first), of) / (whole.length - first)
+  const today = sumOf(days.slice(-1), of)
+  const before = sumOf(whole.slice(-2 * WEEK, -WEEK), of)
+  return {
+    today,
+    all: sumOf(days, of),
+    ofUsualDay: usual > 0 ? today / usual : undefined,
+    weekChange: before > 0 ? sumOf(whole.slice(-WEEK), of) / before - 1 : undefined,
+  }
+}
+
+const sumOf = (days: readonly Totals[], of: (totals: Totals) => number): number => days.reduce((all, day) => all + of(day), 0)
+
+/** `▲ 12 %`, `▼ 5 %`; what rounds to nothing is told as such. */
+export function changeShown(change: number): string {
+  const size = Math.round(Math.abs(change) * 100)
+  if (size === 0) return 'no change'
+  return `${change > 0 ? '▲' : '▼'} ${size.toLocaleString('en-US')} %`
+}

@@ -1,0 +1,36 @@
+import { Anchor, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { useRead } from '../../api/hooks.ts'
+import { Copyable } from '../../ui/copyable.tsx'
+import { firstCall } from './first-call.ts'
+
+/** Answers without any vendor, unless it was switched off. */
+const BUILT_IN = 'demo/echo'
+
+/** Instead of empty charts. */
+export function FirstCall(): ReactNode {
+  const builtIn = useRead('GET /api/v1/models', { query: { q: BUILT_IN, limit: 1 } })
+  const newest = useRead('GET /api/v1/models', { query: { sort: 'newest', output_modalities: 'text', limit: 1 } })
+  const model = builtIn.data?.data[0]?.id ?? newest.data?.data[0]?.id
+  return (
+    <Paper withBorder p="lg">
+      <Stack align="stretch">
+        <Title order={2}>No calls in the last 30 days</Title>
+        <Text size="sm">
+          Make one, and its tokens and cost are shown here. The key is an inference key: one was printed at the first start, and{' '}
+          <Anchor component={Link} href="/keys" inherit>
+            Keys
+          </Anchor>{' '}
+          makes more.
+        </Text>
+        <Copyable label="a first call" value={firstCall(location.origin, model ?? BUILT_IN)} />
+        <Group>
+          <Button component={Link} href={model === undefined ? '/playground' : `/playground?model=${encodeURIComponent(model)}`} variant="default">
+            Try it in the Playground
+          </Button>
+        </Group>
+      </Stack>
+    </Paper>
+  )
+}

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
+import { chatText, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+
+const DAY_MS = 86_400_000
+
+interface Activity {
+  readonly data: readonly { readonly requests: number; readonly model: string; readonly date: string }[]
+}
+
+/** Calls are counted a moment after they were answered. */
+async function counted(gateway: TestGateway, calls: number): Promise<Activity['data']> {
+  for (;;) {
+    const { data } = (await (await gateway.api('GET', '/api/v1/activity')).json()) as Activity
+    if (data.reduce((all, { requests }) => all + requests, 0) >= calls) return data
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+/** The control itself is hidden below its label. */
+const choose = (page: Page, group: string, label: string) => page.getByRole('radiogroup', { name: group }).getByText(label, { exact: true }).click()
+const figure = (page: Page, label: string) => page.getByRole('region', { name: label, exact: true })
+
+describe.skipIf(!hasBrowser)('the overview of a gateway nobody has called', () => {
+  const browser = withBrowser()
+  let gateway: TestGateway
+  beforeAll(async () => {
+    gateway = await startGateway()
+  })
+  afterAll(() => gateway.close())
+
+  it('shows how to make the first call, and no empty charts', async () => {
+    const { page, problems } = await browser.console(gateway, '/')
+    const command = page.getByLabel('a first call', { exact: true })
+    await page.getByText('"model":"demo/echo"').waitFor()
+    expect(await command.textContent()).toContain(`curl -N ${gateway.url}/api/v1/responses`)
+    expect(await page.getByRole('link', { name: 'Try it in the Playground' }).getAttribute('href')).toBe('/console/playground?model=demo%2Fecho')
+    expect(await page.getByRole('figure').count()).toBe(0)
+    await figure(page, 'Credits').getByText('No limit').waitFor()
+    await figure(page, 'Destinations').getByText('None').waitFor()
+    expect(problems).toEqual([])
+  })
+})
+
+describe.skipIf(!hasBrowser)('the overview', () => {
+  const browser = withBrowser()
+  let gateway: TestGateway
+  let upstream: FakeUpstream
+  let other: { readonly hash: string; readonly key: string }
+  let research: string
+  beforeAll(async () => {
+    upstream = await startFakeUpstream(stream(chatText('hello')))
+    gateway = await startGateway(chatConfig([upstream.url], { limits: { credits: 80 } }))
+    research = ((await (await gateway.api('POST', '/api/v1/workspaces', { name: 'Research', slug: 'research' })).json()) as { data: { id: string } })
+      .data.id
+    const made = await gateway.api('POST', '/api/v1/keys', { name: 'notebook', workspace_id: research })
+    const { data, key } = (await made.json()) as { readonly data: { readonly hash: string }; readonly key: string }
+    other = { hash: data.hash, key }
+    await gateway.respond({ model: 'demo/echo', input: 'one two three' })
+    await gateway.respond({ model: 'demo/echo', input: 'four' })
+    await gateway.respond({ model: 'acme/small', input: 'hi' }, { key: other.key })
+    await counted(gateway, 3)
+  })
+  afterAll(async () => {
+    await gateway.close()
+    await upstream.close()
+  })
+
+  it('shows what was called today, who answered, and what may still be spent', async () => {
+    const { page, problems } = await browser.console(gateway, '/')
+    const models = page.getByRole('table', { name: 'Models by share' })
+    await models.waitFor()
+    expect(await figure(page, 'Calls').textContent()).toContain('3 today')
+    expect(await models.getByRole('row', { name: 'demo/echo' }).textContent()).toContain('67 %')
+    await figure(page, 'Credits').getByText('of $80.00').waitFor()
+    await figure(page, 'Workspaces').getByText('2').waitFor()
+    await figure(page, 'Keys').getByText('2').waitFor()
+    await page.getByText('No calls on 29 of these 30 days.').waitFor()
+    await models.getByRole('link', { name: 'acme/small' }).click()
+    expect(page.url()).toBe(`${gateway.url}/console/models?model=acme%2Fsmall`)
+    expect(problems).toEqual([])
+  })
+
+  it('draws what is chosen, which stands in the address, and tells it as a table as well', async () => {
+    const { page, problems } = await browser.console(gateway, '/?of=tokens')
+    await page.getByRole('figure', { name: 'Tokens by day, stacked by model' }).waitFor()
+    await choose(page, 'Who it is counted by', 'Providers')
+    await choose(page, 'What is counted', 'Calls')
+    const chart = page.getByRole('figure', { name: 'Calls by day, stacked by provider' })
+    await chart.getByRole('button', { name: 'Show as a table' }).click()
+    const rows = await chart.getByRole('row').allTextContents()
+    expect(rows).toHaveLength(31)
+    expect(rows[0]).toBe('DayDemo (simulated)Acme 0')
+    expect(rows[29]).toContain('no calls')
+    expect(rows[30]).toMatch(/21$/)
+    expect(new URL(page.url()).search).toBe('?by=provider')
+    expect(await isDrawn(page)).toBe(true)
+    expect(problems).toEqual([])
+  })
+
+  it('counts the calls of one workspace or of one key, and says where there are none', async () => {
+    const { page, problems } = await browser.console(gateway, '/')
+    await page.getByRole('combobox', { name: 'Workspace' }).click()
+    await page.getByRole('option', { name: 'Research' }).click()
+    await page.getByRole('table', { name: 'Models by share' }).getByRole('row', { name: 'demo/echo' }).waitFor({ state: 'detached' })
+    expect(new URL(page.url()).searchParams.get('workspace')).toBe(research)
+    await page.getByRole('combobox', { name: 'Key' }).click()
+    expect(await page.getByRole('option').allTextContents()).toEqual(['notebook'])
+    await page.getByRole('option', { name: 'notebook' }).click()
+    await page.waitForURL((url) => url.searchParams.get('key') === other.hash)
+    await page.reload()
+    expect(await figure(page, 'Calls').textContent()).toContain('1 today')
+    expect(problems).toEqual([])
+
+    const unused = (await (await gateway.api('POST', '/api/v1/keys', { name: 'unused' })).json()) as { readonly data: { readonly hash: string } }
+    const empty = await browser.console(gateway, `/?key=${unused.data.hash}`)
+    await empty.page.getByText('No calls of this workspace or key').waitFor()
+    await empty.page.getByRole('button', { name: 'Show all calls' }).click()
+    await empty.page.getByRole('table', { name: 'Models by share' }).waitFor()
+    expect(await figure(empty.page, 'Calls').textContent()).toContain('3 today')
+  })
+
+  it("shows the gateway's own words where it refuses a filter", async () => {
+    const { page } = await browser.console(gateway, '/?key=nothing')
+    await page.getByRole('alert').getByText('There is no such key').waitFor()
+  })
+
+  it('holds a day without calls against those before', async () => {
+    const { page } = await browser.console(gateway, '/')
+    await page.clock.setFixedTime(Date.now() + DAY_MS)
+    await page.reload()
+    await page.getByRole('table', { name: 'Models by share' }).waitFor()
+    expect(await figure(page, 'Calls').textContent()).toContain('0 today')
+    expect(await figure(page, 'Calls').textContent()).toContain('0 % of usual')
+  })
+})
+
+/** Whether the canvas holds anything but its ground. */
+function isDrawn(page: Page): Promise<boolean> {
+  return page.evaluate(
+    `(() => { const c = document.querySelector('canvas'); return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((byte) => byte !== 0) })()`,
+  )
+}
