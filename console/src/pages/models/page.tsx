@@ -1,6 +1,28 @@
+import { Box } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { useRead } from '../../api/hooks.ts'
+import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
+import { useAddress } from '../../ui/use-address.ts'
+import { Details } from './details.tsx'
+import { Filters } from './filters.tsx'
+import { List } from './list.tsx'
+import { queryOf } from './query.ts'
 
 export default function ModelsPage(): ReactNode {
-  return <Page title="Models">{null}</Page>
+  const address = useAddress()
+  const models = useRead('GET /api/v1/models', { query: queryOf(address.get) })
+  return (
+    <Page title="Models" about="What callers may name. Prices are USD per million tokens at the cheapest endpoint.">
+      <Filters address={address} />
+      <Loaded of={models}>
+        {(data) => (
+          <Box style={{ opacity: models.isPlaceholderData ? 0.5 : 1 }} aria-busy={models.isPlaceholderData}>
+            <List models={data} address={address} />
+          </Box>
+        )}
+      </Loaded>
+      <Details model={address.get('model')} onClose={() => address.set({ model: undefined })} />
+    </Page>
+  )
 }

@@ -20,7 +20,15 @@ export interface FiltersProps {
 export function Filters({ address, workspaces }: FiltersProps): ReactNode {
   const { workspace, key } = filterOf(address)
   const keys = useKeys(workspaces)
-  const shared = { size: 'xs', w: { base: '100%', xs: 210 }, clearable: true, searchable: true, nothingFoundMessage: 'None of that name' } as const
+  const shared = {
+    size: 'xs',
+    w: { xs: 210 },
+    flex: { base: 1, xs: 'none' },
+    miw: 0,
+    clearable: true,
+    searchable: true,
+    nothingFoundMessage: 'None of that name',
+  } as const
   const offered = keyOptions(keys.data?.found ?? [], workspaces, workspace)
   return (
     <Group gap="xs" align="flex-end">

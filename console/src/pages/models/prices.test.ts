@@ -1,0 +1,58 @@
+import { describe, expect, it, test } from 'vitest'
+import { NOTHING } from '../../lib/format.ts'
+import { perMillion, priceLines, priceShown } from './prices.ts'
+
+test.each([
+  ['0.0000025', 2.5],
+  ['0.000000075', 0.075],
+  ['0.0000011', 1.1],
+  ['0', 0],
+  ['-1', undefined],
+  ['', undefined],
+  [undefined, undefined],
+  ['free', undefined],
+])('%s USD per token are %s per million', (perToken, expected) => {
+  expect(perMillion(perToken)).toBe(expected)
+})
+
+test.each([
+  [2.5, '$2.50'],
+  [0.075, '$0.075'],
+  [0.1234, '$0.1234'],
+  [15, '$15.00'],
+  [1_200, '$1,200.00'],
+  [0.0000005, '$0.0000005'],
+  [0, '$0'],
+  [undefined, NOTHING],
+])('a price of %s is shown as %s', (price, shown) => {
+  expect(priceShown(price)).toBe(shown)
+})
+
+describe('the prices of an endpoint', () => {
+  it('are those it has, per million tokens or each', () => {
+    expect(priceLines({ prompt: '0.000001', completion: '0.000002', input_cache_read: '0.0000001', web_search: '0.01', image: '0' })).toEqual([
+      { name: 'Input', price: '$1.00 per million' },
+      { name: 'Output', price: '$2.00 per million' },
+      { name: 'Cache read', price: '$0.10 per million' },
+      { name: 'Web search', price: '$0.01 each' },
+    ])
+  })
+
+  it('are said to be unknown, not to be nothing', () => {
+    expect(priceLines({ prompt: '-1', completion: '0' })).toEqual([
+      { name: 'Input', price: 'not known' },
+      { name: 'Output', price: '$0 per million' },
+    ])
+  })
+
+  it('tell those of long prompts and of hours', () => {
+    const overrides = [
+      { prompt: '0.000002', completion: '0.000004', min_prompt_tokens: 200_000 },
+      { completion: '0.000001', utc_start: 1630, utc_end: 30 },
+    ]
+    expect(priceLines({ prompt: '0', completion: '0', overrides }).slice(2)).toEqual([
+      { name: 'Over 200,000 tokens', price: 'input $2.00, output $4.00' },
+      { name: '16:30 to 00:30 UTC', price: 'output $1.00' },
+    ])
+  })
+})
