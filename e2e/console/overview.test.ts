@@ -31,7 +31,7 @@ describe.skipIf(!hasBrowser)('the overview of a gateway nobody has called', () =
   })
   afterAll(() => gateway.close())
 
-  it('shows how to make the first call, and no empty charts', async () => {
+  it('shows how to make the first call instead of empty charts, and that it was made', async () => {
     const { page, problems } = await browser.console(gateway, '/')
     const command = page.getByLabel('a first call', { exact: true })
     await page.getByText('"model":"demo/echo"').waitFor()
@@ -40,6 +40,10 @@ describe.skipIf(!hasBrowser)('the overview of a gateway nobody has called', () =
     expect(await page.getByRole('figure').count()).toBe(0)
     await figure(page, 'Credits').getByText('No limit').waitFor()
     await figure(page, 'Destinations').getByText('None').waitFor()
+
+    await gateway.respond({ model: 'demo/echo', input: 'hi' })
+    await page.getByRole('table', { name: 'Models by share' }).waitFor()
+    expect(await figure(page, 'Calls').textContent()).toContain('1 today')
     expect(problems).toEqual([])
   })
 })
@@ -134,6 +138,25 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     await page.getByRole('table', { name: 'Models by share' }).waitFor()
     expect(await figure(page, 'Calls').textContent()).toContain('0 today')
     expect(await figure(page, 'Calls').textContent()).toContain('0 % of usual')
+    await page.getByRole('combobox', { name: 'Day' }).click()
+    const [today, before] = await page.getByRole('option').all()
+    await today!.click()
+    await page.getByText('No calls.').waitFor()
+    await page.getByRole('combobox', { name: 'Day' }).click()
+    await before!.click()
+    await page.getByRole('table', { name: 'Models by share' }).getByRole('row', { name: 'demo/echo' }).waitFor()
+  })
+
+  it('tells one day alone where its bar is clicked', async () => {
+    const { page, problems } = await browser.console(gateway, '/')
+    const canvas = page.locator('canvas')
+    const { width, height } = (await canvas.boundingBox())!
+    await canvas.click({ position: { x: width - 12, y: height / 2 } })
+    const today = new Date().toISOString().slice(0, 10)
+    await page.waitForURL((url) => url.searchParams.get('day') === today)
+    await canvas.click({ position: { x: width / 2, y: height / 2 } })
+    await page.getByText('No calls.').waitFor()
+    expect(problems).toEqual([])
   })
 })
 

@@ -29,6 +29,8 @@ export interface BarChartProps {
   /** Instead of figures where all of a category are zero. */
   readonly nothing: string
   readonly height?: number
+  /** A shortcut for the mouse: what it does has to be in reach otherwise, too. */
+  readonly onPick?: (category: number) => void
 }
 
 /** Bars stacked by series, with a legend; the same figures can be read as a table. */
@@ -107,7 +109,7 @@ function Canvas(props: BarChartProps & { readonly colours: ChartColours }): Reac
   return <canvas ref={canvas} aria-hidden />
 }
 
-function configurationOf({ categories, series, shown, brief, nothing, colours }: BarChartProps & { readonly colours: ChartColours }) {
+function configurationOf({ categories, series, shown, brief, nothing, onPick, colours }: BarChartProps & { readonly colours: ChartColours }) {
   const axis = { border: { display: false }, ticks: { color: colours.text, font: { size: 11 } } }
   return {
     data: {
@@ -129,6 +131,16 @@ function configurationOf({ categories, series, shown, brief, nothing, colours }:
       responsive: true,
       maintainAspectRatio: false,
       interaction: { mode: 'index', intersect: false },
+      ...(onPick === undefined
+        ? {}
+        : {
+            onClick: (_event, [first]) => {
+              if (first !== undefined) onPick(first.index)
+            },
+            onHover: (_event, found, { canvas }) => {
+              canvas.style.cursor = found.length > 0 ? 'pointer' : 'default'
+            },
+          }),
       scales: {
         x: { ...axis, stacked: true, grid: { display: false }, ticks: { ...axis.ticks, maxRotation: 0, autoSkipPadding: 12 } },
         y: {

@@ -29,13 +29,13 @@ export function Account({ workspaces }: AccountProps): ReactNode {
           )
         }}
       </Tile>
-      <Tile label="Keys" href="/keys" of={keys}>
+      <Tile label="Keys" href="/keys" of={{ data: keys.data, error: keys.error ?? workspaces.error }}>
         {(data) => <Value {...keysShown(data)} />}
       </Tile>
       <Tile label="Workspaces" href="/workspaces" of={workspaces}>
         {({ length }) => <Value value={count(length)} />}
       </Tile>
-      <Tile label="Destinations" href="/destinations" of={destinations}>
+      <Tile label="Destinations" href="/destinations" of={{ data: destinations.data, error: destinations.error ?? workspaces.error }}>
         {(data) => <Value {...deliveryShown(data)} />}
       </Tile>
     </SimpleGrid>
@@ -45,7 +45,7 @@ export function Account({ workspaces }: AccountProps): ReactNode {
 interface TileProps<T> {
   readonly label: string
   readonly href?: string
-  readonly of: UseQueryResult<T>
+  readonly of: Pick<UseQueryResult<T>, 'data' | 'error'>
   readonly children: (data: T) => ReactNode
 }
 

@@ -1,4 +1,4 @@
-import { Group, Paper, SegmentedControl, Stack, Text, Title } from '@mantine/core'
+import { Group, Paper, SegmentedControl, Select, Stack, Text, Title } from '@mantine/core'
 import { useMemo, type ReactNode } from 'react'
 import { BarChart } from '../../ui/bar-chart.tsx'
 import type { Address } from '../../ui/use-address.ts'
@@ -25,7 +25,17 @@ export function Activity({ rows, now, address }: ActivityProps): ReactNode {
   const days = useMemo(() => lastDays(rows, now, DAYS), [rows, now])
   const within = useMemo(() => rows.filter(({ date }) => days.includes(date)), [rows, days])
   const totals = useMemo(() => byDay(within, days), [within, days])
-  const ranked = useMemo(() => rank(within, by, metric), [within, by, metric])
+  const wantedDay = address.get('day')
+  const day = wantedDay !== undefined && days.includes(wantedDay) ? wantedDay : undefined
+  const ranked = useMemo(
+    () =>
+      rank(
+        within.filter(({ date }) => day === undefined || date === day),
+        by,
+        metric,
+      ),
+    [within, day, by, metric],
+  )
   const hasOwnKeys = sum(within).ownKeys > 0
   const quiet = totals.filter(({ calls }) => calls === 0).length
   return (
@@ -39,14 +49,42 @@ export function Activity({ rows, now, address }: ActivityProps): ReactNode {
             </Title>
             <Switches by={by} metric={metric} hasOwnKeys={hasOwnKeys} address={address} />
           </Group>
-          <Chart rows={within} days={days} by={by} metric={metric} />
+          <Chart rows={within} days={days} by={by} metric={metric} onPick={(n) => address.set({ day: days[n] })} />
           <Text size="xs" c="dimmed">
             {quiet === 0 ? `Calls on each of these ${DAYS} days.` : `No calls on ${quiet} of these ${DAYS} days.`}
           </Text>
         </Stack>
       </Paper>
-      <Ranking ranked={ranked} by={by} metric={metric} hasOwnKeys={hasOwnKeys} />
+      <Stack gap="xs">
+        <Group justify="space-between" align="flex-end" gap="sm">
+          <Title order={2}>{by === 'model' ? 'Models' : 'Providers'}</Title>
+          <DaySelect days={days} day={day} address={address} />
+        </Group>
+        <Ranking ranked={ranked} by={by} metric={metric} hasOwnKeys={hasOwnKeys} />
+      </Stack>
     </Stack>
+  )
+}
+
+interface DaySelectProps {
+  readonly days: readonly string[]
+  readonly day: string | undefined
+  readonly address: Address
+}
+
+/** One day of the chart alone. */
+function DaySelect({ days, day, address }: DaySelectProps): ReactNode {
+  return (
+    <Select
+      size="xs"
+      w={150}
+      aria-label="Day"
+      placeholder={`All ${DAYS} days`}
+      clearable
+      value={day ?? null}
+      onChange={(value) => address.set({ day: value ?? undefined })}
+      data={days.toReversed().map((date) => ({ value: date, label: dayShown(date) }))}
+    />
   )
 }
 
@@ -87,9 +125,10 @@ interface ChartProps {
   readonly days: readonly string[]
   readonly by: Grouping
   readonly metric: Metric
+  readonly onPick: (day: number) => void
 }
 
-function Chart({ rows, days, by, metric }: ChartProps): ReactNode {
+function Chart({ rows, days, by, metric, onPick }: ChartProps): ReactNode {
   const series = useMemo(() => seriesOf(rows, days, by, metric), [rows, days, by, metric])
   const { label, shown, brief } = METRICS[metric]
   if (series.length === 0) {
@@ -107,6 +146,7 @@ function Chart({ rows, days, by, metric }: ChartProps): ReactNode {
       series={series}
       shown={shown}
       brief={brief}
+      onPick={onPick}
       nothing={metric === 'calls' ? 'no calls' : 'none'}
     />
   )

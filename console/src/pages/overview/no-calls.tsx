@@ -8,8 +8,12 @@ import { firstCall } from './first-call.ts'
 /** Answers without any vendor, unless it was switched off. */
 const BUILT_IN = 'demo/echo'
 
+/** Whoever just made a call looks here. */
+const LOOK_AGAIN_MS = 3_000
+
 /** Instead of empty charts. */
 export function FirstCall(): ReactNode {
+  useRead('GET /api/v1/activity', { query: {} }, { every: LOOK_AGAIN_MS })
   const builtIn = useRead('GET /api/v1/models', { query: { q: BUILT_IN, limit: 1 } })
   const newest = useRead('GET /api/v1/models', { query: { sort: 'newest', output_modalities: 'text', limit: 1 } })
   const model = builtIn.data?.data[0]?.id ?? newest.data?.data[0]?.id
