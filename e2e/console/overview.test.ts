@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser)('the overview of a gateway nobody has called', () =
 
     await gateway.respond({ model: 'demo/echo', input: 'hi' })
     await page.getByRole('table', { name: 'Models by share' }).waitFor()
-    expect(await figure(page, 'Calls').textContent()).toContain('1 today')
+    expect(await figure(page, 'Calls').textContent()).toContain('1today')
     expect(problems).toEqual([])
   })
 })
@@ -62,6 +62,7 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     const made = await gateway.api('POST', '/api/v1/keys', { name: 'notebook', workspace_id: research })
     const { data, key } = (await made.json()) as { readonly data: { readonly hash: string }; readonly key: string }
     other = { hash: data.hash, key }
+    await gateway.api('POST', '/api/v1/byok', { provider: 'acme', key: 'sk-own-0123456789', workspace_id: research })
     await gateway.respond({ model: 'demo/echo', input: 'one two three' })
     await gateway.respond({ model: 'demo/echo', input: 'four' })
     await gateway.respond({ model: 'acme/small', input: 'hi' }, { key: other.key })
@@ -76,7 +77,7 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     const { page, problems } = await browser.console(gateway, '/')
     const models = page.getByRole('table', { name: 'Models by share' })
     await models.waitFor()
-    expect(await figure(page, 'Calls').textContent()).toContain('3 today')
+    expect(await figure(page, 'Calls').textContent()).toContain('3today')
     expect(await models.getByRole('row', { name: 'demo/echo' }).textContent()).toContain('67 %')
     await figure(page, 'Credits').getByText('of $80.00').waitFor()
     await figure(page, 'Workspaces').getByText('2').waitFor()
@@ -115,7 +116,7 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     await page.getByRole('option', { name: 'notebook' }).click()
     await page.waitForURL((url) => url.searchParams.get('key') === other.hash)
     await page.reload()
-    expect(await figure(page, 'Calls').textContent()).toContain('1 today')
+    expect(await figure(page, 'Calls').textContent()).toContain('1today')
     expect(problems).toEqual([])
 
     const unused = (await (await gateway.api('POST', '/api/v1/keys', { name: 'unused' })).json()) as { readonly data: { readonly hash: string } }
@@ -123,7 +124,23 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     await empty.page.getByText('No calls of this workspace or key').waitFor()
     await empty.page.getByRole('button', { name: 'Show all calls' }).click()
     await empty.page.getByRole('table', { name: 'Models by share' }).waitFor()
-    expect(await figure(empty.page, 'Calls').textContent()).toContain('3 today')
+    expect(await figure(empty.page, 'Calls').textContent()).toContain('3today')
+  })
+
+  it('tells the money of own provider keys apart from that of the gateway', async () => {
+    const { page, problems } = await browser.console(gateway, '/')
+    const listPrice = /^\$0\.0000\d+$/
+    const spent = figure(page, 'USD spent')
+    expect(await spent.getByText('Own provider keys').textContent()).toMatch(/by list price: \$0\.0000\d+ today/)
+    expect(await spent.textContent()).toContain('$0today')
+    const cells = await page.getByRole('row', { name: 'acme/small' }).getByRole('cell').allTextContents()
+    expect([cells[3], cells[4]]).toEqual(['$0', expect.stringMatching(listPrice)])
+    await choose(page, 'What is counted', 'USD, own keys')
+    await page.getByRole('figure', { name: 'USD, own keys by day, stacked by model' }).waitFor()
+    expect(await page.getByRole('list', { name: 'Colours' }).getByRole('listitem').allTextContents()).toEqual(['acme/small'])
+    await choose(page, 'What is counted', 'USD')
+    await page.getByText('USD: nothing in these 30 days.').waitFor()
+    expect(problems).toEqual([])
   })
 
   it("shows the gateway's own words where it refuses a filter", async () => {
@@ -136,7 +153,7 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     await page.clock.setFixedTime(Date.now() + DAY_MS)
     await page.reload()
     await page.getByRole('table', { name: 'Models by share' }).waitFor()
-    expect(await figure(page, 'Calls').textContent()).toContain('0 today')
+    expect(await figure(page, 'Calls').textContent()).toContain('0today')
     expect(await figure(page, 'Calls').textContent()).toContain('0 % of usual')
     await page.getByRole('combobox', { name: 'Day' }).click()
     const [today, before] = await page.getByRole('option').all()

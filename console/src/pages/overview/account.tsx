@@ -57,7 +57,7 @@ function Tile<T>({ label, href, of: { data, error }, children }: TileProps<T>): 
           {label}
         </Text>
       ) : (
-        <Anchor component={Link} href={href} size="xs" fw={500} display="block">
+        <Anchor component={Link} href={href} size="xs" fw={500} display="block" aria-label={`${label}: open the page`}>
           {label}
         </Anchor>
       )}

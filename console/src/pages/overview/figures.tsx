@@ -73,14 +73,10 @@ interface SpanProps {
 function Span({ name, value, about, isRight = false }: SpanProps): ReactNode {
   return (
     <Stack gap={0} miw={0} ta={isRight ? 'right' : 'left'}>
-      <Text component="div" lh={1.3} style={{ fontVariantNumeric: 'tabular-nums', whiteSpace: 'nowrap' }}>
-        <Text span fz={isRight ? 'lg' : 'xl'} fw={isRight ? 500 : 650}>
-          {value}
-        </Text>{' '}
-        <Text span size="xs" c="dimmed">
-          {name}
-        </Text>
+      <Text fz={isRight ? 'lg' : 'xl'} fw={isRight ? 500 : 650} lh="30px" style={{ fontVariantNumeric: 'tabular-nums', whiteSpace: 'nowrap' }}>
+        {value}
       </Text>
+      <Text size="xs">{name}</Text>
       <Text size="xs" c="dimmed" mih="1.5em">
         {about}
       </Text>

@@ -22,11 +22,11 @@ export function FirstCall(): ReactNode {
       <Stack align="stretch">
         <Title order={2}>No calls in the last 30 days</Title>
         <Text size="sm">
-          Make one, and its tokens and cost are shown here. The key is an inference key: one was printed at the first start, and{' '}
+          Make one, and its tokens and cost are shown here. The key is an inference key: one was printed at the first start;{' '}
           <Anchor component={Link} href="/keys" inherit>
-            Keys
+            make another
           </Anchor>{' '}
-          makes more.
+          where that is gone.
         </Text>
         <Copyable label="a first call" value={firstCall(location.origin, model ?? BUILT_IN)} />
         <Group>

@@ -66,7 +66,7 @@ function shareBar({ share }: Ranked): ReactNode {
       <Box w={90} visibleFrom="xs">
         <Progress value={(share ?? 0) * 100} size="sm" aria-hidden />
       </Box>
-      <Text size="sm" style={{ fontVariantNumeric: 'tabular-nums' }}>
+      <Text size="sm" style={{ fontVariantNumeric: 'tabular-nums', whiteSpace: 'nowrap' }}>
         {percent(share)}
       </Text>
     </Group>
