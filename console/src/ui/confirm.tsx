@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Text, type ButtonProps } from '@mantine/core'
+import { Button, Group, Modal, Stack, Text, TextInput, type ButtonProps } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useState, type ReactNode } from 'react'
 import { Problem } from './problem.tsx'
@@ -11,11 +11,14 @@ export interface ConfirmProps {
   /** Rejects with what is then shown; the question stays open. */
   readonly onConfirm: () => Promise<unknown>
   readonly size?: ButtonProps['size']
+  /** Has to be typed first, where much goes with it. */
+  readonly phrase?: string
 }
 
 /** A button for what cannot be undone: asks once, says what it does, and shows why when it was refused. */
-export function Confirm({ label, title, children, onConfirm, size = 'xs' }: ConfirmProps): ReactNode {
+export function Confirm({ label, title, children, onConfirm, size = 'xs', phrase }: ConfirmProps): ReactNode {
   const [opened, { open, close }] = useDisclosure()
+  const [typed, setTyped] = useState('')
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<Error | null>(null)
   const confirm = async (): Promise<void> => {
@@ -40,12 +43,21 @@ export function Confirm({ label, title, children, onConfirm, size = 'xs' }: Conf
           <Text size="sm" component="div">
             {children}
           </Text>
+          {phrase !== undefined && (
+            <TextInput
+              label={`Type ${phrase} to confirm`}
+              value={typed}
+              onChange={(event) => setTyped(event.currentTarget.value)}
+              autoComplete="off"
+              data-autofocus
+            />
+          )}
           <Problem error={error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={close}>
               Cancel
             </Button>
-            <Button color="red" loading={busy} onClick={() => void confirm()}>
+            <Button color="red" loading={busy} disabled={phrase !== undefined && typed.trim() !== phrase} onClick={() => void confirm()}>
               {label}
             </Button>
           </Group>

@@ -1,10 +1,10 @@
 import { Skeleton, Stack } from '@mantine/core'
-import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Problem } from './problem.tsx'
 
 export interface LoadedProps<T> {
-  readonly of: UseQueryResult<T>
+  /** As `useRead` and `usePages` give it. */
+  readonly of: { readonly data: T | undefined; readonly error: Error | null; readonly refetch: () => unknown }
   readonly children: (data: T) => ReactNode
 }
 

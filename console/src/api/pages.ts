@@ -1,0 +1,61 @@
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import type { Answer, ApiError, Args, Input, Route } from './client.ts'
+import { useApi } from './hooks.ts'
+
+/** As many rows as every list of the API gives at a time. */
+const PAGE = 100
+
+type Listed<R extends Route> = Answer<R> extends { readonly data: readonly (infer Row)[] } ? Row : never
+/** Routes that read a list from an offset on. */
+type Listing = {
+  [R in Extract<Route, `GET ${string}`>]: [Listed<R>] extends [never]
+    ? never
+    : Input<R> extends { readonly query?: infer Q }
+      ? 'offset' extends keyof NonNullable<Q>
+        ? R
+        : never
+      : never
+}[Extract<Route, `GET ${string}`>]
+
+export interface PagesOptions {
+  /** Read on to the end, as something is looked for or counted in all of it. */
+  readonly all?: boolean
+  /** False: not yet, because something it needs is not known. */
+  readonly when?: boolean
+}
+
+export interface Pages<Row> {
+  /** As `Loaded` takes it: the rows that were read until now. */
+  readonly of: { readonly data: readonly Row[] | undefined; readonly error: ApiError | null; readonly refetch: () => unknown }
+  readonly hasMore: boolean
+  readonly isReading: boolean
+  readonly more: () => void
+}
+
+/** A list of any length, page by page. */
+export function usePages<R extends Listing>(route: R, input: Input<R>, { all = false, when = true }: PagesOptions = {}): Pages<Listed<R>> {
+  const api = useApi()
+  const { query = {}, ...rest } = input as { readonly query?: object }
+  const read = useInfiniteQuery<readonly Listed<R>[], ApiError, readonly Listed<R>[], readonly unknown[], number>({
+    // Beneath the route, so that a change which outdates it outdates every page.
+    queryKey: [route, 'pages', input],
+    queryFn: async ({ pageParam, signal }) => {
+      const sized = route === 'GET /api/v1/keys' ? {} : { limit: PAGE }
+      const page = (await api(route, ...([{ ...rest, query: { ...query, ...sized, offset: pageParam } }, signal] as unknown as Args<R>))) as {
+        readonly data: readonly Listed<R>[]
+      }
+      return page.data
+    },
+    initialPageParam: 0,
+    getNextPageParam: (last, pages) => (last.length < PAGE ? undefined : pages.length * PAGE),
+    select: ({ pages }) => pages.flat(),
+    enabled: when,
+    placeholderData: keepPreviousData,
+  })
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, isError, fetchNextPage } = read
+  useEffect(() => {
+    if (all && hasNextPage && !isFetchingNextPage && !isError) void fetchNextPage()
+  }, [all, hasNextPage, isFetchingNextPage, isError, fetchNextPage])
+  return { of: { data, error, refetch }, hasMore: hasNextPage, isReading: isFetchingNextPage, more: () => void fetchNextPage() }
+}

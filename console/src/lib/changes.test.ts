@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest'
+import { changesOf, withoutNulls } from './changes.ts'
+
+it('a change sends what differs, an emptied field as null', () => {
+  const before = { name: 'a', limit: 5 as number | null, models: ['x', 'y'], rates: { rpm: 1 } as { rpm: number } | null, on: true }
+  expect(changesOf(before, { ...before, models: ['x', 'y'], rates: { rpm: 1 } })).toEqual({})
+  expect(changesOf(before, { ...before, limit: null, models: ['y', 'x'], rates: { rpm: 2 } })).toEqual({
+    limit: null,
+    models: ['y', 'x'],
+    rates: { rpm: 2 },
+  })
+  expect(changesOf(before, { ...before, limit: 0, rates: null, on: false })).toEqual({ limit: 0, rates: null, on: false })
+})
+
+it('a list is not an object with the same entries', () => {
+  expect(changesOf({ value: ['a'] as unknown }, { value: { 0: 'a' } })).toEqual({ value: { 0: 'a' } })
+})
+
+it('what is made new leaves out what is null, and keeps zero, false and nothing', () => {
+  expect(withoutNulls({ limit: null, zero: 0, no: false, text: '', list: [] })).toEqual({ zero: 0, no: false, text: '', list: [] })
+})

@@ -1,0 +1,21 @@
+/** What a change sends: the fields of `after` that are not as they were. Fields hold JSON: lists and objects count as one value. */
+export function changesOf<T extends object>(before: T, after: T): Partial<T> {
+  const entries = Object.entries(after).filter(([name, value]) => !isSame((before as { readonly [name: string]: unknown })[name], value))
+  return Object.fromEntries(entries) as Partial<T>
+}
+
+/** What is made new says nothing of what it leaves to the gateway. */
+export function withoutNulls<T extends object>(body: T): { readonly [K in keyof T]: T[K] } {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null)) as T
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other
+  if (Array.isArray(one) !== Array.isArray(other)) return false
+  const names = new Set([...Object.keys(one), ...Object.keys(other)])
+  return [...names].every((name) => isSame((one as Named)[name], (other as Named)[name]))
+}
+
+interface Named {
+  readonly [name: string]: unknown
+}

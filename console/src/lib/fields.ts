@@ -1,0 +1,57 @@
+import type { ApiError } from '../api/client.ts'
+
+/** What a number field holds: text while it is typed, nothing when it was emptied. */
+export type NumberField = number | string
+
+export interface RateFields {
+  readonly requests: NumberField
+  readonly tokens: NumberField
+  readonly concurrent: NumberField
+}
+
+export interface Rates {
+  readonly requests_per_minute?: number | null | undefined
+  readonly tokens_per_minute?: number | null | undefined
+  readonly concurrent_requests?: number | null | undefined
+}
+
+/** null where it was emptied. What is no number goes to the gateway as it is, which says what it expects. */
+export function numberOf(field: NumberField): number | null {
+  if (typeof field === 'number') return field
+  return field.trim() === '' ? null : Number(field)
+}
+
+export const fieldOf = (value: number | null | undefined): NumberField => value ?? ''
+
+/** null where it was emptied. */
+export const textOf = (field: string): string | null => (field.trim() === '' ? null : field.trim())
+
+export const listOf = (field: readonly string[]): readonly string[] | null => (field.length === 0 ? null : field)
+
+export const rateFieldsOf = (rates: Rates | null | undefined): RateFields => ({
+  requests: fieldOf(rates?.requests_per_minute),
+  tokens: fieldOf(rates?.tokens_per_minute),
+  concurrent: fieldOf(rates?.concurrent_requests),
+})
+
+/** They are replaced as a whole; null when none is left. */
+export function ratesOf({ requests, tokens, concurrent }: RateFields): Rates | null {
+  const rates = {
+    requests_per_minute: numberOf(requests),
+    tokens_per_minute: numberOf(tokens),
+    concurrent_requests: numberOf(concurrent),
+  }
+  const given = Object.entries(rates).filter(([, value]) => value !== null)
+  return given.length === 0 ? null : Object.fromEntries(given)
+}
+
+/** The gateway's sentence, for the field it names: `rate_limits.tokens_per_minute` is of `rate_limits` as well. */
+export function refusalAt(error: ApiError | null, field: string): string | undefined {
+  const path = error?.path
+  if (error === null || path === undefined) return undefined
+  return path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`) ? error.message : undefined
+}
+
+/** The refusal, unless one of these fields shows it. */
+export const refusalElsewhere = (error: ApiError | null, fields: readonly string[]): ApiError | null =>
+  fields.some((field) => refusalAt(error, field) !== undefined) ? null : error

@@ -1,0 +1,43 @@
+import { Button, Group, Stack } from '@mantine/core'
+import type { FormEvent, ReactNode } from 'react'
+import { Problem } from './problem.tsx'
+
+export interface EditFormProps {
+  readonly label: string
+  /** On the button: "Create key". */
+  readonly action: string
+  readonly busy: boolean
+  /** What no field of the form shows. */
+  readonly problem: Error | null
+  /** Nothing was changed, or something is missing. */
+  readonly disabled?: boolean
+  readonly onSubmit: () => void
+  readonly onCancel?: () => void
+  readonly children: ReactNode
+}
+
+/** Fields under each other, with why they were refused and a button at the end. */
+export function EditForm({ label, action, busy, problem, disabled = false, onSubmit, onCancel, children }: EditFormProps): ReactNode {
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    onSubmit()
+  }
+  return (
+    <form aria-label={label} onSubmit={submit} noValidate>
+      <Stack gap="sm">
+        {children}
+        <Problem error={problem} />
+        <Group justify="flex-end" mt="xs">
+          {onCancel !== undefined && (
+            <Button variant="default" onClick={onCancel}>
+              Cancel
+            </Button>
+          )}
+          <Button type="submit" loading={busy} disabled={disabled}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
