@@ -1,28 +1,84 @@
-import type { ReactNode } from 'react'
-import { useRead } from '../../api/hooks.ts'
-import { usd } from '../../lib/format.ts'
-import { DataTable } from '../../ui/data-table.tsx'
+import { Button, Group, Switch, Text, TextInput } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useState, type ReactNode } from 'react'
+import { usePages } from '../../api/pages.ts'
+import { useWorkspaces } from '../../api/workspaces.ts'
+import { count } from '../../lib/format.ts'
+import { useAddress } from '../../ui/address.ts'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
+import { WorkspaceSelect } from '../../ui/workspace-select.tsx'
+import { CreateKey } from './create.tsx'
+import { KeyDetail } from './detail.tsx'
+import { keysWith } from './list.ts'
+import { KeyTable } from './table.tsx'
 
 export default function KeysPage(): ReactNode {
-  const keys = useRead('GET /api/v1/keys', { query: { include_disabled: 'true' } })
+  const { get, set } = useAddress()
+  const { workspaces, own, nameOf } = useWorkspaces()
+  const [creating, { open, close }] = useDisclosure()
+  // Every creation starts with an empty form.
+  const [creation, setCreation] = useState(0)
+  const text = get('q')
+  const workspaceId = get('workspace') || (own ?? '')
+  const disabled = get('disabled') === 'true'
+  const query = { ...(disabled ? { include_disabled: 'true' } : {}), ...(workspaceId === '' ? {} : { workspace_id: workspaceId }) }
+  const { of, hasMore, isReading, more } = usePages('GET /api/v1/keys', { query }, { all: text !== '' })
+  const create = (): void => {
+    setCreation(creation + 1)
+    open()
+  }
   return (
-    <Page title="Keys" about="Inference keys call models; what each spent and may spend.">
-      <Loaded of={keys}>
-        {({ data }) => (
-          <DataTable
-            label="Inference keys"
-            rows={data}
-            keyOf={({ hash }) => hash}
-            empty="There is no key yet."
-            columns={[
-              { header: 'Name', cell: ({ name }) => name },
-              { header: 'Spent', cell: ({ usage }) => usd(usage), isFigure: true },
-            ]}
-          />
+    <Page
+      title="Keys"
+      about="Inference keys call models. What each of them spent, what it may spend, and how fast. Management keys are made by the command line."
+      actions={<Button onClick={create}>Create key</Button>}
+    >
+      <Group align="flex-end" gap="sm">
+        <WorkspaceSelect workspaces={workspaces} value={workspaceId} onChange={(id) => set({ workspace: id === own ? '' : id })} />
+        <TextInput
+          label="Find"
+          placeholder="name, label or hash"
+          value={text}
+          onChange={(event) => set({ q: event.currentTarget.value }, { replace: true })}
+          w={{ base: '100%', xs: 240 }}
+        />
+        <Switch label="Show disabled" checked={disabled} onChange={(event) => set({ disabled: event.currentTarget.checked ? 'true' : '' })} pb={8} />
+      </Group>
+      <Loaded of={of}>
+        {(keys) => (
+          <>
+            <KeyTable
+              keys={keysWith(keys, text)}
+              onOpen={({ hash }) => set({ key: hash })}
+              empty={
+                text === '' ? (
+                  <>
+                    There is no key {disabled ? '' : 'in use '}in this workspace yet.{' '}
+                    <Button variant="subtle" size="compact-sm" onClick={create}>
+                      Create one
+                    </Button>
+                  </>
+                ) : (
+                  `No key contains “${text}”.`
+                )
+              }
+            />
+            {hasMore && (
+              <Group justify="center" gap="sm">
+                <Text size="sm" c="dimmed">
+                  {count(keys.length)} keys were read.
+                </Text>
+                <Button size="xs" variant="default" loading={isReading} onClick={more}>
+                  Show more
+                </Button>
+              </Group>
+            )}
+          </>
         )}
       </Loaded>
+      <CreateKey key={creation} opened={creating} workspaces={workspaces} workspaceId={workspaceId} onClose={close} />
+      <KeyDetail hash={get('key')} workspaceName={nameOf} onClose={() => set({ key: '' })} />
     </Page>
   )
 }

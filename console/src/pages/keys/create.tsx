@@ -1,0 +1,103 @@
+import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { useState, type ReactNode } from 'react'
+import { useChange, useRead } from '../../api/hooks.ts'
+import type { Workspace } from '../../api/schema.ts'
+import { refusalAt, refusalElsewhere } from '../../lib/fields.ts'
+import { Copyable } from '../../ui/copyable.tsx'
+import { EditForm } from '../../ui/edit-form.tsx'
+import { WorkspaceSelect } from '../../ui/workspace-select.tsx'
+import { KEY_PATHS, KeyFields } from './fields.tsx'
+import { createKeyBody, curlOf, newKeyForm } from './form.ts'
+
+export interface CreateKeyProps {
+  readonly opened: boolean
+  readonly workspaces: readonly Workspace[]
+  readonly workspaceId: string
+  readonly onClose: () => void
+}
+
+/** Asks what the key is for, and shows it once. */
+export function CreateKey({ opened, workspaces, workspaceId, onClose }: CreateKeyProps): ReactNode {
+  const [secret, setSecret] = useState<string>()
+  const done = (): void => {
+    onClose()
+    setSecret(undefined)
+  }
+  if (secret !== undefined) {
+    // Nothing but the button closes it: a slip would lose the key.
+    return (
+      <Modal opened onClose={done} title="Your new key" size="lg" closeOnClickOutside={false} closeOnEscape={false} withCloseButton={false}>
+        <NewKey secret={secret} onDone={done} />
+      </Modal>
+    )
+  }
+  return (
+    <Modal opened={opened} onClose={onClose} title="Create a key" size="lg">
+      <CreateKeyForm workspaces={workspaces} workspaceId={workspaceId} onCancel={onClose} onCreated={setSecret} />
+    </Modal>
+  )
+}
+
+interface FormProps extends Pick<CreateKeyProps, 'workspaces' | 'workspaceId'> {
+  readonly onCancel: () => void
+  readonly onCreated: (secret: string) => void
+}
+
+function CreateKeyForm({ workspaces, workspaceId, onCancel, onCreated }: FormProps): ReactNode {
+  const [form, setForm] = useState(() => newKeyForm(workspaceId))
+  const create = useChange('POST /api/v1/keys', ['GET /api/v1/keys'])
+  const { error, isPending } = create
+  return (
+    <EditForm
+      label="New key"
+      action="Create key"
+      busy={isPending}
+      problem={refusalElsewhere(error, [...KEY_PATHS, 'expires_at', 'workspace_id'])}
+      disabled={form.name.trim() === ''}
+      onSubmit={() => create.mutate({ body: createKeyBody(form) }, { onSuccess: ({ key }) => onCreated(key) })}
+      onCancel={onCancel}
+    >
+      <WorkspaceSelect
+        workspaces={workspaces}
+        value={form.workspaceId}
+        onChange={(id) => setForm({ ...form, workspaceId: id })}
+        error={refusalAt(error, 'workspace_id')}
+      />
+      <KeyFields form={form} onChange={(next) => setForm({ ...form, ...next })} error={error} />
+      <TextInput
+        type="datetime-local"
+        label="Expires"
+        description="In your time zone. Empty: never. It cannot be changed later."
+        value={form.expires}
+        onChange={(event) => setForm({ ...form, expires: event.currentTarget.value })}
+        error={refusalAt(error, 'expires_at')}
+      />
+    </EditForm>
+  )
+}
+
+const FREE_MODEL = 'demo/echo'
+
+function NewKey({ secret, onDone }: { readonly secret: string; readonly onDone: () => void }): ReactNode {
+  // One that every gateway has unless its operator took it away, and that costs nothing; else what others call most.
+  const free = useRead('GET /api/v1/models', { query: { q: FREE_MODEL, limit: 100 } })
+  const popular = useRead('GET /api/v1/models', { query: { output_modalities: 'text', sort: 'most-popular', limit: 1 } })
+  const model = free.data?.data.find(({ id }) => id === FREE_MODEL) ?? popular.data?.data[0]
+  return (
+    <Stack>
+      <Alert color="yellow" title="This key will not be shown again">
+        The gateway keeps a hash of it and nothing else. Copy it now to where it is needed.
+      </Alert>
+      <Copyable value={secret} label="the new key" />
+      <Text size="sm" fw={500}>
+        Try it
+      </Text>
+      <Copyable value={curlOf(location.origin, secret, model?.id)} label="a first call" />
+      <Group justify="flex-end">
+        <Button onClick={onDone} data-autofocus>
+          I have copied it
+        </Button>
+      </Group>
+    </Stack>
+  )
+}

@@ -1,0 +1,121 @@
+import { Button, Divider, Drawer, Group, Stack, Text } from '@mantine/core'
+import { useState, type ReactNode } from 'react'
+import { useChange, useRead } from '../../api/hooks.ts'
+import type { ApiKey } from '../../api/schema.ts'
+import { refusalElsewhere } from '../../lib/fields.ts'
+import { moment, usd } from '../../lib/format.ts'
+import { Confirm } from '../../ui/confirm.tsx'
+import { EditForm } from '../../ui/edit-form.tsx'
+import { Facts } from '../../ui/facts.tsx'
+import { Loaded } from '../../ui/loaded.tsx'
+import { Problem } from '../../ui/problem.tsx'
+import { KEY_PATHS, KeyFields } from './fields.tsx'
+import { keyChanges, keyFormOf } from './form.ts'
+import { LimitBar } from './limit-bar.tsx'
+import { StateBadge } from './state-badge.tsx'
+
+export interface KeyDetailProps {
+  /** '' when none is opened. */
+  readonly hash: string
+  readonly workspaceName: (id: string) => string
+  readonly onClose: () => void
+}
+
+/** One key: what it spent, what it may, and whether it works. */
+export function KeyDetail({ hash, workspaceName, onClose }: KeyDetailProps): ReactNode {
+  return (
+    <Drawer opened={hash !== ''} onClose={onClose} title="Key" position="right" size={520} closeButtonProps={{ 'aria-label': 'Close' }}>
+      {hash !== '' && <Opened key={hash} hash={hash} workspaceName={workspaceName} onClose={onClose} />}
+    </Drawer>
+  )
+}
+
+const OUTDATED = ['GET /api/v1/keys', 'GET /api/v1/keys/{hash}'] as const
+
+function Opened({ hash, workspaceName, onClose }: KeyDetailProps): ReactNode {
+  const read = useRead('GET /api/v1/keys/{hash}', { params: { hash } })
+  return (
+    <Loaded of={read}>
+      {({ data: key }) => (
+        <Stack>
+          <Figures of={key} workspaceName={workspaceName} />
+          <Switches of={key} onRevoked={onClose} />
+          <Divider />
+          <Editor of={key} onSaved={onClose} />
+        </Stack>
+      )}
+    </Loaded>
+  )
+}
+
+function Figures({ of: key, workspaceName }: { readonly of: ApiKey; readonly workspaceName: (id: string) => string }): ReactNode {
+  const own = key.byok_usage > 0 ? `${usd(key.byok_usage)} (today ${usd(key.byok_usage_daily)})` : undefined
+  return (
+    <Stack gap="xs">
+      <Group gap="xs" wrap="nowrap">
+        <Text fw={600} style={{ wordBreak: 'break-word' }}>
+          {key.name}
+        </Text>
+        <StateBadge of={key} />
+      </Group>
+      <LimitBar of={key} />
+      <Facts
+        label="About the key"
+        of={[
+          ['Label', <code key="label">{key.label}</code>],
+          ['Hash', <code key="hash">{key.hash}</code>],
+          ['Workspace', workspaceName(key.workspace_id)],
+          ['Spent today', usd(key.usage_daily)],
+          ['This week', usd(key.usage_weekly)],
+          ['This month', usd(key.usage_monthly)],
+          ['Ever', usd(key.usage)],
+          ['With own provider keys', own],
+          ['Created', moment(key.created_at)],
+          ['Changed', key.updated_at === null ? null : moment(key.updated_at)],
+          ['Expires', key.expires_at === null ? 'never' : moment(key.expires_at)],
+        ]}
+      />
+    </Stack>
+  )
+}
+
+function Switches({ of: key, onRevoked }: { readonly of: ApiKey; readonly onRevoked: () => void }): ReactNode {
+  const params = { hash: key.hash }
+  const change = useChange('PATCH /api/v1/keys/{hash}', OUTDATED)
+  // The key itself is gone then, and must not be read once more.
+  const revoke = useChange('DELETE /api/v1/keys/{hash}', ['GET /api/v1/keys'])
+  return (
+    <Stack gap="xs">
+      <Group gap="xs">
+        <Button size="xs" variant="default" loading={change.isPending} onClick={() => change.mutate({ params, body: { disabled: !key.disabled } })}>
+          {key.disabled ? 'Enable' : 'Disable'}
+        </Button>
+        <Confirm label="Revoke" title={`Revoke ${key.name}?`} onConfirm={() => revoke.mutateAsync({ params }).then(onRevoked)}>
+          Calls with this key are refused from now on, and no one can take that back. What it spent stays in the activity. To stop it for a while,
+          disable it.
+        </Confirm>
+      </Group>
+      <Problem error={change.error} />
+    </Stack>
+  )
+}
+
+function Editor({ of: key, onSaved }: { readonly of: ApiKey; readonly onSaved: () => void }): ReactNode {
+  // As it was when it was opened: what others change meanwhile is no change of this form.
+  const [before] = useState(key)
+  const [form, setForm] = useState(() => keyFormOf(before))
+  const change = useChange('PATCH /api/v1/keys/{hash}', OUTDATED)
+  const body = keyChanges(before, form)
+  return (
+    <EditForm
+      label="Edit key"
+      action="Save"
+      busy={change.isPending}
+      problem={refusalElsewhere(change.error, KEY_PATHS)}
+      disabled={Object.keys(body).length === 0 || form.name.trim() === ''}
+      onSubmit={() => change.mutate({ params: { hash: key.hash }, body }, { onSuccess: onSaved })}
+    >
+      <KeyFields form={form} onChange={(next) => setForm({ ...form, ...next })} error={change.error} />
+    </EditForm>
+  )
+}

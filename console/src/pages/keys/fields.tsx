@@ -1,0 +1,68 @@
+import { Checkbox, Group, NumberInput, Select, TextInput } from '@mantine/core'
+import type { ReactNode } from 'react'
+import type { ApiError } from '../../api/client.ts'
+import { refusalAt } from '../../lib/fields.ts'
+import { RateInputs } from '../../ui/rate-inputs.tsx'
+import type { KeyForm, Reset } from './form.ts'
+
+const RESETS: readonly { readonly value: Reset; readonly label: string }[] = [
+  { value: 'never', label: 'never' },
+  { value: 'daily', label: 'every day (UTC)' },
+  { value: 'weekly', label: 'every Monday (UTC)' },
+  { value: 'monthly', label: 'on the 1st (UTC)' },
+]
+
+/** Fields of `KeyFields` that show why they were refused. */
+export const KEY_PATHS = ['name', 'limit', 'limit_reset', 'include_byok_in_limit', 'rate_limits'] as const
+
+export interface KeyFieldsProps {
+  readonly form: KeyForm
+  readonly onChange: (next: Partial<KeyForm>) => void
+  readonly error: ApiError | null
+}
+
+/** What can be set when a key is made, and later. */
+export function KeyFields({ form, onChange, error }: KeyFieldsProps): ReactNode {
+  return (
+    <>
+      <TextInput
+        label="Name"
+        value={form.name}
+        onChange={(event) => onChange({ name: event.currentTarget.value })}
+        error={refusalAt(error, 'name')}
+        maxLength={256}
+        autoComplete="off"
+        required
+        data-autofocus
+      />
+      <Group grow align="flex-start" gap="sm">
+        <NumberInput
+          label="Limit in USD"
+          placeholder="no limit"
+          value={form.limit}
+          onChange={(limit) => onChange({ limit })}
+          error={refusalAt(error, 'limit')}
+          allowNegative={false}
+          prefix="$"
+          thousandSeparator=","
+          hideControls
+        />
+        <Select
+          label="Starts anew"
+          data={RESETS}
+          value={form.reset}
+          onChange={(reset) => onChange({ reset: reset ?? 'never' })}
+          error={refusalAt(error, 'limit_reset')}
+          allowDeselect={false}
+        />
+      </Group>
+      <Checkbox
+        label="Calls paid with own provider keys count, too"
+        checked={form.includeByok}
+        onChange={(event) => onChange({ includeByok: event.currentTarget.checked })}
+        error={refusalAt(error, 'include_byok_in_limit')}
+      />
+      <RateInputs value={form.rates} onChange={(rates) => onChange({ rates })} error={error} />
+    </>
+  )
+}

@@ -1,0 +1,62 @@
+import type { ApiKey, CreateKeyRequest, UpdateKeyRequest } from '../../api/schema.ts'
+import { changesOf, withoutNulls } from '../../lib/changes.ts'
+import { fieldOf, numberOf, rateFieldsOf, ratesOf, type NumberField, type RateFields } from '../../lib/fields.ts'
+
+/** What the fields of a key hold while they are edited. */
+export interface KeyForm {
+  readonly name: string
+  readonly limit: NumberField
+  readonly reset: Reset
+  readonly includeByok: boolean
+  readonly rates: RateFields
+}
+export type Reset = NonNullable<ApiKey['limit_reset']> | 'never'
+
+/** What is asked only once. */
+export interface NewKeyForm extends KeyForm {
+  readonly workspaceId: string
+  /** A moment in the reader's own time zone, as date fields write it: `2026-01-31T12:00`; '' is never. */
+  readonly expires: string
+}
+
+export const newKeyForm = (workspaceId: string): NewKeyForm => ({
+  name: '',
+  limit: '',
+  reset: 'never',
+  includeByok: false,
+  rates: rateFieldsOf(undefined),
+  workspaceId,
+  expires: '',
+})
+
+export const keyFormOf = (key: ApiKey): KeyForm => ({
+  name: key.name,
+  limit: fieldOf(key.limit),
+  reset: key.limit_reset ?? 'never',
+  includeByok: key.include_byok_in_limit,
+  rates: rateFieldsOf(key.rate_limits),
+})
+
+const bodyOf = ({ name, limit, reset, includeByok, rates }: KeyForm) => ({
+  name: name.trim(),
+  limit: numberOf(limit),
+  limit_reset: reset === 'never' ? null : reset,
+  include_byok_in_limit: includeByok,
+  rate_limits: ratesOf(rates),
+})
+
+export function createKeyBody(form: NewKeyForm): CreateKeyRequest {
+  const expires = form.expires === '' ? null : new Date(form.expires).toISOString()
+  return withoutNulls({ ...bodyOf(form), expires_at: expires, workspace_id: form.workspaceId === '' ? null : form.workspaceId }) as CreateKeyRequest
+}
+
+/** Only what was changed; an emptied limit is null. */
+export const keyChanges = (key: ApiKey, form: KeyForm): UpdateKeyRequest => changesOf(bodyOf(keyFormOf(key)), bodyOf(form))
+
+/** A request with a key, for a shell: nothing in it has to be changed before it works. */
+export function curlOf(origin: string, key: string, model: string | undefined): string {
+  const body = JSON.stringify({ ...(model === undefined ? {} : { model }), input: 'Say hello.' }).replaceAll("'", String.raw`'\''`)
+  return [`curl ${origin}/api/v1/responses`, `-H 'Authorization: Bearer ${key}'`, `-H 'Content-Type: application/json'`, `-d '${body}'`].join(
+    ' \\\n  ',
+  )
+}

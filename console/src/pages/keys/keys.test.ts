@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import type { ApiKey } from '../../api/schema.ts'
+import { createKeyBody, curlOf, keyChanges, keyFormOf, newKeyForm } from './form.ts'
+import { keysWith, ratesText, stateOf, usedShare } from './list.ts'
+
+const key = (more: Partial<ApiKey> = {}): ApiKey =>
+  ({
+    hash: 'ab12',
+    name: 'CI of Ämter',
+    label: 'sk-sb-v1-ab…cd',
+    disabled: false,
+    limit: 5,
+    limit_remaining: 4,
+    limit_reset: 'daily',
+    include_byok_in_limit: false,
+    expires_at: null,
+    rate_limits: { requests_per_minute: 60 },
+    ...more,
+  }) as ApiKey
+
+describe('the body of a new key', () => {
+  it('leaves out what was not asked for', () => {
+    expect(createKeyBody({ ...newKeyForm(''), name: ' ci ' })).toEqual({ name: 'ci', include_byok_in_limit: false })
+  })
+
+  it('has limits, rates, workspace and the moment of expiry in UTC', () => {
+    const form = { ...newKeyForm('w1'), name: 'ci', limit: 0, reset: 'weekly', expires: '2026-01-31T12:00' } as const
+    expect(createKeyBody({ ...form, rates: { requests: 60, tokens: '', concurrent: '' } })).toEqual({
+      name: 'ci',
+      limit: 0,
+      limit_reset: 'weekly',
+      include_byok_in_limit: false,
+      rate_limits: { requests_per_minute: 60 },
+      expires_at: new Date(2026, 0, 31, 12).toISOString(),
+      workspace_id: 'w1',
+    })
+  })
+})
+
+describe('a change of a key', () => {
+  it('is empty when nothing was changed', () => {
+    expect(keyChanges(key(), keyFormOf(key()))).toEqual({})
+  })
+
+  it('names what was changed, and takes limits away with null', () => {
+    const form = keyFormOf(key())
+    expect(keyChanges(key(), { ...form, limit: '' })).toEqual({ limit: null })
+    expect(keyChanges(key(), { ...form, reset: 'never', name: 'x' })).toEqual({ name: 'x', limit_reset: null })
+    expect(keyChanges(key(), { ...form, rates: { requests: '', tokens: '', concurrent: '' } })).toEqual({ rate_limits: null })
+    expect(keyChanges(key(), { ...form, rates: { ...form.rates, tokens: 9 } })).toEqual({
+      rate_limits: { requests_per_minute: 60, tokens_per_minute: 9 },
+    })
+  })
+})
+
+it('a disabled key is that before it is expired, and expiry counts from its moment on', () => {
+  const at = Date.parse('2026-01-01T00:00:00Z')
+  const expires_at = new Date(at).toISOString()
+  expect([stateOf(key(), at), stateOf(key({ expires_at }), at - 1), stateOf(key({ expires_at }), at)]).toEqual(['active', 'active', 'expired'])
+  expect(stateOf(key({ expires_at, disabled: true }), at)).toBe('disabled')
+})
+
+it('keys are found by name, label and hash, in any case', () => {
+  const rows = [key(), key({ name: 'other', hash: 'ff00', label: 'sk…zz' })]
+  expect(keysWith(rows, 'äMT').length).toBe(1)
+  expect(keysWith(rows, 'FF0').map(({ name }) => name)).toEqual(['other'])
+  expect(keysWith(rows, ' ')).toEqual(rows)
+  expect(keysWith(rows, 'none')).toEqual([])
+})
+
+it('rates are told in a few words', () => {
+  expect(ratesText(key({ rate_limits: { requests_per_minute: 60, tokens_per_minute: 1_200_000, concurrent_requests: null } }))).toBe(
+    '60 req/min, 1.2M tok/min',
+  )
+  expect(ratesText({ ...key(), rate_limits: undefined })).toBeUndefined()
+})
+
+it('the share of a limit that is used stays between nothing and all', () => {
+  const used = (limit: number | null, left: number | null) => usedShare(key({ limit, limit_remaining: left }))
+  expect([used(5, 4), used(5, 0), used(0, 0), used(null, null)]).toEqual([expect.closeTo(0.2), 1, 1, undefined])
+})
+
+it('the command works as it is pasted', () => {
+  const command = curlOf('http://gateway:8787', 'sk-1', "it's/this")
+  expect(command).toContain('curl http://gateway:8787/api/v1/responses')
+  expect(command).toContain("'Authorization: Bearer sk-1'")
+  expect(command).toContain(String.raw`"model":"it'\''s/this"`)
+  expect(curlOf('http://gateway', 'k', undefined)).toContain('{"input":"Say hello."}')
+})

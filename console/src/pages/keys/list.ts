@@ -1,0 +1,35 @@
+import type { ApiKey } from '../../api/schema.ts'
+import { count, short } from '../../lib/format.ts'
+
+export type KeyState = 'active' | 'disabled' | 'expired'
+
+/** Whether calls with the key are taken at a moment, in milliseconds. */
+export function stateOf({ disabled, expires_at: expires }: ApiKey, now: number): KeyState {
+  if (disabled) return 'disabled'
+  return expires !== null && Date.parse(expires) <= now ? 'expired' : 'active'
+}
+
+/** Keys whose name, label or hash contains a text, in whatever case. */
+export function keysWith(keys: readonly ApiKey[], text: string): readonly ApiKey[] {
+  const wanted = text.trim().toLowerCase()
+  if (wanted === '') return keys
+  return keys.filter(({ name, label, hash }) => [name, label, hash].some((own) => own.toLowerCase().includes(wanted)))
+}
+
+const RATES = [
+  ['requests_per_minute', 'req/min', count],
+  ['tokens_per_minute', 'tok/min', short],
+  ['concurrent_requests', 'at a time', count],
+] as const
+
+/** `60 req/min, 4 at a time`; nothing where the key has no rates of its own. */
+export const ratesText = ({ rate_limits: rates }: ApiKey): string | undefined => {
+  const parts = RATES.flatMap(([name, unit, shown]) => (rates?.[name] == null ? [] : [`${shown(rates[name])} ${unit}`]))
+  return parts.length === 0 ? undefined : parts.join(', ')
+}
+
+/** How much of the limit is used, from 0 to 1. A limit of nothing is used up. */
+export const usedShare = ({ limit, limit_remaining: left }: ApiKey): number | undefined => {
+  if (limit === null || left === null) return undefined
+  return limit === 0 ? 1 : Math.min(1, Math.max(0, 1 - left / limit))
+}

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
+import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+
+interface Key {
+  readonly hash: string
+  readonly name: string
+  readonly disabled: boolean
+  readonly [field: string]: unknown
+}
+
+describe.skipIf(!hasBrowser)('the keys page', () => {
+  const browser = withBrowser()
+  let gateway: TestGateway
+  beforeAll(async () => {
+    gateway = await startGateway()
+  })
+  afterAll(() => gateway.close())
+
+  const keys = async (query = 'include_disabled=true'): Promise<readonly Key[]> =>
+    ((await (await gateway.api('GET', `/api/v1/keys?${query}`)).json()) as { data: readonly Key[] }).data
+  const create = async (body: object): Promise<{ readonly secret: string; readonly hash: string }> => {
+    const answer = (await (await gateway.api('POST', '/api/v1/keys', body)).json()) as { key: string; data: Key }
+    return { secret: answer.key, hash: answer.data.hash }
+  }
+  const call = async (key: string): Promise<number> => (await gateway.respond({ model: 'demo/echo', input: 'hi' }, { key })).status
+
+  it('makes a key that calls models, and shows it once with a command that works', async () => {
+    const { page, problems } = await browser.console(gateway, '/keys')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Create a key' })
+    await dialog.getByLabel('Name').fill('made here')
+    await dialog.getByLabel('Limit in USD').fill('2.5')
+    await dialog.getByRole('combobox', { name: 'Starts anew' }).click()
+    await page.getByRole('option', { name: 'every Monday (UTC)' }).click()
+    await dialog.getByLabel('Requests per minute').fill('60')
+    await dialog.getByLabel('Expires').fill('2031-01-31T12:00')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+
+    const shown = page.getByRole('dialog', { name: 'Your new key' })
+    await shown.getByText('will not be shown again').waitFor()
+    const secret = (await shown.getByLabel('the new key', { exact: true }).textContent()) ?? ''
+    expect(await call(secret)).toBe(200)
+    const command = (await shown.getByLabel('a first call', { exact: true }).textContent()) ?? ''
+    expect(command).toContain(`curl ${gateway.url}/api/v1/responses`)
+    expect(command).toContain(`Bearer ${secret}`)
+    expect(command).toContain('"model":"demo/echo"')
+    await page.keyboard.press('Escape')
+    await shown.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByRole('row', { name: /made here/ }).waitFor()
+    expect(await page.content()).not.toContain(secret)
+    expect((await keys()).find(({ name }) => name === 'made here')).toMatchObject({
+      limit: 2.5,
+      limit_reset: 'weekly',
+      include_byok_in_limit: false,
+      rate_limits: { requests_per_minute: 60 },
+      expires_at: expect.stringContaining('2031-01-3'),
+    })
+    expect(problems).toEqual([])
+  })
+
+  it('changes what was changed and nothing else: an emptied limit is none', async () => {
+    const { hash } = await create({ name: 'to change', limit: 5, limit_reset: 'daily', rate_limits: { requests_per_minute: 9 } })
+    const { page } = await browser.console(gateway, `/keys?key=${hash}`)
+    const sent: unknown[] = []
+    page.on('request', (request) => request.method() === 'PATCH' && sent.push(request.postDataJSON()))
+    const form = page.getByRole('form', { name: 'Edit key' })
+    const save = form.getByRole('button', { name: 'Save' })
+    await form.getByLabel('Name').waitFor()
+    expect(await save.isDisabled()).toBe(true)
+    await form.getByLabel('Limit in USD').fill('')
+    await form.getByLabel('Name').fill('changed')
+    await save.click()
+    await page.getByRole('row', { name: /changed/ }).waitFor()
+    expect(sent).toEqual([{ name: 'changed', limit: null }])
+    expect((await keys()).find((key) => key.hash === hash)).toMatchObject({
+      name: 'changed',
+      limit: null,
+      limit_reset: 'daily',
+      rate_limits: { requests_per_minute: 9 },
+    })
+  })
+
+  it('shows a refusal at the field it is about', async () => {
+    const { hash } = await create({ name: 'refused' })
+    const { page } = await browser.console(gateway, `/keys?key=${hash}`)
+    const form = page.getByRole('form', { name: 'Edit key' })
+    await form.getByLabel('Requests per minute').fill('0')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.getByText(/rate_limits\.requests_per_minute: /).waitFor()
+    expect(await form.getByLabel('Requests per minute').getAttribute('aria-invalid')).toBe('true')
+    expect(await form.getByRole('alert').count()).toBe(0)
+  })
+
+  it('a limit made here is held, and the bar says that nothing is left', async () => {
+    const { hash, secret } = await create({ name: 'to limit' })
+    expect(await call(secret)).toBe(200)
+    const { page } = await browser.console(gateway, `/keys?key=${hash}`)
+    const form = page.getByRole('form', { name: 'Edit key' })
+    await form.getByLabel('Limit in USD').fill('0')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await page
+      .getByRole('row', { name: /to limit/ })
+      .getByText('$0 of $0 left')
+      .waitFor()
+    expect(await call(secret)).toBe(402)
+  })
+
+  it('a disabled key calls nothing and is listed on demand, until it is enabled', async () => {
+    const { hash, secret } = await create({ name: 'to switch' })
+    const { page, problems } = await browser.console(gateway, '/keys')
+    await page.getByRole('row', { name: /to switch/ }).click()
+    expect(page.url()).toContain(`key=${hash}`)
+    const drawer = page.getByRole('dialog', { name: 'Key' })
+    await drawer.getByRole('button', { name: 'Disable' }).click()
+    await drawer.getByRole('button', { name: 'Enable' }).waitFor()
+    expect(await call(secret)).toBe(401)
+    await drawer.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('row', { name: /to switch/ }).waitFor({ state: 'detached' })
+
+    await page.getByLabel('Show disabled').check({ force: true })
+    const row = page.getByRole('row', { name: /to switch/ })
+    await row.getByText('disabled').waitFor()
+    expect(page.url()).toContain('disabled=true')
+    await row.focus()
+    await page.keyboard.press('Enter')
+    await drawer.getByRole('button', { name: 'Enable' }).click()
+    await drawer.getByRole('button', { name: 'Disable' }).waitFor()
+    expect(await call(secret)).toBe(200)
+    expect(problems).toEqual([])
+  })
+
+  it('revokes a key after it asked', async () => {
+    const { hash, secret } = await create({ name: 'to revoke' })
+    const { page, problems } = await browser.console(gateway, `/keys?key=${hash}`)
+    await page.getByRole('button', { name: 'Revoke' }).click()
+    const question = page.getByRole('dialog', { name: 'Revoke to revoke?' })
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await question.waitFor({ state: 'detached' })
+    expect(await call(secret)).toBe(200)
+    await page.getByRole('button', { name: 'Revoke' }).click()
+    await question.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('row', { name: /to revoke/ }).waitFor({ state: 'detached' })
+    expect(await call(secret)).toBe(401)
+    expect(page.url()).not.toContain('key=')
+    expect(problems).toEqual([])
+  })
+
+  it('finds keys by text on every page of the list, with the text in the address', async () => {
+    await using more = await manyKeys()
+    const { page } = await browser.console(more.gateway, '/keys')
+    await page.getByRole('button', { name: 'Show more' }).waitFor()
+    expect(await page.getByRole('row').count()).toBe(101)
+    await page.getByLabel('Find').fill('needle')
+    await page.getByRole('row', { name: /needle/ }).waitFor()
+    expect(await page.getByRole('row').count()).toBe(2)
+    expect(page.url()).toContain('q=needle')
+    await page.reload()
+    await page.getByRole('row', { name: /needle/ }).waitFor()
+    await page.getByLabel('Find').fill('nowhere')
+    await page.getByText('No key contains “nowhere”.').waitFor()
+  })
+
+  it('lists the keys of the workspace one chooses, and makes them there', async () => {
+    const { data } = (await (await gateway.api('POST', '/api/v1/workspaces', { name: 'Research', slug: 'research' })).json()) as {
+      data: { id: string }
+    }
+    const { page, problems } = await browser.console(gateway, '/keys')
+    await page.getByRole('combobox', { name: 'Workspace' }).click()
+    await page.getByRole('option', { name: /Research/ }).click()
+    await page.getByText('There is no key in use in this workspace yet.').waitFor()
+    expect(page.url()).toContain(`workspace=${data.id}`)
+    await page.getByRole('button', { name: 'Create one' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Create a key' })
+    await dialog.getByLabel('Name').fill('of research')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByRole('row', { name: /of research/ }).waitFor()
+    expect((await keys(`workspace_id=${data.id}`)).map(({ name }) => name)).toEqual(['of research'])
+    expect(problems).toEqual([])
+  })
+})
+
+/** A gateway with more keys than the API lists at a time; the one that is looked for may be on either page. */
+async function manyKeys(): Promise<AsyncDisposable & { readonly gateway: TestGateway }> {
+  const gateway = await startGateway()
+  for (let n = 0; n < 120; n++) await gateway.api('POST', '/api/v1/keys', { name: n === 3 ? 'needle' : `straw ${n}` })
+  return { gateway, [Symbol.asyncDispose]: () => gateway.close() }
+}
