@@ -16,7 +16,7 @@ export function WorkspaceSelect({ workspaces, value, onChange, error }: Workspac
   return (
     <Select
       label="Workspace"
-      data={workspaces.map(({ id, name, slug }) => ({ value: id, label: name === slug ? name : `${name} (${slug})` }))}
+      data={workspaces.map(({ id, name, slug }) => ({ value: id, label: name.toLowerCase() === slug ? name : `${name} (${slug})` }))}
       value={value === '' ? null : value}
       onChange={(next) => next !== null && onChange(next)}
       allowDeselect={false}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ApiKey } from '../../api/schema.ts'
 import { createKeyBody, curlOf, keyChanges, keyFormOf, newKeyForm } from './form.ts'
-import { keysWith, ratesText, stateOf, usedShare } from './list.ts'
+import { keysWith, ratesOfKey, stateOf, usedShare } from './list.ts'
 
 const key = (more: Partial<ApiKey> = {}): ApiKey =>
   ({
@@ -69,10 +69,11 @@ it('keys are found by name, label and hash, in any case', () => {
 })
 
 it('rates are told in a few words', () => {
-  expect(ratesText(key({ rate_limits: { requests_per_minute: 60, tokens_per_minute: 1_200_000, concurrent_requests: null } }))).toBe(
-    '60 req/min, 1.2M tok/min',
-  )
-  expect(ratesText({ ...key(), rate_limits: undefined })).toBeUndefined()
+  expect(ratesOfKey(key({ rate_limits: { requests_per_minute: 60, tokens_per_minute: 1_200_000, concurrent_requests: null } }))).toEqual([
+    '60 req/min',
+    '1.2M tok/min',
+  ])
+  expect(ratesOfKey({ ...key(), rate_limits: undefined })).toEqual([])
 })
 
 it('the share of a limit that is used stays between nothing and all', () => {

@@ -22,11 +22,9 @@ const RATES = [
   ['concurrent_requests', 'at a time', count],
 ] as const
 
-/** `60 req/min, 4 at a time`; nothing where the key has no rates of its own. */
-export const ratesText = ({ rate_limits: rates }: ApiKey): string | undefined => {
-  const parts = RATES.flatMap(([name, unit, shown]) => (rates?.[name] == null ? [] : [`${shown(rates[name])} ${unit}`]))
-  return parts.length === 0 ? undefined : parts.join(', ')
-}
+/** `60 req/min` and `4 at a time`: those that the key has. */
+export const ratesOfKey = ({ rate_limits: rates }: ApiKey): readonly string[] =>
+  RATES.flatMap(([name, unit, shown]) => (rates?.[name] == null ? [] : [`${shown(rates[name])} ${unit}`]))
 
 /** How much of the limit is used, from 0 to 1. A limit of nothing is used up. */
 export const usedShare = ({ limit, limit_remaining: left }: ApiKey): number | undefined => {

@@ -10,7 +10,7 @@ export function StateBadge({ of: key }: { readonly of: ApiKey }): ReactNode {
   const [now] = useState(() => Date.now())
   const state = stateOf(key, now)
   return (
-    <Badge variant="light" size="sm" color={COLOURS[state]} style={{ flexShrink: 0 }}>
+    <Badge variant="light" size="sm" color={COLOURS[state]} miw="max-content" style={{ flexShrink: 0 }}>
       {state}
     </Badge>
   )

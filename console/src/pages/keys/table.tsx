@@ -4,7 +4,7 @@ import type { ApiKey } from '../../api/schema.ts'
 import { moment, usd } from '../../lib/format.ts'
 import { DataTable, type Column } from '../../ui/data-table.tsx'
 import { LimitBar } from './limit-bar.tsx'
-import { ratesText } from './list.ts'
+import { ratesOfKey } from './list.ts'
 import { StateBadge } from './state-badge.tsx'
 
 export interface KeyTableProps {
@@ -18,10 +18,15 @@ export function KeyTable({ keys, empty, onOpen }: KeyTableProps): ReactNode {
 }
 
 const Dim = ({ children }: { readonly children: ReactNode }): ReactNode => (
-  <Text size="xs" c="dimmed">
+  <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
     {children}
   </Text>
 )
+
+function Rates({ of: key }: { readonly of: ApiKey }): ReactNode {
+  const rates = ratesOfKey(key)
+  return rates.length === 0 ? <Dim>no limit</Dim> : rates.map((rate) => <Dim key={rate}>{rate}</Dim>)
+}
 
 const COLUMNS: readonly Column<ApiKey>[] = [
   {
@@ -43,6 +48,6 @@ const COLUMNS: readonly Column<ApiKey>[] = [
   { header: 'Month', cell: ({ usage_monthly: spent }) => usd(spent), isFigure: true },
   { header: 'Ever', cell: ({ usage: spent }) => usd(spent), isFigure: true },
   { header: 'Limit', cell: (key) => <LimitBar of={key} /> },
-  { header: 'Rates', cell: (key) => <Dim>{ratesText(key) ?? 'no limit'}</Dim> },
+  { header: 'Rates', cell: (key) => <Rates of={key} /> },
   { header: 'Expires', cell: ({ expires_at: expires }) => <Dim>{expires === null ? 'never' : moment(expires)}</Dim> },
 ]

@@ -1,6 +1,107 @@
-import type { ReactNode } from 'react'
+import { Button, Stack, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useMemo, useState, type ReactNode } from 'react'
+import { useRead } from '../../api/hooks.ts'
+import { usePages } from '../../api/pages.ts'
+import type { Workspace } from '../../api/schema.ts'
+import { NOTHING, percent, usd } from '../../lib/format.ts'
+import { useAddress } from '../../ui/address.ts'
+import { DataTable, type Column } from '../../ui/data-table.tsx'
+import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
+import { spentOf, type SpentSums } from './budgets.ts'
+import { CreateWorkspace } from './create.tsx'
+import { WorkspaceDetail } from './detail.tsx'
+
+interface Row {
+  readonly workspace: Workspace
+  /** With the gateway's accounts; undefined while it is not known. */
+  readonly spent: SpentSums | undefined
+}
 
 export default function WorkspacesPage(): ReactNode {
-  return <Page title="Workspaces">{null}</Page>
+  const { get, set } = useAddress()
+  const { of } = usePages('GET /api/v1/workspaces', {}, { all: true })
+  const spent = useSpent()
+  const [creating, { open, close }] = useDisclosure()
+  // Every creation starts with an empty form.
+  const [creation, setCreation] = useState(0)
+  const create = (): void => {
+    setCreation(creation + 1)
+    open()
+  }
+  return (
+    <Page
+      title="Workspaces"
+      about="A workspace holds the keys, budgets, provider keys, presets, guardrails and destinations of one team. A key of one sees nothing of another, except those of the default workspace."
+      actions={<Button onClick={create}>Create workspace</Button>}
+    >
+      <Loaded of={of}>
+        {(workspaces) => (
+          <DataTable
+            label="Workspaces"
+            rows={workspaces.map((workspace) => ({ workspace, spent: spent?.(workspace.id) }))}
+            keyOf={({ workspace }) => workspace.id}
+            onOpen={({ workspace }) => set({ workspace: workspace.id })}
+            empty="There is no workspace this key can see."
+            columns={COLUMNS}
+          />
+        )}
+      </Loaded>
+      <CreateWorkspace
+        key={creation}
+        opened={creating}
+        onClose={close}
+        onCreated={(id) => {
+          close()
+          set({ workspace: id })
+        }}
+      />
+      <WorkspaceDetail id={get('workspace')} onClose={() => set({ workspace: '' })} />
+    </Page>
+  )
 }
+
+/** What each workspace spent, by its id. */
+function useSpent(): ((id: string) => SpentSums) | undefined {
+  const { data } = useRead('GET /api/v1/activity', { query: { group_by: 'workspace' } })
+  const [now] = useState(() => Date.now())
+  return useMemo(() => {
+    if (data === undefined) return undefined
+    const rows = Map.groupBy(data.data, ({ workspace_id: id }) => id)
+    return (id) => spentOf(rows.get(id) ?? [], now, false)
+  }, [data, now])
+}
+
+const kept = ({ is_observability_io_logging_enabled: logs, io_logging_sampling_rate: rate }: Workspace): string => {
+  if (!logs) return 'no'
+  return rate === 1 ? 'yes' : `${percent(rate)} of sessions`
+}
+
+const COLUMNS: readonly Column<Row>[] = [
+  {
+    header: 'Name',
+    cell: ({ workspace: { name, slug, description } }) => (
+      <Stack gap={0} miw={160}>
+        <Text size="sm" fw={500} style={{ wordBreak: 'break-word' }}>
+          {name}
+        </Text>
+        <Text size="xs" c="dimmed" ff="monospace">
+          {slug}
+        </Text>
+        {description !== null && (
+          <Text size="xs" c="dimmed" lineClamp={2}>
+            {description}
+          </Text>
+        )}
+      </Stack>
+    ),
+  },
+  { header: 'Today', cell: ({ spent }) => usd(spent?.daily), isFigure: true },
+  { header: 'Week', cell: ({ spent }) => usd(spent?.weekly), isFigure: true },
+  { header: 'Month', cell: ({ spent }) => usd(spent?.monthly), isFigure: true },
+  { header: 'Text model', cell: ({ workspace }) => workspace.default_text_model ?? NOTHING },
+  { header: 'Sort', cell: ({ workspace }) => workspace.default_provider_sort ?? NOTHING },
+  { header: 'Contents kept', cell: ({ workspace }) => kept(workspace) },
+  { header: 'Forwarded', cell: ({ workspace }) => (workspace.is_observability_broadcast_enabled ? 'yes' : 'no') },
+]

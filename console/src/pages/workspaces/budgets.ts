@@ -1,0 +1,59 @@
+import type { ActivityItem, WorkspaceBudget } from '../../api/schema.ts'
+import { fieldOf, numberOf, type NumberField } from '../../lib/fields.ts'
+
+/** From the broadest to the narrowest. */
+export const INTERVALS = ['lifetime', 'monthly', 'weekly', 'daily'] as const
+export type Interval = (typeof INTERVALS)[number]
+
+export type BudgetFields = { readonly [I in Interval]: NumberField }
+
+const intervalOf = ({ reset_interval: reset }: WorkspaceBudget): Interval => reset ?? 'lifetime'
+
+export function budgetFieldsOf(budgets: readonly WorkspaceBudget[]): BudgetFields {
+  const limitOf = (interval: Interval): NumberField => fieldOf(budgets.find((budget) => intervalOf(budget) === interval)?.limit_usd)
+  return { lifetime: limitOf('lifetime'), monthly: limitOf('monthly'), weekly: limitOf('weekly'), daily: limitOf('daily') }
+}
+
+/** One call: a limit in USD to set, or null to take it away. */
+export interface BudgetStep {
+  readonly interval: Interval
+  readonly limit: number | null
+}
+
+/**
+ * What leads from some budgets to others. The gateway takes them one at a time and refuses a narrower one that is not smaller than a broader
+ * one, also for a moment: so what goes goes first, smaller ones shrink from the narrowest on, others grow from the broadest on, new ones come last.
+ */
+export function budgetSteps(before: BudgetFields, after: BudgetFields): readonly BudgetStep[] {
+  const changes = INTERVALS.map((interval) => ({ interval, from: numberOf(before[interval]), limit: numberOf(after[interval]) })).filter(
+    ({ from, limit }) => from !== limit,
+  )
+  const gone = changes.filter(({ limit }) => limit === null)
+  const smaller = changes.filter(({ from, limit }) => from !== null && limit !== null && limit < from).reverse()
+  const larger = changes.filter(({ from, limit }) => from !== null && limit !== null && !(limit < from))
+  const added = changes.filter(({ from, limit }) => from === null && limit !== null)
+  return [...gone, ...smaller, ...larger, ...added].map(({ interval, limit }) => ({ interval, limit }))
+}
+
+/** Whether own provider keys count is said along with a budget: with those that change, or with one that stays as it is. */
+export function byokStep(after: BudgetFields): BudgetStep | undefined {
+  const interval = INTERVALS.find((one) => numberOf(after[one]) !== null)
+  return interval === undefined ? undefined : { interval, limit: numberOf(after[interval]) }
+}
+
+export interface SpentSums {
+  readonly daily: number
+  readonly weekly: number
+  readonly monthly: number
+}
+
+type Day = Pick<ActivityItem, 'date' | 'usage' | 'byok_usage_inference'>
+
+/** USD spent today, since Monday and since the first of the month, by days of UTC. The report reaches back a whole month. */
+export function spentOf(rows: readonly Day[], now: number, includeByok: boolean): SpentSums {
+  const today = new Date(now)
+  const since = (days: number): string => new Date(now - days * 86_400_000).toISOString().slice(0, 10)
+  const sum = (from: string): number =>
+    rows.reduce((total, row) => (row.date < from ? total : total + row.usage + (includeByok ? row.byok_usage_inference : 0)), 0)
+  return { daily: sum(since(0)), weekly: sum(since((today.getUTCDay() + 6) % 7)), monthly: sum(since(today.getUTCDate() - 1)) }
+}

@@ -1,0 +1,45 @@
+import { Modal } from '@mantine/core'
+import { useState, type ReactNode } from 'react'
+import { useChange } from '../../api/hooks.ts'
+import { refusalElsewhere } from '../../lib/fields.ts'
+import { EditForm } from '../../ui/edit-form.tsx'
+import { WORKSPACE_PATHS, WorkspaceFields } from './fields.tsx'
+import { createWorkspaceBody, NEW_WORKSPACE, slugOf, type WorkspaceForm } from './form.ts'
+
+export interface CreateWorkspaceProps {
+  readonly opened: boolean
+  readonly onClose: () => void
+  /** Told its id. */
+  readonly onCreated: (id: string) => void
+}
+
+export function CreateWorkspace({ opened, onClose, onCreated }: CreateWorkspaceProps): ReactNode {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Create a workspace" size="lg">
+      <CreateForm onCancel={onClose} onCreated={onCreated} />
+    </Modal>
+  )
+}
+
+function CreateForm({ onCancel, onCreated }: { readonly onCancel: () => void; readonly onCreated: (id: string) => void }): ReactNode {
+  const [form, setForm] = useState(NEW_WORKSPACE)
+  const create = useChange('POST /api/v1/workspaces', ['GET /api/v1/workspaces'])
+  const onChange = (next: Partial<WorkspaceForm>): void => {
+    // The slug follows the name until somebody gives it one of its own.
+    const follows = next.name !== undefined && form.slug === slugOf(form.name)
+    setForm({ ...form, ...next, ...(follows ? { slug: slugOf(next.name ?? '') } : {}) })
+  }
+  return (
+    <EditForm
+      label="New workspace"
+      action="Create workspace"
+      busy={create.isPending}
+      problem={refusalElsewhere(create.error, WORKSPACE_PATHS)}
+      disabled={form.name.trim() === '' || form.slug.trim() === ''}
+      onSubmit={() => create.mutate({ body: createWorkspaceBody(form) }, { onSuccess: ({ data }) => onCreated(data.id) })}
+      onCancel={onCancel}
+    >
+      <WorkspaceFields form={form} onChange={onChange} error={create.error} workspaceId={undefined} />
+    </EditForm>
+  )
+}

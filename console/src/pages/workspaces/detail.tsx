@@ -1,0 +1,102 @@
+import { Anchor, Divider, Drawer, Group, Stack, Text } from '@mantine/core'
+import { useState, type ReactNode } from 'react'
+import { Link } from 'wouter'
+import { useChange, useRead } from '../../api/hooks.ts'
+import type { Workspace } from '../../api/schema.ts'
+import { refusalElsewhere } from '../../lib/fields.ts'
+import { moment } from '../../lib/format.ts'
+import { Confirm } from '../../ui/confirm.tsx'
+import { EditForm } from '../../ui/edit-form.tsx'
+import { Facts } from '../../ui/facts.tsx'
+import { Loaded } from '../../ui/loaded.tsx'
+import { BudgetEditor } from './budget-editor.tsx'
+import { spentOf } from './budgets.ts'
+import { WORKSPACE_PATHS, WorkspaceFields } from './fields.tsx'
+import { workspaceChanges, workspaceFormOf } from './form.ts'
+
+export interface WorkspaceDetailProps {
+  /** '' when none is opened. */
+  readonly id: string
+  readonly onClose: () => void
+}
+
+/** One workspace: what it may spend, what holds for its calls. */
+export function WorkspaceDetail({ id, onClose }: WorkspaceDetailProps): ReactNode {
+  return (
+    <Drawer opened={id !== ''} onClose={onClose} title="Workspace" position="right" size={560} closeButtonProps={{ 'aria-label': 'Close' }}>
+      {id !== '' && <Opened key={id} id={id} onClose={onClose} />}
+    </Drawer>
+  )
+}
+
+function Opened({ id, onClose }: WorkspaceDetailProps): ReactNode {
+  const read = useRead('GET /api/v1/workspaces/{id}', { params: { id } })
+  const activity = useRead('GET /api/v1/activity', { query: { workspace_id: id } })
+  const [now] = useState(() => Date.now())
+  return (
+    <Loaded of={read}>
+      {({ data: workspace }) => (
+        <Stack>
+          <About of={workspace} onDeleted={onClose} />
+          <BudgetEditor of={workspace} spent={activity.data && spentOf(activity.data.data, now, workspace.include_byok_in_budgets)} />
+          <Divider />
+          <Editor of={workspace} onSaved={onClose} />
+        </Stack>
+      )}
+    </Loaded>
+  )
+}
+
+function About({ of: workspace, onDeleted }: { readonly of: Workspace; readonly onDeleted: () => void }): ReactNode {
+  const { id, name, slug } = workspace
+  // The workspace itself is gone then, and must not be read once more.
+  const remove = useChange('DELETE /api/v1/workspaces/{id}', ['GET /api/v1/workspaces', 'GET /api/v1/keys'])
+  return (
+    <Stack gap="xs">
+      <Text fw={600} style={{ wordBreak: 'break-word' }}>
+        {name}
+      </Text>
+      <Facts
+        label="About the workspace"
+        of={[
+          ['Id', <code key="id">{id}</code>],
+          ['Default guardrail', <code key="guardrail">{workspace.default_guardrail_id}</code>],
+          ['Created', moment(workspace.created_at)],
+          ['Created by', workspace.created_by],
+          ['Changed', workspace.updated_at === null ? null : moment(workspace.updated_at)],
+        ]}
+      />
+      <Group gap="md">
+        <Anchor component={Link} href={`/keys?workspace=${encodeURIComponent(id)}`} size="sm">
+          Its keys
+        </Anchor>
+        <Anchor component={Link} href={`/provider-keys?workspace=${encodeURIComponent(id)}`} size="sm">
+          Its provider keys
+        </Anchor>
+        <Confirm label="Delete" title={`Delete ${name}?`} phrase={slug} onConfirm={() => remove.mutateAsync({ params: { id } }).then(onDeleted)}>
+          Its keys are revoked with it, and its budgets, provider keys, presets, guardrails and destinations go as well. Nothing of that comes back.
+        </Confirm>
+      </Group>
+    </Stack>
+  )
+}
+
+function Editor({ of: workspace, onSaved }: { readonly of: Workspace; readonly onSaved: () => void }): ReactNode {
+  // As it was when it was opened: what others change meanwhile is no change of this form.
+  const [before] = useState(workspace)
+  const [form, setForm] = useState(() => workspaceFormOf(before))
+  const change = useChange('PATCH /api/v1/workspaces/{id}', ['GET /api/v1/workspaces', 'GET /api/v1/workspaces/{id}'])
+  const body = workspaceChanges(before, form)
+  return (
+    <EditForm
+      label="Edit workspace"
+      action="Save"
+      busy={change.isPending}
+      problem={refusalElsewhere(change.error, WORKSPACE_PATHS)}
+      disabled={Object.keys(body).length === 0}
+      onSubmit={() => change.mutate({ params: { id: workspace.id }, body }, { onSuccess: onSaved })}
+    >
+      <WorkspaceFields form={form} onChange={(next) => setForm({ ...form, ...next })} error={change.error} workspaceId={workspace.id} />
+    </EditForm>
+  )
+}

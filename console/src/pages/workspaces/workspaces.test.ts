@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import type { Workspace, WorkspaceBudget } from '../../api/schema.ts'
+import { numberOf } from '../../lib/fields.ts'
+import { budgetFieldsOf, budgetSteps, byokStep, INTERVALS, spentOf, type BudgetFields, type Interval } from './budgets.ts'
+import { createWorkspaceBody, NEW_WORKSPACE, slugOf, workspaceChanges, workspaceFormOf } from './form.ts'
+
+const workspace = {
+  id: 'w1',
+  slug: 'research',
+  name: 'Research',
+  description: 'tries things',
+  default_text_model: 'acme/small',
+  default_image_model: null,
+  default_provider_sort: 'price',
+  io_logging_api_key_ids: [7, 'ab'],
+  io_logging_sampling_rate: 0.07,
+  is_data_discount_logging_enabled: false,
+  is_observability_broadcast_enabled: true,
+  is_observability_io_logging_enabled: true,
+  rate_limits: { requests_per_minute: 60 },
+} as unknown as Workspace
+
+describe('the body of a workspace', () => {
+  it('has what a new one is to have, and leaves the rest to the gateway', () => {
+    expect(createWorkspaceBody({ ...NEW_WORKSPACE, name: ' A ', slug: 'a' })).toEqual({ name: 'A', slug: 'a' })
+    expect(createWorkspaceBody({ ...NEW_WORKSPACE, name: 'A', slug: 'a', sort: 'latency', sampling: 7, broadcasts: false })).toEqual({
+      name: 'A',
+      slug: 'a',
+      default_provider_sort: 'latency',
+      io_logging_sampling_rate: 0.07,
+      is_observability_broadcast_enabled: false,
+    })
+  })
+
+  it('has only what was changed, null for what was emptied', () => {
+    const form = workspaceFormOf(workspace)
+    expect(workspaceChanges(workspace, form)).toEqual({})
+    expect(workspaceChanges(workspace, { ...form, description: ' ', textModel: '', sort: '', loggedKeys: [] })).toEqual({
+      description: null,
+      default_text_model: null,
+      default_provider_sort: null,
+      io_logging_api_key_ids: null,
+    })
+    expect(workspaceChanges(workspace, { ...form, sampling: '', loggedKeys: [7], rates: { requests: '', tokens: '', concurrent: '' } })).toEqual({
+      io_logging_sampling_rate: 1,
+      io_logging_api_key_ids: [7],
+      rate_limits: null,
+    })
+  })
+})
+
+it('a name suggests a slug that the gateway takes', () => {
+  expect([slugOf('Research & Ämter 2'), slugOf('--'), slugOf('x'.repeat(49) + ' y')]).toEqual(['research-amter-2', '', 'x'.repeat(49)])
+})
+
+describe('budgets', () => {
+  const fields = (lifetime: number | '', monthly: number | '', weekly: number | '', daily: number | ''): BudgetFields => ({
+    lifetime,
+    monthly,
+    weekly,
+    daily,
+  })
+  it('are read by their interval', () => {
+    const budget = (reset_interval: WorkspaceBudget['reset_interval'], limit_usd: number) => ({ reset_interval, limit_usd }) as WorkspaceBudget
+    expect(budgetFieldsOf([budget(null, 9), budget('daily', 1)])).toEqual(fields(9, '', '', 1))
+  })
+
+  it('change one by one, and every state between two that are right is right', () => {
+    const states = [
+      fields(100, 50, 20, 5),
+      fields(10, 5, 2, 1),
+      fields('', '', 200, 150),
+      fields(1_000, '', 60, ''),
+      fields('', '', '', ''),
+      fields(4, 3, 2, 1),
+    ]
+    for (const before of states) {
+      for (const after of states) {
+        const held: { [I in Interval]: number | null } = { lifetime: null, monthly: null, weekly: null, daily: null }
+        for (const interval of INTERVALS) held[interval] = numberOf(before[interval])
+        for (const { interval, limit } of budgetSteps(before, after)) {
+          held[interval] = limit
+          const limits = INTERVALS.map((one) => held[one]).filter((one) => one !== null)
+          expect(limits).toEqual(limits.toSorted((a, b) => b - a))
+          expect(new Set(limits).size).toBe(limits.length)
+        }
+        expect(held).toEqual(Object.fromEntries(INTERVALS.map((one) => [one, numberOf(after[one])])))
+      }
+    }
+  })
+
+  it('that are the same need no step', () => {
+    expect(budgetSteps(fields(1, '', '', ''), fields(1, '', '', ''))).toEqual([])
+  })
+
+  it('say of own provider keys along with one that is there', () => {
+    expect(byokStep(fields('', 5, '', 1))).toEqual({ interval: 'monthly', limit: 5 })
+    expect(byokStep(fields('', '', '', ''))).toBeUndefined()
+  })
+})
+
+it('spending is of the day, the week from Monday and the month, in UTC', () => {
+  const row = (date: string, usage: number, byok_usage_inference = 0) => ({ date, usage, byok_usage_inference })
+  const rows = [row('2026-10-31', 100), row('2026-11-01', 10), row('2026-11-22', 5), row('2026-11-23', 2), row('2026-11-26', 1, 0.5)]
+  const thursday = Date.parse('2026-11-26T23:59:00Z')
+  expect(spentOf(rows, thursday, false)).toEqual({ daily: 1, weekly: 3, monthly: 18 })
+  expect(spentOf(rows, thursday, true)).toEqual({ daily: 1.5, weekly: 3.5, monthly: 18.5 })
+  expect(spentOf(rows, Date.parse('2026-11-22T00:00:00Z'), false).weekly).toBe(8)
+})

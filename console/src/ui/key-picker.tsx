@@ -1,0 +1,40 @@
+import { MultiSelect } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { usePages } from '../api/pages.ts'
+
+export interface KeyPickerProps {
+  readonly label: string
+  readonly description: string
+  readonly workspaceId: string
+  /** Hashes; what names no key of the workspace stays, as it is. */
+  readonly value: readonly string[]
+  readonly onChange: (hashes: readonly string[]) => void
+  readonly error?: string | undefined
+}
+
+/** Some of the inference keys of a workspace. */
+export function KeyPicker({ label, description, workspaceId, value, onChange, error }: KeyPickerProps): ReactNode {
+  const query = { include_disabled: 'true', ...(workspaceId === '' ? {} : { workspace_id: workspaceId }) }
+  const { of } = usePages('GET /api/v1/keys', { query }, { all: true })
+  const keys = of.data ?? []
+  const known = new Set(keys.map(({ hash }) => hash))
+  const data = [
+    ...keys.map((key) => ({ value: key.hash, label: `${key.name} (${key.label})` })),
+    ...value.filter((hash) => !known.has(hash)).map((hash) => ({ value: hash, label: hash.slice(0, 12) })),
+  ]
+  return (
+    <MultiSelect
+      label={label}
+      description={description}
+      data={data}
+      value={[...value]}
+      onChange={onChange}
+      error={error}
+      placeholder={value.length === 0 ? 'all keys' : undefined}
+      nothingFoundMessage="No such key in this workspace"
+      searchable
+      clearable
+      limit={100}
+    />
+  )
+}
