@@ -1,0 +1,72 @@
+import { Modal, Select } from '@mantine/core'
+import { useState, type ReactNode } from 'react'
+import { useChange } from '../../api/hooks.ts'
+import type { Provider, Workspace } from '../../api/schema.ts'
+import { refusalAt, refusalElsewhere } from '../../lib/fields.ts'
+import { EditForm } from '../../ui/edit-form.tsx'
+import { WorkspaceSelect } from '../../ui/workspace-select.tsx'
+import { PROVIDER_KEY_PATHS, ProviderKeyFields } from './fields.tsx'
+import { createProviderKeyBody, newProviderKeyForm } from './form.ts'
+
+interface FormProps {
+  readonly providers: readonly Provider[]
+  readonly workspaces: readonly Workspace[]
+  readonly workspaceId: string
+  /** Slug of that the list was narrowed to; '' is none. */
+  readonly provider: string
+  readonly onClose: () => void
+}
+
+export interface CreateProviderKeyProps extends FormProps {
+  readonly opened: boolean
+}
+
+export function CreateProviderKey({ opened, ...props }: CreateProviderKeyProps): ReactNode {
+  return (
+    <Modal opened={opened} onClose={props.onClose} title="Add a provider key" size="lg">
+      <CreateForm {...props} />
+    </Modal>
+  )
+}
+
+function CreateForm({ providers, workspaces, workspaceId, provider, onClose }: FormProps): ReactNode {
+  const [form, setForm] = useState(() => newProviderKeyForm(workspaceId, provider))
+  const create = useChange('POST /api/v1/byok', ['GET /api/v1/byok'])
+  const { error, isPending } = create
+  return (
+    <EditForm
+      label="New provider key"
+      action="Add key"
+      busy={isPending}
+      problem={refusalElsewhere(error, [...PROVIDER_KEY_PATHS, 'provider', 'workspace_id'])}
+      disabled={form.provider === '' || form.secret.trim() === ''}
+      onSubmit={() => create.mutate({ body: createProviderKeyBody(form) }, { onSuccess: onClose })}
+      onCancel={onClose}
+    >
+      <WorkspaceSelect
+        workspaces={workspaces}
+        value={form.workspaceId}
+        // Keys that were chosen are of the other workspace.
+        onChange={(id) => setForm({ ...form, workspaceId: id, keys: [] })}
+        error={refusalAt(error, 'workspace_id')}
+      />
+      <Select
+        label="Provider"
+        data={providers.map(({ slug, name }) => ({ value: slug, label: name }))}
+        value={form.provider === '' ? null : form.provider}
+        onChange={(slug) => setForm({ ...form, provider: slug ?? '' })}
+        error={refusalAt(error, 'provider')}
+        nothingFoundMessage="The gateway reaches no such provider"
+        searchable
+        required
+      />
+      <ProviderKeyFields
+        form={form}
+        onChange={(next) => setForm({ ...form, ...next })}
+        error={error}
+        workspaceId={form.workspaceId}
+        isStored={false}
+      />
+    </EditForm>
+  )
+}

@@ -1,0 +1,108 @@
+import { Button, Divider, Drawer, Group, Stack, Text } from '@mantine/core'
+import { useState, type ReactNode } from 'react'
+import { useChange, useRead } from '../../api/hooks.ts'
+import type { BYOKKey } from '../../api/schema.ts'
+import { refusalElsewhere } from '../../lib/fields.ts'
+import { moment } from '../../lib/format.ts'
+import { Confirm } from '../../ui/confirm.tsx'
+import { EditForm } from '../../ui/edit-form.tsx'
+import { Facts } from '../../ui/facts.tsx'
+import { Loaded } from '../../ui/loaded.tsx'
+import { Problem } from '../../ui/problem.tsx'
+import { PROVIDER_KEY_PATHS, ProviderKeyFields } from './fields.tsx'
+import { providerKeyChanges, providerKeyFormOf } from './form.ts'
+
+export interface ProviderKeyDetailProps {
+  /** '' when none is opened. */
+  readonly id: string
+  readonly providerName: (slug: string) => string
+  readonly workspaceName: (id: string | null) => string
+  readonly onClose: () => void
+}
+
+const OUTDATED = ['GET /api/v1/byok', 'GET /api/v1/byok/{id}'] as const
+
+export function ProviderKeyDetail(props: ProviderKeyDetailProps): ReactNode {
+  const { id, onClose } = props
+  return (
+    <Drawer opened={id !== ''} onClose={onClose} title="Provider key" position="right" size={520} closeButtonProps={{ 'aria-label': 'Close' }}>
+      {id !== '' && <Opened key={id} {...props} />}
+    </Drawer>
+  )
+}
+
+function Opened({ id, providerName, workspaceName, onClose }: ProviderKeyDetailProps): ReactNode {
+  const read = useRead('GET /api/v1/byok/{id}', { params: { id } })
+  return (
+    <Loaded of={read}>
+      {({ data: own }) => (
+        <Stack>
+          <Text fw={600} style={{ wordBreak: 'break-word' }}>
+            {own.name ?? providerName(own.provider)}
+          </Text>
+          <Facts
+            label="About the provider key"
+            of={[
+              ['Provider', providerName(own.provider)],
+              ['Key', <code key="label">{own.label}</code>],
+              ['State', own.disabled ? 'disabled' : 'in use'],
+              ['Workspace', workspaceName(own.workspace_id)],
+              ['Order at its provider', own.sort_order],
+              ['Created', moment(own.created_at)],
+            ]}
+          />
+          <Switches of={own} onDeleted={onClose} />
+          <Divider />
+          <Editor of={own} onSaved={onClose} />
+        </Stack>
+      )}
+    </Loaded>
+  )
+}
+
+function Switches({ of: own, onDeleted }: { readonly of: BYOKKey; readonly onDeleted: () => void }): ReactNode {
+  const params = { id: own.id }
+  const change = useChange('PATCH /api/v1/byok/{id}', OUTDATED)
+  // The key itself is gone then, and must not be read once more.
+  const remove = useChange('DELETE /api/v1/byok/{id}', ['GET /api/v1/byok'])
+  return (
+    <Stack gap="xs">
+      <Group gap="xs">
+        <Button size="xs" variant="default" loading={change.isPending} onClick={() => change.mutate({ params, body: { disabled: !own.disabled } })}>
+          {own.disabled ? 'Enable' : 'Disable'}
+        </Button>
+        <Confirm label="Delete" title={`Delete ${own.name ?? own.label}?`} onConfirm={() => remove.mutateAsync({ params }).then(onDeleted)}>
+          Calls it would have served go to the other keys of the workspace, or to the gateway's own credentials. The key itself stays valid at the
+          provider.
+        </Confirm>
+      </Group>
+      <Problem error={change.error} />
+    </Stack>
+  )
+}
+
+function Editor({ of: own, onSaved }: { readonly of: BYOKKey; readonly onSaved: () => void }): ReactNode {
+  // As it was when it was opened: what others change meanwhile is no change of this form.
+  const [before] = useState(own)
+  const [form, setForm] = useState(() => providerKeyFormOf(before))
+  const change = useChange('PATCH /api/v1/byok/{id}', OUTDATED)
+  const body = providerKeyChanges(before, form)
+  return (
+    <EditForm
+      label="Edit provider key"
+      action="Save"
+      busy={change.isPending}
+      problem={refusalElsewhere(change.error, PROVIDER_KEY_PATHS)}
+      disabled={Object.keys(body).length === 0}
+      onSubmit={() => change.mutate({ params: { id: own.id }, body }, { onSuccess: onSaved })}
+    >
+      <ProviderKeyFields
+        form={form}
+        onChange={(next) => setForm({ ...form, ...next })}
+        error={change.error}
+        workspaceId={own.workspace_id ?? ''}
+        isStored
+      />
+    </EditForm>
+  )
+}

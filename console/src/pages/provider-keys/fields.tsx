@@ -1,0 +1,83 @@
+import { Checkbox, Fieldset, PasswordInput, Stack, TagsInput, TextInput } from '@mantine/core'
+import type { ReactNode } from 'react'
+import type { ApiError } from '../../api/client.ts'
+import { refusalAt } from '../../lib/fields.ts'
+import { KeyPicker } from '../../ui/key-picker.tsx'
+import type { ProviderKeyForm } from './form.ts'
+
+/** Fields that show why they were refused. */
+export const PROVIDER_KEY_PATHS = ['name', 'key', 'allowed_models', 'allowed_api_key_hashes', 'allowed_user_ids'] as const
+
+export interface ProviderKeyFieldsProps {
+  readonly form: ProviderKeyForm
+  readonly onChange: (next: Partial<ProviderKeyForm>) => void
+  readonly error: ApiError | null
+  readonly workspaceId: string
+  /** One is stored already, and stays unless another is typed. */
+  readonly isStored: boolean
+}
+
+export function ProviderKeyFields({ form, onChange, error, workspaceId, isStored }: ProviderKeyFieldsProps): ReactNode {
+  return (
+    <>
+      <PasswordInput
+        label={isStored ? 'New key' : 'Key'}
+        description={
+          isStored ? 'Empty: the stored one stays.' : 'It is encrypted and never shown again. The JSON file of a cloud account is taken, too.'
+        }
+        value={form.secret}
+        onChange={(event) => onChange({ secret: event.currentTarget.value })}
+        error={refusalAt(error, 'key')}
+        autoComplete="new-password"
+        visibilityToggleButtonProps={{ 'aria-label': 'Show what is typed' }}
+        required={!isStored}
+      />
+      <TextInput
+        label="Name"
+        placeholder="none"
+        value={form.name}
+        onChange={(event) => onChange({ name: event.currentTarget.value })}
+        error={refusalAt(error, 'name')}
+        autoComplete="off"
+      />
+      <Checkbox
+        label="Only as a fallback"
+        description="Tried after the gateway's own credentials instead of before them."
+        checked={form.fallback}
+        onChange={(event) => onChange({ fallback: event.currentTarget.checked })}
+      />
+      <Fieldset legend="Who may use it" p="sm">
+        <Stack gap="sm">
+          <TagsInput
+            label="Models"
+            description="Slugs; a * stands for any characters. Enter adds one."
+            placeholder={form.models.length === 0 ? 'all models' : undefined}
+            value={[...form.models]}
+            onChange={(models) => onChange({ models })}
+            error={refusalAt(error, 'allowed_models')}
+            acceptValueOnBlur
+            clearable
+          />
+          <KeyPicker
+            label="Keys"
+            description="Inference keys of the workspace."
+            workspaceId={workspaceId}
+            value={form.keys}
+            onChange={(keys) => onChange({ keys })}
+            error={refusalAt(error, 'allowed_api_key_hashes')}
+          />
+          <TagsInput
+            label="Users"
+            description="Ids that calls give as their user. Enter adds one."
+            placeholder={form.users.length === 0 ? 'all users' : undefined}
+            value={[...form.users]}
+            onChange={(users) => onChange({ users })}
+            error={refusalAt(error, 'allowed_user_ids')}
+            acceptValueOnBlur
+            clearable
+          />
+        </Stack>
+      </Fieldset>
+    </>
+  )
+}
