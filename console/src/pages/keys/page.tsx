@@ -20,9 +20,11 @@ export default function KeysPage(): ReactNode {
   // Every creation starts with an empty form.
   const [creation, setCreation] = useState(0)
   const text = get('q')
-  const workspaceId = get('workspace') || (own ?? '')
+  // That of the key where the address names none, for the gateway as well.
+  const named = get('workspace')
+  const workspaceId = named || (own ?? '')
   const disabled = get('disabled') === 'true'
-  const query = { ...(disabled ? { include_disabled: 'true' } : {}), ...(workspaceId === '' ? {} : { workspace_id: workspaceId }) }
+  const query = { ...(disabled ? { include_disabled: 'true' } : {}), ...(named === '' ? {} : { workspace_id: named }) }
   const { of, hasMore, isReading, more } = usePages('GET /api/v1/keys', { query }, { all: text !== '' })
   const create = (): void => {
     setCreation(creation + 1)

@@ -1,6 +1,106 @@
-import type { ReactNode } from 'react'
+import { Badge, Button, Group, Stack, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useState, type ReactNode } from 'react'
+import { usePages } from '../../api/pages.ts'
+import type { Preset } from '../../api/schema.ts'
+import { useWorkspaces } from '../../api/workspaces.ts'
+import { moment } from '../../lib/format.ts'
+import { useAddress } from '../../ui/address.ts'
+import { DataTable, type Column } from '../../ui/data-table.tsx'
+import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
+import { WorkspaceSelect } from '../../ui/workspace-select.tsx'
+import { CreatePreset } from './create.tsx'
+import { PresetDetail } from './detail.tsx'
 
 export default function PresetsPage(): ReactNode {
-  return <Page title="Presets">{null}</Page>
+  const { get, set } = useAddress()
+  const { workspaces, own } = useWorkspaces()
+  const [creating, { open, close }] = useDisclosure()
+  // Every creation starts with an empty form.
+  const [creation, setCreation] = useState(0)
+  // That of the key where the address names none, for the gateway as well.
+  const named = get('workspace')
+  const workspaceId = named || (own ?? '')
+  const { of } = usePages('GET /api/v1/presets', { query: named === '' ? {} : { workspace_id: named } }, { all: true })
+  const elsewhere = (id: string): string => (id === own ? '' : id)
+  const create = (): void => {
+    setCreation(creation + 1)
+    open()
+  }
+  return (
+    <Page
+      title="Presets"
+      about="A preset is a named part of a request that lives in the gateway: model, instructions, sampling, tools, routing. Programs name it; what it says can change without them."
+      actions={<Button onClick={create}>Create preset</Button>}
+    >
+      <Group align="flex-end" gap="sm">
+        <WorkspaceSelect workspaces={workspaces} value={workspaceId} onChange={(id) => set({ workspace: elsewhere(id), preset: '' })} />
+      </Group>
+      <Loaded of={of}>
+        {(presets) => (
+          <DataTable
+            label="Presets"
+            rows={presets}
+            keyOf={({ id }) => id}
+            onOpen={({ slug }) => set({ preset: slug })}
+            columns={COLUMNS}
+            empty={
+              <>
+                There is no preset in this workspace yet.{' '}
+                <Button variant="subtle" size="compact-sm" onClick={create}>
+                  Create one
+                </Button>
+              </>
+            }
+          />
+        )}
+      </Loaded>
+      <CreatePreset
+        key={creation}
+        opened={creating}
+        workspaces={workspaces}
+        workspaceId={workspaceId}
+        onClose={close}
+        onCreated={(slug, id) => {
+          close()
+          set({ preset: slug, workspace: elsewhere(id) })
+        }}
+      />
+      <PresetDetail slug={get('preset')} workspaceId={named} onClose={() => set({ preset: '' })} />
+    </Page>
+  )
 }
+
+const COLOURS: { readonly [S in Preset['status']]: string } = { active: 'teal', disabled: 'gray', archived: 'gray' }
+
+const COLUMNS: readonly Column<Preset>[] = [
+  {
+    header: 'Name',
+    cell: ({ name, slug, description }) => (
+      <Stack gap={0} miw={160}>
+        <Text size="sm" fw={500} style={{ wordBreak: 'break-word' }}>
+          {name}
+        </Text>
+        <Text size="xs" c="dimmed" ff="monospace">
+          @preset/{slug}
+        </Text>
+        {description !== null && (
+          <Text size="xs" c="dimmed" lineClamp={2}>
+            {description}
+          </Text>
+        )}
+      </Stack>
+    ),
+  },
+  {
+    header: 'Status',
+    cell: ({ status }) => (
+      <Badge variant="light" size="sm" color={COLOURS[status]} miw="max-content">
+        {status}
+      </Badge>
+    ),
+  },
+  { header: 'Changed', cell: ({ updated_at: at }) => moment(at) },
+  { header: 'Created', cell: ({ created_at: at }) => moment(at) },
+]

@@ -23,8 +23,10 @@ export default function ProviderKeysPage(): ReactNode {
   // Every creation starts with an empty form.
   const [creation, setCreation] = useState(0)
   const provider = get('provider')
-  const workspaceId = get('workspace') || (own ?? '')
-  const query = { ...(provider === '' ? {} : { provider }), ...(workspaceId === '' ? {} : { workspace_id: workspaceId }) }
+  // That of the key where the address names none, for the gateway as well.
+  const named = get('workspace')
+  const workspaceId = named || (own ?? '')
+  const query = { ...(provider === '' ? {} : { provider }), ...(named === '' ? {} : { workspace_id: named }) }
   const { of } = usePages('GET /api/v1/byok', { query }, { all: true })
   const providerName = (slug: string): string => providers.find((one) => one.slug === slug)?.name ?? slug
   const create = (): void => {

@@ -1,0 +1,168 @@
+import { Divider, Drawer, Group, Select, Stack, Text, Textarea, TextInput, Title } from '@mantine/core'
+import { useState, type ReactNode } from 'react'
+import { useChange, useRead } from '../../api/hooks.ts'
+import type { Preset, PresetVersion } from '../../api/schema.ts'
+import { refusalAt, refusalElsewhere } from '../../lib/fields.ts'
+import { moment } from '../../lib/format.ts'
+import { Confirm } from '../../ui/confirm.tsx'
+import { Copyable } from '../../ui/copyable.tsx'
+import { EditForm } from '../../ui/edit-form.tsx'
+import { Facts } from '../../ui/facts.tsx'
+import { Loaded } from '../../ui/loaded.tsx'
+import { ContentFields } from './fields.tsx'
+import { contentChanges, contentFormOf, curlOf, parseConfig, presetChanges, presetFormOf, refusalOfConfig } from './form.ts'
+import { OUTDATED, type PresetAddress } from './outdated.ts'
+import { Versions } from './versions.tsx'
+
+export interface PresetDetailProps {
+  /** '' when none is opened. */
+  readonly slug: string
+  /** '' is that of the key. */
+  readonly workspaceId: string
+  readonly onClose: () => void
+}
+
+export function PresetDetail({ slug, workspaceId, onClose }: PresetDetailProps): ReactNode {
+  const at: PresetAddress = { params: { slug }, query: workspaceId === '' ? {} : { workspace_id: workspaceId } }
+  return (
+    <Drawer opened={slug !== ''} onClose={onClose} title="Preset" position="right" size={680} closeButtonProps={{ 'aria-label': 'Close' }}>
+      {slug !== '' && <Opened key={`${workspaceId} ${slug}`} {...at} onClose={onClose} />}
+    </Drawer>
+  )
+}
+
+interface OpenedProps extends PresetAddress {
+  readonly onClose: () => void
+}
+
+function Opened({ params, query, onClose }: OpenedProps): ReactNode {
+  const at = { params, query }
+  const read = useRead('GET /api/v1/presets/{slug}', at)
+  return (
+    <Loaded of={read}>
+      {({ data: preset }) => (
+        <Stack>
+          <About of={preset} at={at} onDeleted={onClose} />
+          <Divider />
+          <Details of={preset} at={at} onSaved={onClose} />
+          <Divider />
+          <NewVersion key={preset.designated_version.id} of={preset.designated_version} at={at} />
+          <Divider />
+          <Versions {...at} designated={preset.designated_version_id} />
+        </Stack>
+      )}
+    </Loaded>
+  )
+}
+
+interface PartProps {
+  readonly of: Preset
+  readonly at: PresetAddress
+}
+
+function About({ of: preset, at, onDeleted }: PartProps & { readonly onDeleted: () => void }): ReactNode {
+  // The preset itself is gone then, and must not be read once more.
+  const remove = useChange('DELETE /api/v1/presets/{slug}', ['GET /api/v1/presets'])
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between" wrap="nowrap">
+        <Text fw={600} style={{ wordBreak: 'break-word' }}>
+          {preset.name}
+        </Text>
+        <Confirm label="Delete" title={`Delete ${preset.name}?`} onConfirm={() => remove.mutateAsync(at).then(onDeleted)}>
+          All its versions go with it, and requests that name it are refused. To stop it for a while, disable it.
+        </Confirm>
+      </Group>
+      <Facts
+        label="About the preset"
+        of={[
+          ['Slug', <code key="slug">{preset.slug}</code>],
+          ['Id', <code key="id">{preset.id}</code>],
+          ['Created', moment(preset.created_at)],
+          ['Changed', moment(preset.updated_at)],
+        ]}
+      />
+      <Text size="sm" fw={500}>
+        A request with it
+      </Text>
+      <Copyable value={curlOf(location.origin, preset.slug)} label="a request with the preset" />
+      <Text size="xs" c="dimmed">
+        With another model: <code>{`"model": "author/model@preset/${preset.slug}"`}</code> or <code>{`"preset": "${preset.slug}"`}</code> beside it.
+      </Text>
+    </Stack>
+  )
+}
+
+const STATUSES: readonly { readonly value: Preset['status']; readonly label: string }[] = [
+  { value: 'active', label: 'active: requests get it' },
+  { value: 'disabled', label: 'disabled: requests that name it are refused' },
+  { value: 'archived', label: 'archived: in no list until it is saved again' },
+]
+const PATHS = ['name', 'description', 'status'] as const
+
+function Details({ of: preset, at, onSaved }: PartProps & { readonly onSaved: () => void }): ReactNode {
+  // As it was when it was opened: what others change meanwhile is no change of this form.
+  const [before] = useState(preset)
+  const [form, setForm] = useState(() => presetFormOf(before))
+  const change = useChange('PATCH /api/v1/presets/{slug}', OUTDATED)
+  const { error } = change
+  const body = presetChanges(before, form)
+  return (
+    <EditForm
+      label="Edit preset"
+      action="Save"
+      busy={change.isPending}
+      problem={refusalElsewhere(error, PATHS)}
+      disabled={Object.keys(body).length === 0}
+      onSubmit={() => change.mutate({ ...at, body }, { onSuccess: onSaved })}
+    >
+      <TextInput
+        label="Name"
+        value={form.name}
+        onChange={(event) => setForm({ ...form, name: event.currentTarget.value })}
+        error={refusalAt(error, 'name')}
+        autoComplete="off"
+      />
+      <Textarea
+        label="Description"
+        value={form.description}
+        onChange={(event) => setForm({ ...form, description: event.currentTarget.value })}
+        error={refusalAt(error, 'description')}
+        autosize
+        minRows={1}
+        maxRows={5}
+      />
+      <Select
+        label="Status"
+        data={STATUSES}
+        value={form.status}
+        onChange={(status) => setForm({ ...form, status: status ?? form.status })}
+        error={refusalAt(error, 'status')}
+        allowDeselect={false}
+      />
+    </EditForm>
+  )
+}
+
+function NewVersion({ of: version, at }: { readonly of: PresetVersion; readonly at: PresetAddress }): ReactNode {
+  const [form, setForm] = useState(() => contentFormOf(version))
+  const change = useChange('PATCH /api/v1/presets/{slug}', OUTDATED)
+  const { config } = parseConfig(form.config)
+  const body = config === undefined ? {} : contentChanges(version, form.prompt, config)
+  const elsewhere = refusalOfConfig(change.error) === undefined ? refusalElsewhere(change.error, ['system_prompt']) : null
+  return (
+    <Stack gap="sm">
+      <Title order={2}>What it sets</Title>
+      <EditForm
+        label="New version"
+        action="Save as a new version"
+        busy={change.isPending}
+        problem={elsewhere}
+        disabled={Object.keys(body).length === 0}
+        onSubmit={() => change.mutate({ ...at, body })}
+      >
+        <ContentFields form={form} onChange={(next) => setForm({ ...form, ...next })} error={change.error} />
+      </EditForm>
+    </Stack>
+  )
+}
