@@ -137,6 +137,6 @@ describe.skipIf(!hasBrowser)('the presets page', () => {
     const form = page.getByRole('form', { name: 'New preset' })
     await form.getByLabel('Slug').fill('taken')
     await form.getByRole('button', { name: 'Create preset' }).click()
-    await form.getByText(/taken|exists|already/i).waitFor()
+    await form.getByText('The workspace has a preset "taken" already').waitFor()
   })
 })

@@ -1,4 +1,4 @@
-import { Button, Divider, Drawer, Group, Stack, Text } from '@mantine/core'
+import { Button, Divider, Group, Stack, Text } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { useChange, useRead } from '../../api/hooks.ts'
 import type { ApiKey } from '../../api/schema.ts'
@@ -9,6 +9,7 @@ import { EditForm } from '../../ui/edit-form.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Problem } from '../../ui/problem.tsx'
+import { SidePanel } from '../../ui/side-panel.tsx'
 import { KEY_PATHS, KeyFields } from './fields.tsx'
 import { keyChanges, keyFormOf } from './form.ts'
 import { LimitBar } from './limit-bar.tsx'
@@ -24,9 +25,9 @@ export interface KeyDetailProps {
 /** One key: what it spent, what it may, and whether it works. */
 export function KeyDetail({ hash, workspaceName, onClose }: KeyDetailProps): ReactNode {
   return (
-    <Drawer opened={hash !== ''} onClose={onClose} title="Key" position="right" size={520} closeButtonProps={{ 'aria-label': 'Close' }}>
+    <SidePanel title="Key" opened={hash !== ''} onClose={onClose} size={520}>
       {hash !== '' && <Opened key={hash} hash={hash} workspaceName={workspaceName} onClose={onClose} />}
-    </Drawer>
+    </SidePanel>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Divider, Drawer, Group, Select, Stack, Text, Textarea, TextInput, Title } from '@mantine/core'
+import { Divider, Group, Select, Stack, Text, Textarea, TextInput, Title } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { useChange, useRead } from '../../api/hooks.ts'
 import type { Preset, PresetVersion } from '../../api/schema.ts'
@@ -9,6 +9,7 @@ import { Copyable } from '../../ui/copyable.tsx'
 import { EditForm } from '../../ui/edit-form.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
+import { SidePanel } from '../../ui/side-panel.tsx'
 import { ContentFields } from './fields.tsx'
 import { contentChanges, contentFormOf, curlOf, parseConfig, presetChanges, presetFormOf, refusalOfConfig } from './form.ts'
 import { OUTDATED, type PresetAddress } from './outdated.ts'
@@ -25,9 +26,9 @@ export interface PresetDetailProps {
 export function PresetDetail({ slug, workspaceId, onClose }: PresetDetailProps): ReactNode {
   const at: PresetAddress = { params: { slug }, query: workspaceId === '' ? {} : { workspace_id: workspaceId } }
   return (
-    <Drawer opened={slug !== ''} onClose={onClose} title="Preset" position="right" size={680} closeButtonProps={{ 'aria-label': 'Close' }}>
+    <SidePanel title="Preset" opened={slug !== ''} onClose={onClose} size={680}>
       {slug !== '' && <Opened key={`${workspaceId} ${slug}`} {...at} onClose={onClose} />}
-    </Drawer>
+    </SidePanel>
   )
 }
 

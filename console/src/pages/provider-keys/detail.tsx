@@ -1,4 +1,4 @@
-import { Button, Divider, Drawer, Group, Stack, Text } from '@mantine/core'
+import { Button, Divider, Group, Stack, Text } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { useChange, useRead } from '../../api/hooks.ts'
 import type { BYOKKey } from '../../api/schema.ts'
@@ -9,6 +9,7 @@ import { EditForm } from '../../ui/edit-form.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Problem } from '../../ui/problem.tsx'
+import { SidePanel } from '../../ui/side-panel.tsx'
 import { PROVIDER_KEY_PATHS, ProviderKeyFields } from './fields.tsx'
 import { providerKeyChanges, providerKeyFormOf } from './form.ts'
 
@@ -25,9 +26,9 @@ const OUTDATED = ['GET /api/v1/byok', 'GET /api/v1/byok/{id}'] as const
 export function ProviderKeyDetail(props: ProviderKeyDetailProps): ReactNode {
   const { id, onClose } = props
   return (
-    <Drawer opened={id !== ''} onClose={onClose} title="Provider key" position="right" size={520} closeButtonProps={{ 'aria-label': 'Close' }}>
+    <SidePanel title="Provider key" opened={id !== ''} onClose={onClose} size={520}>
       {id !== '' && <Opened key={id} {...props} />}
-    </Drawer>
+    </SidePanel>
   )
 }
 

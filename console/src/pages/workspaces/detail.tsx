@@ -1,4 +1,4 @@
-import { Anchor, Divider, Drawer, Group, Stack, Text } from '@mantine/core'
+import { Anchor, Divider, Group, Stack, Text } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { Link } from 'wouter'
 import { useChange, useRead } from '../../api/hooks.ts'
@@ -9,6 +9,7 @@ import { Confirm } from '../../ui/confirm.tsx'
 import { EditForm } from '../../ui/edit-form.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
+import { SidePanel } from '../../ui/side-panel.tsx'
 import { BudgetEditor } from './budget-editor.tsx'
 import { spentOf } from './budgets.ts'
 import { WORKSPACE_PATHS, WorkspaceFields } from './fields.tsx'
@@ -23,9 +24,9 @@ export interface WorkspaceDetailProps {
 /** One workspace: what it may spend, what holds for its calls. */
 export function WorkspaceDetail({ id, onClose }: WorkspaceDetailProps): ReactNode {
   return (
-    <Drawer opened={id !== ''} onClose={onClose} title="Workspace" position="right" size={560} closeButtonProps={{ 'aria-label': 'Close' }}>
+    <SidePanel title="Workspace" opened={id !== ''} onClose={onClose} size={560}>
       {id !== '' && <Opened key={id} id={id} onClose={onClose} />}
-    </Drawer>
+    </SidePanel>
   )
 }
 
