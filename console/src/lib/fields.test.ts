@@ -15,6 +15,10 @@ it('emptied fields are null, and zero is a number', () => {
   ])
 })
 
+it('what is no number is refused by the gateway, and takes no limit away', () => {
+  expect(JSON.stringify({ limit: numberOf('.') })).toBe('{"limit":"."}')
+})
+
 it('rates are whole: those that are set, or null', () => {
   expect(ratesOf(rateFieldsOf({ requests_per_minute: 60, concurrent_requests: 4 }))).toEqual({ requests_per_minute: 60, concurrent_requests: 4 })
   expect(ratesOf({ requests: '', tokens: 1_000, concurrent: '' })).toEqual({ tokens_per_minute: 1_000 })

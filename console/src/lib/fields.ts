@@ -15,10 +15,12 @@ export interface Rates {
   readonly concurrent_requests?: number | null | undefined
 }
 
-/** null where it was emptied. What is no number goes to the gateway as it is, which says what it expects. */
+/** null where it was emptied. What is no number, such as a lone point, goes to the gateway as it stands, which says what it expects: as JSON it would be null. */
 export function numberOf(field: NumberField): number | null {
   if (typeof field === 'number') return field
-  return field.trim() === '' ? null : Number(field)
+  if (field.trim() === '') return null
+  const value = Number(field)
+  return Number.isNaN(value) ? (field as unknown as number) : value
 }
 
 export const fieldOf = (value: number | null | undefined): NumberField => value ?? ''
