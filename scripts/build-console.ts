@@ -62,6 +62,8 @@ async function main(): Promise<void> {
   const folder = `console-${Date.now()}-${createHash('sha256').update(sources).digest('hex').slice(0, 8)}`
   const target = join(BUNDLES, folder)
   mkdirSync(target, { recursive: true })
+  // Whoever builds may have set it (test runners do), and what is built would be slow and talkative then.
+  process.env['NODE_ENV'] = 'production'
   await build({ root: CONSOLE, configFile: join(CONSOLE, 'vite.config.ts'), logLevel: 'warn', build: { outDir: target, emptyOutDir: true } })
   const paths = globSync('**/*.*', { cwd: target }).toSorted()
   const files = await Promise.all(paths.map((path) => compress(target, path)))

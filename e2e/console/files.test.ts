@@ -46,6 +46,15 @@ describe('the files of the console', () => {
     expect(sizes['br;q=0']).toBe(sizes['identity'])
   })
 
+  it('are what people are meant to run, whoever built them: without what React has for development', async () => {
+    const entry = await (await get('/console/')).text()
+    const scripts = [...entry.matchAll(/\/console\/assets\/[^"]+\.js/g)].map(([path]) => path)
+    const texts = await Promise.all(scripts.map(async (path) => (await get(path)).text()))
+    expect(texts.join('').length).toBeGreaterThan(100_000)
+    // Told short where it is wrong: the scripts are long.
+    expect(/jsxDEV|react-dom-client\.development|React DevTools/.exec(texts.join(''))?.[0]).toBeUndefined()
+  })
+
   it('are not sent again to who has them', async () => {
     const tag = (await get('/console/')).headers.get('etag') ?? ''
     const again = await get('/console/', { 'if-none-match': tag })

@@ -1,25 +1,26 @@
 import { useSearchParams } from 'wouter'
 
 export interface Address {
-  /** A parameter of the address; '' when it is not there. */
-  readonly get: (name: string) => string
-  /** Sets some of them; what is '' goes. What is typed replaces the entry of the history, what is opened makes one. */
-  readonly set: (next: { readonly [name: string]: string }, options?: { readonly replace?: boolean }) => void
+  /** Undefined for what the address does not say. */
+  readonly get: (name: string) => string | undefined
+  /** Undefined and '' take a name out again. `push` makes a step one can go back from; without it the present one is replaced. */
+  readonly set: (changes: { readonly [name: string]: string | undefined }, push?: 'push') => void
 }
 
-/** State one would share or come back to. */
+/** The state of a page that one may send to somebody or come back to: what stands behind the `?` of its address. */
 export function useAddress(): Address {
   const [search, setSearch] = useSearchParams()
   return {
-    get: (name) => search.get(name) ?? '',
-    set: (next, options = {}) =>
-      setSearch((before) => {
-        const after = new URLSearchParams(before)
-        for (const [name, value] of Object.entries(next)) {
-          if (value === '') after.delete(name)
-          else after.set(name, value)
-        }
-        return after
-      }, options),
+    get: (name) => search.get(name) ?? undefined,
+    set: (changes, push) => setSearch((now) => changed(now, changes), { replace: push === undefined }),
   }
+}
+
+function changed(now: URLSearchParams, changes: { readonly [name: string]: string | undefined }): URLSearchParams {
+  const next = new URLSearchParams(now)
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || value === '') next.delete(name)
+    else next.set(name, value)
+  }
+  return next
 }

@@ -1,7 +1,7 @@
-import { Button, Group, Select, Switch, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
-import { useState, type ReactNode } from 'react'
+import { Button, Group, Select, Switch } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { useRead } from '../../api/hooks.ts'
+import { LateInput } from '../../ui/late-input.tsx'
 import { SPANS, STATUSES, type Filters } from './filters.ts'
 
 export interface FilterBarProps {
@@ -13,6 +13,7 @@ export interface FilterBarProps {
 }
 
 const WIDTH = 170
+const text = { w: WIDTH, size: 'xs', placeholder: 'Any' } as const
 
 export function FilterBar({ filters, onChange, onClear, isLive, onLive }: FilterBarProps): ReactNode {
   const keys = useRead('GET /api/v1/keys', { query: { include_disabled: 'true' } })
@@ -40,7 +41,7 @@ export function FilterBar({ filters, onChange, onClear, isLive, onLive }: Filter
         STATUSES.map((value) => ({ value, label: value })),
       )}
       {select('span', 'Time', SPANS)}
-      <TextFilter label="Model" value={filters.model} onChange={(value) => onChange('model', value)} />
+      <LateInput {...text} label="Model" value={filters.model ?? ''} onSettled={(value) => onChange('model', value)} />
       {select(
         'provider',
         'Provider',
@@ -57,8 +58,8 @@ export function FilterBar({ filters, onChange, onClear, isLive, onLive }: Filter
           'Workspace',
           spaces.map(({ id, name }) => ({ value: id, label: name })),
         )}
-      <TextFilter label="Session" value={filters.session_id} onChange={(value) => onChange('session_id', value)} />
-      <TextFilter label="Error type" value={filters.error_type} onChange={(value) => onChange('error_type', value)} />
+      <LateInput {...text} label="Session" value={filters.session_id ?? ''} onSettled={(value) => onChange('session_id', value)} />
+      <LateInput {...text} label="Error type" value={filters.error_type ?? ''} onSettled={(value) => onChange('error_type', value)} />
       {Object.keys(filters).length > 0 && (
         <Button size="xs" variant="subtle" onClick={onClear}>
           Clear
@@ -75,36 +76,3 @@ const withChosen = (
   chosen: string | undefined,
 ): { readonly value: string; readonly label: string }[] =>
   chosen === undefined || data.some(({ value }) => value === chosen) ? [...data] : [...data, { value: chosen, label: chosen }]
-
-const PAUSE_MS = 350
-
-interface TextFilterProps {
-  readonly label: string
-  readonly value: string | undefined
-  readonly onChange: (value: string) => void
-}
-
-/** Asks once its writer pauses. */
-function TextFilter({ label, value = '', onChange }: TextFilterProps): ReactNode {
-  const [text, setText] = useState(value)
-  const [shown, setShown] = useState(value)
-  const later = useDebouncedCallback(onChange, PAUSE_MS)
-  // What changes the address otherwise (the way back, Clear) changes the field.
-  if (shown !== value) {
-    setShown(value)
-    setText(value)
-  }
-  return (
-    <TextInput
-      label={label}
-      w={WIDTH}
-      size="xs"
-      value={text}
-      placeholder="Any"
-      onChange={(event) => {
-        setText(event.currentTarget.value)
-        later(event.currentTarget.value.trim())
-      }}
-    />
-  )
-}

@@ -1,13 +1,15 @@
 import { expect, it } from 'vitest'
-import { filtersOf, queryOf, withFilter } from './filters.ts'
+import { filtersOf, NO_FILTERS, queryOf } from './filters.ts'
+
+const address = (text: string) => (name: string) => new URLSearchParams(text).get(name) ?? undefined
 
 it('an address names filters, and what it names wrongly is none', () => {
-  expect(filtersOf(new URLSearchParams('status=failed&model=acme/small&span=1h&session_id=%20&other=1&status=x'))).toEqual({
+  expect(filtersOf(address('status=failed&model=acme/small&span=1h&session_id=%20&other=1&status=x'))).toEqual({
     status: 'failed',
     model: 'acme/small',
     span: '1h',
   })
-  expect(filtersOf(new URLSearchParams('status=lost&span=100y'))).toEqual({})
+  expect(filtersOf(address('status=lost&span=100y'))).toEqual({})
 })
 
 it('a span is counted back from now, each time', () => {
@@ -17,9 +19,7 @@ it('a span is counted back from now, each time', () => {
   expect(queryOf({}, now)).toEqual({})
 })
 
-it('a filter that changes closes the record that was open and leaves the other filters', () => {
-  const search = new URLSearchParams('status=failed&id=gen-1&model=a')
-  expect(withFilter(search, 'model', 'b').toString()).toBe('status=failed&model=b')
-  expect(withFilter(search, 'status', null).toString()).toBe('model=a')
-  expect(search.get('id')).toBe('gen-1')
+it('every filter can be taken out of an address', () => {
+  const all = { status: 'failed', span: '1h', model: 'a', provider: 'b', error_type: 'c', api_key_hash: 'd', session_id: 'e', workspace_id: 'f' }
+  expect(Object.keys(filtersOf(address(new URLSearchParams(all).toString()))).toSorted()).toEqual(Object.keys(NO_FILTERS).toSorted())
 })

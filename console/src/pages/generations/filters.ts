@@ -19,27 +19,21 @@ export type TextFilter = (typeof TEXTS)[number]
 
 export type Filters = { readonly [K in TextFilter]?: string } & { readonly status?: Status; readonly span?: string }
 
-/** The filters an address names; what it names wrongly is none. */
-export function filtersOf(search: URLSearchParams): Filters {
+/** Changes of an address that take every filter out of it. */
+export const NO_FILTERS: { readonly [name: string]: undefined } = Object.fromEntries([...TEXTS, 'status', 'span'].map((name) => [name, undefined]))
+
+/** The filters an address names; what it names wrongly is none. `get` tells a part of the address by its name. */
+export function filtersOf(get: (name: string) => string | undefined): Filters {
   const found: { [name: string]: string } = {}
   for (const name of TEXTS) {
-    const value = search.get(name)?.trim() ?? ''
+    const value = get(name)?.trim() ?? ''
     if (value !== '') found[name] = value
   }
-  const status = search.get('status') ?? ''
-  if (STATUSES.some((one) => one === status)) found['status'] = status
-  const span = search.get('span') ?? ''
-  if (SPANS.some(({ value }) => value === span)) found['span'] = span
+  const status = get('status')
+  if (STATUSES.some((one) => one === status)) found['status'] = status!
+  const span = get('span')
+  if (SPANS.some(({ value }) => value === span)) found['span'] = span!
   return found
-}
-
-/** The address with one filter set, or without it; whatever else it names stays, but for the record that was open. */
-export function withFilter(search: URLSearchParams, name: keyof Filters, value: string | null): URLSearchParams {
-  const next = new URLSearchParams(search)
-  next.delete('id')
-  if (value === null || value === '') next.delete(name)
-  else next.set(name, value)
-  return next
 }
 
 /** What the API is asked: a span is counted back from `now` each time, in milliseconds since the epoch. */

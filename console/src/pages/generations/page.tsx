@@ -1,14 +1,14 @@
 import { Alert, Button, Center, Loader, Stack, Text } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
-import { useSearchParams } from 'wouter'
 import type { GenerationSummary } from '../../api/schema.ts'
 import { count, duration, moment, NOTHING, usd } from '../../lib/format.ts'
+import { useAddress } from '../../ui/address.ts'
 import { DataTable, type Column } from '../../ui/data-table.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { Detail } from './detail.tsx'
 import { FilterBar } from './filter-bar.tsx'
-import { filtersOf, withFilter, type Filters } from './filters.ts'
+import { filtersOf, NO_FILTERS } from './filters.ts'
 import { StatusBadge } from './status.tsx'
 import { useGenerations } from './use-generations.ts'
 
@@ -55,31 +55,29 @@ function Model({ of: { model, requested_model, error_type } }: { readonly of: Ge
 }
 
 export default function GenerationsPage(): ReactNode {
-  const [search, setSearch] = useSearchParams()
+  const { get, set } = useAddress()
   const [isLive, setLive] = useState(true)
-  const filters = filtersOf(search)
+  const filters = filtersOf(get)
   const found = useGenerations(filters, isLive)
-  const open = (id: string | null): void =>
-    setSearch((now) => {
-      const next = new URLSearchParams(now)
-      if (id === null) next.delete('id')
-      else next.set('id', id)
-      return next
-    })
-  const change = (name: keyof Filters, value: string | null): void => setSearch((now) => withFilter(now, name, value), { replace: true })
-  const id = search.get('id')
+  const id = get('id')
   return (
     <Page title="Generations" about="The record of every call: what it asked for, who served it, what it took and cost.">
-      <FilterBar filters={filters} onChange={change} onClear={() => setSearch({}, { replace: true })} isLive={isLive} onLive={setLive} />
+      <FilterBar
+        filters={filters}
+        onChange={(name, value) => set({ [name]: value ?? undefined })}
+        onClear={() => set(NO_FILTERS)}
+        isLive={isLive}
+        onLive={setLive}
+      />
       <Problem error={found.error} onRetry={found.again} />
       {found.isLoading ? (
         <Center h={120}>
           <Loader aria-label="Loading" />
         </Center>
       ) : (
-        <Found of={found} isFiltered={Object.keys(filters).length > 0} onOpen={(row) => open(row.id)} />
+        <Found of={found} isFiltered={Object.keys(filters).length > 0} onOpen={(row) => set({ id: row.id }, 'push')} />
       )}
-      {id !== null && <Detail key={id} id={id} onClose={() => open(null)} />}
+      {id !== undefined && <Detail key={id} id={id} onClose={() => set({ id: undefined })} />}
     </Page>
   )
 }

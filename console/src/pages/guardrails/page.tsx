@@ -1,8 +1,8 @@
 import { Badge, Button, Drawer, Group, Pagination, Select, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useSearchParams } from 'wouter'
 import { useRead } from '../../api/hooks.ts'
 import { moment } from '../../lib/format.ts'
+import { useAddress } from '../../ui/address.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -15,29 +15,20 @@ const NEW = 'new'
 const PAGE = 50
 
 export default function GuardrailsPage(): ReactNode {
-  const [search, setSearch] = useSearchParams()
-  const go = (change: { readonly [name: string]: string | undefined }): void =>
-    setSearch((before) => {
-      const after = new URLSearchParams(before)
-      for (const [name, value] of Object.entries(change)) {
-        if (value === undefined) after.delete(name)
-        else after.set(name, value)
-      }
-      return after
-    })
-  const open = search.get('open')
-  const workspace = search.get('workspace') ?? undefined
-  const offset = Math.max(0, Number(search.get('offset')) || 0)
+  const { get, set } = useAddress()
+  const open = get('open')
+  const workspace = get('workspace')
+  const offset = Math.max(0, Number(get('offset')) || 0)
   const guardrails = useRead('GET /api/v1/guardrails', { query: { limit: PAGE, offset, workspace_id: workspace } })
   const workspaces = useRead('GET /api/v1/workspaces', { query: { limit: 100 } })
   const rules = useRules()
   const all = workspaces.data?.data ?? []
-  const close = (): void => go({ open: undefined })
+  const close = (): void => set({ open: undefined })
   return (
     <Page
       title="Guardrails"
       about="What calls have to obey, whatever they ask for: by the default of their workspace, and by what is assigned to their key."
-      actions={<Button onClick={() => go({ open: NEW })}>New guardrail</Button>}
+      actions={<Button onClick={() => set({ open: NEW }, 'push')}>New guardrail</Button>}
     >
       {all.length > 1 && (
         <Select
@@ -48,7 +39,7 @@ export default function GuardrailsPage(): ReactNode {
           w={260}
           data={all.map(({ id, name }) => ({ value: id, label: name }))}
           value={workspace ?? null}
-          onChange={(next) => go({ workspace: next ?? undefined, offset: undefined })}
+          onChange={(next) => set({ workspace: next ?? undefined, offset: undefined })}
         />
       )}
       <Loaded of={rules}>
@@ -57,28 +48,28 @@ export default function GuardrailsPage(): ReactNode {
             <Loaded of={guardrails}>
               {({ data, total_count: total }) => (
                 <>
-                  <List guardrails={data} workspaces={all} fields={fields} onOpen={(id) => go({ open: id })} />
+                  <List guardrails={data} workspaces={all} fields={fields} onOpen={(id) => set({ open: id }, 'push')} />
                   {total > PAGE && (
                     <Pagination
                       aria-label="Pages"
                       total={Math.ceil(total / PAGE)}
                       value={Math.floor(offset / PAGE) + 1}
-                      onChange={(page) => go({ offset: String((page - 1) * PAGE) })}
+                      onChange={(page) => set({ offset: String((page - 1) * PAGE) }, 'push')}
                     />
                   )}
                 </>
               )}
             </Loaded>
             <Drawer
-              opened={open !== null}
+              opened={open !== undefined}
               onClose={close}
               position="right"
               size="xl"
               title={open === NEW ? 'New guardrail' : 'Guardrail'}
               closeButtonProps={{ 'aria-label': 'Close' }}
             >
-              {open === NEW && <Creator fields={fields} workspaces={all} onCreated={(id) => go({ open: id })} />}
-              {open !== null && open !== NEW && <Opened key={open} id={open} fields={fields} workspaces={all} onClose={close} />}
+              {open === NEW && <Creator fields={fields} workspaces={all} onCreated={(id) => set({ open: id }, 'push')} />}
+              {open !== undefined && open !== NEW && <Opened key={open} id={open} fields={fields} workspaces={all} onClose={close} />}
             </Drawer>
           </>
         )}

@@ -19,12 +19,12 @@ export default function KeysPage(): ReactNode {
   const [creating, { open, close }] = useDisclosure()
   // Every creation starts with an empty form.
   const [creation, setCreation] = useState(0)
-  const text = get('q')
+  const text = get('q') ?? ''
   // That of the key where the address names none, for the gateway as well.
   const named = get('workspace')
-  const workspaceId = named || (own ?? '')
+  const workspaceId = named ?? own ?? ''
   const disabled = get('disabled') === 'true'
-  const query = { ...(disabled ? { include_disabled: 'true' } : {}), ...(named === '' ? {} : { workspace_id: named }) }
+  const query = { ...(disabled ? { include_disabled: 'true' } : {}), workspace_id: named }
   const { of, hasMore, isReading, more } = usePages('GET /api/v1/keys', { query }, { all: text !== '' })
   const create = (): void => {
     setCreation(creation + 1)
@@ -37,22 +37,27 @@ export default function KeysPage(): ReactNode {
       actions={<Button onClick={create}>Create key</Button>}
     >
       <Group align="flex-end" gap="sm">
-        <WorkspaceSelect workspaces={workspaces} value={workspaceId} onChange={(id) => set({ workspace: id === own ? '' : id })} />
+        <WorkspaceSelect workspaces={workspaces} value={workspaceId} onChange={(id) => set({ workspace: id === own ? undefined : id })} />
         <TextInput
           label="Find"
           placeholder="name, label or hash"
           value={text}
-          onChange={(event) => set({ q: event.currentTarget.value }, { replace: true })}
+          onChange={(event) => set({ q: event.currentTarget.value })}
           w={{ base: '100%', xs: 240 }}
         />
-        <Switch label="Show disabled" checked={disabled} onChange={(event) => set({ disabled: event.currentTarget.checked ? 'true' : '' })} pb={8} />
+        <Switch
+          label="Show disabled"
+          checked={disabled}
+          onChange={(event) => set({ disabled: event.currentTarget.checked ? 'true' : undefined })}
+          pb={8}
+        />
       </Group>
       <Loaded of={of}>
         {(keys) => (
           <>
             <KeyTable
               keys={keysWith(keys, text)}
-              onOpen={({ hash }) => set({ key: hash })}
+              onOpen={({ hash }) => set({ key: hash }, 'push')}
               empty={
                 text === '' ? (
                   <>
@@ -80,7 +85,7 @@ export default function KeysPage(): ReactNode {
         )}
       </Loaded>
       <CreateKey key={creation} opened={creating} workspaces={workspaces} workspaceId={workspaceId} onClose={close} />
-      <KeyDetail hash={get('key')} workspaceName={nameOf} onClose={() => set({ key: '' })} />
+      <KeyDetail hash={get('key') ?? ''} workspaceName={nameOf} onClose={() => set({ key: undefined })} />
     </Page>
   )
 }

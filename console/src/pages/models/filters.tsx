@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 import { useRead } from '../../api/hooks.ts'
 import { LateInput } from '../../ui/late-input.tsx'
-import type { Address } from '../../ui/use-address.ts'
+import type { Address } from '../../ui/address.ts'
 import { ABILITIES, CONTEXTS, FILTERS, isAmount, MODALITIES, SORTS } from './query.ts'
 
 export interface FiltersProps {

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import type { Answer } from '../../api/client.ts'
 import { count, NOTHING, short } from '../../lib/format.ts'
 import { DataTable, type Column } from '../../ui/data-table.tsx'
-import type { Address } from '../../ui/use-address.ts'
+import type { Address } from '../../ui/address.ts'
 import { perMillion, priceShown } from './prices.ts'
 import { ABILITIES, PAGE, pageOf } from './query.ts'
 

@@ -1,7 +1,7 @@
 import { Group, Paper, SegmentedControl, Select, Stack, Text, Title } from '@mantine/core'
 import { useMemo, type ReactNode } from 'react'
 import { BarChart } from '../../ui/bar-chart.tsx'
-import type { Address } from '../../ui/use-address.ts'
+import type { Address } from '../../ui/address.ts'
 import { byDay, isMetric, lastDays, METRICS, rank, seriesOf, sum, type ActivityRow, type Grouping, type Metric } from './activity.ts'
 import { Figures } from './figures.tsx'
 import { Ranking } from './ranking.tsx'

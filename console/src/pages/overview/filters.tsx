@@ -1,6 +1,6 @@
 import { Group, Select } from '@mantine/core'
 import type { ReactNode } from 'react'
-import type { Address } from '../../ui/use-address.ts'
+import type { Address } from '../../ui/address.ts'
 import { useKeys, type ApiKey, type Workspace } from './reads.ts'
 
 export interface Filter {

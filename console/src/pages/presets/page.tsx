@@ -21,9 +21,9 @@ export default function PresetsPage(): ReactNode {
   const [creation, setCreation] = useState(0)
   // That of the key where the address names none, for the gateway as well.
   const named = get('workspace')
-  const workspaceId = named || (own ?? '')
-  const { of } = usePages('GET /api/v1/presets', { query: named === '' ? {} : { workspace_id: named } }, { all: true })
-  const elsewhere = (id: string): string => (id === own ? '' : id)
+  const workspaceId = named ?? own ?? ''
+  const { of } = usePages('GET /api/v1/presets', { query: { workspace_id: named } }, { all: true })
+  const elsewhere = (id: string): string | undefined => (id === own ? undefined : id)
   const create = (): void => {
     setCreation(creation + 1)
     open()
@@ -35,7 +35,7 @@ export default function PresetsPage(): ReactNode {
       actions={<Button onClick={create}>Create preset</Button>}
     >
       <Group align="flex-end" gap="sm">
-        <WorkspaceSelect workspaces={workspaces} value={workspaceId} onChange={(id) => set({ workspace: elsewhere(id), preset: '' })} />
+        <WorkspaceSelect workspaces={workspaces} value={workspaceId} onChange={(id) => set({ workspace: elsewhere(id), preset: undefined })} />
       </Group>
       <Loaded of={of}>
         {(presets) => (
@@ -43,7 +43,7 @@ export default function PresetsPage(): ReactNode {
             label="Presets"
             rows={presets}
             keyOf={({ id }) => id}
-            onOpen={({ slug }) => set({ preset: slug })}
+            onOpen={({ slug }) => set({ preset: slug }, 'push')}
             columns={COLUMNS}
             empty={
               <>
@@ -64,10 +64,10 @@ export default function PresetsPage(): ReactNode {
         onClose={close}
         onCreated={(slug, id) => {
           close()
-          set({ preset: slug, workspace: elsewhere(id) })
+          set({ preset: slug, workspace: elsewhere(id) }, 'push')
         }}
       />
-      <PresetDetail slug={get('preset')} workspaceId={named} onClose={() => set({ preset: '' })} />
+      <PresetDetail slug={get('preset') ?? ''} workspaceId={named ?? ''} onClose={() => set({ preset: undefined })} />
     </Page>
   )
 }

@@ -25,8 +25,8 @@ export default function ProviderKeysPage(): ReactNode {
   const provider = get('provider')
   // That of the key where the address names none, for the gateway as well.
   const named = get('workspace')
-  const workspaceId = named || (own ?? '')
-  const query = { ...(provider === '' ? {} : { provider }), ...(named === '' ? {} : { workspace_id: named }) }
+  const workspaceId = named ?? own ?? ''
+  const query = { provider, workspace_id: named }
   const { of } = usePages('GET /api/v1/byok', { query }, { all: true })
   const providerName = (slug: string): string => providers.find((one) => one.slug === slug)?.name ?? slug
   const create = (): void => {
@@ -40,13 +40,13 @@ export default function ProviderKeysPage(): ReactNode {
       actions={<Button onClick={create}>Add key</Button>}
     >
       <Group align="flex-end" gap="sm">
-        <WorkspaceSelect workspaces={workspaces} value={workspaceId} onChange={(id) => set({ workspace: id === own ? '' : id })} />
+        <WorkspaceSelect workspaces={workspaces} value={workspaceId} onChange={(id) => set({ workspace: id === own ? undefined : id })} />
         <Select
           label="Provider"
           placeholder="all providers"
           data={providers.map(({ slug, name }) => ({ value: slug, label: name }))}
-          value={provider === '' ? null : provider}
-          onChange={(slug) => set({ provider: slug ?? '' })}
+          value={provider ?? null}
+          onChange={(slug) => set({ provider: slug ?? undefined })}
           searchable
           clearable
           w={{ base: '100%', xs: 240 }}
@@ -58,12 +58,12 @@ export default function ProviderKeysPage(): ReactNode {
             label="Provider keys"
             rows={rows.map((key) => ({ key, provider: providerName(key.provider) }))}
             keyOf={({ key }) => key.id}
-            onOpen={({ key }) => set({ key: key.id })}
+            onOpen={({ key }) => set({ key: key.id }, 'push')}
             columns={COLUMNS}
             empty={
               <>
-                This workspace has no key of its own{provider === '' ? '' : ` at ${providerName(provider)}`}: the gateway's credentials serve its
-                calls.{' '}
+                This workspace has no key of its own{provider === undefined ? '' : ` at ${providerName(provider)}`}: the gateway's credentials serve
+                its calls.{' '}
                 <Button variant="subtle" size="compact-sm" onClick={create}>
                   Add one
                 </Button>
@@ -78,10 +78,10 @@ export default function ProviderKeysPage(): ReactNode {
         providers={providers}
         workspaces={workspaces}
         workspaceId={workspaceId}
-        provider={provider}
+        provider={provider ?? ''}
         onClose={close}
       />
-      <ProviderKeyDetail id={get('key')} providerName={providerName} workspaceName={nameOf} onClose={() => set({ key: '' })} />
+      <ProviderKeyDetail id={get('key') ?? ''} providerName={providerName} workspaceName={nameOf} onClose={() => set({ key: undefined })} />
     </Page>
   )
 }

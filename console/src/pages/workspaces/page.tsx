@@ -42,7 +42,7 @@ export default function WorkspacesPage(): ReactNode {
             label="Workspaces"
             rows={workspaces.map((workspace) => ({ workspace, spent: spent?.(workspace.id) }))}
             keyOf={({ workspace }) => workspace.id}
-            onOpen={({ workspace }) => set({ workspace: workspace.id })}
+            onOpen={({ workspace }) => set({ workspace: workspace.id }, 'push')}
             empty="There is no workspace this key can see."
             columns={COLUMNS}
           />
@@ -54,10 +54,10 @@ export default function WorkspacesPage(): ReactNode {
         onClose={close}
         onCreated={(id) => {
           close()
-          set({ workspace: id })
+          set({ workspace: id }, 'push')
         }}
       />
-      <WorkspaceDetail id={get('workspace')} onClose={() => set({ workspace: '' })} />
+      <WorkspaceDetail id={get('workspace') ?? ''} onClose={() => set({ workspace: undefined })} />
     </Page>
   )
 }
