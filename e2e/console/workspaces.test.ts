@@ -101,7 +101,7 @@ describe.skipIf(!hasBrowser)('the workspaces page', () => {
     const save = form.getByRole('button', { name: 'Save budgets' })
     const saved = async (expected: readonly (readonly [string, number])[]): Promise<void> => {
       await save.click()
-      await expect.poll(() => budgets(id)).toEqual(expected)
+      await expect.poll(() => budgets(id), { timeout: 15_000 }).toEqual(expected)
     }
     await form.getByLabel('Per month').fill('10')
     await form.getByLabel('Per day').fill('2')
@@ -141,7 +141,7 @@ describe.skipIf(!hasBrowser)('the workspaces page', () => {
       const form = page.getByRole('form', { name: 'Budgets' })
       await form.getByLabel('Per day').fill('0.0000001')
       await form.getByRole('button', { name: 'Save budgets' }).click()
-      await expect.poll(status).toBe(403)
+      await expect.poll(status, { timeout: 15_000 }).toBe(403)
     } finally {
       await paid.close()
     }
@@ -183,7 +183,7 @@ describe.skipIf(!hasBrowser)('the workspaces page', () => {
     const form = page.getByRole('form', { name: 'Budgets' })
     await form.getByLabel('Per day').fill('3')
     await form.getByRole('button', { name: 'Save budgets' }).click()
-    await expect.poll(() => budgets(id)).toEqual([['daily', 3]])
+    await expect.poll(() => budgets(id), { timeout: 15_000 }).toEqual([['daily', 3]])
     await page.getByRole('button', { name: 'Close' }).click()
     await page.getByRole('button', { name: 'Create workspace' }).click()
     const creation = page.getByRole('form', { name: 'New workspace' })
