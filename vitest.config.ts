@@ -20,9 +20,15 @@ const ALONE = [
  * Rooms whose tests leave nothing behind: they share a process, and load its sources once (a quarter of their time). The few that put a false
  * clock in place or measure memory put it back, or measure before and after. What looks at signals, open handles or other processes stands elsewhere.
  */
-const TOGETHER = ['accounts', 'catalog', 'config', 'core', 'destinations', 'dialects', 'lib', 'plugins', 'providers', 'router'].map(
-  (room) => `src/${room}/**/*.test.ts`,
-)
+const TOGETHER = [
+  'console/src/**/*.test.ts',
+  ...['accounts', 'catalog', 'config', 'core', 'destinations', 'dialects', 'lib', 'plugins', 'providers', 'router'].map(
+    (room) => `src/${room}/**/*.test.ts`,
+  ),
+]
+
+/** A browser takes a core where it works, and its tests wait for pages half of their time: among themselves they get on. */
+const IN_BROWSER = ['e2e/console/*.test.ts']
 
 /** Most scenarios wait for clocks and sockets, so more of them than processors may be on their way. */
 const BESIDE = Math.max(3, availableParallelism() + 1)
@@ -51,13 +57,14 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'side by side',
-          include: ['src/**/*.test.ts', 'e2e/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts', 'console/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, '**/__fixtures__/**', ...TOGETHER, ...ALONE],
+          include: ['src/**/*.test.ts', 'e2e/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, '**/__fixtures__/**', ...TOGETHER, ...IN_BROWSER, ...ALONE],
           maxWorkers: BESIDE,
           sequence: { groupOrder: 1 },
         },
       },
-      { extends: true, test: { name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 2 } } },
+      { extends: true, test: { name: 'in a browser', include: IN_BROWSER, maxWorkers: BESIDE + 1, sequence: { groupOrder: 2 } } },
+      { extends: true, test: { name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 3 } } },
     ],
   },
 })

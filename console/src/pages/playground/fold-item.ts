@@ -1,5 +1,4 @@
-import type { StreamEvent } from './fold.ts'
-import type { Item } from './run.ts'
+import type { Item, StreamEvent } from './run.ts'
 
 type Loose = { readonly [name: string]: unknown }
 

@@ -1,11 +1,5 @@
 import { applyToItem, isKnownQuiet } from './fold-item.ts'
-import { isOver, type Failure, type Item, type Metadata, type Run, type Usage } from './run.ts'
-
-/** One event of the stream, parsed. */
-export interface StreamEvent {
-  readonly type: string
-  readonly [member: string]: unknown
-}
+import { isOver, type Failure, type Item, type Metadata, type Run, type StreamEvent, type Usage } from './run.ts'
 
 /** Everything that can happen to a request after it was sent. */
 export type Happening =

@@ -1,5 +1,11 @@
 /** What is known of one answer, from the moment its request was sent. Everything here is data: `fold.ts` makes it, components show it. */
 
+/** One event of the stream, parsed. */
+export interface StreamEvent {
+  readonly type: string
+  readonly [member: string]: unknown
+}
+
 /** One item of an answer, as the gateway told it: items of types this page does not know are kept whole, and sent back whole. */
 export interface Item {
   readonly type: string

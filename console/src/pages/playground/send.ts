@@ -1,6 +1,7 @@
 import { createParser } from 'eventsource-parser'
 import type { Body } from './body.ts'
-import type { Happening, Resource, StreamEvent } from './fold.ts'
+import type { Happening, Resource } from './fold.ts'
+import type { StreamEvent } from './run.ts'
 
 export interface SendOptions {
   readonly key: string
