@@ -37,8 +37,10 @@ async function readEvents(response: Response, onHappening: (happening: Happening
       if (event !== undefined) onHappening({ type: 'event', event })
     },
   })
+  // By its reader: not every browser can walk a stream.
+  const reader = response.body?.getReader()
   const decoder = new TextDecoder()
-  if (response.body !== null) for await (const bytes of response.body) parser.feed(decoder.decode(bytes, { stream: true }))
+  for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) parser.feed(decoder.decode(read.value, { stream: true }))
   onHappening({ type: 'ended' })
 }
 
