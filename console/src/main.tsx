@@ -5,7 +5,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import { ApiError } from './api/client.ts'
-import { theme } from './theme.ts'
+import { readable, theme } from './theme.ts'
 
 const RETRIES = 2
 
@@ -21,7 +21,7 @@ const queries = new QueryClient({
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto">
+    <MantineProvider theme={theme} cssVariablesResolver={readable} defaultColorScheme="auto">
       <QueryClientProvider client={queries}>
         <App />
       </QueryClientProvider>

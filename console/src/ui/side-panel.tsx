@@ -19,16 +19,7 @@ export function SidePanel({ title, opened, onClose, size, children }: SidePanelP
     if (event.key === 'Escape' && isHere) onClose()
   }
   return (
-    <Drawer
-      opened={opened}
-      onClose={onClose}
-      title={title}
-      position="right"
-      size={size}
-      closeOnEscape={false}
-      onKeyDown={onKeyDown}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Drawer opened={opened} onClose={onClose} title={title} position="right" size={size} closeOnEscape={false} onKeyDown={onKeyDown}>
       {children}
     </Drawer>
   )

@@ -82,7 +82,6 @@ function OpenedDrawer({ search, onGo, workspaceOf }: OpenedDrawerProps): ReactNo
       position="right"
       size="min(760px, 100vw)"
       title={isNew ? 'New destination' : (name ?? 'Destination')}
-      closeButtonProps={{ 'aria-label': 'Close' }}
       // What somebody is typing is not lost by a click beside it.
       closeOnClickOutside={!isNew && tab !== 'settings'}
     >

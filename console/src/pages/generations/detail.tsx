@@ -17,7 +17,7 @@ export interface DetailProps {
 export function Detail({ id, onClose }: DetailProps): ReactNode {
   const read = useRead('GET /api/v1/generations/{id}', { params: { id } })
   return (
-    <Drawer opened onClose={onClose} position="right" size="xl" title="Generation" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Drawer opened onClose={onClose} position="right" size="xl" title="Generation">
       <Loaded of={read}>
         {({ data }) => (
           <Stack>

@@ -60,14 +60,7 @@ export default function GuardrailsPage(): ReactNode {
                 </>
               )}
             </Loaded>
-            <Drawer
-              opened={open !== undefined}
-              onClose={close}
-              position="right"
-              size="xl"
-              title={open === NEW ? 'New guardrail' : 'Guardrail'}
-              closeButtonProps={{ 'aria-label': 'Close' }}
-            >
+            <Drawer opened={open !== undefined} onClose={close} position="right" size="xl" title={open === NEW ? 'New guardrail' : 'Guardrail'}>
               {open === NEW && <Creator fields={fields} workspaces={all} onCreated={(id) => set({ open: id }, 'push')} />}
               {open !== undefined && open !== NEW && <Opened key={open} id={open} fields={fields} workspaces={all} onClose={close} />}
             </Drawer>

@@ -21,14 +21,7 @@ export interface DetailsProps {
 /** Who serves a model, at what price and how well. */
 export function Details({ model, onClose }: DetailsProps): ReactNode {
   return (
-    <Drawer
-      opened={model !== undefined}
-      onClose={onClose}
-      position="right"
-      size="lg"
-      title={<Text fw={650}>{model}</Text>}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Drawer opened={model !== undefined} onClose={onClose} position="right" size="lg" title={<Text fw={650}>{model}</Text>}>
       {model !== undefined && <Content key={model} model={model} />}
     </Drawer>
   )

@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
+import { startFakeDestination, type FakeDestination } from '../../src/testing/fake-destination.ts'
+import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** Rules of WCAG 2.2, levels A and AA. */
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+
+interface Finding {
+  readonly id: string
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
+}
+
+/** What a page has against people who do not see it, or see it badly, or use no mouse: one line each. */
+async function faultsOf(page: Page): Promise<readonly string[]> {
+  // Evaluated as the tool does, not as a script of the page: its policy forbids those.
+  await page.evaluate(AXE)
+  const found = await page.evaluate(`axe.run(document, { runOnly: ${JSON.stringify(TAGS)} }).then(({ violations }) => violations)`)
+  return (found as readonly Finding[]).flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary.split('\n')[1]?.trim() ?? ''}`),
+  )
+}
+
+describe.skipIf(!hasBrowser)('the console is for everybody', () => {
+  const browser = withBrowser()
+  let gateway: TestGateway
+  let receiver: FakeDestination
+  beforeAll(async () => {
+    receiver = await startFakeDestination()
+    gateway = await startGateway()
+    for (const model of ['demo/echo', 'demo/reason', 'demo/error-429', 'demo/tool']) await (await gateway.respond({ model, input: 'hi' })).text()
+    await gateway.api('POST', '/api/v1/keys', { name: 'limited', limit: 5, limit_reset: 'daily' })
+    await gateway.api('POST', '/api/v1/workspaces', { name: 'Team', slug: 'team' })
+    await gateway.api('POST', '/api/v1/observability/destinations', { type: 'webhook', name: 'hook', config: { url: receiver.url } })
+    await gateway.api('POST', '/api/v1/guardrails', { name: 'few models', allowed_models: ['demo/echo'] })
+    await gateway.api('POST', '/api/v1/presets', { slug: 'short', system_prompt: 'Be short.' })
+  })
+  afterAll(async () => {
+    await gateway.close()
+    await receiver.close()
+  })
+
+  const PAGES = ['/', '/generations', '/playground', '/destinations', '/models', '/keys', '/workspaces', '/provider-keys', '/guardrails', '/presets']
+  it.each(PAGES)('%s, in light and dark', async (path) => {
+    const { page } = await browser.console(gateway, path)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.waitForLoadState('networkidle')
+    expect(await faultsOf(page)).toEqual([])
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.locator('html[data-mantine-color-scheme="dark"]').waitFor()
+    expect(await faultsOf(page)).toEqual([])
+  })
+
+  it('an answer in the playground, and the plan', async () => {
+    const { page } = await browser.console(gateway, '/playground?model=demo%2Freason')
+    await page.getByLabel('Inference key').fill(gateway.key)
+    await page.getByRole('button', { name: 'Use this key' }).click()
+    await page.getByLabel('Message').fill('Why?')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByText('Demo (simulated) answered.').waitFor()
+    await page.getByLabel('Message').fill('And then?')
+    await page.getByRole('button', { name: 'Plan' }).click()
+    await page.getByRole('table', { name: 'Endpoints that would be tried' }).waitFor()
+    expect(await faultsOf(page)).toEqual([])
+  })
+
+  it('the door', async () => {
+    const { page } = await browser.open(`${gateway.url}/console/`)
+    await page.getByLabel('Management key').waitFor()
+    expect(await faultsOf(page)).toEqual([])
+  })
+
+  it.each([
+    ['/generations', 'demo/echo'],
+    ['/destinations', 'hook'],
+    ['/models', 'demo/echo'],
+    ['/keys', 'limited'],
+    ['/workspaces', 'Team'],
+    ['/guardrails', 'few models'],
+    ['/presets', 'short'],
+  ])('%s, with one opened by the keyboard', async (path, name) => {
+    const { page } = await browser.console(gateway, path)
+    const row = page.getByRole('row').filter({ hasText: name }).first()
+    await row.focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await page.waitForLoadState('networkidle')
+    expect(await faultsOf(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+  })
+})
