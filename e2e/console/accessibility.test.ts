@@ -1,12 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
 import { startFakeDestination, type FakeDestination } from '../../src/testing/fake-destination.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** Rules of WCAG 2.2, levels A and AA. */
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
@@ -19,7 +16,7 @@ interface Finding {
 /** What a page has against people who do not see it, or see it badly, or use no mouse: one line each. */
 async function faultsOf(page: Page): Promise<readonly string[]> {
   // Evaluated as the tool does, not as a script of the page: its policy forbids those.
-  await page.evaluate(AXE)
+  await page.evaluate(axe.source)
   const found = await page.evaluate(`axe.run(document, { runOnly: ${JSON.stringify(TAGS)} }).then(({ violations }) => violations)`)
   return (found as readonly Finding[]).flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary.split('\n')[1]?.trim() ?? ''}`),
