@@ -31,9 +31,9 @@ afterEach(async () => {
   await upstream.close()
 })
 
-const ask = async (): Promise<{ readonly status: number; readonly used: readonly string[]; readonly text: string }> => {
+const ask = async (more: object = {}): Promise<{ readonly status: number; readonly used: readonly string[]; readonly text: string }> => {
   const before = upstream.requests.length
-  const response = await gateway.respond({ model: 'acme/small', input: 'hi' })
+  const response = await gateway.respond({ model: 'acme/small', input: 'hi', ...more })
   const text = await response.text()
   return {
     status: response.status,
@@ -101,14 +101,16 @@ describe('a pool of three credentials', () => {
     await gateway.close()
     const dearer = await startFakeUpstream(stream(chatText('from the dearer one')))
     gateway = await startWithThree(upstream.url, dearer.url)
+    // Chance prefers the cheaper one and no more than that.
+    const askByPrice = () => ask({ provider: { sort: 'price' } })
     try {
       verdicts.set('Bearer one', 429)
-      expect([await ask(), await ask(), await ask()].map(({ used }) => used.length)).toEqual([2, 1, 1])
+      expect([await askByPrice(), await askByPrice(), await askByPrice()].map(({ used }) => used.length)).toEqual([2, 1, 1])
       expect(dearer.requests).toHaveLength(0)
       // Once all are limited, so is the endpoint.
       for (const one of ['two', 'three']) verdicts.set(`Bearer ${one}`, 429)
-      await ask()
-      expect((await ask()).used).toEqual([])
+      await askByPrice()
+      expect((await askByPrice()).used).toEqual([])
       expect(dearer.requests).toHaveLength(2)
     } finally {
       await dearer.close()
