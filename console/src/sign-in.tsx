@@ -34,8 +34,8 @@ export function SignIn({ refused, onSignedIn }: SignInProps): ReactNode {
           <Stack>
             <Title order={1}>Signalbox</Title>
             <Text size="sm" c="dimmed">
-              Sign in with a management key. The gateway printed one at its first start; <code>signalbox keys create --management</code> makes
-              another.
+              Sign in with a management key. The gateway printed one at its first start;{' '}
+              <code>npm run signalbox -- keys create --management --name NAME</code> makes another.
             </Text>
             <PasswordInput
               label="Management key"
