@@ -1,10 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { GatewayError } from '../core/error.ts'
 import type { ConsoleFile, ConsoleFiles } from '../http/management/console-routes.ts'
 
 /** The builds lie two folders above where a source of this room stands, and one above where a bundle does. */
 const PLACES = [join(import.meta.dirname, '..'), join(import.meta.dirname, '../../dist')]
+
+const gone = (): never => {
+  throw new GatewayError('not_found', 'The console was built anew since this gateway started: start it again')
+}
 
 /** The console that was built last, or undefined where none was: `npm start` and images have one, bare sources do not. */
 export function findConsole(places: readonly string[] = PLACES): ConsoleFiles | undefined {
@@ -16,7 +21,7 @@ export function findConsole(places: readonly string[] = PLACES): ConsoleFiles | 
       return {
         build: folder,
         get: (path) => byPath.get(path),
-        read: ({ path }, encoding) => readFile(join(place, folder, encoding === undefined ? path : `${path}.${encoding}`)),
+        read: ({ path }, encoding) => readFile(join(place, folder, encoding === undefined ? path : `${path}.${encoding}`)).catch(gone),
       }
     } catch {
       // Not here.
