@@ -7,6 +7,7 @@ import { Confirm } from '../../ui/confirm.tsx'
 import { DataTable, type Column } from '../../ui/data-table.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Problem } from '../../ui/problem.tsx'
+import { letterAim } from './letter-aim.ts'
 import { STATUS_EVERY_MS } from './list.tsx'
 
 const LETTERS = 'GET /api/v1/observability/destinations/{id}/dead-letters'
@@ -20,10 +21,9 @@ export function DeadLetters({ id }: { readonly id: string }): ReactNode {
   const letters = useRead(LETTERS, { params: { id }, query: { limit: PAGE, offset: (page - 1) * PAGE } }, { every: STATUS_EVERY_MS })
   const replay = useChange('POST /api/v1/observability/destinations/{id}/dead-letters/replay', [LETTERS, STATUS])
   const purge = useChange('POST /api/v1/observability/destinations/{id}/dead-letters/purge', [LETTERS, STATUS])
-  // What is gone is not chosen any more.
-  const chosen = (letters.data?.data ?? []).flatMap((letter) => (wanted.has(letter.id) ? [letter.id] : []))
-  const input = { params: { id }, body: chosen.length === 0 ? {} : { ids: chosen } }
-  const said = chosen.length === 0 ? 'all' : `${chosen.length} chosen`
+  const listed = (letters.data?.data ?? []).map((letter) => letter.id)
+  const { chosen, body, said } = letterAim(wanted, listed)
+  const carriedOut = (): void => setWanted(new Set())
   const turn = (to: number): void => {
     setPage(to)
     setWanted(new Set())
@@ -47,16 +47,29 @@ export function DeadLetters({ id }: { readonly id: string }): ReactNode {
                 onChange={({ currentTarget }) => setWanted(new Set(currentTarget.checked ? data.map((letter) => letter.id) : []))}
               />
               <Group gap="xs">
-                <Button size="xs" loading={replay.isPending} onClick={() => replay.mutate(input)}>
+                <Button
+                  size="xs"
+                  loading={replay.isPending}
+                  disabled={body === undefined}
+                  onClick={() => body !== undefined && replay.mutate({ params: { id }, body }, { onSuccess: carriedOut })}
+                >
                   Replay {said}
                 </Button>
-                <Confirm label={`Delete ${said}`} title={`Delete ${said} dead letters?`} onConfirm={() => purge.mutateAsync(input)}>
+                <Confirm
+                  label={`Delete ${said}`}
+                  title={`Delete ${said} dead letters?`}
+                  onConfirm={async () => {
+                    if (body === undefined) throw new Error('Those that were chosen are not there any more.')
+                    await purge.mutateAsync({ params: { id }, body })
+                    carriedOut()
+                  }}
+                >
                   They are never delivered then. The generations themselves stay in the gateway.
                 </Confirm>
               </Group>
             </Group>
           )}
-          <LetterTable letters={data} wanted={wanted} onWanted={setWanted} />
+          <LetterTable letters={data} wanted={new Set(chosen)} onWanted={setWanted} />
           {total > PAGE && (
             <Pagination
               total={Math.ceil(total / PAGE)}
