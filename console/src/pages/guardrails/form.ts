@@ -1,3 +1,4 @@
+import { numberOf, type NumberField } from '../../lib/fields.ts'
 import type { RuleField } from './rule-schema.ts'
 
 /** What the form holds, by the names of the API; lists of rows as rows of texts, JSON as it was typed. */
@@ -50,7 +51,7 @@ function sent(field: RuleField, value: unknown): unknown {
       return rows.length > 0 ? rows : null
     }
     case 'number':
-      return typeof value === 'number' ? value : null
+      return numberOf(value as NumberField)
     case 'json':
       return textOf(value).trim() === '' ? null : (JSON.parse(textOf(value)) as unknown)
     case 'flag':

@@ -103,6 +103,14 @@ it('a change is sent as what is not as it was, an emptied rule as null', () => {
   })
 })
 
+it('a number that is still text, as fields hold 5. and 0.50, is that number and not none', () => {
+  const before = formOf(fields, { name: 'Mine', limit_usd: 5 })
+  const limited = (limit: string | number): object => changes(fields, before, { ...before, rules: { ...before.rules, limit_usd: limit } })
+  expect(['0.50', '5.', '5.0', '', '.'].map(limited)).toEqual([{ limit_usd: 0.5 }, {}, {}, { limit_usd: null }, { limit_usd: '.' }])
+  const made = createBody(fields, { name: 'Mine', description: '', rules: { ...empty.rules, limit_usd: '1.50' } })
+  expect(made).toEqual({ name: 'Mine', limit_usd: 1.5 })
+})
+
 it('what cannot be sent is said at its field', () => {
   const problems = problemsOf(fields, {
     ...empty,
