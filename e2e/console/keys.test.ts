@@ -131,6 +131,21 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     expect(problems).toEqual([])
   })
 
+  it('says at once that the gateway is away, and sends nothing later by itself', async () => {
+    const { hash } = await create({ name: 'to keep' })
+    const { page } = await browser.console(gateway, `/keys?key=${hash}`)
+    const drawer = page.getByRole('dialog', { name: 'Key' })
+    await drawer.getByRole('button', { name: 'Disable' }).waitFor()
+    await page.context().setOffline(true)
+    await drawer.getByRole('button', { name: 'Disable' }).click()
+    await drawer.getByText('The gateway cannot be reached.').first().waitFor()
+    await page.context().setOffline(false)
+    await drawer.getByLabel('Name').fill('kept')
+    await drawer.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('row', { name: /kept/ }).waitFor()
+    expect((await keys()).find((key) => key.hash === hash)).toMatchObject({ name: 'kept', disabled: false })
+  })
+
   it('revokes a key after it asked', async () => {
     const { hash, secret } = await create({ name: 'to revoke' })
     const { page, problems } = await browser.console(gateway, `/keys?key=${hash}`)
