@@ -146,6 +146,21 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     expect((await keys()).find((key) => key.hash === hash)).toMatchObject({ name: 'kept', disabled: false })
   })
 
+  it('makes no key without an end where the end was typed by half', async () => {
+    const { page } = await browser.console(gateway, '/keys')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Create a key' })
+    await dialog.getByLabel('Name').fill('half an end')
+    await dialog.getByLabel('Expires').pressSequentially('01312031')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await dialog.getByText('A date and a time are expected.').waitFor()
+    expect((await keys()).map(({ name }) => name)).not.toContain('half an end')
+    await dialog.getByLabel('Expires').fill('2031-01-31T12:00')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    expect((await keys()).find(({ name }) => name === 'half an end')).toMatchObject({ expires_at: expect.stringContaining('2031-01-3') })
+  })
+
   it('revokes a key after it asked', async () => {
     const { hash, secret } = await create({ name: 'to revoke' })
     const { page, problems } = await browser.console(gateway, `/keys?key=${hash}`)

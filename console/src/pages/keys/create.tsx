@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
-import { useState, type ReactNode } from 'react'
+import { useRef, useState, type ReactNode } from 'react'
 import { useChange, useRead } from '../../api/hooks.ts'
 import type { Workspace } from '../../api/schema.ts'
 import { refusalAt, refusalElsewhere } from '../../lib/fields.ts'
@@ -47,6 +47,14 @@ function CreateKeyForm({ workspaces, workspaceId, onCancel, onCreated }: FormPro
   const [form, setForm] = useState(() => newKeyForm(workspaceId))
   const create = useChange('POST /api/v1/keys', ['GET /api/v1/keys'])
   const { error, isPending } = create
+  const expires = useRef<HTMLInputElement>(null)
+  const [isHalfTyped, setHalfTyped] = useState(false)
+  const submit = (): void => {
+    // A date without its time reads as empty, which would be a key without an end.
+    const isHalf = expires.current?.validity.badInput === true || (form.expires !== '' && Number.isNaN(Date.parse(form.expires)))
+    setHalfTyped(isHalf)
+    if (!isHalf) create.mutate({ body: createKeyBody(form) }, { onSuccess: ({ key }) => onCreated(key) })
+  }
   return (
     <EditForm
       label="New key"
@@ -54,7 +62,7 @@ function CreateKeyForm({ workspaces, workspaceId, onCancel, onCreated }: FormPro
       busy={isPending}
       problem={refusalElsewhere(error, [...KEY_PATHS, 'expires_at', 'workspace_id'])}
       disabled={form.name.trim() === ''}
-      onSubmit={() => create.mutate({ body: createKeyBody(form) }, { onSuccess: ({ key }) => onCreated(key) })}
+      onSubmit={submit}
       onCancel={onCancel}
     >
       <WorkspaceSelect
@@ -65,12 +73,13 @@ function CreateKeyForm({ workspaces, workspaceId, onCancel, onCreated }: FormPro
       />
       <KeyFields form={form} onChange={(next) => setForm({ ...form, ...next })} error={error} />
       <TextInput
+        ref={expires}
         type="datetime-local"
         label="Expires"
         description="In your time zone. Empty: never. It cannot be changed later."
         value={form.expires}
         onChange={(event) => setForm({ ...form, expires: event.currentTarget.value })}
-        error={refusalAt(error, 'expires_at')}
+        error={isHalfTyped ? 'A date and a time are expected.' : refusalAt(error, 'expires_at')}
       />
     </EditForm>
   )
