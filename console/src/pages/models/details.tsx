@@ -4,12 +4,12 @@ import { Link } from 'wouter'
 import type { Answer } from '../../api/client.ts'
 import { useRead } from '../../api/hooks.ts'
 import { duration } from '../../lib/format.ts'
+import { perMillion, priceShown } from '../../lib/price.ts'
 import { Copyable } from '../../ui/copyable.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { EndpointFacts } from './endpoint-facts.tsx'
 import { percentShown } from './measures.ts'
-import { perMillion, priceShown } from './prices.ts'
 import { partsOf } from './query.ts'
 
 export interface DetailsProps {

@@ -2,9 +2,9 @@ import { Badge, Button, Group, Pagination, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Answer } from '../../api/client.ts'
 import { count, NOTHING, short } from '../../lib/format.ts'
+import { perMillion, priceShown } from '../../lib/price.ts'
 import { DataTable, type Column } from '../../ui/data-table.tsx'
 import type { Address } from '../../ui/address.ts'
-import { perMillion, priceShown } from './prices.ts'
 import { ABILITIES, PAGE, pageOf } from './query.ts'
 
 type Models = Answer<'GET /api/v1/models'>

@@ -1,7 +1,7 @@
 import { Autocomplete, Group, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Answer } from '../../api/client.ts'
-import { usd } from '../../lib/format.ts'
+import { priceOf } from './price.ts'
 
 type Model = Answer<'GET /api/v1/models'>['data'][number]
 
@@ -41,14 +41,8 @@ function Option({ id, model }: { readonly id: string; readonly model: Model | un
         {id}
       </Text>
       <Text size="xs" c="dimmed">
-        {model === undefined ? '' : priceOf(model)}
+        {model === undefined ? '' : priceOf(model.pricing)}
       </Text>
     </Group>
   )
-}
-
-/** USD for a million tokens in and out. */
-function priceOf({ pricing }: Model): string {
-  const [input, output] = [Number(pricing.prompt) * 1e6, Number(pricing.completion) * 1e6]
-  return input === 0 && output === 0 ? 'free' : `${usd(input)} in, ${usd(output)} out`
 }
