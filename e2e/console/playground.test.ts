@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     const { page, problems } = await browser.console(gateway, '/playground?model=demo%2Fecho')
     await page.getByLabel('Limit in USD').fill('0.5')
     await page.getByRole('button', { name: 'Make the key and use it' }).click()
-    await page.getByText('$0.5 left (daily)').waitFor()
+    await page.getByText(/\$0\.5 left · until/).waitFor()
     await send(page, 'Hello **there**, <b>you</b>')
     await seen(page, 1, 'Demo (simulated) answered.')
     // Once asked, once echoed, never made into HTML.
@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
 
     const { data } = (await (await gateway.api('GET', '/api/v1/keys')).json()) as { readonly data: readonly Listed[] }
     const made = data.find(({ name }) => name === 'Playground of the web console')
-    expect(made).toMatchObject({ limit: 0.5, limit_reset: 'daily' })
+    expect(made).toMatchObject({ limit: 0.5, limit_reset: null })
     expect(Math.abs(Date.parse(made!.expires_at!) - Date.now() - 86_400_000)).toBeLessThan(120_000)
     expect(await page.evaluate('Object.keys(localStorage).filter((name) => name.includes("inference"))')).toEqual([])
     expect(await recordOf(page, 1)).toMatchObject({ model: 'demo/echo', streamed: true, cancelled: false })

@@ -4,6 +4,7 @@ import { useState, type FormEvent, type ReactNode } from 'react'
 import { ApiError, createApi } from '../../api/client.ts'
 import { useChange, useRead } from '../../api/hooks.ts'
 import { Problem } from '../../ui/problem.tsx'
+import { dayKeyBody } from './day-key.ts'
 
 export interface KeyGateProps {
   readonly onKey: (key: string) => void
@@ -28,22 +29,17 @@ export function KeyGate({ onKey }: KeyGateProps): ReactNode {
   )
 }
 
-const DAY_MS = 86_400_000
-const NAME = 'Playground of the web console'
-
 function Make({ onKey }: Pick<KeyGateProps, 'onKey'>): ReactNode {
   const workspaces = useRead('GET /api/v1/workspaces', {})
   const make = useChange('POST /api/v1/keys', ['GET /api/v1/keys'])
   const [limit, setLimit] = useState<number | string>(1)
   const [workspace, setWorkspace] = useState<string | null>(null)
   const choices = workspaces.data?.data ?? []
-  const isRight = typeof limit === 'number' && limit > 0
+  const isRight = dayKeyBody(limit, workspace, 0) !== undefined
   const submit = (event: FormEvent): void => {
     event.preventDefault()
-    if (!isRight) return
-    const expires = new Date(Date.now() + DAY_MS).toISOString()
-    const body = { name: NAME, limit, limit_reset: 'daily' as const, expires_at: expires, ...(workspace === null ? {} : { workspace_id: workspace }) }
-    make.mutate({ body }, { onSuccess: ({ key }) => onKey(key) })
+    const body = dayKeyBody(limit, workspace, Date.now())
+    if (body !== undefined) make.mutate({ body }, { onSuccess: ({ key }) => onKey(key) })
   }
   return (
     <form onSubmit={submit}>
