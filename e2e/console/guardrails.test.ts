@@ -5,6 +5,9 @@ import { startGateway, type TestGateway } from '../../src/testing/start-gateway.
 
 type Stored = { readonly id: string; readonly name: string; readonly [field: string]: unknown }
 
+/** Whoever comes back to the window after a minute has it read again. */
+const LOOK_AGAIN = 'Date.now = ((real) => () => real() + 60_000)(Date.now); window.dispatchEvent(new Event("visibilitychange"))'
+
 describe.skipIf(!hasBrowser)('the page of guardrails', () => {
   const browser = withBrowser()
   let gateway: TestGateway
@@ -72,6 +75,22 @@ describe.skipIf(!hasBrowser)('the page of guardrails', () => {
     await page.getByText('Saved.').waitFor()
     expect(bodies).toEqual([{ enforce_zdr: false, limit_usd: null }])
     expect(await named('Spenders')).toMatchObject({ limit_usd: null, enforce_zdr: false, reset_interval: 'daily', allowed_models: ['demo/*'] })
+    expect(problems).toEqual([])
+  })
+
+  it('keeps what is typed while somebody else changes the same, and undoes nothing of theirs', async () => {
+    const { id } = await make({ name: 'Shared', limit_usd: 5 })
+    const { page, problems } = await browser.console(gateway, `/guardrails?open=${id}`)
+    await page.getByLabel('Description').fill('typed for a while')
+    await gateway.api('PATCH', `/api/v1/guardrails/${id}`, { limit_usd: 7 })
+    const read = page.waitForResponse((response) => response.url().endsWith(id))
+    await page.evaluate(LOOK_AGAIN)
+    await read
+    await page.getByRole('table', { name: 'Guardrails' }).getByText('Limit USD: 7').waitFor()
+    expect(await page.getByLabel('Description').inputValue()).toBe('typed for a while')
+    await page.getByRole('button', { name: 'Save the changes' }).click()
+    await page.getByText('Saved.').waitFor()
+    expect(await named('Shared')).toMatchObject({ description: 'typed for a while', limit_usd: 7 })
     expect(problems).toEqual([])
   })
 

@@ -58,7 +58,9 @@ export interface EditorProps {
 export function Editor({ fields, guardrail, isDefault, onDeleted }: EditorProps): ReactNode {
   const update = useChange('PATCH /api/v1/guardrails/{id}', OUTDATES)
   const remove = useChange('DELETE /api/v1/guardrails/{id}', isDefault ? OUTDATES : [OUTDATES[0]])
-  const before = formOf(fields, guardrail)
+  // As it was when it was opened or saved: what others change meanwhile is no change of this form, and takes nothing out of it.
+  const [saved, setSaved] = useState({ guardrail, times: 0 })
+  const before = formOf(fields, saved.guardrail)
   const params = { id: guardrail.id }
   return (
     <Stack gap="lg">
@@ -67,7 +69,7 @@ export function Editor({ fields, guardrail, isDefault, onDeleted }: EditorProps)
       <Divider />
       <RulesForm
         // What was saved is what the next changes are held against.
-        key={guardrail.updated_at}
+        key={saved.times}
         fields={fields}
         initial={before}
         action="Save the changes"
@@ -75,7 +77,8 @@ export function Editor({ fields, guardrail, isDefault, onDeleted }: EditorProps)
         error={update.error}
         onSubmit={(form) => {
           const body = changes(fields, before, form)
-          if (Object.keys(body).length > 0) update.mutate({ params, body })
+          if (Object.keys(body).length === 0) return
+          update.mutate({ params, body }, { onSuccess: ({ data }) => setSaved({ guardrail: data, times: saved.times + 1 }) })
         }}
       />
       {update.isSuccess && (
