@@ -85,6 +85,22 @@ describe.skipIf(!hasBrowser)('the presets page', () => {
     expect(problems).toEqual([])
   })
 
+  it('keeps what is typed for a new version while another one begins to serve', async () => {
+    await create('drafted', { system_prompt: 'one' })
+    await gateway.api('PATCH', '/api/v1/presets/drafted', { system_prompt: 'two' })
+    const { page, problems } = await browser.console(gateway, '/presets?preset=drafted')
+    const form = page.getByRole('form', { name: 'New version' })
+    await form.getByLabel('System prompt').fill('a long text')
+    await page.getByRole('button', { name: 'Let version 1 serve' }).click()
+    await page.getByRole('button', { name: 'Let version 2 serve' }).waitFor()
+    expect(await form.getByLabel('System prompt').inputValue()).toBe('a long text')
+    await form.getByRole('button', { name: 'Save as a new version' }).click()
+    await page.getByRole('button', { name: 'Let version 1 serve' }).waitFor()
+    expect((await preset('drafted')).designated_version).toMatchObject({ version: 3, system_prompt: 'a long text' })
+    expect(await form.getByRole('button', { name: 'Save as a new version' }).isDisabled()).toBe(true)
+    expect(problems).toEqual([])
+  })
+
   it('keeps the credentials of tools when only the instructions change', async () => {
     const tool = { type: 'mcp', server_label: 'files', server_url: 'https://tools.example/mcp', authorization: 'secret-token' }
     await create('credentials', { config: { model: 'demo/echo', tools: [tool] } })

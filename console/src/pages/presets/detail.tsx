@@ -11,7 +11,7 @@ import { Facts } from '../../ui/facts.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { SidePanel } from '../../ui/side-panel.tsx'
 import { ContentFields } from './fields.tsx'
-import { contentChanges, contentFormOf, curlOf, parseConfig, presetChanges, presetFormOf, refusalOfConfig } from './form.ts'
+import { contentChanges, contentFormOf, curlOf, isSameContent, parseConfig, presetChanges, presetFormOf, refusalOfConfig } from './form.ts'
 import { OUTDATED, type PresetAddress } from './outdated.ts'
 import { Versions } from './versions.tsx'
 
@@ -47,7 +47,7 @@ function Opened({ params, query, onClose }: OpenedProps): ReactNode {
           <Divider />
           <Details of={preset} at={at} onSaved={onClose} />
           <Divider />
-          <NewVersion key={preset.designated_version.id} of={preset.designated_version} at={at} />
+          <NewVersion of={preset.designated_version} at={at} />
           <Divider />
           <Versions {...at} designated={preset.designated_version_id} />
         </Stack>
@@ -146,10 +146,17 @@ function Details({ of: preset, at, onSaved }: PartProps & { readonly onSaved: ()
 }
 
 function NewVersion({ of: version, at }: { readonly of: PresetVersion; readonly at: PresetAddress }): ReactNode {
+  const [base, setBase] = useState(version)
   const [form, setForm] = useState(() => contentFormOf(version))
+  const begin = (from: PresetVersion): void => {
+    setBase(from)
+    setForm(contentFormOf(from))
+  }
+  // Another version serves: nothing was typed that would be lost, or it stays, told against what it was typed over.
+  if (version.id !== base.id && isSameContent(form, contentFormOf(base))) begin(version)
   const change = useChange('PATCH /api/v1/presets/{slug}', OUTDATED)
   const { config } = parseConfig(form.config)
-  const body = config === undefined ? {} : contentChanges(version, form.prompt, config)
+  const body = config === undefined ? {} : contentChanges(base, form.prompt, config)
   const elsewhere = refusalOfConfig(change.error) === undefined ? refusalElsewhere(change.error, ['system_prompt']) : null
   return (
     <Stack gap="sm">
@@ -160,7 +167,7 @@ function NewVersion({ of: version, at }: { readonly of: PresetVersion; readonly 
         busy={change.isPending}
         problem={elsewhere}
         disabled={Object.keys(body).length === 0}
-        onSubmit={() => change.mutate({ ...at, body })}
+        onSubmit={() => change.mutate({ ...at, body }, { onSuccess: ({ data }) => begin(data.designated_version) })}
       >
         <ContentFields form={form} onChange={(next) => setForm({ ...form, ...next })} error={change.error} />
       </EditForm>

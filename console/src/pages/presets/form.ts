@@ -70,6 +70,8 @@ export const presetChanges = (preset: Preset, form: PresetForm): UpdatePresetReq
 
 export const contentFormOf = ({ system_prompt: prompt, config }: PresetVersion): ContentForm => ({ prompt: prompt ?? '', config: configText(config) })
 
+export const isSameContent = (one: ContentForm, other: ContentForm): boolean => one.prompt === other.prompt && one.config === other.config
+
 /**
  * What makes a new version out of another: only what differs from it. A configuration that was not touched is not sent, as credentials in it
  * are read masked and could not be stored again.
