@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useMemo, useState, type ReactNode } from 'react'
+import { useEffect, useMemo, useState, type ReactNode } from 'react'
 import { Router } from 'wouter'
 import { createApi } from './api/client.ts'
 import { ApiContext } from './api/hooks.ts'
@@ -10,10 +10,10 @@ import { SignIn } from './sign-in.tsx'
 const STORES = { tab: sessionStorage, browser: localStorage }
 export const BASE = '/console'
 
-/** The key of the link somebody followed, which then stands in no history, or the one that was kept. */
-function firstKey(): string | undefined {
+/** The key of the link somebody followed, which then stands in no history. */
+function followedKey(): string | undefined {
   const key = keyOfFragment(location.hash)
-  if (key === undefined) return storedKey(STORES)
+  if (key === undefined) return undefined
   history.replaceState(null, '', location.pathname + location.search)
   keepKey(STORES, key, false)
   return key
@@ -21,7 +21,7 @@ function firstKey(): string | undefined {
 
 /** Asks for the key, and then shows the pages. */
 export function App(): ReactNode {
-  const [key, setKey] = useState(firstKey)
+  const [key, setKey] = useState(() => followedKey() ?? storedKey(STORES))
   const [refused, setRefused] = useState(false)
   const queries = useQueryClient()
   const signOut = useMemo(
@@ -33,6 +33,18 @@ export function App(): ReactNode {
     },
     [queries],
   )
+  // Where a page is open already, such a link loads nothing anew.
+  useEffect(() => {
+    const follow = (): void => {
+      const next = followedKey()
+      if (next === undefined) return
+      queries.clear()
+      setRefused(false)
+      setKey(next)
+    }
+    window.addEventListener('hashchange', follow)
+    return () => window.removeEventListener('hashchange', follow)
+  }, [queries])
   const api = useMemo(() => {
     const onRefused = (): void => {
       setRefused(true)
@@ -55,7 +67,8 @@ export function App(): ReactNode {
   return (
     <ApiContext value={api}>
       <Router base={BASE}>
-        <Shell onSignOut={signOut} />
+        {/* Nothing that one key showed stays on the page for the next. */}
+        <Shell key={key} onSignOut={signOut} />
       </Router>
     </ApiContext>
   )

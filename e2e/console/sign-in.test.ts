@@ -41,6 +41,14 @@ describe.skipIf(!hasBrowser)('signing in to the console', () => {
     expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain(TEST_MANAGEMENT_KEY)
   })
 
+  it('takes the key of a link that is followed where a page of the console is open already', async () => {
+    const { page } = await atTheDoor()
+    await page.getByLabel('Management key').waitFor()
+    await page.goto(`${gateway.url}/console/#key=${TEST_MANAGEMENT_KEY}`)
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    expect(page.url()).toBe(`${gateway.url}/console/`)
+  })
+
   it('keeps the key for the tab alone, or for the browser where its user says so, until he signs out', async () => {
     const { page } = await atTheDoor()
     const signIn = async (): Promise<void> => {
