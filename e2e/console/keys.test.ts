@@ -229,6 +229,18 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     expect(problems).toEqual([])
   })
 
+  it('says why no key is made in a workspace that the address names and the key may not see', async () => {
+    const { data } = (await (await gateway.api('POST', '/api/v1/workspaces', { name: 'Apart', slug: 'apart' })).json()) as { data: { id: string } }
+    const [{ workspace_id: other }] = (await keys()) as readonly [Key]
+    const managementKey = (await gateway.app.accounts.create({ name: 'apart', kind: 'management', workspaceId: data.id })).secret.reveal()
+    const { page } = await browser.console({ url: gateway.url, managementKey }, `/keys?workspace=${String(other)}`)
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Create a key' })
+    await dialog.getByLabel('Name').fill('elsewhere')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await dialog.getByText('this key belongs to another workspace').waitFor()
+  })
+
   it('shows a management key of another workspace the keys of that one, with nothing to choose', async () => {
     const { data } = (await (await gateway.api('POST', '/api/v1/workspaces', { name: 'Theirs', slug: 'theirs' })).json()) as { data: { id: string } }
     await create({ name: 'of theirs', workspace_id: data.id })

@@ -10,9 +10,9 @@ export interface WorkspaceSelectProps {
   readonly error?: string | undefined
 }
 
-/** Which workspace something is listed of or made in. Nothing to choose where the key sees only one. */
+/** Which workspace something is listed of or made in. Nothing to choose where the key sees only one, unless the address named another. */
 export function WorkspaceSelect({ workspaces, value, onChange, error }: WorkspaceSelectProps): ReactNode {
-  if (workspaces.length < 2) return null
+  if (workspaces.length < 2 && error === undefined) return null
   return (
     <Select
       label="Workspace"
