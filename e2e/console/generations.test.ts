@@ -85,4 +85,16 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
     await expect.poll(() => rows.count(), PATIENT).toBe(72)
     expect(await page.getByRole('button', { name: 'Older' }).count()).toBe(0)
   })
+
+  it('gives the focus back to the row that was opened', async () => {
+    await (await gateway.respond({ model: 'demo/echo', input: 'by keyboard' })).json()
+    const { page } = await browser.console(gateway, '/generations')
+    const row = page.getByRole('table', { name: 'Generations' }).getByRole('row').nth(1)
+    await row.focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Generation' }).getByText('Tokens in').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog', { name: 'Generation' }).waitFor({ state: 'detached' })
+    await expect.poll(() => row.evaluate((element) => element.matches(':focus'))).toBe(true)
+  })
 })

@@ -9,54 +9,62 @@ import { StatusBadge } from './status.tsx'
 import { Summary } from './summary.tsx'
 
 export interface DetailProps {
-  readonly id: string
+  /** Undefined: closed. */
+  readonly id: string | undefined
   readonly onClose: () => void
 }
 
 /** Everything that is known of one call. */
 export function Detail({ id, onClose }: DetailProps): ReactNode {
+  return (
+    // It stays when it is closed: it is what gives the focus back to where it was.
+    <Drawer opened={id !== undefined} onClose={onClose} position="right" size="xl" title="Generation">
+      {id !== undefined && <Opened key={id} id={id} />}
+    </Drawer>
+  )
+}
+
+function Opened({ id }: { readonly id: string }): ReactNode {
   const read = useRead('GET /api/v1/generations/{id}', { params: { id } })
   return (
-    <Drawer opened onClose={onClose} position="right" size="xl" title="Generation">
-      <Loaded of={read}>
-        {({ data }) => (
-          <Stack>
-            <Group gap="xs">
-              <StatusBadge status={data.status} />
-              <Text fw={600}>{data.model ?? data.requested_model}</Text>
-              {data.provider_name !== null && <Text c="dimmed">by {data.provider_name}</Text>}
-            </Group>
-            <Copyable value={data.id} label="id" />
-            {data.error_message !== null && (
-              <Text size="sm" c="red" style={{ overflowWrap: 'anywhere' }}>
-                {data.error_type}: {data.error_message}
-              </Text>
-            )}
-            <Tabs defaultValue="summary" keepMounted={false}>
-              <Tabs.List>
-                <Tabs.Tab value="summary">Summary</Tabs.Tab>
-                <Tabs.Tab value="attempts">Attempts ({data.attempts.length})</Tabs.Tab>
-                <Tabs.Tab value="content">Content</Tabs.Tab>
-                <Tabs.Tab value="record">Record</Tabs.Tab>
-              </Tabs.List>
-              <Tabs.Panel value="summary" pt="md">
-                <Summary of={data} />
-              </Tabs.Panel>
-              <Tabs.Panel value="attempts" pt="md">
-                <Attempts of={data} />
-              </Tabs.Panel>
-              <Tabs.Panel value="content" pt="md">
-                <Content id={id} />
-              </Tabs.Panel>
-              <Tabs.Panel value="record" pt="md">
-                <ScrollArea type="auto">
-                  <Code block>{JSON.stringify(data, null, 2)}</Code>
-                </ScrollArea>
-              </Tabs.Panel>
-            </Tabs>
-          </Stack>
-        )}
-      </Loaded>
-    </Drawer>
+    <Loaded of={read}>
+      {({ data }) => (
+        <Stack>
+          <Group gap="xs">
+            <StatusBadge status={data.status} />
+            <Text fw={600}>{data.model ?? data.requested_model}</Text>
+            {data.provider_name !== null && <Text c="dimmed">by {data.provider_name}</Text>}
+          </Group>
+          <Copyable value={data.id} label="id" />
+          {data.error_message !== null && (
+            <Text size="sm" c="red" style={{ overflowWrap: 'anywhere' }}>
+              {data.error_type}: {data.error_message}
+            </Text>
+          )}
+          <Tabs defaultValue="summary" keepMounted={false}>
+            <Tabs.List>
+              <Tabs.Tab value="summary">Summary</Tabs.Tab>
+              <Tabs.Tab value="attempts">Attempts ({data.attempts.length})</Tabs.Tab>
+              <Tabs.Tab value="content">Content</Tabs.Tab>
+              <Tabs.Tab value="record">Record</Tabs.Tab>
+            </Tabs.List>
+            <Tabs.Panel value="summary" pt="md">
+              <Summary of={data} />
+            </Tabs.Panel>
+            <Tabs.Panel value="attempts" pt="md">
+              <Attempts of={data} />
+            </Tabs.Panel>
+            <Tabs.Panel value="content" pt="md">
+              <Content id={id} />
+            </Tabs.Panel>
+            <Tabs.Panel value="record" pt="md">
+              <ScrollArea type="auto">
+                <Code block>{JSON.stringify(data, null, 2)}</Code>
+              </ScrollArea>
+            </Tabs.Panel>
+          </Tabs>
+        </Stack>
+      )}
+    </Loaded>
   )
 }

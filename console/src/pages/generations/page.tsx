@@ -77,7 +77,7 @@ export default function GenerationsPage(): ReactNode {
       ) : (
         <Found of={found} isFiltered={Object.keys(filters).length > 0} onOpen={(row) => set({ id: row.id }, 'push')} />
       )}
-      {id !== undefined && <Detail key={id} id={id} onClose={() => set({ id: undefined })} />}
+      <Detail id={id} onClose={() => set({ id: undefined })} />
     </Page>
   )
 }
