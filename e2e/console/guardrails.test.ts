@@ -94,6 +94,27 @@ describe.skipIf(!hasBrowser)('the page of guardrails', () => {
     expect(problems).toEqual([])
   })
 
+  it('lists those of the workspace it names, and makes new ones there', async () => {
+    const answer = await gateway.api('POST', '/api/v1/workspaces', { name: 'Research', slug: 'research' })
+    const { data: workspace } = (await answer.json()) as { readonly data: { readonly id: string } }
+    await make({ name: 'Theirs', workspace_id: workspace.id })
+    await make({ name: 'Ours' })
+    const { page, problems } = await browser.console(gateway, '/guardrails')
+    const table = page.getByRole('table', { name: 'Guardrails' })
+    await table.getByText('Ours').waitFor()
+    const chosen = page.getByRole('combobox', { name: 'Workspace' })
+    await expect.poll(() => chosen.inputValue()).toBe('Default')
+    await chosen.click()
+    await page.getByRole('option', { name: 'Research' }).click()
+    await table.getByText('Theirs').waitFor()
+    await table.getByText('Ours').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'New guardrail' }).click()
+    await page.getByLabel('Name').fill('Made there')
+    await page.getByRole('button', { name: 'Create the guardrail' }).click()
+    await table.getByText('Made there').waitFor()
+    expect(problems).toEqual([])
+  })
+
   it('shows a refusal at the rule it is about', async () => {
     await make({ name: 'Patterns' })
     const { page, problems } = await browser.console(gateway, '/guardrails')

@@ -1,9 +1,10 @@
-import { Alert, Divider, Group, Select, Stack, Text } from '@mantine/core'
+import { Alert, Divider, Group, Stack, Text } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import type { Answer } from '../../api/client.ts'
 import { useChange } from '../../api/hooks.ts'
 import { moment } from '../../lib/format.ts'
 import { Confirm } from '../../ui/confirm.tsx'
+import { WorkspaceSelect } from '../../ui/workspace-select.tsx'
 import { changes, createBody, formOf } from './form.ts'
 import { KeysSection } from './keys-section.tsx'
 import type { RuleField } from './rule-schema.ts'
@@ -17,12 +18,15 @@ const OUTDATES = ['GET /api/v1/guardrails', 'GET /api/v1/guardrails/{id}'] as co
 export interface CreatorProps {
   readonly fields: readonly RuleField[]
   readonly workspaces: readonly Workspace[]
-  readonly onCreated: (id: string) => void
+  /** Where it is made unless another is chosen; '' is that of the key. */
+  readonly workspaceId: string
+  readonly onCreated: (guardrail: Guardrail) => void
 }
 
-export function Creator({ fields, workspaces, onCreated }: CreatorProps): ReactNode {
+export function Creator({ fields, workspaces, workspaceId, onCreated }: CreatorProps): ReactNode {
   const create = useChange('POST /api/v1/guardrails', OUTDATES)
-  const [workspace, setWorkspace] = useState<string | null>(null)
+  const [chosen, setChosen] = useState<string>()
+  const workspace = chosen ?? workspaceId
   return (
     <RulesForm
       fields={fields}
@@ -31,19 +35,11 @@ export function Creator({ fields, workspaces, onCreated }: CreatorProps): ReactN
       isBusy={create.isPending}
       error={create.error}
       onSubmit={(form) => {
-        const body = { ...createBody(fields, form), ...(workspace === null ? {} : { workspace_id: workspace }) }
-        create.mutate({ body }, { onSuccess: ({ data }) => onCreated(data.id) })
+        const body = { ...createBody(fields, form), ...(workspace === '' ? {} : { workspace_id: workspace }) }
+        create.mutate({ body }, { onSuccess: ({ data }) => onCreated(data) })
       }}
     >
-      {workspaces.length > 1 && (
-        <Select
-          label="Workspace"
-          data={workspaces.map(({ id, name }) => ({ value: id, label: name }))}
-          value={workspace ?? workspaces[0]?.id ?? null}
-          onChange={setWorkspace}
-          allowDeselect={false}
-        />
-      )}
+      <WorkspaceSelect workspaces={workspaces} value={workspace} onChange={setChosen} />
     </RulesForm>
   )
 }

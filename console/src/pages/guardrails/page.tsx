@@ -1,11 +1,13 @@
-import { Badge, Button, Drawer, Group, Pagination, Select, Text } from '@mantine/core'
+import { Badge, Button, Drawer, Group, Pagination, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useRead } from '../../api/hooks.ts'
+import { useWorkspaces } from '../../api/workspaces.ts'
 import { moment } from '../../lib/format.ts'
 import { useAddress } from '../../ui/address.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
+import { WorkspaceSelect } from '../../ui/workspace-select.tsx'
 import { Creator, Editor, type Guardrail, type Workspace } from './editor.tsx'
 import { summaryOf } from './form.ts'
 import type { RuleField } from './rule-schema.ts'
@@ -17,12 +19,14 @@ const PAGE = 50
 export default function GuardrailsPage(): ReactNode {
   const { get, set } = useAddress()
   const open = get('open')
+  const { workspaces: all, own } = useWorkspaces()
+  // That of the key where the address names none, for the gateway as well.
   const workspace = get('workspace')
+  const workspaceId = workspace ?? own ?? ''
   const offset = Math.max(0, Number(get('offset')) || 0)
   const guardrails = useRead('GET /api/v1/guardrails', { query: { limit: PAGE, offset, workspace_id: workspace } })
-  const workspaces = useRead('GET /api/v1/workspaces', { query: { limit: 100 } })
   const rules = useRules()
-  const all = workspaces.data?.data ?? []
+  const elsewhere = (id: string): string | undefined => (id === own ? undefined : id)
   const close = (): void => set({ open: undefined })
   return (
     <Page
@@ -30,18 +34,7 @@ export default function GuardrailsPage(): ReactNode {
       about="What calls have to obey, whatever they ask for: by the default of their workspace, and by what is assigned to their key."
       actions={<Button onClick={() => set({ open: NEW }, 'push')}>New guardrail</Button>}
     >
-      {all.length > 1 && (
-        <Select
-          label="Workspace"
-          placeholder="All"
-          clearable
-          searchable
-          w={260}
-          data={all.map(({ id, name }) => ({ value: id, label: name }))}
-          value={workspace ?? null}
-          onChange={(next) => set({ workspace: next ?? undefined, offset: undefined })}
-        />
-      )}
+      <WorkspaceSelect workspaces={all} value={workspaceId} onChange={(id) => set({ workspace: elsewhere(id), offset: undefined })} />
       <Loaded of={rules}>
         {(fields) => (
           <>
@@ -61,7 +54,14 @@ export default function GuardrailsPage(): ReactNode {
               )}
             </Loaded>
             <Drawer opened={open !== undefined} onClose={close} position="right" size="xl" title={open === NEW ? 'New guardrail' : 'Guardrail'}>
-              {open === NEW && <Creator fields={fields} workspaces={all} onCreated={(id) => set({ open: id }, 'push')} />}
+              {open === NEW && (
+                <Creator
+                  fields={fields}
+                  workspaces={all}
+                  workspaceId={workspaceId}
+                  onCreated={({ id, workspace_id: at }) => set({ open: id, workspace: elsewhere(at), offset: undefined }, 'push')}
+                />
+              )}
               {open !== undefined && open !== NEW && <Opened key={open} id={open} fields={fields} workspaces={all} onClose={close} />}
             </Drawer>
           </>
@@ -82,7 +82,6 @@ interface ListProps {
 }
 
 function List({ guardrails, workspaces, fields, onOpen }: ListProps): ReactNode {
-  const nameOf = (id: string): string => workspaces.find((workspace) => workspace.id === id)?.name ?? id
   const name = (guardrail: Guardrail): ReactNode => (
     <Group gap={8}>
       <span>{guardrail.name}</span>
@@ -107,7 +106,6 @@ function List({ guardrails, workspaces, fields, onOpen }: ListProps): ReactNode 
       empty="There is no guardrail yet."
       columns={[
         { header: 'Name', cell: name },
-        ...(workspaces.length > 1 ? [{ header: 'Workspace', cell: (guardrail: Guardrail) => nameOf(guardrail.workspace_id) }] : []),
         { header: 'Rules', cell: rules },
         { header: 'Changed', cell: (guardrail) => moment(guardrail.updated_at ?? guardrail.created_at), isFigure: true },
       ]}
