@@ -97,4 +97,14 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
     await page.getByRole('dialog', { name: 'Generation' }).waitFor({ state: 'detached' })
     await expect.poll(() => row.evaluate((element) => element.matches(':focus'))).toBe(true)
   })
+
+  it('offers the keys of the workspace that is looked at', async () => {
+    const answer = await gateway.api('POST', '/api/v1/workspaces', { name: 'Research', slug: 'research' })
+    const { data } = (await answer.json()) as { readonly data: { readonly id: string } }
+    await gateway.api('POST', '/api/v1/keys', { name: 'of research', workspace_id: data.id })
+    const { page, problems } = await browser.console(gateway, `/generations?workspace_id=${data.id}`)
+    await page.getByRole('combobox', { name: 'Key' }).click()
+    await page.getByRole('option', { name: 'of research' }).waitFor()
+    expect(problems).toEqual([])
+  })
 })

@@ -1,6 +1,7 @@
-import { Alert, Button, Group, List, MultiSelect, Select, Stack, Switch, Text, TextInput, Title } from '@mantine/core'
+import { Alert, Button, Group, List, Select, Stack, Switch, Text, TextInput, Title } from '@mantine/core'
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react'
-import { useRead } from '../../api/hooks.ts'
+import { useWorkspaces } from '../../api/workspaces.ts'
+import { KeyPicker } from '../../ui/key-picker.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import type { Broadcast, Draft } from './body.ts'
 import { Fields } from './field-control.tsx'
@@ -158,7 +159,14 @@ function Choices({ draft, problems, isNew, onSet }: ChoicesProps): ReactNode {
           onChange={({ currentTarget }) => onSet({ broadcasts: { ...draft.broadcasts, [flag]: currentTarget.checked } })}
         />
       ))}
-      <KeysChoice draft={draft} problem={problemAt(problems, 'api_key_hashes')} onSet={(keys) => onSet({ keys })} />
+      <KeyPicker
+        label="Keys"
+        description="Calls of these keys only; none chosen: of all keys."
+        workspaceId={draft.workspace ?? ''}
+        value={draft.keys}
+        onChange={(keys) => onSet({ keys })}
+        error={problemAt(problems, 'api_key_hashes')}
+      />
     </>
   )
 }
@@ -171,8 +179,8 @@ interface WorkspaceChoiceProps {
 
 /** Nothing to choose where there is one. */
 function WorkspaceChoice({ workspace, problem, onSet }: WorkspaceChoiceProps): ReactNode {
-  const { data } = useRead('GET /api/v1/workspaces', { query: { limit: 100 } })
-  if (data === undefined || data.data.length < 2) return null
+  const { workspaces } = useWorkspaces()
+  if (workspaces.length < 2 && problem === undefined) return null
   return (
     <Select
       label="Workspace"
@@ -180,35 +188,10 @@ function WorkspaceChoice({ workspace, problem, onSet }: WorkspaceChoiceProps): R
       placeholder="That of your key"
       searchable
       clearable
-      data={data.data.map(({ id, name }) => ({ value: id, label: name }))}
+      data={workspaces.map(({ id, name }) => ({ value: id, label: name }))}
       value={workspace ?? null}
       error={problem}
       onChange={(chosen) => onSet(chosen ?? undefined)}
-    />
-  )
-}
-
-interface KeysChoiceProps {
-  readonly draft: Draft
-  readonly problem: string | undefined
-  readonly onSet: (keys: readonly string[]) => void
-}
-
-function KeysChoice({ draft, problem, onSet }: KeysChoiceProps): ReactNode {
-  const { data } = useRead('GET /api/v1/keys', { query: { include_disabled: 'true', workspace_id: draft.workspace } })
-  const known = (data?.data ?? []).map(({ hash, name, label }) => ({ value: hash, label: name === '' ? label : name }))
-  // A key that was deleted, or is beyond the page, stays chosen until somebody takes it out.
-  const gone = draft.keys.filter((hash) => !known.some(({ value }) => value === hash))
-  return (
-    <MultiSelect
-      label="Keys"
-      description="Calls of these keys only; none chosen: of all keys."
-      placeholder={draft.keys.length === 0 ? 'All keys' : undefined}
-      searchable
-      data={[...known, ...gone.map((hash) => ({ value: hash, label: `${hash.slice(0, 12)}…` }))]}
-      value={[...draft.keys]}
-      error={problem}
-      onChange={onSet}
     />
   )
 }

@@ -2,6 +2,7 @@ import { Button, Drawer, Select } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useSearchParams } from 'wouter'
 import { useRead } from '../../api/hooks.ts'
+import { usePages } from '../../api/pages.ts'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Problem } from '../../ui/problem.tsx'
@@ -16,8 +17,9 @@ export default function DestinationsPage(): ReactNode {
   const [search, setSearch] = useSearchParams()
   const workspace = search.get('workspace')
   const words = useDestinationWords()
-  const workspaces = useRead('GET /api/v1/workspaces', { query: { limit: 100 } })
-  const known = workspaces.data?.data
+  const { of: workspaces, hasMore } = usePages('GET /api/v1/workspaces', {}, { all: true })
+  // All of them, or not yet: their destinations are asked for together.
+  const known = hasMore ? undefined : workspaces.data
   const list = useDestinations(workspace === null ? known?.map(({ id }) => id) : [workspace])
   const labelOf = (type: string): string => words.data?.types.find((one) => one.type === type)?.label ?? type
   const workspaceOf = (id: string): string => known?.find((one) => one.id === id)?.name ?? id

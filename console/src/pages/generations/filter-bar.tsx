@@ -1,6 +1,8 @@
 import { Button, Group, Select, Switch } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useRead } from '../../api/hooks.ts'
+import { usePages } from '../../api/pages.ts'
+import { useWorkspaces } from '../../api/workspaces.ts'
 import { LateInput } from '../../ui/late-input.tsx'
 import { SPANS, STATUSES, type Filters } from './filters.ts'
 
@@ -16,8 +18,9 @@ const WIDTH = 170
 const text = { w: WIDTH, size: 'xs', placeholder: 'Any' } as const
 
 export function FilterBar({ filters, onChange, onClear, isLive, onLive }: FilterBarProps): ReactNode {
-  const keys = useRead('GET /api/v1/keys', { query: { include_disabled: 'true' } })
-  const workspaces = useRead('GET /api/v1/workspaces')
+  const { workspaces: spaces } = useWorkspaces()
+  // Of the workspace that is looked at; the gateway lists those of one.
+  const keys = usePages('GET /api/v1/keys', { query: { include_disabled: 'true', workspace_id: filters.workspace_id } }, { all: true })
   const providers = useRead('GET /api/v1/providers')
   const select = (name: keyof Filters, label: string, data: readonly { readonly value: string; readonly label: string }[]): ReactNode => (
     <Select
@@ -32,7 +35,6 @@ export function FilterBar({ filters, onChange, onClear, isLive, onLive }: Filter
       searchable={data.length > 8}
     />
   )
-  const spaces = workspaces.data?.data ?? []
   return (
     <Group gap="xs" align="flex-end">
       {select(
@@ -50,7 +52,7 @@ export function FilterBar({ filters, onChange, onClear, isLive, onLive }: Filter
       {select(
         'api_key_hash',
         'Key',
-        (keys.data?.data ?? []).map(({ hash, name }) => ({ value: hash, label: name })),
+        (keys.of.data ?? []).map(({ hash, name }) => ({ value: hash, label: name })),
       )}
       {spaces.length > 1 &&
         select(

@@ -2,7 +2,8 @@ import { Button, NumberInput, Paper, PasswordInput, Select, SimpleGrid, Stack, T
 import { useMutation } from '@tanstack/react-query'
 import { useState, type FormEvent, type ReactNode } from 'react'
 import { ApiError, createApi } from '../../api/client.ts'
-import { useChange, useRead } from '../../api/hooks.ts'
+import { useChange } from '../../api/hooks.ts'
+import { useWorkspaces } from '../../api/workspaces.ts'
 import { Problem } from '../../ui/problem.tsx'
 import { dayKeyBody } from './day-key.ts'
 
@@ -30,11 +31,10 @@ export function KeyGate({ onKey }: KeyGateProps): ReactNode {
 }
 
 function Make({ onKey }: Pick<KeyGateProps, 'onKey'>): ReactNode {
-  const workspaces = useRead('GET /api/v1/workspaces', {})
+  const { workspaces: choices, own } = useWorkspaces()
   const make = useChange('POST /api/v1/keys', ['GET /api/v1/keys'])
   const [limit, setLimit] = useState<number | string>(1)
   const [workspace, setWorkspace] = useState<string | null>(null)
-  const choices = workspaces.data?.data ?? []
   const isRight = dayKeyBody(limit, workspace, 0) !== undefined
   const submit = (event: FormEvent): void => {
     event.preventDefault()
@@ -59,7 +59,7 @@ function Make({ onKey }: Pick<KeyGateProps, 'onKey'>): ReactNode {
           <Select
             label="Workspace"
             data={choices.map(({ id, name }) => ({ value: id, label: name }))}
-            value={workspace ?? choices[0]?.id ?? null}
+            value={workspace ?? own ?? null}
             onChange={setWorkspace}
             allowDeselect={false}
           />
