@@ -60,6 +60,22 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     expect(problems).toEqual([])
   })
 
+  it('copies the new key where browsers give pages no clipboard, as over plain HTTP', async () => {
+    const { page, problems } = await browser.console(gateway, '/keys')
+    await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    await page.reload()
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Create a key' })
+    await dialog.getByLabel('Name').fill('copied by hand')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    const shown = page.getByRole('dialog', { name: 'Your new key' })
+    const secret = await shown.getByLabel('the new key', { exact: true }).textContent()
+    await shown.getByRole('button', { name: 'Copy the new key' }).click()
+    await shown.getByText(/^(Copied|Press Ctrl\+C)$/).waitFor()
+    expect(await page.evaluate('getSelection().toString()')).toBe(secret)
+    expect(problems).toEqual([])
+  })
+
   it('changes what was changed and nothing else: an emptied limit is none', async () => {
     const { hash } = await create({ name: 'to change', limit: 5, limit_reset: 'daily', rate_limits: { requests_per_minute: 9 } })
     const { page } = await browser.console(gateway, `/keys?key=${hash}`)
