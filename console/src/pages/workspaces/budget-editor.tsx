@@ -6,7 +6,17 @@ import type { Workspace } from '../../api/schema.ts'
 import { usd } from '../../lib/format.ts'
 import { EditForm } from '../../ui/edit-form.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
-import { budgetFieldsOf, budgetSteps, byokStep, INTERVALS, type BudgetFields, type BudgetStep, type Interval, type SpentSums } from './budgets.ts'
+import {
+  budgetBody,
+  budgetFieldsOf,
+  budgetSteps,
+  byokStep,
+  INTERVALS,
+  type BudgetFields,
+  type BudgetStep,
+  type Interval,
+  type SpentSums,
+} from './budgets.ts'
 
 const LABELS: { readonly [I in Interval]: string } = { lifetime: 'Ever', monthly: 'Per month', weekly: 'Per week', daily: 'Per day' }
 const OUTDATED = ['GET /api/v1/workspaces', 'GET /api/v1/workspaces/{id}/budgets', 'GET /api/v1/workspaces/{id}'] as const
@@ -36,14 +46,17 @@ interface Refused {
   readonly error: Error
 }
 
-function useSteps(id: string): { readonly set: (step: BudgetStep, byok: boolean) => Promise<unknown>; readonly busy: boolean } {
+function useSteps(id: string): {
+  readonly set: (step: BudgetStep, byokBefore: boolean, byokNow: boolean) => Promise<unknown>
+  readonly busy: boolean
+} {
   const put = useChange('PUT /api/v1/workspaces/{id}/budgets/{interval}', OUTDATED)
   const remove = useChange('DELETE /api/v1/workspaces/{id}/budgets/{interval}', OUTDATED)
   return {
-    set: ({ interval, limit }, byok) =>
+    set: ({ interval, limit }, byokBefore, byokNow) =>
       limit === null
         ? remove.mutateAsync({ params: { id, interval } })
-        : put.mutateAsync({ params: { id, interval }, body: { limit_usd: limit, include_byok_in_budgets: byok } }),
+        : put.mutateAsync({ params: { id, interval }, body: budgetBody(limit, byokBefore, byokNow) }),
     busy: put.isPending || remove.isPending,
   }
 }
@@ -62,7 +75,7 @@ function Editor({ id, saved, spent }: { readonly id: string; readonly saved: Bud
     let held = before
     for (const step of steps) {
       try {
-        await set(step, now.byok)
+        await set(step, before.byok, now.byok)
       } catch (error) {
         setRefused({ interval: step.interval, error: error as Error })
         break

@@ -1,4 +1,4 @@
-import type { ActivityItem, WorkspaceBudget } from '../../api/schema.ts'
+import type { ActivityItem, UpsertWorkspaceBudgetRequest, WorkspaceBudget } from '../../api/schema.ts'
 import { fieldOf, numberOf, type NumberField } from '../../lib/fields.ts'
 
 /** From the broadest to the narrowest. */
@@ -40,6 +40,12 @@ export function byokStep(after: BudgetFields): BudgetStep | undefined {
   const interval = INTERVALS.find((one) => numberOf(after[one]) !== null)
   return interval === undefined ? undefined : { interval, limit: numberOf(after[interval]) }
 }
+
+/** The body that sets a budget. Whether own provider keys count is told where it was changed: it holds for all budgets, and others may have changed it. */
+export const budgetBody = (limit: number, byokBefore: boolean, byokNow: boolean): UpsertWorkspaceBudgetRequest => ({
+  limit_usd: limit,
+  ...(byokBefore === byokNow ? {} : { include_byok_in_budgets: byokNow }),
+})
 
 export interface SpentSums {
   readonly daily: number

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Workspace, WorkspaceBudget } from '../../api/schema.ts'
 import { numberOf } from '../../lib/fields.ts'
-import { budgetFieldsOf, budgetSteps, byokStep, INTERVALS, spentOf, type BudgetFields, type Interval } from './budgets.ts'
+import { budgetBody, budgetFieldsOf, budgetSteps, byokStep, INTERVALS, spentOf, type BudgetFields, type Interval } from './budgets.ts'
 import { createWorkspaceBody, NEW_WORKSPACE, slugOf, workspaceChanges, workspaceFormOf } from './form.ts'
 
 const workspace = {
@@ -96,6 +96,10 @@ describe('budgets', () => {
   it('say of own provider keys along with one that is there', () => {
     expect(byokStep(fields('', 5, '', 1))).toEqual({ interval: 'monthly', limit: 5 })
     expect(byokStep(fields('', '', '', ''))).toBeUndefined()
+  })
+
+  it('say of own provider keys only where that was changed', () => {
+    expect([budgetBody(5, true, true), budgetBody(5, false, true)]).toEqual([{ limit_usd: 5 }, { limit_usd: 5, include_byok_in_budgets: true }])
   })
 })
 
