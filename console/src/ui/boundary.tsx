@@ -8,6 +8,14 @@ interface State {
   readonly error?: Error
 }
 
+/** A part of the console that did not come, as after an upgrade: names of files change with what is in them. */
+export class NotLoaded extends Error {
+  constructor() {
+    super('The gateway is away, or was upgraded since this tab was opened.')
+    this.name = 'NotLoaded'
+  }
+}
+
 /** Keeps a fault in one page from taking the navigation with it. React knows no other way than a class. */
 export class Boundary extends Component<Props, State> {
   override state: State = {}
@@ -20,7 +28,7 @@ export class Boundary extends Component<Props, State> {
     const { error } = this.state
     if (error === undefined) return this.props.children
     return (
-      <Alert color="red" title="This page broke" role="alert">
+      <Alert color="red" title={error instanceof NotLoaded ? 'This page could not be loaded' : 'This page broke'} role="alert">
         <Stack align="flex-start">
           <Text size="sm">{error.message}</Text>
           <Button size="xs" variant="default" onClick={() => location.reload()}>
