@@ -84,6 +84,7 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
     await page.getByRole('button', { name: 'Older' }).click()
     await expect.poll(() => rows.count(), PATIENT).toBe(72)
     expect(await page.getByRole('button', { name: 'Older' }).count()).toBe(0)
+    await page.getByLabel('Live (paused by older records)').waitFor({ state: 'attached' })
   })
 
   it('gives the focus back to the row that was opened', async () => {

@@ -11,13 +11,14 @@ export interface FilterBarProps {
   readonly onChange: (name: keyof Filters, value: string | null) => void
   readonly onClear: () => void
   readonly isLive: boolean
+  readonly isPaused: boolean
   readonly onLive: (live: boolean) => void
 }
 
 const WIDTH = 170
 const text = { w: WIDTH, size: 'xs', placeholder: 'Any' } as const
 
-export function FilterBar({ filters, onChange, onClear, isLive, onLive }: FilterBarProps): ReactNode {
+export function FilterBar({ filters, onChange, onClear, isLive, isPaused, onLive }: FilterBarProps): ReactNode {
   const { workspaces: spaces } = useWorkspaces()
   // Of the workspace that is looked at; the gateway lists those of one.
   const keys = usePages('GET /api/v1/keys', { query: { include_disabled: 'true', workspace_id: filters.workspace_id } }, { all: true })
@@ -67,7 +68,13 @@ export function FilterBar({ filters, onChange, onClear, isLive, onLive }: Filter
           Clear
         </Button>
       )}
-      <Switch label="Live" checked={isLive} onChange={(event) => onLive(event.currentTarget.checked)} size="sm" mb={6} />
+      <Switch
+        label={isPaused ? 'Live (paused by older records)' : 'Live'}
+        checked={isLive}
+        onChange={(event) => onLive(event.currentTarget.checked)}
+        size="sm"
+        mb={6}
+      />
     </Group>
   )
 }

@@ -67,6 +67,7 @@ export default function GenerationsPage(): ReactNode {
         onChange={(name, value) => set({ [name]: value ?? undefined })}
         onClear={() => set(NO_FILTERS)}
         isLive={isLive}
+        isPaused={found.isPaused}
         onLive={setLive}
       />
       <Problem error={found.error} onRetry={found.again} />

@@ -15,6 +15,8 @@ export interface Generations {
   readonly error: ApiError | null
   readonly isLoading: boolean
   readonly isLooking: boolean
+  /** Older records are shown: what is new does not come by itself. */
+  readonly isPaused: boolean
   /** Undefined where there is no more. */
   readonly more: (() => void) | undefined
   readonly again: () => void
@@ -33,7 +35,7 @@ export function useGenerations(filters: Filters, isLive: boolean): Generations {
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
     placeholderData: keepPreviousData,
     // Only where one page is read: whoever has gone further back reads, and nothing may move under him.
-    refetchInterval: ({ state }) => (isLive && (state.data?.pages.length ?? 0) <= 1 ? LIVE_MS : false),
+    refetchInterval: ({ state }) => (isLive && !reachesBack(state.data?.pages) ? LIVE_MS : false),
   })
   const { data, error, hasNextPage, isFetching, fetchNextPage, refetch, isPlaceholderData } = query
   const pages = data?.pages ?? []
@@ -47,7 +49,10 @@ export function useGenerations(filters: Filters, isLive: boolean): Generations {
     error: error as ApiError | null,
     isLoading: data === undefined && error === null,
     isLooking: isFetching,
+    isPaused: isLive && reachesBack(pages),
     more: hasNextPage ? () => void fetchNextPage() : undefined,
     again: () => void refetch(),
   }
 }
+
+const reachesBack = (pages: readonly unknown[] = []): boolean => pages.length > 1
