@@ -101,6 +101,21 @@ describe.skipIf(!hasBrowser)('the presets page', () => {
     expect(problems).toEqual([])
   })
 
+  it('keeps what is typed for a new version while name and description are saved', async () => {
+    await create('described')
+    const { page, problems } = await browser.console(gateway, '/presets?preset=described')
+    await page.getByRole('form', { name: 'New version' }).getByLabel('System prompt').fill('a long text')
+    const form = page.getByRole('form', { name: 'Edit preset' })
+    await form.getByLabel('Description').fill('what it is for')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('row', { name: /what it is for/ }).waitFor()
+    await expect.poll(() => form.locator('button[data-loading]').count()).toBe(0)
+    expect(page.url()).toContain('preset=described')
+    expect(await preset('described')).toMatchObject({ description: 'what it is for', designated_version: { version: 1 } })
+    expect(await page.getByRole('form', { name: 'New version' }).getByLabel('System prompt').inputValue()).toBe('a long text')
+    expect(problems).toEqual([])
+  })
+
   it('keeps the credentials of tools when only the instructions change', async () => {
     const tool = { type: 'mcp', server_label: 'files', server_url: 'https://tools.example/mcp', authorization: 'secret-token' }
     await create('credentials', { config: { model: 'demo/echo', tools: [tool] } })

@@ -45,7 +45,7 @@ function Opened({ params, query, onClose }: OpenedProps): ReactNode {
         <Stack>
           <About of={preset} at={at} onDeleted={onClose} />
           <Divider />
-          <Details of={preset} at={at} onSaved={onClose} />
+          <Details of={preset} at={at} />
           <Divider />
           <NewVersion of={preset.designated_version} at={at} />
           <Divider />
@@ -101,10 +101,15 @@ const STATUSES: readonly { readonly value: Preset['status']; readonly label: str
 ]
 const PATHS = ['name', 'description', 'status'] as const
 
-function Details({ of: preset, at, onSaved }: PartProps & { readonly onSaved: () => void }): ReactNode {
+function Details({ of: preset, at }: PartProps): ReactNode {
   // As it was when it was opened: what others change meanwhile is no change of this form.
-  const [before] = useState(preset)
+  const [before, setBefore] = useState(preset)
   const [form, setForm] = useState(() => presetFormOf(before))
+  // It stays open: what is typed for a new version would go with it.
+  const onSaved = (saved: Preset): void => {
+    setBefore(saved)
+    setForm(presetFormOf(saved))
+  }
   const change = useChange('PATCH /api/v1/presets/{slug}', OUTDATED)
   const { error } = change
   const body = presetChanges(before, form)
@@ -115,7 +120,7 @@ function Details({ of: preset, at, onSaved }: PartProps & { readonly onSaved: ()
       busy={change.isPending}
       problem={refusalElsewhere(error, PATHS)}
       disabled={Object.keys(body).length === 0}
-      onSubmit={() => change.mutate({ ...at, body }, { onSuccess: onSaved })}
+      onSubmit={() => change.mutate({ ...at, body }, { onSuccess: ({ data }) => onSaved(data) })}
     >
       <TextInput
         label="Name"
