@@ -242,6 +242,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     await page.getByRole('link', { name: 'Keys', exact: true }).click()
     await page.getByRole('heading', { name: 'Keys' }).waitFor()
     await page.getByRole('link', { name: 'Playground', exact: true }).click()
+    await seen(page, 1, 'remember me')
     expect(await turn(page, 1).getByText('remember me', { exact: true }).count()).toBe(2)
 
     await page.getByRole('button', { name: 'Sign out' }).click()
