@@ -54,7 +54,8 @@ export function consoleRoutes({ files, isOn }: ConsoleRouteOptions): ManagementR
     const file = files.get(path) ?? (isAddress(path) ? files.get(ENTRY) : undefined)
     if (file === undefined) throw new GatewayError('not_found', 'The console has no such file; a page that is open may be of another version')
     const isEntry = file.path === ENTRY
-    const tag = `"${files.build}"`
+    // Weak: one for all encodings of a file.
+    const tag = `W/"${files.build}"`
     const cached = isEntry || !file.path.startsWith('assets/') ? 'no-cache' : `public, max-age=${YEAR_SECONDS}, immutable`
     void reply.headers({ ...PROTECTION, 'cache-control': cached, etag: tag, vary: 'accept-encoding' }).type(file.type)
     if (request.headers['if-none-match'] === tag) {
