@@ -203,15 +203,21 @@ export class Assembler {
     if (rest !== undefined) this.#write(rest)
   }
 
-  /** Gives the turn to the next waiting item; items that ended while waiting are written whole. */
+  /** An item has ended: thoughts that gave way and have ended, too, are written to their end, and the next waiting item has its turn. */
   #promote(): void {
     while (this.#active === undefined) {
       for (const [key, { slot }] of this.#parked ?? []) if (slot.ended !== undefined) this.#closeParked(key, 'completed', slot.ended.patch)
-      const key = this.#queue.shift()
-      if (key === undefined) return
-      const slot = this.#activate(key)
-      if (slot.ended !== undefined) this.#closeActive('completed', slot.ended.patch)
+      if (!this.#next()) return
     }
+  }
+
+  /** Gives the turn to the next waiting item; one that ended while waiting is written whole. False: there is none. */
+  #next(): boolean {
+    const key = this.#queue.shift()
+    if (key === undefined) return false
+    const slot = this.#activate(key)
+    if (slot.ended !== undefined) this.#closeActive('completed', slot.ended.patch)
+    return true
   }
 
   /** Thoughts that are open make room for text that waits behind them; they keep their place in the answer. */
@@ -227,6 +233,8 @@ export class Assembler {
       this.#output.keep(this.#output.length, this.#active.snapshot('incomplete'))
       this.#active = undefined
       this.#activeKey = undefined
+      // What is open now has not ended: whatever is left of other thoughts would be written into the midst of it.
+      this.#next()
       this.#promote()
     }
   }
