@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import type { Dialect } from '../src/core/dialect.ts'
-import { dialects } from '../src/dialects/index.ts'
+import { answerDialects, dialects } from '../src/dialects/index.ts'
 import { FEATURES, NONE, PARAMETERS, type Cells, type Feature } from './dialect-cells/cell.ts'
 import { CELLS } from './dialect-cells/index.ts'
 import { cell, presetOf, publish, valuesOf, type Field } from './reference-page.ts'
@@ -31,6 +31,12 @@ const OPTIONS_HEAD = `## Options
 providers declare theirs in their own file under \`src/providers\`.
 `
 
+const EMBEDDINGS_HEAD = `## Embeddings
+
+Formats in which servers make vectors for \`POST /api/v1/embeddings\`. A model that makes them is asked in the one that goes with the dialect of its provider; a server
+that does nothing else has one of these as its \`dialect\`. What all of them keep to: \`src/testing/embeddings-contract.ts\`.
+`
+
 const anchor = (dialect: string, feature: string): string => `${dialect}-${feature}`.replaceAll('_', '-')
 
 /** The page as text. */
@@ -46,6 +52,8 @@ export function dialectsPage(cells: { readonly [dialect: string]: Cells } = CELL
     ...names.map((name) => testsOf(name, cells[name]!)),
     OPTIONS_HEAD,
     ...names.map((name) => optionsOf(dialects.get(name)!)),
+    EMBEDDINGS_HEAD,
+    ...[...dialects.values()].filter(({ answers }) => answers === 'embeddings').map(embedderOf),
   ].join('\n')
 }
 
@@ -63,9 +71,17 @@ function testsOf(name: string, cells: Cells): string {
   return `## Tests of \`${name}\`\n\n${entries.join('\n')}\n`
 }
 
-function optionsOf({ name, options }: Dialect): string {
-  const { properties = {} } = z.toJSONSchema(options, { io: 'input', unrepresentable: 'any' }) as Field
-  const rows = Object.entries(properties).map(([option, field]) => {
+function embedderOf(embedder: Dialect): string {
+  const beside = answerDialects.filter(({ embeddings }) => embeddings === embedder.name).map(({ name }) => `\`${name}\``)
+  return `### \`${embedder.name}\`\n\nGoes with ${beside.join(', ')}.\n${Object.keys(fieldsOf(embedder)).length === 0 ? '' : `\n${optionsOf(embedder)}`}`
+}
+
+const fieldsOf = ({ options }: Dialect): { readonly [option: string]: Field } =>
+  (z.toJSONSchema(options, { io: 'input', unrepresentable: 'any' }) as Field).properties ?? {}
+
+function optionsOf(dialect: Dialect): string {
+  const { name } = dialect
+  const rows = Object.entries(fieldsOf(dialect)).map(([option, field]) => {
     const values = valuesOf(field.enum ?? field.items?.enum)
     return `| \`${option}\` | ${cell(presetOf(field, MAX_PRESET_CHARS))} | ${cell(`${field.description ?? ''}${values}`.trim())} |`
   })
@@ -74,7 +90,10 @@ function optionsOf({ name, options }: Dialect): string {
 
 /** What is wrong with the table: cells without tests, tests that do not exist, declared parameters a cell denies, formats without cells. */
 export function findGaps(cells: { readonly [dialect: string]: Cells } = CELLS): string[] {
-  const gaps = [...dialects.keys()].filter((name) => name !== 'anthropic-invoke' && cells[name] === undefined).map((name) => `${name} has no cells`)
+  const gaps = answerDialects
+    .map(({ name }) => name)
+    .filter((name) => name !== 'anthropic-invoke' && cells[name] === undefined)
+    .map((name) => `${name} has no cells`)
   for (const [name, own] of Object.entries(cells)) {
     for (const feature of Object.keys(FEATURES) as Feature[]) {
       const [how, ...rest] = own[feature]

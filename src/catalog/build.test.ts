@@ -145,9 +145,51 @@ describe('built-in providers', () => {
     expect(catalog.find('openai/gpt-4o-search-preview')?.endpoints[0]?.connection.dialect.name).toBe('openai-chat')
   })
 
-  test('list no embeddings, transcribers or retired completion models', async () => {
+  test('list no transcribers or retired completion models', async () => {
     const catalog = await build({}, { OPENAI_API_KEY: 'k' })
-    expect(catalog.models().filter((model) => /embed|whisper|davinci|moderation|realtime|tts/.test(model.slug))).toEqual([])
+    expect(catalog.models().filter((model) => /whisper|davinci|moderation|realtime|tts/.test(model.slug))).toEqual([])
+  })
+
+  test('make embeddings where price data know a model and its vendor is asked in a format that has them', async () => {
+    const env = { OPENAI_API_KEY: 'k', GEMINI_API_KEY: 'k', COHERE_API_KEY: 'k', MISTRAL_API_KEY: 'k' }
+    const catalog = await build({}, env, dialects)
+    const asked = (slug: string): readonly unknown[] => {
+      const [endpoint] = catalog.find(slug)?.endpoints ?? []
+      return [
+        endpoint?.connection.dialect.name,
+        [...(endpoint?.outputModalities ?? [])],
+        endpoint?.pricing.output,
+        [...(endpoint?.supports ?? ['none'])],
+      ]
+    }
+    expect(asked('openai/text-embedding-3-small')).toEqual(['openai-embeddings', ['embeddings'], 0, []])
+    expect(asked('google/gemini-embedding-001')).toEqual(['gemini-embeddings', ['embeddings'], 0, []])
+    expect(asked('cohere/embed-v4.0')).toEqual(['cohere-embed', ['embeddings'], 0, []])
+    expect(asked('mistralai/mistral-embed')).toEqual(['openai-embeddings', ['embeddings'], 0.1, []])
+  })
+
+  test('a server that makes nothing but embeddings makes them of every model, whatever its name', async () => {
+    const server = { ...ACME, dialect: 'openai-embeddings' }
+    const catalog = await build({ providers: [server], models: [{ slug: 'acme/mystery', endpoints: [{ upstreamModel: 'm' }] }] }, {}, dialects)
+    expect([...catalog.find('acme/mystery')!.endpoints[0]!.outputModalities]).toEqual(['embeddings'])
+    const vendor = await build({}, { VOYAGE_API_KEY: 'k' }, dialects)
+    const [listed, open] = ['voyage/voyage-3.5', 'voyage/anything'].map((slug) => vendor.find(slug)?.endpoints[0])
+    expect(listed).toMatchObject({ pricing: { input: 0.06, output: 0 }, connection: { options: { dimensions_field: 'output_dimension' } } })
+    expect([...open!.outputModalities]).toEqual(['embeddings'])
+  })
+
+  test('an operator who says that a model makes embeddings where nobody can be asked for them is told so', async () => {
+    const server = { ...ACME, dialect: 'anthropic-messages' }
+    const given = { providers: [server], models: [{ slug: 'acme/mystery', answers: 'embeddings' as const, endpoints: [{ upstreamModel: 'm' }] }] }
+    await expect(build(given, {}, dialects)).rejects.toThrow(
+      'models[0].endpoints[0].provider: Acme speaks anthropic-messages and makes no embeddings',
+    )
+  })
+
+  test('vendors whose formats have no embeddings have no such models', async () => {
+    const catalog = await build({}, { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b', AWS_REGION: 'us-east-1' }, dialects)
+    expect(catalog.models().length).toBeGreaterThan(0)
+    expect(catalog.models().filter(({ slug }) => /embed/.test(slug) && !slug.startsWith('demo/'))).toEqual([])
   })
 
   test('meet in one model', async () => {

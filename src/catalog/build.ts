@@ -148,13 +148,15 @@ function needsPrices(config: CatalogConfig, connected: ReadonlyMap<string, Conne
 function addBuiltIn(draft: ModelDraft, connected: ConnectedProvider, book: PriceBook, report: Report): void {
   const { provider } = connected
   for (const declared of provider?.models?.list ?? []) {
+    if (declared.answers === 'embeddings' && connected.embeds === 'never') continue
     const endpoint = endpointFromDeclaration(connected, declared, report)
     if (endpoint !== undefined) draft.add(endpoint, { name: declared.name, description: declared.description })
   }
   if (provider === undefined) return
   const author = provider.models?.author ?? provider.slug
-  for (const priced of book.models(priceVendorOf(connected))) {
-    if (provider.models?.exclude?.test(priced.id) === true) continue
+  const vendor = priceVendorOf(connected)
+  const chat = book.models(vendor).filter(({ id }) => provider.models?.exclude?.test(id) !== true)
+  for (const priced of [...chat, ...(connected.embeds === 'never' ? [] : book.embeddings(vendor))]) {
     const { slug, variant } = canonicalName(priced.id, author, book.naming)
     const endpoint = endpointFromPrices(connected, priced, slug, variant, book, report)
     if (endpoint !== undefined) draft.add(endpoint, { name: priced.name, description: priced.description, created: priced.created })

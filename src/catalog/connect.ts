@@ -19,8 +19,10 @@ export interface ConnectedProvider {
   readonly policies: EndpointPolicies
   /** Whether ids outside the catalog are served; undefined: decided by what the configuration lists. */
   readonly open: boolean | undefined
-  /** The connection for a model, with options over those of the provider. Reports invalid options. */
-  readonly connectionFor: (upstreamModel: string, options: Json, report: Report) => Connection | undefined
+  /** Whether it can be asked for embeddings, and for anything else. */
+  readonly embeds: 'never' | 'too' | 'only'
+  /** The connection for a model, with options over those of the provider. Reports invalid options, and vectors that it does not make. */
+  readonly connectionFor: (upstreamModel: string, options: Json, report: Report, answers?: 'text' | 'embeddings') => Connection | undefined
 }
 
 /** Unknown policies are the cautious ones: the vendor keeps prompts and forbids training on its output. */
@@ -37,12 +39,25 @@ export function connectProvider(sources: ProviderSources, dialects: ReadonlyMap<
   const dialect = resolveDialect(sources, dialects, report)
   const base = dialect === undefined ? undefined : notAtMetadata(resolveBase(sources, slug, name, report), report)
   if (dialect === undefined || base === undefined) return undefined
-  const connectionFor = createConnections(base, dialect, sources, dialects)
+  const embedder = embedderOf(dialect, sources, dialects)
+  const connectionFor = createConnections(base, dialect, embedder, sources, dialects)
   // Wrong options are found at the start, although no model may use them.
   if (connectionFor('', {}, report) === undefined) return undefined
   const policies = { ...CAUTIOUS, ...provider?.policies, ...config?.policies }
   const open = config?.open ?? (provider === undefined ? undefined : (provider.models?.open ?? true))
-  return { slug, name, provider, policies, open, connectionFor }
+  return { slug, name, provider, policies, open, embeds: embedsAt(dialect, embedder), connectionFor }
+}
+
+function embedsAt(main: Dialect, embedder: Dialect | undefined): ConnectedProvider['embeds'] {
+  if (embedder === undefined) return 'never'
+  return embedder === main ? 'only' : 'too'
+}
+
+/** The dialect in which it is asked for embeddings. */
+function embedderOf(main: Dialect, { provider, config }: ProviderSources, dialects: ReadonlyMap<string, Dialect>): Dialect | undefined {
+  if (main.answers === 'embeddings') return main
+  const declared = config?.dialect === undefined ? provider?.embeddings : undefined
+  return dialects.get(declared ?? main.embeddings ?? '')
 }
 
 function resolveDialect({ provider, config }: ProviderSources, dialects: ReadonlyMap<string, Dialect>, report: Report): Dialect | undefined {
@@ -111,6 +126,7 @@ function notAtMetadata(base: ConnectionBase | undefined, report: Report): Connec
 function createConnections(
   { shared, baseUrls, baseUrlFor }: ConnectionBase,
   main: Dialect,
+  embedder: Dialect | undefined,
   { provider, config }: ProviderSources,
   dialects: ReadonlyMap<string, Dialect>,
 ): ConnectedProvider['connectionFor'] {
@@ -121,8 +137,12 @@ function createConnections(
     ...(dialect.name === provider?.dialect ? provider.options : provider?.dialectOptions?.[dialect.name]),
     ...(dialect === main ? config?.options : {}),
   })
-  return (upstreamModel, options, report) => {
-    const dialect = dialectOf(upstreamModel)
+  return (upstreamModel, options, report, answers = 'text') => {
+    const dialect = answers === 'embeddings' ? embedder : dialectOf(upstreamModel)
+    if (dialect === undefined) {
+      report('provider', `${shared.providerName} speaks ${main.name} and makes no embeddings that could be asked for`)
+      return undefined
+    }
     const baseUrl = baseUrlFor?.(upstreamModel) ?? (dialect === main ? undefined : baseUrls[dialect.name])
     const key = `${dialect.name} ${baseUrl ?? ''} ${JSON.stringify(options)}`
     const known = cache.get(key)

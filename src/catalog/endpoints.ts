@@ -1,4 +1,4 @@
-import { MODALITIES, type EndpointPolicies, type Modality, type Parameter } from '../core/capability.ts'
+import { INPUT_MODALITIES, type EndpointPolicies, type Modality, type Parameter } from '../core/capability.ts'
 import type { EndpointConfig, ModelConfig } from '../core/config.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import type { Pricing } from '../core/pricing.ts'
@@ -27,7 +27,7 @@ const CAPABILITIES: { readonly [name: string]: readonly Parameter[] } = {
 }
 const REASONING: ReadonlySet<Parameter> = new Set(CAPABILITIES['reasoning'])
 const LISTED = new Set(Object.values(CAPABILITIES).flat())
-const KINDS_OF_INPUT: ReadonlySet<string> = new Set(MODALITIES)
+const KINDS_OF_INPUT: ReadonlySet<string> = new Set(INPUT_MODALITIES)
 
 interface Parts {
   readonly model: string
@@ -60,7 +60,7 @@ function createEndpoint(parts: Parts): Endpoint {
     providerName: connected.name,
     upstreamModel,
     contextLength: parts.contextLength ?? UNKNOWN_CONTEXT_LENGTH,
-    pricing: parts.pricing,
+    pricing: parts.outputs.includes('embeddings') ? { output: 0, ...parts.pricing } : parts.pricing,
     supports: parts.supports,
     inputModalities: new Set(parts.inputs),
     outputModalities: new Set(parts.outputs),
@@ -73,6 +73,7 @@ function createEndpoint(parts: Parts): Endpoint {
   }
 }
 
+const NO_PARAMETERS: ReadonlySet<Parameter> = new Set()
 const supportSets = new WeakMap<Connection['dialect'], Map<string, ReadonlySet<Parameter>>>()
 
 /**
@@ -85,6 +86,7 @@ function supportsOf(
   upstreamModel: string,
   refused: readonly Parameter[],
 ): ReadonlySet<Parameter> {
+  if (dialect.answers === 'embeddings') return NO_PARAMETERS
   const { supported = [], unsupported = [] } = provider?.models ?? {}
   const sets = supportSets.get(dialect) ?? new Map<string, ReadonlySet<Parameter>>()
   supportSets.set(dialect, sets)
@@ -105,6 +107,16 @@ function parametersOf({ supports }: Connection['dialect'], reasons: boolean | un
 const inputsOf = ({ provider }: ConnectedProvider, upstreamModel: string, { inputs }: ModelTraits): readonly Modality[] =>
   provider?.models?.seeing?.test(upstreamModel) === true ? [...new Set<Modality>([...inputs, 'image'])] : inputs
 
+/** Nobody answers with vectors and text: each is another format. */
+const answersOf = ({ outputs }: Pick<ModelTraits, 'outputs'>): 'text' | 'embeddings' => (outputs.includes('embeddings') ? 'embeddings' : 'text')
+
+/** What a name tells, but for what the model was declared to answer with, or is where servers make nothing but vectors. */
+function traitsAt({ embeds }: ConnectedProvider, slug: string, declared?: 'text' | 'embeddings'): ModelTraits {
+  const traits = traitsOf(slug)
+  const answers = declared ?? (embeds === 'only' ? 'embeddings' : answersOf(traits))
+  return answers === answersOf(traits) ? traits : { ...traits, outputs: [answers] }
+}
+
 /** An endpoint of a built-in vendor for a model of the price data. */
 export function endpointFromPrices(
   connected: ConnectedProvider,
@@ -115,9 +127,9 @@ export function endpointFromPrices(
   report: Report,
 ): Endpoint | undefined {
   const upstreamModel = connected.provider?.models?.ids?.[priced.id] ?? priced.upstreamId ?? priced.id
-  const connection = connected.connectionFor(upstreamModel, {}, report)
-  if (connection === undefined) return undefined
   const traits = traitsOf(slug)
+  const connection = connected.connectionFor(upstreamModel, {}, report, answersOf(traits))
+  if (connection === undefined) return undefined
   return createEndpoint({
     model: slug,
     variant,
@@ -137,7 +149,7 @@ export function endpointFromPrices(
 
 /** An endpoint for a model its provider declares itself. */
 export function endpointFromDeclaration(connected: ConnectedProvider, declared: ProviderModel, report: Report): Endpoint | undefined {
-  const connection = connected.connectionFor(declared.upstreamModel, {}, report)
+  const connection = connected.connectionFor(declared.upstreamModel, {}, report, declared.answers)
   if (connection === undefined) return undefined
   return createEndpoint({
     model: declared.slug,
@@ -150,7 +162,7 @@ export function endpointFromDeclaration(connected: ConnectedProvider, declared: 
     pricing: declared.pricing ?? {},
     supports: supportsOf(connected, connection, declared.upstreamModel, []),
     inputs: declared.inputModalities ?? ['text'],
-    outputs: ['text'],
+    outputs: [declared.answers ?? 'text'],
     reasonsByDefault: declared.reasonsByDefault === true,
     implicitCaching: false,
   })
@@ -164,9 +176,9 @@ export function endpointFromConfig(
   book: PriceBook,
   report: Report,
 ): Endpoint | undefined {
-  const connection = connected.connectionFor(entry.upstreamModel, entry.options, report)
+  const traits = traitsAt(connected, model.slug, model.answers)
+  const connection = connected.connectionFor(entry.upstreamModel, entry.options, report, answersOf(traits))
   if (connection === undefined) return undefined
-  const traits = traitsOf(model.slug)
   const known = book.find(priceVendorOf(connected), entry.upstreamModel)
   const knownContext = known?.contextLength ?? book.about(model.slug)?.contextLength
   const base = supportsOf(connected, connection, entry.upstreamModel, [...traits.unsupported, ...entry.unsupported])
@@ -233,9 +245,9 @@ export function endpointForOpenId(
   slug: string,
   book: PriceBook,
 ): Endpoint | undefined {
-  const connection = connected.connectionFor(upstreamModel, {}, () => undefined)
+  const traits = traitsAt(connected, slug)
+  const connection = connected.connectionFor(upstreamModel, {}, () => undefined, answersOf(traits))
   if (connection === undefined) return undefined
-  const traits = traitsOf(slug)
   const known = book.find(priceVendorOf(connected), upstreamModel)
   return createEndpoint({
     model: name,

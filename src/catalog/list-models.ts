@@ -42,7 +42,9 @@ export const modelsQuery = z.looseObject({
   limit: z.coerce.number().int().min(1).max(1_000).optional().describe('500 where only `offset` is given; without either the list comes whole.'),
   supported_parameters: names.optional(),
   input_modalities: names.optional(),
-  output_modalities: names.optional(),
+  output_modalities: names
+    .optional()
+    .describe('`text` where it is left out; `embeddings` are the models of `POST /api/v1/embeddings`, `all` is all of them.'),
   model_authors: names.optional(),
   providers: names.optional(),
   q: z.string().optional(),
@@ -134,7 +136,7 @@ function matches(model: PublicModel, catalog: BuiltCatalog, query: ModelsQuery):
   return (
     holds(query.supported_parameters, model.supported_parameters) &&
     holds(query.input_modalities, architecture.input_modalities) &&
-    holds(query.output_modalities, architecture.output_modalities) &&
+    holds(query.output_modalities ?? ['text'], architecture.output_modalities) &&
     (query.model_authors === undefined || query.model_authors.includes(model.id.replace(/^~|\/.*$/g, ''))) &&
     (text === undefined || model.id.toLowerCase().includes(text) || model.name.toLowerCase().includes(text)) &&
     (query.context === undefined || (model.context_length ?? Infinity) >= query.context) &&

@@ -2,9 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { openAiChat } from '../dialects/openai-chat/index.ts'
-import { openAiResponses } from '../dialects/openai-responses/index.ts'
-import type { Dialect } from '../core/dialect.ts'
+import { dialects } from '../dialects/index.ts'
 import type { Pricing } from '../core/pricing.ts'
 import { createUsage } from '../core/usage.ts'
 import { PROVIDERS } from '../providers/index.ts'
@@ -14,18 +12,13 @@ import { countModels, listModels } from './list-models.ts'
 import { presentEndpoints, presentPricing, presentProviders } from './present.ts'
 import type { PublicPricing } from './public-shapes.ts'
 
-const DIALECTS = new Map<string, Dialect>([
-  [openAiChat.name, openAiChat],
-  [openAiResponses.name, openAiResponses],
-])
-
 let catalog: BuiltCatalog
 beforeAll(async () => {
   const config = { providers: [], models: [], catalog: { open: true }, defaults: { plugins: [] } }
   catalog = await buildCatalog(
     config,
     PROVIDERS,
-    DIALECTS,
+    dialects,
     { OPENAI_API_KEY: 'k', OPENROUTER_API_KEY: 'k', GROQ_API_KEY: 'k' },
     { now: Date.parse('2026-06-01') },
   )

@@ -2,6 +2,7 @@ import type { MatchLogic, ModelInfo, ModelPrice, Provider as PricedVendor } from
 import { wholeDays, type PriceTier, type PriceWindow, type Pricing } from '../core/pricing.ts'
 import { createNamingIndex, splitVariant, type NamingIndex } from './canonical-slug.ts'
 import { NAMING_VENDOR } from './data/model-names.ts'
+import { makesVectors } from './data/model-traits.ts'
 
 /** A model as the price data knows it at one vendor. */
 export interface PricedModel {
@@ -23,6 +24,8 @@ export interface PriceBook {
   readonly knows: (vendor: string) => boolean
   /** Chat models of a vendor; empty for a vendor the data does not know. */
   readonly models: (vendor: string) => readonly PricedModel[]
+  /** The same of models that make vectors. */
+  readonly embeddings: (vendor: string) => readonly PricedModel[]
   /** Any id of a vendor, dated and aliased ones included. */
   readonly find: (vendor: string, id: string) => PricedModel | undefined
   /** What is known of a catalog slug whoever serves it: name, description, context. */
@@ -34,6 +37,7 @@ export const EMPTY_PRICE_BOOK: PriceBook = {
   naming: createNamingIndex([]),
   knows: () => false,
   models: () => [],
+  embeddings: () => [],
   find: () => undefined,
   about: () => undefined,
 }
@@ -53,15 +57,14 @@ export async function loadPriceBook(now: number): Promise<PriceBook> {
     converted.set(model, fresh)
     return fresh
   }
+  const current = (vendor: string): readonly PricedModel[] =>
+    (vendors.get(vendor)?.models ?? []).filter((model) => model.deprecated !== true).map(convert)
   const named = namesOf(vendors.get(NAMING_VENDOR))
   return {
     naming: createNamingIndex([...named.keys()]),
     knows: (vendor) => vendors.has(vendor),
-    models: (vendor) =>
-      (vendors.get(vendor)?.models ?? [])
-        .filter((model) => model.deprecated !== true)
-        .map(convert)
-        .filter(isChat),
+    models: (vendor) => current(vendor).filter(isChat),
+    embeddings: (vendor) => current(vendor).filter(isEmbedding),
     find(vendor, id) {
       const found = vendors.has(vendor) ? data.calcPrice({}, id, { providerId: vendor, timestamp: new Date(now) }) : null
       return found === null ? undefined : convert(found.model)
@@ -87,6 +90,8 @@ const NOT_CHAT = /embed|whisper|transcri|moderation|realtime|rerank|(^|[-_/])(tt
 function isChat(model: PricedModel): boolean {
   return model.upstreamId !== undefined && model.pricing.input !== undefined && model.pricing.output !== undefined && !NOT_CHAT.test(model.id)
 }
+
+const isEmbedding = ({ id, upstreamId, pricing }: PricedModel): boolean => upstreamId !== undefined && pricing.input !== undefined && makesVectors(id)
 
 function toPricedModel(model: ModelInfo, now: number): PricedModel {
   const free = splitVariant(model.id).variant === 'free'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MODALITIES, PARAMETERS } from '../core/capability.ts'
+import { INPUT_MODALITIES, PARAMETERS } from '../core/capability.ts'
 import { choice, flag, headers, httpUrl, list, price, section, text, wait, whole } from './fields.ts'
 
 /** `providers` and `models`: who serves what, at which price. */
@@ -87,7 +87,7 @@ const endpoint = section({
   pricing: pricing.optional().describe('USD. Without: the maintained price data. A price set here stands alone.'),
   context_length: whole(1).optional().describe('Tokens. Without: the model’s, then the price data’s.'),
   max_output_tokens: whole(1).optional().describe('The most it answers with.'),
-  supports: list(choice([...PARAMETERS, ...MODALITIES]))
+  supports: list(choice([...PARAMETERS, ...INPUT_MODALITIES]))
     .optional()
     .describe(
       'Capabilities such as `tools`, `structured_outputs`, `reasoning`, and kinds of input such as `image`: those not listed are off. Sampling parameters stay.',
@@ -112,6 +112,9 @@ export const modelEntry = section({
   description: text().optional().describe('As lists show it.'),
   created: whole(0).optional().describe('Seconds since 1970, for lists.'),
   context_length: whole(1).optional().describe('Tokens, of endpoints that set none.'),
+  answers: choice(['text', 'embeddings'])
+    .optional()
+    .describe('`embeddings`: it makes vectors, for `POST /api/v1/embeddings`. Without: what its name tells.'),
   aliases: list(text()).default([]).describe('Other names callers may use.'),
   endpoints: list(endpoint).default([]).describe('Who serves it, beside the endpoints known without.'),
 })

@@ -123,7 +123,13 @@ function toProvider(entry: FileProvider): ProviderConfig {
 function toModel(entry: FileModel): ModelConfig {
   return {
     slug: entry.slug,
-    ...defined({ name: entry.name, description: entry.description, created: entry.created, contextLength: entry.context_length }),
+    ...defined({
+      name: entry.name,
+      description: entry.description,
+      created: entry.created,
+      contextLength: entry.context_length,
+      answers: entry.answers,
+    }),
     aliases: entry.aliases,
     endpoints: entry.endpoints.map((endpoint) => toEndpoint(endpoint, entry.slug)),
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Endpoint, Modality } from './endpoint.ts'
-import type { Cost, GenerationStep, PipelineStage } from './generation.ts'
+import type { ApiType, Cost, GenerationStep, PipelineStage } from './generation.ts'
 import type { ErrorType, GatewayError } from './error.ts'
 import type { ModelEvent } from './event.ts'
 import type { InputItem, OutputItem } from './item.ts'
@@ -143,7 +143,7 @@ export interface Adaptation {
 }
 
 export interface CallOrigin {
-  readonly apiType: 'responses' | 'chat_completions' | 'messages'
+  readonly apiType: ApiType
   readonly userAgent?: string
   readonly referer?: string
   readonly title?: string

@@ -39,5 +39,8 @@ export interface EndpointPolicies {
   readonly distillable: boolean
 }
 
-export const MODALITIES = ['text', 'image', 'file', 'audio', 'video'] as const
+/** What a request may hold. */
+export const INPUT_MODALITIES = ['text', 'image', 'file', 'audio', 'video'] as const
+/** Vectors are all that is in an answer that has any. */
+export const MODALITIES = [...INPUT_MODALITIES, 'embeddings'] as const
 export type Modality = (typeof MODALITIES)[number]

@@ -125,6 +125,8 @@ export interface ModelConfig {
   readonly description?: string
   readonly created?: number
   readonly contextLength?: number
+  /** Undefined: what the slug tells. */
+  readonly answers?: 'text' | 'embeddings'
   readonly aliases: readonly string[]
   readonly endpoints: readonly EndpointConfig[]
 }

@@ -73,6 +73,10 @@ export interface Decoder {
 export interface Dialect<Options = unknown> {
   readonly name: string
   readonly framing: 'sse' | 'aws-event-stream'
+  /** What it answers with. Default: text, and what else models say. */
+  readonly answers?: 'embeddings'
+  /** The dialect in which servers of this one make embeddings. Default: they make none. */
+  readonly embeddings?: string
   /** Declared quirks with their defaults; unknown keys are errors. */
   readonly options: ZodType<Options>
   /** What endpoints of this dialect support when the catalog does not say. */

@@ -35,7 +35,12 @@ export type ModelEvent =
       readonly nativeReason?: string
       readonly usage?: Usage
       readonly serviceTier?: string
+      /** One for each input, in their order: all there is of an answer to a request for embeddings. */
+      readonly vectors?: readonly Vector[]
     }
+
+/** Numbers, or little-endian 32-bit floats in base64. */
+export type Vector = readonly number[] | string
 
 export interface TextDelta {
   readonly type: 'text-delta'
@@ -74,6 +79,8 @@ export function isContentEvent(event: ModelEvent): boolean {
     case 'item-start':
       // A call commits when it is announced (its name is content); messages and reasoning only with their first delta.
       return event.item.type !== 'message' && event.item.type !== 'reasoning'
+    case 'response-end':
+      return event.vectors !== undefined
     case 'item-end':
       return event.item?.['encrypted_content'] != null || event.item?.['signature'] != null
     default:

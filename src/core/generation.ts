@@ -84,6 +84,10 @@ export interface GenerationStep {
 
 export type GenerationStatus = 'completed' | 'incomplete' | 'failed' | 'cancelled'
 
+/** The front doors' names in records. */
+export const API_TYPES = ['responses', 'chat_completions', 'messages', 'embeddings'] as const
+export type ApiType = (typeof API_TYPES)[number]
+
 /**
  * The finished record of one call: success, failure or abort, streamed or not. JSON-serialisable as it is.
  * Times are milliseconds since the epoch, durations milliseconds, money USD.
@@ -94,7 +98,7 @@ export interface Generation {
   readonly keyHash: string
   readonly keyName: string
   readonly userId?: string
-  readonly apiType: 'responses' | 'chat_completions' | 'messages'
+  readonly apiType: ApiType
   readonly requestId?: string
   readonly sessionId?: string
   /** The caller's `user` field. */

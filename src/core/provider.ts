@@ -80,6 +80,8 @@ export interface ProviderModel {
   readonly maxOutputTokens?: number
   readonly pricing?: Pricing
   readonly inputModalities?: readonly Modality[]
+  /** Default: text. */
+  readonly answers?: 'text' | 'embeddings'
   readonly reasonsByDefault?: boolean
 }
 
@@ -125,6 +127,8 @@ export interface Provider {
   /** Dialect of a model; a vendor with several formats declares which model takes which. */
   readonly dialect: string
   readonly dialectFor?: (upstreamModel: string) => string | undefined
+  /** Dialect in which it makes embeddings; `none`: it makes none that the gateway could ask for. Default: as its dialect says. */
+  readonly embeddings?: string
   /** Options (quirks) of this vendor, for `dialect`. */
   readonly options?: { readonly [option: string]: unknown }
   /** Options for the other dialects that `dialectFor` may name. */

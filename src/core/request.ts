@@ -95,6 +95,9 @@ export interface ModelRequest {
   readonly [extra: string]: unknown
 }
 
+/** Whether vectors are asked for instead of an answer. */
+export const asksForEmbeddings = ({ modalities }: Pick<ModelRequest, 'modalities'>): boolean => modalities?.includes('embeddings') === true
+
 /** Calls of tools in one answer that the gateway, or an endpoint for it, may make: the contract's default and its maximum. */
 export const MAX_TOOL_CALLS = 30
 

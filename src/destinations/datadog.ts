@@ -1,11 +1,12 @@
 import type { z } from 'zod'
 import type { DeliveryRecord } from '../core/delivery.ts'
 import type { Destination } from '../core/destination.ts'
+import type { GenerationContent } from '../core/generation.ts'
 import { unixNanos } from '../lib/derived-id.ts'
 import { wellFormedJson } from '../lib/json.ts'
 import { parseArguments } from './shared/call-arguments.ts'
 import { messageText, toChatAnswer, toChatMessages, toChatTools, type ChatMessage } from './shared/chat-shape.ts'
-import { hasCost, hasUsage, modelSlug } from './shared/gen-ai-attributes.ts'
+import { hasCost, hasUsage, isEmbedding, modelSlug } from './shared/gen-ai-attributes.ts'
 import { metadataObject, modelParameters } from './shared/record-metadata.ts'
 import { asObject, readObject } from './shared/read-answer.ts'
 import { destinationSettings, headerSecret, HEADER_SECRETS, httpUrl, joinUrl, mergeHeaders, requiredText } from './shared/settings.ts'
@@ -124,12 +125,10 @@ function toMeta(record: DeliveryRecord, step: TraceStep): object {
   }
   const tools = toChatTools(content?.tools)
   return {
-    kind: 'llm',
+    kind: isEmbedding(record) ? 'embedding' : 'llm',
     model_name: modelSlug(record),
     ...(generation.provider === undefined ? {} : { model_provider: generation.provider }),
-    ...(content === undefined
-      ? {}
-      : { input: { messages: toChatMessages(content).flatMap(toMessages) }, output: { messages: toMessages(toChatAnswer(content)) } }),
+    ...(content === undefined ? {} : said(content, isEmbedding(record))),
     ...(tools.length === 0
       ? {}
       : {
@@ -148,6 +147,12 @@ function toMeta(record: DeliveryRecord, step: TraceStep): object {
       ...(generation.finishReason === undefined ? {} : { finish_reason: generation.finishReason }),
     },
   }
+}
+
+function said(content: GenerationContent, embeds: boolean): object {
+  const messages = toChatMessages(content)
+  if (embeds) return { input: { documents: messages.map((message) => ({ text: messageText(message) })) } }
+  return { input: { messages: messages.flatMap(toMessages) }, output: { messages: toMessages(toChatAnswer(content)) } }
 }
 
 /** Thoughts are a message of their own there. */

@@ -3,7 +3,7 @@ import type { ChildSpan, DeliveryRecord } from '../core/delivery.ts'
 import type { Destination } from '../core/destination.ts'
 import { createAttributes, type AttributeSet } from './shared/attributes.ts'
 import { toChatAnswer } from './shared/chat-shape.ts'
-import { hasCost, hasUsage, modelSlug, promptObject } from './shared/gen-ai-attributes.ts'
+import { hasCost, hasUsage, isEmbedding, modelSlug, promptObject } from './shared/gen-ai-attributes.ts'
 import { otlpProbe, otlpRequest, type OtlpTarget } from './shared/otlp.ts'
 import { classifyOtlp } from './shared/otlp-classify.ts'
 import type { OtlpOptions } from './shared/otlp-spans.ts'
@@ -54,7 +54,7 @@ function generationAttributes(record: DeliveryRecord): AttributeSet {
   const set = createAttributes(limit)
   setTrace(set, record)
   set
-    .string('langfuse.observation.type', 'generation')
+    .string('langfuse.observation.type', isEmbedding(record) ? 'embedding' : 'generation')
     .string('langfuse.observation.model.name', modelSlug(record))
     .json('langfuse.observation.model.parameters', modelParameters(record))
     .json('langfuse.observation.usage_details', usageDetails(record))

@@ -3,7 +3,7 @@ import type { DeliveryRecord } from '../core/delivery.ts'
 import { DESTINATION_DEFAULTS, type Destination } from '../core/destination.ts'
 import type { AttributeSet } from './shared/attributes.ts'
 import { toChatChoices } from './shared/chat-shape.ts'
-import { genAiAttributes, hasCost, hasUsage, promptObject, traceAttributes } from './shared/gen-ai-attributes.ts'
+import { genAiAttributes, hasCost, hasUsage, isEmbedding, promptObject, traceAttributes } from './shared/gen-ai-attributes.ts'
 import { otlpProbe, otlpRequest, type OtlpTarget } from './shared/otlp.ts'
 import { classifyOtlp } from './shared/otlp-classify.ts'
 import type { OtlpOptions } from './shared/otlp-spans.ts'
@@ -55,7 +55,7 @@ export const langsmith: Destination<LangsmithSettings> = {
 
 function generationAttributes(record: DeliveryRecord): AttributeSet {
   const set = genAiAttributes(record, { ...limit, withContent: false })
-  set.string('langsmith.span.kind', 'llm').json('langsmith.usage_metadata', usageMetadata(record))
+  set.string('langsmith.span.kind', isEmbedding(record) ? 'embedding' : 'llm').json('langsmith.usage_metadata', usageMetadata(record))
   if (hasUsage(record)) set.int('gen_ai.usage.details.reasoning_tokens', record.generation.usage.reasoningTokens)
   return setTrace(setContent(set, record), record, record.names.generation)
 }

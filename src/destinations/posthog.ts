@@ -5,7 +5,7 @@ import { classifyHttp } from '../core/outcome.ts'
 import { uuidFromId } from '../lib/derived-id.ts'
 import { cutText } from './shared/attributes.ts'
 import { toChatAnswer, toChatMessages, toChatTools } from './shared/chat-shape.ts'
-import { hasCost, hasUsage, modelSlug } from './shared/gen-ai-attributes.ts'
+import { hasCost, hasUsage, isEmbedding, modelSlug } from './shared/gen-ai-attributes.ts'
 import { readObject } from './shared/read-answer.ts'
 import { isoTime, metadataObject, modelParameters } from './shared/record-metadata.ts'
 import { destinationSettings, HEADER_SECRETS, httpUrl, joinUrl, mergeHeaders, requiredText } from './shared/settings.ts'
@@ -76,7 +76,7 @@ function toEvents(record: DeliveryRecord): readonly CaptureEvent[] {
   return traceSteps(record)
     .filter((step) => worthAnEvent(record, step))
     .map((step) => ({
-      event: step.kind === 'generation' ? '$ai_generation' : '$ai_span',
+      event: step.kind !== 'generation' ? '$ai_span' : isEmbedding(record) ? '$ai_embedding' : '$ai_generation',
       distinct_id: user === '' ? anyone : user,
       timestamp: isoTime(step.startedAt),
       uuid: uuidFromId(step.id),
@@ -145,7 +145,8 @@ function generationProperties(record: DeliveryRecord): object {
   return {
     $ai_model: modelSlug(record),
     ...(generation.provider === undefined ? {} : { $ai_provider: generation.provider }),
-    ...(content === undefined ? {} : { $ai_input: toChatMessages(content), $ai_output_choices: [toChatAnswer(content)] }),
+    ...(content === undefined ? {} : { $ai_input: toChatMessages(content) }),
+    ...(content === undefined || isEmbedding(record) ? {} : { $ai_output_choices: [toChatAnswer(content)] }),
     ...(tools.length === 0 ? {} : { $ai_tools: tools }),
     ...(parameters === undefined ? {} : { $ai_model_parameters: parameters }),
     ...(hasUsage(record)

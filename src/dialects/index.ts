@@ -3,11 +3,13 @@ import { anthropicMessages } from './anthropic-messages/index.ts'
 import { invokeModel } from './anthropic-messages/invoke-model.ts'
 import { bedrockConverse } from './bedrock-converse/index.ts'
 import { cohereV2 } from './cohere-v2/index.ts'
+import { embeddingDialects } from './embeddings/index.ts'
 import { gemini } from './gemini/index.ts'
 import { openAiChat } from './openai-chat/index.ts'
 import { openAiResponses } from './openai-responses/index.ts'
 
-const all = [
+/** The formats of conversations. */
+export const answerDialects = [
   anthropicMessages,
   invokeModel,
   bedrockConverse,
@@ -16,6 +18,8 @@ const all = [
   openAiChat,
   openAiResponses,
 ] as readonly unknown[] as readonly Dialect[]
+
+const all = [...answerDialects, ...(embeddingDialects as readonly unknown[] as readonly Dialect[])]
 
 /** Every upstream format, by name. */
 export const dialects: ReadonlyMap<string, Dialect> = new Map(all.map((dialect) => [dialect.name, dialect]))

@@ -10,4 +10,5 @@ export const DOORS: readonly Entrance[] = [
   { path: responses.path, door: responses },
   { path: '/api/v1/chat/completions', load: async () => (await import('./chat-completions/door.ts')).chatCompletions },
   { path: '/api/v1/messages', envelope: messagesEnvelope, load: async () => (await import('./messages/door.ts')).messages },
+  { path: '/api/v1/embeddings', load: async () => (await import('./embeddings/door.ts')).embeddings },
 ]

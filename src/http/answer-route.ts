@@ -5,11 +5,11 @@ import type { ModelEvent } from '../core/event.ts'
 import type { JsonObject, OutputItem } from '../core/item.ts'
 import type { Presets } from '../core/preset.ts'
 import type { ModelRequest } from '../core/request.ts'
-import { Assembler } from '../doors/responses/assemble.ts'
 import type { AssemblerOptions } from '../doors/responses/assembler-options.ts'
-import { decodeResponsesRequest } from '../doors/responses/decode-request.ts'
+import { decodeResponsesRequest, withSession } from '../doors/responses/decode-request.ts'
 import { applyPreset } from '../doors/shared/apply-preset.ts'
-import type { Door, Read, WriterOf } from '../doors/shared/door.ts'
+import type { Door, Read } from '../doors/shared/door.ts'
+import type { Fold } from '../doors/shared/fold.ts'
 import { retold } from '../doors/shared/retold.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
@@ -74,7 +74,7 @@ interface Serving {
   admitted?: string
   pathOf?: Read['pathOf']
   call?: Call
-  assembler?: Assembler
+  assembler?: Fold
   sse?: SseBody
 }
 
@@ -127,7 +127,7 @@ async function answer(options: AnswerRouteOptions, request: IncomingMessage, res
 }
 
 /** What cannot be told ends the call, and those who produce it hear only that nobody reads on: they are told why before. */
-function tell({ trace }: Call, assembler: Assembler, events: readonly ModelEvent[]): void {
+function tell({ trace }: Call, assembler: Fold, events: readonly ModelEvent[]): void {
   try {
     assembler.push(events)
   } catch (error) {
@@ -137,21 +137,21 @@ function tell({ trace }: Call, assembler: Assembler, events: readonly ModelEvent
 }
 
 /** The caller has its answer before anybody writes down what became of the call: both happen in the same turn of the event loop. */
-function end(response: ServerResponse, headers: Serving['headers'], assembler: Assembler, sse: SseBody | undefined): void {
+function end(response: ServerResponse, headers: Serving['headers'], assembler: Fold, sse: SseBody | undefined): void {
   assembler.finish()
   if (sse === undefined) sendJson(response, 200, headers, assembler.answer())
   else sse.end(assembler.takeWire())
 }
 
 /** What has been assembled, on its way to the caller. A function of its own, as one that waits for the next piece would keep the last one. */
-function passOn(assembler: Assembler, sse: SseBody): Promise<void> | undefined {
+function passOn(assembler: Fold, sse: SseBody): Promise<void> | undefined {
   const text = assembler.takeWire()
   return text === '' ? undefined : sse.write(text)
 }
 
 interface Opened {
   readonly call: Call
-  readonly assembler: Assembler
+  readonly assembler: Fold
   readonly sse: SseBody | undefined
   /** The answer can end with the model's. What the caller wants told of the call itself is known when all of it is over. */
   readonly atOnce: boolean
@@ -172,10 +172,8 @@ function open(
   const sent = jsonOf(bytes)
   const { door } = serving
   const read = door.read(sent)
-  const { body, preset } = applyPreset(read.body, (slug) => options.presets.find(owner.workspaceId, slug))
-  const resolveReference = referencesOf(options.recentItems, owner.workspaceId, bytes.length, options.bodyLimitBytes)
   serving.pathOf = read.pathOf
-  const modelRequest = decodeResponsesRequest(body, sessionOf(request), { resolveReference })
+  const { modelRequest, preset } = requestOf(options, request, read, owner, bytes.length)
   const { id, requestId, headers, gone } = serving
   const origin = originOf(request, door.apiType)
   const call = createCall(options, {
@@ -191,7 +189,7 @@ function open(
     ...(streamFailure === undefined ? {} : { streamFailure }),
   })
   const fields = metadataFields(request)
-  const assembler = createAssembler(options, call, read.writer, fields, errorEvent)
+  const assembler = read.fold(assemblyOf(options, call, fields, errorEvent))
   call.output = outputOf(assembler)
   serving.call = call
   serving.assembler = assembler
@@ -201,9 +199,23 @@ function open(
   return { call, assembler, sse, atOnce: fields.length === 0 }
 }
 
+interface Asked {
+  readonly modelRequest: ModelRequest
+  readonly preset?: { readonly id: string } | undefined
+}
+
+/** What was read, filled in by a preset where it names one, and checked where its door has not done so. */
+function requestOf(options: AnswerRouteOptions, request: IncomingMessage, read: Read, owner: Owner, size: number): Asked {
+  const session = sessionOf(request)
+  if ('request' in read) return { modelRequest: withSession(read.request, session) }
+  const { body, preset } = applyPreset(read.body, (slug) => options.presets.find(owner.workspaceId, slug))
+  const resolveReference = referencesOf(options.recentItems, owner.workspaceId, size, options.bodyLimitBytes)
+  return { modelRequest: decodeResponsesRequest(body, session, { resolveReference }), preset }
+}
+
 /** Functions of their own: in the scope of `open` they would share a context with what outlives a young collection there, and carry the whole call along. */
-const outputOf = (assembler: Assembler) => (): readonly OutputItem[] => assembler.output()
-const signOf = (assembler: Assembler) => (): string => assembler.keepAlive()
+const outputOf = (assembler: Fold) => (): readonly OutputItem[] => assembler.output()
+const signOf = (assembler: Fold) => (): string => assembler.keepAlive()
 
 /** A caller may be gone after a wait, and nobody would tell those who read the body. */
 async function waitedFor(authenticated: Promise<Authenticated>, { gone }: Serving): Promise<Authenticated> {
@@ -245,8 +257,8 @@ function sessionOf(request: IncomingMessage): { readonly sessionId?: string } {
   return sessionId === undefined ? {} : { sessionId }
 }
 
-function createAssembler(options: AnswerRouteOptions, call: Call, writer: WriterOf, fields: readonly string[], errorEvent: boolean): Assembler {
-  const assembly: AssemblerOptions = {
+function assemblyOf(options: AnswerRouteOptions, call: Call, fields: readonly string[], errorEvent: boolean): AssemblerOptions {
+  return {
     id: call.id,
     request: call.request,
     receivedAt: call.receivedAt,
@@ -266,7 +278,6 @@ function createAssembler(options: AnswerRouteOptions, call: Call, writer: Writer
     ...(call.echoes === true ? { echoes: () => takeEchoes(call.trace.attempts) } : {}),
     ...(fields.length === 0 ? {} : { extra: () => metadataOf(options, call, fields) }),
   }
-  return new Assembler(assembly, writer(assembly))
 }
 
 function metadataOf(options: AnswerRouteOptions, call: Call, fields: readonly string[]): { readonly [field: string]: unknown } | undefined {

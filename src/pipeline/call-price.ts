@@ -2,6 +2,7 @@ import type { Call, Owner } from '../core/call.ts'
 import type { Catalog, Endpoint } from '../core/endpoint.ts'
 import type { Cost } from '../core/generation.ts'
 import { isPerRequest, type Pricing } from '../core/pricing.ts'
+import { asksForEmbeddings } from '../core/request.ts'
 import { createUsage, MAX_TOKENS, type Usage } from '../core/usage.ts'
 import type { RequestEstimate } from '../router/estimate.ts'
 import { modelNames, type RoutingDefaults } from '../router/plan.ts'
@@ -26,6 +27,7 @@ const MAX_PRICED = 32
 const ADMITTED_SPREAD = 2
 
 export function outputTokens(options: CallPriceOptions, call: Call): number {
+  if (asksForEmbeddings(call.request)) return 0
   return call.request.max_output_tokens ?? options.policy().expectedOutputTokens
 }
 

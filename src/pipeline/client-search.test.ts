@@ -3,7 +3,7 @@ import type { Target } from '../core/dialect.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { InputItem, Tool } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
-import { dialects } from '../dialects/index.ts'
+import { answerDialects, dialects } from '../dialects/index.ts'
 import { ClientSearch } from './client-search.ts'
 
 const parameters = { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] }
@@ -46,9 +46,9 @@ const offered = (request: ModelRequest): unknown[] =>
 
 describe('which formats are offered the search as a function', () => {
   const request: ModelRequest = { input: [hello, asked, found([deferred('later')])], tools: [plain('now'), search, deferred('hidden')] }
-  const native = [...dialects.values()].filter((dialect) => dialect.knowsClientSearch?.(target(dialect.name)) === true).map(({ name }) => name)
+  const native = answerDialects.filter((dialect) => dialect.knowsClientSearch?.(target(dialect.name)) === true).map(({ name }) => name)
   it('all but the one that knows it', () => expect(native).toEqual(['openai-responses']))
-  it.each([...dialects.keys()].filter((name) => !native.includes(name)))('%s', (name) => {
+  it.each(answerDialects.map(({ name }) => name).filter((name) => !native.includes(name)))('%s', (name) => {
     const dialect = dialects.get(name)!
     const { body, dropped } = dialect.encodeRequest(ClientSearch.of(request, dialect, target(name))!.request, target(name))
     for (const word of ['"tool_search"', 'Finds tools of servers', '"now"', '"later"', 'can be called']) expect(body).toContain(word)

@@ -1,4 +1,5 @@
 import type { Handler, Layer } from '../core/call.ts'
+import { asksForEmbeddings } from '../core/request.ts'
 import { createFallback, type FallbackOptions } from './fallback.ts'
 import { guardrailLayer, type GuardrailOptions } from './guardrails.ts'
 import type { Limits } from './limits.ts'
@@ -12,16 +13,17 @@ export interface PipelineOptions extends FallbackOptions, RecordOptions, ToolLoo
 
 /** What happens to a call, from the outside in. Reading order is running order. */
 export function createPipeline(options: PipelineOptions): Handler {
-  const { beforePurchase } = options.limits
+  const { beforePurchase, beforeAttempt, layer: limits, meter } = options.limits
   const plugins = createPluginRoom({ ...options, beforePurchase })
-  const layers: readonly Layer[] = [
-    recordLayer(options),
-    options.limits.layer,
-    guardrailLayer(options),
-    plugins.layer,
-    toolLoopLayer({ ...options, beforePurchase }),
-    options.limits.meter,
-  ]
-  const fallback = createFallback({ ...options, beforeAttempt: options.limits.beforeAttempt, adaptation: plugins.standing })
-  return layers.reduceRight((next: Handler, layer) => layer(next), fallback)
+  const record = recordLayer(options)
+  const guardrails = guardrailLayer(options)
+  const answer = within(
+    [record, limits, guardrails, plugins.layer, toolLoopLayer({ ...options, beforePurchase }), meter],
+    createFallback({ ...options, beforeAttempt, adaptation: plugins.standing }),
+  )
+  // Whatever was done to a text, its vector would be another's: it is what was sent that is wanted, or an error.
+  const embed = within([record, limits, guardrails, meter], createFallback({ ...options, beforeAttempt, streamFailure: () => 'fail' }))
+  return (call) => (asksForEmbeddings(call.request) ? embed(call) : answer(call))
 }
+
+const within = (layers: readonly Layer[], innermost: Handler): Handler => layers.reduceRight((next, layer) => layer(next), innermost)

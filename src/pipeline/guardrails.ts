@@ -74,6 +74,7 @@ function checkModels(call: Call, rule: EndpointRule, endpoints: readonly Endpoin
 }
 
 async function* filtered(next: Handler, call: Call, filters: readonly ContentFilter[], endpoints: () => readonly Endpoint[]): ReturnType<Handler> {
+  checkReadable(call, filters, endpoints)
   const slots = collectTexts(call.request)
   const { hits, unfinished } = await scan(call, slots, filters)
   const strict = filters.find(({ action }) => action !== 'flag')
@@ -97,6 +98,14 @@ async function* filtered(next: Handler, call: Call, filters: readonly ContentFil
     throw blocked(blocking, slots)
   }
   yield* next(request === call.request ? call : { ...call, request })
+}
+
+/** A text in tokens of its model is nothing a filter could read: whoever may not send one unread may not send it so. */
+function checkReadable(call: Call, filters: readonly ContentFilter[], endpoints: () => readonly Endpoint[]): void {
+  const strict = filters.find(({ action }) => action !== 'flag')
+  if (strict === undefined || !call.request.input.some(({ type }) => type === 'input_tokens')) return
+  call.trace.candidates = endpoints()
+  throw notRead(strict, 'it is in tokens instead of text')
 }
 
 /** What was not read to its end is kept nowhere, whatever ended the reading. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Target } from '../core/dialect.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { ModelRequest } from '../core/request.ts'
-import { dialects } from '../dialects/index.ts'
+import { answerDialects, dialects } from '../dialects/index.ts'
 import { readableInput } from './input-tools.ts'
 
 function target(name: string, options: object = {}): Target {
@@ -27,8 +27,8 @@ describe('tools that stand in the input', () => {
     ],
     tools: [{ type: 'function', name: 'f' }],
   }
-  const native = [...dialects.values()].filter((dialect) => dialect.readsInputTools?.(target(dialect.name)) === true)
-  const others = [...dialects.values()].filter((dialect) => !native.includes(dialect)).map(({ name }) => name)
+  const native = answerDialects.filter((dialect) => dialect.readsInputTools?.(target(dialect.name)) === true)
+  const others = answerDialects.filter((dialect) => !native.includes(dialect)).map(({ name }) => name)
   it('are read where they are by one format alone', () => expect(native.map(({ name }) => name)).toEqual(['openai-responses']))
   it.each(others)('are offered with the others in %s', (name) => {
     const dialect = dialects.get(name)!
@@ -59,7 +59,7 @@ describe('tools that stand in the input', () => {
   })
   it('cost requests without them nothing: these stay themselves', () => {
     const plain: ModelRequest = { input: [request.input[0]!] }
-    for (const dialect of dialects.values()) expect(readableInput(plain, dialect, target(dialect.name))).toBe(plain)
+    for (const dialect of answerDialects) expect(readableInput(plain, dialect, target(dialect.name))).toBe(plain)
   })
 })
 
@@ -76,7 +76,7 @@ describe('messages between agents', () => {
     const { body, dropped } = dialect.encodeRequest(readableInput(request, dialect, target(name)), target(name))
     return { body, dropped: dropped ?? [] }
   }
-  const others = [...dialects.keys()].filter((name) => name !== 'openai-responses')
+  const others = answerDialects.map(({ name }) => name).filter((name) => name !== 'openai-responses')
   it.each(others)('are words of the user in %s: the task and what a model wrote where others seal', (name) => {
     const { body, dropped } = sent(name, said(head, { type: 'encrypted_content', encrypted_content: 'Count the files' }))
     expect(body).toContain('Message Type: NEW_TASK')

@@ -279,6 +279,9 @@ const RECORDED_PARAMETERS = [
   'service_tier',
   'truncation',
   'max_tool_calls',
+  'dimensions',
+  'encoding_format',
+  'input_type',
 ] as const
 
 /** The sampling parameters as sent, by their wire names. */

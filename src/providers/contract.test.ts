@@ -1,27 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { z, type ZodType } from 'zod'
+import { z } from 'zod'
 import type { Provider, ProviderSettings } from '../core/provider.ts'
 import { isNameOf } from '../core/provider-names.ts'
-import { anthropicMessagesOptions } from '../dialects/anthropic-messages/options.ts'
-import { invokeModel } from '../dialects/anthropic-messages/invoke-model.ts'
-import { bedrockConverseOptions } from '../dialects/bedrock-converse/options.ts'
-import { cohereV2Options } from '../dialects/cohere-v2/options.ts'
-import { geminiOptions } from '../dialects/gemini/options.ts'
-import { openAiChatOptions } from '../dialects/openai-chat/options.ts'
-import { responsesOptions } from '../dialects/openai-responses/options.ts'
+import { dialects } from '../dialects/index.ts'
 import { Secret } from '../lib/secret.ts'
 import { PROVIDERS } from './index.ts'
-
-const OPTIONS: ReadonlyMap<string, ZodType> = new Map<string, ZodType>([
-  ['anthropic-messages', anthropicMessagesOptions],
-  ['anthropic-invoke', invokeModel.options],
-  ['bedrock-converse', bedrockConverseOptions],
-  ['cohere-v2', cohereV2Options],
-  ['gemini', geminiOptions],
-  ['openai-chat', openAiChatOptions],
-  ['openai-responses', responsesOptions],
-])
-const DIALECTS = new Set(OPTIONS.keys())
 
 const slugs = PROVIDERS.map((provider) => provider.slug)
 const variablesOf = ({ env }: Provider): readonly string[] => [
@@ -107,7 +90,7 @@ describe.each(PROVIDERS.map((provider) => [provider.slug, provider] as const))('
   test('has a usable slug, name and dialect', () => {
     expect(slug).toMatch(/^[a-z0-9][a-z0-9-]*$/)
     expect(provider.name.length).toBeGreaterThan(1)
-    expect(DIALECTS).toContain(provider.dialect)
+    expect([...dialects.keys()]).toContain(provider.dialect)
   })
 
   test('reads variables that look like variables', () => {
@@ -127,7 +110,7 @@ describe.each(PROVIDERS.map((provider) => [provider.slug, provider] as const))('
   test('declares options its dialects know', () => {
     const declared = { [provider.dialect]: provider.options ?? {}, ...provider.dialectOptions }
     for (const [dialect, options] of Object.entries(declared)) {
-      const schema = OPTIONS.get(dialect)
+      const schema = dialects.get(dialect)?.options
       expect(z.prettifyError(schema?.safeParse(options).error ?? new z.ZodError([]))).toBe('')
       expect(schema).toBeDefined()
     }

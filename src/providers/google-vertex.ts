@@ -113,6 +113,8 @@ export const googleVertex: Provider = {
   },
   credentialSetting: 'credentials',
   dialect: 'gemini',
+  // Asked one by one there, in a format of their own (`:predict`).
+  embeddings: 'none',
   options: {
     path: '/publishers/google/models',
     service_tier_header: 'x-vertex-ai-llm-shared-request-type',

@@ -104,6 +104,7 @@ import { venice } from './venice.ts'
 import { vercel } from './vercel.ts'
 import { vllm } from './vllm.ts'
 import { volcengine } from './volcengine.ts'
+import { voyage } from './voyage.ts'
 import { vultr } from './vultr.ts'
 import { wafer } from './wafer.ts'
 import { wandb } from './wandb.ts'
@@ -221,6 +222,7 @@ export const PROVIDERS: readonly Provider[] = [
   vercel,
   vllm,
   volcengine,
+  voyage,
   vultr,
   wafer,
   wandb,

@@ -117,7 +117,8 @@ function rejectName(demand: Demand, group: Group, i: number): Rejection {
 function rejectFit(demand: Demand, columns: Columns, i: number, slack: Slack): Rejection {
   const lacking = demand.inputs & ~columns.inputs[i]!
   if ((slack === SLACK.none ? lacking : lacking & ~demand.adaptableInputs) !== 0) return REJECTION.inputModality
-  if ((demand.outputs & ~columns.outputs[i]!) !== 0) return REJECTION.outputModality
+  // Vectors are made by those who make nothing else, and only for who asks for them.
+  if ((demand.outputs & ~columns.outputs[i]!) !== 0 || (columns.outputs[i]! & ~demand.outputs & EMBEDDINGS) !== 0) return REJECTION.outputModality
   if (demand.storedPrompt && !keepsPrompts(columns.endpoints[i]!)) return REJECTION.storedPrompt
   if (demand.maxOutputTokens > columns.maxOutput[i]!) return REJECTION.maxOutput
   const window = rejectWindow(demand, columns, i, slack)
@@ -150,6 +151,7 @@ function shortens(demand: Demand, columns: Columns, i: number): boolean {
 
 const TEXT = modalityBit('text')
 const FILE = modalityBit('file')
+const EMBEDDINGS = modalityBit('embeddings')
 
 /** Whether a request may have to be adapted before it is sent there: it lacks a modality, or its window is probably too short. */
 export function suitsOnlyAdapted(demand: Demand, columns: Columns, i: number): boolean {
@@ -260,7 +262,7 @@ export function describeRejection(code: Rejection, demand: Demand, group: Group,
     case REJECTION.inputModality:
       return `it does not take ${modalityNames(demand.inputs & ~columns.inputs[i]!)} input`
     case REJECTION.outputModality:
-      return `it does not produce ${modalityNames(demand.outputs & ~columns.outputs[i]!)} output`
+      return describeOutput(demand.outputs & ~columns.outputs[i]!, columns.outputs[i]!)
     case REJECTION.storedPrompt:
       return 'it keeps no prompts, so that "prompt" alone gives it nothing to answer'
     case REJECTION.contextLikely:
@@ -271,6 +273,11 @@ export function describeRejection(code: Rejection, demand: Demand, group: Group,
     case REJECTION.fallbacksOff:
       return 'provider.allow_fallbacks is false and another endpoint goes first'
   }
+}
+
+function describeOutput(lacking: number, has: number): string {
+  if ((lacking & EMBEDDINGS) !== 0) return 'it makes no embeddings'
+  return (has & EMBEDDINGS) === 0 ? `it does not produce ${modalityNames(lacking)} output` : 'it makes embeddings, and nothing else'
 }
 
 const modalityNames = (mask: number): string => MODALITIES.filter((name) => (mask & modalityBit(name)) !== 0).join(' and ')

@@ -41,8 +41,18 @@ const REASONS: readonly RegExp[] = [
 
 const NEVER_REASONS = /^(openai\/(gpt-3|gpt-4|chatgpt)|meta-llama\/|anthropic\/claude-(2|3-|3\.5|v1)|google\/(gemini-[12]\.[05](?!-(pro|flash))|gemma-[1-3]))/
 
+/** Families of models that make vectors. Any other is declared by whoever serves it. */
+const EMBEDS =
+  /embed|(^|[/-])(bge|gte|e5|voyage|minilm|mpnet|labse|nomic-bert|uae|ember|stella|instructor|contriever|snowflake-arctic|(?:sig)?clip)(-|$)|^sentence-transformers\//
+const NOT_VECTORS = /rerank/
+/** Models that make vectors of more than text. */
+const EMBEDS_PICTURES = /(^|[/-])(?:sig)?clip(-|$)|multimodal|[-_](vl|vision)([-_]|$)|embed-v4|gemini-embedding-[2-9]/
+
+export const makesVectors = (slug: string): boolean => EMBEDS.test(slug.toLowerCase()) && !NOT_VECTORS.test(slug.toLowerCase())
+
 /** What the slug (`author/slug`, without variant) tells. */
 export function traitsOf(slug: string): ModelTraits {
+  if (makesVectors(slug)) return vectorsOf(slug)
   const reasonsByDefault = !/non-reasoning/.test(slug) && REASONS.some((pattern) => pattern.test(slug))
   const samplingRefused = /^openai\/(o[1-9]|codex|gpt-([5-9]|\d\d)(?!.*chat))/.test(slug)
   return {
@@ -53,3 +63,11 @@ export function traitsOf(slug: string): ModelTraits {
     implicitCaching: /^(openai|deepseek|x-ai|moonshotai|z-ai|google\/gemini-(2\.5|[3-9]))/.test(slug),
   }
 }
+
+const vectorsOf = (slug: string): ModelTraits => ({
+  inputs: EMBEDS_PICTURES.test(slug) ? ['text', 'image'] : ['text'],
+  outputs: ['embeddings'],
+  reasonsByDefault: false,
+  unsupported: [],
+  implicitCaching: false,
+})

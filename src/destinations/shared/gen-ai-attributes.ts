@@ -16,6 +16,9 @@ export function modelAuthor(record: DeliveryRecord): string {
   return slash > 0 ? model.slice(0, slash) : (record.generation.provider ?? 'unknown')
 }
 
+/** Whether vectors were asked for. */
+export const isEmbedding = ({ generation }: DeliveryRecord): boolean => generation.apiType === 'embeddings'
+
 export const modelSlug = (record: DeliveryRecord): string => record.generation.model ?? record.generation.requestedModel
 
 /** Whether token counts mean anything: a call that failed before an answer has none, which is not the same as zero. */
@@ -89,13 +92,13 @@ function setModel(set: AttributeSet, record: DeliveryRecord): void {
   const { generation } = record
   const author = modelAuthor(record)
   set
-    .string('gen_ai.operation.name', 'chat')
+    .string('gen_ai.operation.name', isEmbedding(record) ? 'embeddings' : 'chat')
     .string('gen_ai.system', author)
     .string('gen_ai.provider.name', author)
     .string('gen_ai.request.model', generation.requestedModel)
     .string('gen_ai.response.model', generation.model)
     .string('gen_ai.response.id', generation.id)
-    .string('gen_ai.output.type', generation.outputType ?? 'text')
+    .string('gen_ai.output.type', isEmbedding(record) ? undefined : (generation.outputType ?? 'text'))
   if (generation.finishReason === undefined) return
   set.string('gen_ai.response.finish_reason', generation.finishReason).json('gen_ai.response.finish_reasons', [generation.finishReason])
 }
@@ -129,7 +132,7 @@ function setUsage(set: AttributeSet, record: DeliveryRecord): void {
 /** Names that differ between the request and the conventions; all others keep theirs. */
 const PARAMETER_NAMES: { readonly [name: string]: string } = { max_output_tokens: 'max_tokens', stop: 'stop_sequences' }
 /** All other numbers are doubles even when whole: a column's type must not depend on the first value seen. */
-const WHOLE_PARAMETERS = new Set(['max_output_tokens', 'max_tool_calls', 'seed', 'top_k', 'top_logprobs', 'n'])
+const WHOLE_PARAMETERS = new Set(['dimensions', 'max_output_tokens', 'max_tool_calls', 'seed', 'top_k', 'top_logprobs', 'n'])
 /** Objects that say nothing as an attribute, or are told elsewhere. */
 const SKIPPED_PARAMETERS = new Set(['tools', 'metadata', 'provider', 'plugins', 'trace', 'stream'])
 

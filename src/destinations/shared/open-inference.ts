@@ -1,7 +1,7 @@
 import type { ChildSpan, DeliveryRecord } from '../../core/delivery.ts'
 import { createAttributes, type AttributeLimits, type AttributeSet } from './attributes.ts'
 import { messageText, toChatAnswer, toChatMessages, toChatTools, type ChatMessage } from './chat-shape.ts'
-import { completionObject, hasCost, hasUsage, modelAuthor, modelSlug, promptObject } from './gen-ai-attributes.ts'
+import { completionObject, hasCost, hasUsage, isEmbedding, modelAuthor, modelSlug, promptObject } from './gen-ai-attributes.ts'
 import { ownMetadata } from './record-metadata.ts'
 
 /** Spans in the OpenInference vocabulary. Lists are flattened into indexed keys: its readers do not look into nested values. */
@@ -9,7 +9,8 @@ export function openInferenceAttributes(record: DeliveryRecord, limits: Attribut
   const { generation, content, failure } = record
   const set = createAttributes(limits)
   set
-    .string('openinference.span.kind', 'LLM')
+    .string('openinference.span.kind', isEmbedding(record) ? 'EMBEDDING' : 'LLM')
+    .string('embedding.model_name', isEmbedding(record) ? modelSlug(record) : undefined)
     .string('llm.model_name', modelSlug(record))
     .string('llm.request.model_name', generation.requestedModel)
     .string('llm.response.model_name', generation.model)
@@ -19,7 +20,8 @@ export function openInferenceAttributes(record: DeliveryRecord, limits: Attribut
     .string('error.type', failure?.type)
   if (Object.keys(generation.parameters).length > 0) set.json('llm.invocation_parameters', generation.parameters)
   setUsage(set, record)
-  if (content !== undefined) {
+  if (content !== undefined && isEmbedding(record)) setTexts(set, toChatMessages(content))
+  else if (content !== undefined) {
     setMessages(set, 'llm.input_messages', toChatMessages(content))
     setMessages(set, 'llm.output_messages', [toChatAnswer(content)])
     for (const [i, tool] of toChatTools(content.tools).entries()) set.json(`llm.tools.${i}.tool.json_schema`, tool)
@@ -83,6 +85,11 @@ function setMessages(set: AttributeSet, prefix: string, messages: readonly ChatM
         .string(`${callKey}.function.arguments`, call.function.arguments)
     }
   }
+}
+
+/** What vectors were made of. They themselves are in no record. */
+function setTexts(set: AttributeSet, inputs: readonly ChatMessage[]): void {
+  for (const [i, input] of inputs.entries()) set.string(`embedding.embeddings.${i}.embedding.text`, messageText(input))
 }
 
 /** User, session, tags and metadata: the caller's keys both as one JSON text and one by one. */

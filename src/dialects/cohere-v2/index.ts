@@ -14,6 +14,7 @@ const BLOCKED = 498
 export const cohereV2: Dialect<CohereV2Options> = {
   name: 'cohere-v2',
   framing: 'sse',
+  embeddings: 'cohere-embed',
   options: cohereV2Options,
   supports: [
     'temperature',

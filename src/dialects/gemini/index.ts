@@ -12,6 +12,7 @@ import { hostsTool } from './tools.ts'
 export const gemini: Dialect<GeminiOptions> = {
   name: 'gemini',
   framing: 'sse',
+  embeddings: 'gemini-embeddings',
   options: geminiOptions,
   supports: [
     'temperature',

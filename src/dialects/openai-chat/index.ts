@@ -11,6 +11,7 @@ import { hostsTool } from './web-search.ts'
 export const openAiChat: Dialect<OpenAiChatOptions> = {
   name: 'openai-chat',
   framing: 'sse',
+  embeddings: 'openai-embeddings',
   options: openAiChatOptions,
   supports: [
     'temperature',

@@ -12,6 +12,7 @@ export type { ResponsesOptions } from './options.ts'
 export const openAiResponses: Dialect<ResponsesOptions> = {
   name: 'openai-responses',
   framing: 'sse',
+  embeddings: 'openai-embeddings',
   options: responsesOptions,
   supports: [
     'temperature',

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { Target } from '../../core/dialect.ts'
 import { isGatewayError } from '../../core/error.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import { dialects } from '../index.ts'
+import { answerDialects, dialects } from '../index.ts'
 import { isElsewhere } from './file-data.ts'
 
 const ADDRESS = 'ftp://files.example/notes.txt'
@@ -30,7 +30,7 @@ function sent(name: string): string {
   }
 }
 
-it.each([...dialects.keys()])('an address nobody here can follow is not taken for the file itself by %s', (name) => {
+it.each(answerDialects.map(({ name }) => name))('an address nobody here can follow is not taken for the file itself by %s', (name) => {
   const body = sent(name)
   if (body !== 'invalid_prompt') expect(body).toContain(`"file_url":"${ADDRESS}"`)
 })

@@ -1,10 +1,11 @@
-import type { Door } from '../shared/door.ts'
+import { Assembler } from '../responses/assemble.ts'
+import type { TranslatingDoor } from '../shared/door.ts'
 import { messagesEnvelope } from './error-envelope.ts'
 import { MessagesWriter } from './messages-writer.ts'
 import { messagesToResponses } from './to-responses.ts'
 
 /** `POST /api/v1/messages`. */
-export const messages: Door = {
+export const messages: TranslatingDoor = {
   path: '/api/v1/messages',
   apiType: 'messages',
   refersToItems: false,
@@ -12,7 +13,7 @@ export const messages: Door = {
   idHeader: 'request-id',
   read(sent) {
     const { body, wishes, pathOf } = messagesToResponses(sent)
-    return { body, writer: (options) => new MessagesWriter(options, wishes), pathOf }
+    return { body, fold: (options) => new Assembler(options, new MessagesWriter(options, wishes)), pathOf }
   },
   envelope: messagesEnvelope,
 }

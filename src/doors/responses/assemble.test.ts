@@ -305,10 +305,8 @@ describe('Assembler', () => {
   it('tells what is left of thoughts that gave way when an item ends, not when others give way in their turn', () => {
     const thoughts = (key: string): ModelEvent => ({ type: 'item-start', key, item: { type: 'reasoning' } })
     const late: ModelEvent = { type: 'reasoning-delta', key: 'first', kind: 'text', delta: 'late' }
-    const events = [
-      ...[thoughts('first'), message('m'), thoughts('second'), text('m', 'x'), late, close('m'), close('first')],
-      ...[message('n'), text('n', 'y'), close('n'), end],
-    ]
+    const before = [thoughts('first'), message('m'), thoughts('second'), text('m', 'x'), late, close('m'), close('first')]
+    const events = [...before, message('n'), text('n', 'y'), close('n'), end]
     const { output, terminal } = checkWire(stream(events))
     expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message', 'reasoning', 'message'])
     expect(output[0]).toMatchObject({ content: [{ text: 'late' }] })

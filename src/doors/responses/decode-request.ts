@@ -110,6 +110,13 @@ function orderModels(request: { [field: string]: unknown }): void {
   else request['models'] = rest
 }
 
+/** A request of another door, with the session of the header where its body names none. */
+export function withSession(request: ModelRequest, { sessionId }: ResponsesHeaders): ModelRequest {
+  const copy = { ...request }
+  setSession(copy, sessionId)
+  return copy
+}
+
 function setSession(request: { [field: string]: unknown }, header: string | undefined): void {
   if (request['session_id'] === '') delete request['session_id']
   if (request['session_id'] !== undefined || header === undefined || header === '') return

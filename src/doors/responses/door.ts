@@ -1,12 +1,13 @@
-import type { Door, WriterOf } from '../shared/door.ts'
-import { ResponsesWriter } from './responses-writer.ts'
+import type { TranslatingDoor } from '../shared/door.ts'
+import type { FoldOf } from '../shared/fold.ts'
+import { Assembler } from './assemble.ts'
 
-const writer: WriterOf = (options) => new ResponsesWriter(options)
+const fold: FoldOf = (options) => new Assembler(options)
 
 /** `POST /api/v1/responses`, whose words are the gateway's own. */
-export const responses: Door = {
+export const responses: TranslatingDoor = {
   path: '/api/v1/responses',
   apiType: 'responses',
   refersToItems: true,
-  read: (body) => ({ body, writer }),
+  read: (body) => ({ body, fold }),
 }

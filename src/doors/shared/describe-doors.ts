@@ -20,8 +20,8 @@ export interface DoorDescription {
   readonly answer: string
   /** Default: `Error`. */
   readonly error?: string
-  /** What a stream is. */
-  readonly stream: string
+  /** What a stream is. Default: there is none. */
+  readonly stream?: string
   readonly headers: readonly object[]
   readonly schemas: readonly (readonly [name: string, schema: Schema])[]
 }
@@ -96,10 +96,10 @@ function operationOf({ id, summary, tag, request, answer, error = 'Error', strea
     requestBody: { required: true, content: { 'application/json': { schema: { $ref: ref(request) } } } },
     responses: {
       200: {
-        description: 'The answer; with "stream": true its events, the last of which ends it.',
+        description: stream === undefined ? 'The answer.' : 'The answer; with "stream": true its events, the last of which ends it.',
         content: {
           'application/json': { schema: { $ref: ref(answer) } },
-          'text/event-stream': { schema: { type: 'string', description: stream } },
+          ...(stream === undefined ? {} : { 'text/event-stream': { schema: { type: 'string', description: stream } } }),
         },
       },
       ...Object.fromEntries(STATUSES.map(([status, when]) => [status, errorResponse(when, error)])),

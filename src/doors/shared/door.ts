@@ -1,8 +1,6 @@
 import type { CallOrigin } from '../../core/call.ts'
-import type { AnswerWriter } from '../responses/answer-writer.ts'
-import type { AssemblerOptions } from '../responses/assembler-options.ts'
-
-export type WriterOf = (options: AssemblerOptions) => AnswerWriter
+import type { ModelRequest } from '../../core/request.ts'
+import type { FoldOf } from './fold.ts'
 
 /** The contract's envelope of a failure before the first byte. */
 export interface ErrorEnvelope {
@@ -14,13 +12,23 @@ export interface ErrorEnvelope {
   readonly [beside: string]: unknown
 }
 
-export interface Read {
-  /** In the words of Responses. */
-  readonly body: unknown
-  readonly writer: WriterOf
-  /** Where the door's own format has what stands at a path of `body`; left out where that is the same. */
+interface Telling {
+  readonly fold: FoldOf
+  /** Where the door's own format has what stands at a path of the request; left out where that is the same. */
   readonly pathOf?: (path: string) => string
 }
+
+/** A body in the words of Responses, of which nothing is checked yet. */
+export interface Translated extends Telling {
+  readonly body: unknown
+}
+
+/** What those words could not say: a request that is checked and complete. */
+export interface Requested extends Telling {
+  readonly request: ModelRequest
+}
+
+export type Read = Translated | Requested
 
 /** One of the gateway's own wire formats: how a body is read and how an answer is written. Everything between is the same for all of them. */
 export interface Door {
@@ -28,7 +36,7 @@ export interface Door {
   readonly apiType: CallOrigin['apiType']
   /** Whether callers may name items of earlier answers by their ids. */
   readonly refersToItems: boolean
-  /** A parsed body in the words of Responses, and what writes its answer. Throws GatewayError for a body this format does not have. */
+  /** What a parsed body asks for, and what tells its answer. Throws GatewayError for a body this format does not have. */
   read(sent: unknown): Read
   /** A header, beside `authorization`, in which clients of this format send their key. */
   readonly keyHeader?: string
@@ -36,4 +44,9 @@ export interface Door {
   readonly idHeader?: string
   /** The envelope as this format has it; default: as it is. */
   readonly envelope?: (envelope: ErrorEnvelope, requestId: string) => object
+}
+
+/** A door whose callers may say what those of Responses may. */
+export interface TranslatingDoor extends Door {
+  read(sent: unknown): Translated
 }

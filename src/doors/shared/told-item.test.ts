@@ -3,7 +3,6 @@ import type { ModelEvent } from '../../core/event.ts'
 import type { OutputItem } from '../../core/item.ts'
 import { manualClock } from '../../lib/clock.ts'
 import { sequentialIds } from '../../lib/id.ts'
-import { Assembler } from '../responses/assemble.ts'
 import type { AssemblerOptions } from '../responses/assembler-options.ts'
 import { chatCompletions } from '../chat-completions/door.ts'
 import { messages } from '../messages/door.ts'
@@ -17,7 +16,7 @@ function answerOf(door: Door, item: OutputItem): object {
   const request = { model: 'acme/small', input: [] }
   const facts = () => ({ model: 'acme/small' })
   const options: AssemblerOptions = { id: 'gen-1', request, receivedAt: clock.now(), stream: false, clock, newId: sequentialIds(), facts }
-  const subject = new Assembler(options, door.read({ messages: [{ role: 'user', content: 'Hi' }] }).writer(options))
+  const subject = door.read({ messages: [{ role: 'user', content: 'Hi' }] }).fold(options)
   const events: readonly ModelEvent[] = [
     { type: 'item-start', key: 'a', item },
     { type: 'item-end', key: 'a' },

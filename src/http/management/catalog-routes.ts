@@ -22,7 +22,7 @@ export interface CatalogViews {
   readonly query: z.ZodObject
 }
 
-/** `GET /api/v1/models`, `/models/count`, `/models/{author}/{slug}`, `/models/{author}/{slug}/endpoints`, `/providers`. */
+/** `GET /api/v1/models`, `/models/count`, `/embeddings/models`, `/models/{author}/{slug}`, `/models/{author}/{slug}/endpoints`, `/providers`. */
 export function catalogRoutes(views: CatalogViews): ManagementRoutes {
   return (app) => {
     const any = (doc: RouteDoc) => ({ config: { access: 'any', doc } }) as const
@@ -33,6 +33,12 @@ export function catalogRoutes(views: CatalogViews): ManagementRoutes {
     app.get('/api/v1/models/count', any({ id: 'listModelsCount', tag, summary: 'Count the models', query, answer: countAnswer }), (request) =>
       views.count(searchOf(request)),
     )
+    const embedders: RouteDoc = { id: 'listEmbeddingsModels', tag, summary: 'List the models that make embeddings', query, answer: modelsAnswer }
+    app.get('/api/v1/embeddings/models', any(embedders), (request) => {
+      const search = searchOf(request)
+      search.set('output_modalities', 'embeddings')
+      return views.models(search)
+    })
     // One model is no part of the contract: clients of the field ask for it, bare, and write the slash of its name either way.
     const one = (slug: string): Answer<typeof modelAnswer> => {
       const found = views.model(slug)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { roundCost, roundUsd } from '../../core/cost.ts'
-import { finishReasonOf, routerOf, type Generation, type GenerationAttempt, type GenerationStep } from '../../core/generation.ts'
+import { API_TYPES, finishReasonOf, routerOf, type Generation, type GenerationAttempt, type GenerationStep } from '../../core/generation.ts'
 import type { GenerationFilter } from '../../core/store.ts'
 import { figuresOf } from './generation-shapes.ts'
 import { isoTime, limitField } from './request-input.ts'
@@ -53,7 +53,7 @@ const summaryFields = {
   workspace_id: z.string(),
   api_key_hash: z.string(),
   api_key_name: z.string(),
-  api_type: z.enum(['responses', 'chat_completions', 'messages']),
+  api_type: z.enum(API_TYPES),
   requested_model: z.string(),
   model: text.describe('The model that served; null when none was reached.'),
   provider: text.describe('Slug.'),

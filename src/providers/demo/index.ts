@@ -1,4 +1,4 @@
-import type { Provider } from '../../core/provider.ts'
+import type { Provider, ProviderModel } from '../../core/provider.ts'
 import { DEMO_MODELS } from './script.ts'
 import { createDemoTransport } from './transport.ts'
 
@@ -21,16 +21,27 @@ export const demo: Provider = {
   policies: { dataCollection: 'deny', zdr: true, distillable: true },
   models: {
     open: false,
-    list: DEMO_MODELS.map((model) => ({
-      slug: `demo/${model.id}`,
-      name: model.name,
-      description: model.description,
-      upstreamModel: model.id,
-      contextLength: 1_000_000,
-      pricing: { input: 0, output: 0 },
-      inputModalities: ['text', 'image', 'file', 'audio'],
-      ...(model.reasons === true ? { reasonsByDefault: true } : {}),
-    })),
+    list: [
+      ...DEMO_MODELS.map((model): ProviderModel => ({
+        slug: `demo/${model.id}`,
+        name: model.name,
+        description: model.description,
+        upstreamModel: model.id,
+        contextLength: 1_000_000,
+        pricing: { input: 0, output: 0 },
+        inputModalities: ['text', 'image', 'file', 'audio'],
+        ...(model.reasons === true ? { reasonsByDefault: true } : {}),
+      })),
+      {
+        slug: 'demo/embed',
+        name: 'Embedder (simulated)',
+        description: 'Simulated: makes vectors of the words of a text, near each other for texts that share words. No model is involved.',
+        upstreamModel: 'embed',
+        contextLength: 1_000_000,
+        pricing: { input: 0, output: 0 },
+        answers: 'embeddings',
+      },
+    ],
   },
   connect: () => ({ transport: createDemoTransport() }),
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { InProcessTransport } from '../../core/provider.ts'
+import { embed } from './embed.ts'
 import { createRenderer } from './frames.ts'
 import { readPrompt, type Prompt } from './prompt.ts'
 import { DEMO_MODELS, type Beat, type DemoModel } from './script.ts'
@@ -14,6 +15,7 @@ export function createDemoTransport(): InProcessTransport {
   let count = 0
   return async (request, signal) => {
     signal.throwIfAborted()
+    if (request.path === '/embeddings') return embedAnswer(request.body)
     const prompt = readPrompt(request.body)
     const model = MODELS.get(prompt.model)
     if (model === undefined) return errorAnswer(404, `The demo provider has no model ${JSON.stringify(prompt.model)}.`)
@@ -50,6 +52,11 @@ function errorAnswer(status: number, message: string): Answer {
   const body = Buffer.from(JSON.stringify({ error: { message, type: 'simulated_error', code: status } }))
   const headers = { 'content-type': 'application/json', ...(status === 429 || status === 503 ? { 'retry-after': '1' } : {}) }
   return { status, headers, body: one(body) }
+}
+
+function embedAnswer(request: string): Answer {
+  const { status, body } = embed(request)
+  return { status, headers: { 'content-type': 'application/json' }, body: one(Buffer.from(JSON.stringify(body))) }
 }
 
 async function* one(bytes: Buffer): AsyncGenerator<Buffer> {

@@ -1,0 +1,40 @@
+import type { InputItem, JsonObject } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { contentParts, type ContentPart } from '../shared/content-parts.ts'
+
+/** What one vector is made of: parts that are read together, or a text that the caller has cut into tokens of the model. */
+export type EmbeddingInput = { readonly parts: readonly ContentPart[] } | { readonly tokens: readonly number[] }
+
+/** One for each vector the caller wants: a request for embeddings has nothing in its input but these. */
+export const inputsOf = ({ input }: ModelRequest): readonly EmbeddingInput[] => input.map(inputOf)
+
+function inputOf(item: InputItem): EmbeddingInput {
+  if (item.type === 'input_tokens') return { tokens: (item as JsonObject)['tokens'] as readonly number[] }
+  return { parts: contentParts((item as { readonly content: Parameters<typeof contentParts>[0] }).content) }
+}
+
+/** The text, where there is nothing else. */
+export function plainText(input: EmbeddingInput): string | undefined {
+  if ('tokens' in input) return undefined
+  const [first, ...rest] = input.parts
+  return first?.type === 'input_text' && rest.length === 0 ? first.text : undefined
+}
+
+/** What the caller says of the vectors it wants. */
+export interface EmbeddingWishes {
+  /** Numbers in each vector. */
+  readonly dimensions?: number
+  /** Whether they come as base64 of 32-bit floats. */
+  readonly base64: boolean
+  /** What they are for, in the caller's word. */
+  readonly inputType?: string
+}
+
+export function wishesOf(request: ModelRequest): EmbeddingWishes {
+  const { dimensions, encoding_format: encoding, input_type: inputType } = request as JsonObject
+  return {
+    ...(typeof dimensions === 'number' ? { dimensions } : {}),
+    base64: encoding === 'base64',
+    ...(typeof inputType === 'string' && inputType !== '' ? { inputType } : {}),
+  }
+}

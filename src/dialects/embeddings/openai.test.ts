@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import type { ModelEvent } from '../../core/event.ts'
+import type { InputItem } from '../../core/item.ts'
+import { asking, targetOf } from '../../testing/embeddings-contract.ts'
+import { openAiEmbeddings } from './openai.ts'
+
+type Json = { readonly [field: string]: unknown }
+
+const target = (options: object = {}) => targetOf(openAiEmbeddings, { model: 'embed-1', options })
+const encode = (request: ReturnType<typeof asking>, options: object = {}) => openAiEmbeddings.encodeRequest(request, target(options))
+const bodyOf = (request: ReturnType<typeof asking>, options: object = {}): Json => JSON.parse(encode(request, options).body) as Json
+const input = (...items: readonly InputItem[]) => ({ ...asking({}), input: items })
+
+describe('a request', () => {
+  it('asks for base64 where the caller wants it and the server knows it; numbers come unasked', () => {
+    expect(bodyOf(asking({ encoding_format: 'base64' }, 'a'))).toHaveProperty('encoding_format', 'base64')
+    expect(bodyOf(asking({ encoding_format: 'base64' }, 'a'), { base64: false })).not.toHaveProperty('encoding_format')
+    expect(bodyOf(asking({ encoding_format: 'float' }, 'a'))).not.toHaveProperty('encoding_format')
+  })
+
+  it('says what vectors are for in the words of the server, or says that it does not', () => {
+    const words = { input_types: { search_query: 'query' } }
+    expect(bodyOf(asking({ input_type: 'search_query' }, 'a'), words)).toHaveProperty('input_type', 'query')
+    expect(bodyOf(asking({ input_type: 'passage' }, 'a'), words)).toHaveProperty('input_type', 'passage')
+    expect(encode(asking({ input_type: 'search_query' }, 'a'))).toMatchObject({ dropped: ['input_type'] })
+    expect(bodyOf(asking({ input_type: 'search_query' }, 'a'))).not.toHaveProperty('input_type')
+  })
+
+  it('calls the number of dimensions what the server calls it', () => {
+    expect(bodyOf(asking({ dimensions: 8 }, 'a'), { dimensions_field: 'output_dimension' })).toMatchObject({ output_dimension: 8 })
+  })
+
+  it('carries tokens, and media beside text as callers write them', () => {
+    expect(bodyOf(input({ type: 'input_tokens', tokens: [1, 2] }))).toMatchObject({ input: [[1, 2]] })
+    const both: InputItem = {
+      type: 'message',
+      role: 'user',
+      content: [
+        { type: 'input_text', text: 'a cat' },
+        { type: 'input_image', image_url: 'https://acme.example/cat.png', detail: 'auto' },
+      ],
+    }
+    expect(bodyOf(input(both))).toMatchObject({
+      input: [
+        {
+          content: [
+            { type: 'text', text: 'a cat' },
+            { type: 'image_url', image_url: { url: 'https://acme.example/cat.png' } },
+          ],
+        },
+      ],
+    })
+  })
+
+  it('passes on what only its vendor knows', () => {
+    expect(bodyOf(asking({ truncate: 'END', user: 'u-1' }, 'a'))).toMatchObject({ truncate: 'END', user: 'u-1' })
+  })
+})
+
+describe('an answer', () => {
+  const decode = (answer: Json, texts = ['a', 'b']): ModelEvent | undefined => {
+    const out: ModelEvent[] = []
+    openAiEmbeddings.decoder(asking({}, ...texts), target()).body(JSON.stringify(answer), out)
+    return out.at(-1)
+  }
+
+  it('is put in order by its numbers, and left as it came where they are none', () => {
+    const data = [
+      { index: 1, embedding: [2] },
+      { index: 0, embedding: [1] },
+    ]
+    expect(decode({ data })).toMatchObject({ vectors: [[1], [2]] })
+    expect(decode({ data: data.map(({ embedding }) => ({ embedding })) })).toMatchObject({ vectors: [[2], [1]] })
+    expect(decode({ data: data.map((one) => ({ ...one, index: 0 })) })).toMatchObject({ vectors: [[2], [1]] })
+  })
+
+  it('may be base64', () => expect(decode({ data: [{ embedding: 'AACAPw==' }] }, ['a'])).toMatchObject({ vectors: ['AACAPw=='] }))
+
+  it('may count the total alone, and tell its cost', () => {
+    const answer = decode({ data: [{ embedding: [1] }], usage: { total_tokens: 9, cost: 0.25 } }, ['a'])
+    expect(answer).toMatchObject({ usage: { inputTokens: 9, reportedCost: 0.25 } })
+  })
+})

@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import type { Dialect, EncodedRequest, Target } from '../../core/dialect.ts'
+import type { JsonObject } from '../../core/item.ts'
+import { GATEWAY_FIELDS, type ModelRequest } from '../../core/request.ts'
+import { createUsage, type Usage } from '../../core/usage.ts'
+import type { ContentPart } from '../shared/content-parts.ts'
+import { classifyUpstreamError } from '../shared/errors.ts'
+import { asString, isObject } from '../shared/json.ts'
+import { hasCounts } from '../shared/usage-counts.ts'
+import { EmbeddingsDecoder, type EmbeddingsFound } from './decoder.ts'
+import { inputsOf, plainText, wishesOf, type EmbeddingInput } from './inputs.ts'
+
+const options = z.strictObject({
+  path: z.string().startsWith('/').default('/embeddings').describe('Appended to the base URL.'),
+  dimensions_field: z.string().default('dimensions').describe('What the server calls the number of dimensions.'),
+  input_types: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('Servers that take `input_type`: their words, by those of callers; a word that is not among them is sent as it is.'),
+  base64: z.boolean().default(true).describe('Vectors may be asked for as base64; else they are, for callers who want them so, made of numbers.'),
+})
+type Options = z.output<typeof options>
+
+/** Fields that are told in their own way, or are not the vendor's business. */
+const OWN_FIELDS: ReadonlySet<string> = new Set([...GATEWAY_FIELDS, 'input', 'dimensions', 'encoding_format', 'input_type', 'metadata'])
+
+/** `POST /embeddings`, as OpenAI shaped it and most servers speak it. https://platform.openai.com/docs/api-reference/embeddings */
+export const openAiEmbeddings: Dialect<Options> = {
+  name: 'openai-embeddings',
+  framing: 'sse',
+  answers: 'embeddings',
+  options,
+  supports: [],
+  encodeRequest,
+  decoder: (request, target) => new EmbeddingsDecoder(request, target, read),
+  decodeError: (status, headers, body, target) => classifyUpstreamError({ status, headers, body, providerName: target.providerName }),
+}
+
+function encodeRequest(request: ModelRequest, { upstreamModel, options: declared }: Target<Options>): EncodedRequest {
+  const { dimensions, base64, inputType } = wishesOf(request)
+  const { path, dimensions_field: dimensionsField, input_types: words } = declared
+  const own = Object.entries(request).filter(([field, value]) => !OWN_FIELDS.has(field) && value != null)
+  const body = {
+    ...Object.fromEntries(own),
+    model: upstreamModel,
+    input: inputsOf(request).map(encodeInput),
+    ...(dimensions === undefined ? {} : { [dimensionsField]: dimensions }),
+    // Numbers are what every server sends unasked, and not all know a word for them.
+    ...(base64 && declared.base64 ? { encoding_format: 'base64' } : {}),
+    ...(inputType === undefined || words === undefined ? {} : { input_type: words[inputType] ?? inputType }),
+  }
+  return {
+    method: 'POST',
+    path,
+    headers: {},
+    body: JSON.stringify(body),
+    dropped: inputType !== undefined && words === undefined ? ['input_type'] : [],
+  }
+}
+
+/** Where there is more than text, servers read what the gateway's own callers write. */
+function encodeInput(input: EmbeddingInput): unknown {
+  if ('tokens' in input) return input.tokens
+  return plainText(input) ?? { content: input.parts.map(encodePart) }
+}
+
+function encodePart(part: ContentPart): JsonObject {
+  switch (part.type) {
+    case 'input_text':
+      return { type: 'text', text: part.text }
+    case 'input_image':
+      return { type: 'image_url', image_url: { url: part.image_url } }
+    case 'input_audio':
+      return { type: 'input_audio', input_audio: part.input_audio }
+    case 'input_video':
+      return { type: 'input_video', input_video: { data: part.video_url } }
+    case 'input_file':
+      return { type: 'input_file', input_file: { data: part.file_data ?? part.file_url } }
+  }
+}
+
+function read(answer: JsonObject): EmbeddingsFound {
+  const { data, usage, id } = answer
+  if (!Array.isArray(data) || !data.every(isObject)) return { vectors: undefined }
+  return { vectors: inOrder(data).map(({ embedding }) => embedding), usage: usageOf(usage), id: asString(id) }
+}
+
+/** By the numbers the server gave them, where it numbered them all. */
+function inOrder(data: readonly JsonObject[]): readonly JsonObject[] {
+  const places = new Set(data.map(({ index }) => index))
+  const numbered = places.size === data.length && data.every((_, place) => places.has(place))
+  return numbered ? data.toSorted((a, b) => (a['index'] as number) - (b['index'] as number)) : data
+}
+
+/** Servers count the prompt, the total, or both. */
+function usageOf(usage: unknown): Usage | undefined {
+  if (!isObject(usage) || !hasCounts(usage)) return undefined
+  const { prompt_tokens: prompt, total_tokens: total, cost } = usage
+  const inputTokens = typeof prompt === 'number' && prompt > 0 ? prompt : total
+  return createUsage({
+    inputTokens: typeof inputTokens === 'number' ? inputTokens : undefined,
+    reportedCost: typeof cost === 'number' ? cost : undefined,
+    raw: usage,
+  })
+}

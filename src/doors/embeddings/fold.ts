@@ -1,0 +1,94 @@
+import { gatewayShare, roundUsd } from '../../core/cost.ts'
+import { GatewayError } from '../../core/error.ts'
+import type { ModelEvent, Vector } from '../../core/event.ts'
+import { upstreamInferenceCost, type Cost } from '../../core/generation.ts'
+import type { JsonObject } from '../../core/item.ts'
+import type { Usage } from '../../core/usage.ts'
+import { fromBase64, toBase64 } from '../../lib/float-vectors.ts'
+import type { AssemblerOptions } from '../responses/assembler-options.ts'
+import { members } from '../responses/resource.ts'
+import type { Fold } from '../shared/fold.ts'
+
+type End = Extract<ModelEvent, { readonly type: 'response-end' }>
+
+/** The answer to a request for embeddings: a list of vectors, written as the caller wants them, whatever its provider sent. */
+export class EmbeddingsFold implements Fold {
+  readonly #options: AssemblerOptions
+  #end: End | undefined
+  #answer = ''
+
+  constructor(options: AssemblerOptions) {
+    this.#options = options
+  }
+
+  push(events: readonly ModelEvent[]): void {
+    const last = events[events.length - 1]
+    if (last?.type === 'response-end') this.#end = last
+  }
+
+  finish(): void {
+    const vectors = this.#end?.vectors
+    if (vectors === undefined) throw new GatewayError('provider_unavailable', 'The provider ended its answer without vectors')
+    const { id, facts, extra, request } = this.#options
+    const { model, cost, isByok } = facts()
+    const write = request['encoding_format'] === 'base64' ? asBase64 : asNumbers
+    const data = vectors.map((vector, index) => `{"object":"embedding","index":${index},"embedding":${write(vector)}}`)
+    const usage = this.#end?.usage
+    const told = usage === undefined ? '' : `,"usage":${JSON.stringify(presentUsage(usage, cost, isByok ?? false))}`
+    const added = extra?.()
+    this.#answer =
+      `{"id":${JSON.stringify(id)},"object":"list","data":[${data.join(',')}],"model":${JSON.stringify(model)}` +
+      `${told}${added === undefined ? '' : members(added)}}`
+    // They have been written down, and are the largest thing there is of the call.
+    this.#end = undefined
+  }
+
+  answer(): string {
+    return this.#answer
+  }
+
+  get complete(): boolean {
+    return this.#end !== undefined
+  }
+
+  get ended(): boolean {
+    return this.#answer !== ''
+  }
+
+  /** Vectors are no items, and are kept in no record: they can be made again from what they stand for. */
+  output(): readonly [] {
+    return []
+  }
+
+  itemTexts(): readonly [] {
+    return []
+  }
+
+  // Nothing of the answer is written before its end: it is never streamed.
+  fail(): void {}
+  keepAlive = (): string => ''
+  takeWire = (): string => ''
+}
+
+const asBase64 = (vector: Vector): string => JSON.stringify(typeof vector === 'string' ? vector : toBase64(vector))
+const asNumbers = (vector: Vector): string => JSON.stringify(typeof vector === 'string' ? fromBase64(vector) : vector)
+
+function presentUsage({ inputTokens, totalTokens, audioInputTokens }: Usage, cost: Cost | undefined, isByok: boolean): JsonObject {
+  return {
+    prompt_tokens: inputTokens,
+    total_tokens: totalTokens,
+    ...(audioInputTokens === undefined ? {} : { prompt_tokens_details: { audio_tokens: audioInputTokens } }),
+    // The contract has no word for a cost nobody knows.
+    ...(cost === undefined || cost.source === 'unknown'
+      ? {}
+      : {
+          cost: roundUsd(gatewayShare(cost)),
+          cost_details: {
+            upstream_inference_cost: upstreamInferenceCost({ isByok, cost }),
+            upstream_inference_prompt_cost: roundUsd(cost.input),
+            upstream_inference_completions_cost: roundUsd(cost.output),
+          },
+        }),
+    is_byok: isByok,
+  }
+}

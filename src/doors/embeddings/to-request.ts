@@ -1,0 +1,76 @@
+import type { InputItem, InputPart, JsonObject } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { responsesRequest } from '../responses/schema.ts'
+import { checkBody, refuse } from '../shared/check-body.ts'
+import { embeddingsRequest } from './schema.ts'
+
+/** Fields that say something of an answer, and nothing of vectors: nobody has checked them here. */
+const OF_ANSWERS: ReadonlySet<string> = new Set(Object.keys(responsesRequest.shape).filter((field) => !(field in embeddingsRequest.shape)))
+
+/**
+ * The parsed body of POST /api/v1/embeddings as a request for vectors: one item of the input for each, a message of the user or, of type
+ * `input_tokens`, what the caller has cut itself. Fields nobody here knows are carried as they are. Throws GatewayError `invalid_request`, naming one path and one reason.
+ */
+export function toRequest(body: unknown): ModelRequest {
+  checkBody(embeddingsRequest, body, 'input')
+  const { input, ...others } = body as JsonObject & { readonly input: Sent }
+  const fields = Object.entries(others).filter(([field, value]) => value != null && !OF_ANSWERS.has(field))
+  return { ...Object.fromEntries(fields), input: toItems(input), modalities: ['embeddings'] }
+}
+
+type Multimodal = { readonly content: readonly SentPart[] }
+type Sent = string | readonly (string | number | readonly number[] | Multimodal)[]
+
+/** More than any server takes; each needs an object of its own here, and a vector on its way back. */
+const MAX_INPUTS = 16_384
+
+function toItems(input: Sent): readonly InputItem[] {
+  if (typeof input === 'string') return [said(input)]
+  const [first] = input
+  if (first === undefined) throw refuse('invalid_request', 'input', 'is empty: send at least one text')
+  // A list of numbers is one text, in tokens.
+  const items = typeof first === 'number' ? [input] : input
+  if (items.length > MAX_INPUTS) throw refuse('invalid_request', 'input', `must have at most ${MAX_INPUTS} entries, not ${items.length}`)
+  const kind = kindOf(first)
+  input.forEach((entry, index) => {
+    if (kindOf(entry) !== kind) throw refuse('invalid_request', `input[${index}]`, 'must be of the same kind as the entries before it')
+  })
+  return (items as readonly (string | readonly number[] | Multimodal)[]).map((entry, index) => {
+    if (typeof entry === 'string') return said(entry)
+    if ('content' in entry) return said(partsOf(entry, `input[${index}].content`))
+    if (entry.length === 0) throw refuse('invalid_request', `input[${index}]`, 'is empty: send at least one token')
+    return { type: 'input_tokens', tokens: entry }
+  })
+}
+
+const kindOf = (entry: unknown): string => (Array.isArray(entry) ? 'tokens' : typeof entry)
+
+const said = (content: string | readonly InputPart[]): InputItem => ({ type: 'message', role: 'user', content })
+
+type SentMedia = { readonly data: string; readonly format?: string | null }
+type SentPart =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image_url'; readonly image_url: { readonly url: string } }
+  | { readonly type: 'input_audio'; readonly input_audio: SentMedia }
+  | { readonly type: 'input_video'; readonly input_video: SentMedia }
+  | { readonly type: 'input_file'; readonly input_file: SentMedia }
+
+function partsOf({ content }: Multimodal, path: string): readonly InputPart[] {
+  if (content.length === 0) throw refuse('invalid_request', path, 'is empty: send at least one part')
+  return content.map(partOf)
+}
+
+function partOf(part: SentPart): InputPart {
+  switch (part.type) {
+    case 'text':
+      return { type: 'input_text', text: part.text }
+    case 'image_url':
+      return { type: 'input_image', image_url: part.image_url.url, detail: 'auto' }
+    case 'input_audio':
+      return { type: 'input_audio', input_audio: { data: part.input_audio.data, format: part.input_audio.format ?? 'wav' } }
+    case 'input_video':
+      return { type: 'input_video', video_url: part.input_video.data }
+    case 'input_file':
+      return { type: 'input_file', file_data: part.input_file.data }
+  }
+}

@@ -1,0 +1,18 @@
+import type { Provider } from '../core/provider.ts'
+
+/** Makes embeddings, and nothing else. https://docs.voyageai.com/reference/embeddings-api */
+export const voyage: Provider = {
+  slug: 'voyage',
+  name: 'VoyageAI by MongoDB',
+  env: { apiKey: ['VOYAGE_API_KEY', 'VOYAGEAI_API_KEY'] },
+  baseUrl: 'https://api.voyageai.com/v1',
+  dialect: 'openai-embeddings',
+  options: {
+    dimensions_field: 'output_dimension',
+    input_types: { search_query: 'query', search_document: 'document', passage: 'document' },
+  },
+  priceProvider: 'voyageai',
+  homepage: 'https://www.voyageai.com',
+  privacyPolicy: 'https://www.voyageai.com/privacy',
+  termsOfService: 'https://www.voyageai.com/terms-of-service',
+}
