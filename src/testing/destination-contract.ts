@@ -7,7 +7,7 @@ import { classifyHttp } from '../core/outcome.ts'
 import { toDeliveryRecord } from '../delivery/record.ts'
 import { readPlatformSchema } from './platform-schema.ts'
 import { allText, bodyText, showRequest } from './request-text.ts'
-import { CANARY, failedGeneration, fullGeneration, minimalGeneration } from './sample-generations.ts'
+import { CANARY, failedGeneration, embeddingGeneration, fullGeneration, minimalGeneration } from './sample-generations.ts'
 
 /** What a type says of itself; everything else the suite finds out. */
 export interface DestinationContract {
@@ -108,13 +108,14 @@ export function testDestination<Settings>(destination: Destination<Settings>, co
         ['minimal', () => record(minimalGeneration())],
         ['failed', () => record(failedGeneration())],
         ['private', () => record(fullGeneration(), true, ALL)],
+        ['embedding', () => record(embeddingGeneration())],
       ])('for a %s generation are as recorded', async (name, make) => {
         const requests = await encode([make()])
         await expect(requests.map(showRequest).join('\n\n')).toMatchFileSnapshot(`./__golden__/${destination.type}.${name}.http`)
       })
 
       it('hold no word of prompt or answer in privacy mode', async () => {
-        const records = [record(fullGeneration(), true, ALL), record(failedGeneration(), true, ALL)]
+        const records = [fullGeneration(), failedGeneration(), embeddingGeneration()].map((sample) => record(sample, true, ALL))
         for (const request of await encode(records)) expect(allText(request)).not.toContain(CANARY)
       })
 
@@ -220,7 +221,7 @@ export function testDestination<Settings>(destination: Destination<Settings>, co
 
       const schema = readPlatformSchema(destination.type)
       if (schema !== undefined)
-        it.each(Object.entries({ full: fullGeneration, minimal: minimalGeneration, failed: failedGeneration }))(
+        it.each(Object.entries({ full: fullGeneration, minimal: minimalGeneration, failed: failedGeneration, embedding: embeddingGeneration }))(
           "for a %s generation are what the platform's documentation says",
           async (_name, make) => {
             for (const privacyMode of [false, true])

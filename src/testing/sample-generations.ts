@@ -226,3 +226,39 @@ export function failedGeneration(): FinishedGeneration {
     content: { input: [{ type: 'message', role: 'user', content: `Say ${CANARY}` }], output: [] },
   }
 }
+
+/** Vectors of a text, of a text with a picture, and of a text in tokens; they themselves are in no record. */
+export function embeddingGeneration(): FinishedGeneration {
+  const { generation } = minimalGeneration()
+  return {
+    generation: {
+      ...generation,
+      apiType: 'embeddings',
+      requestedModel: 'acme/embed',
+      model: 'acme/embed',
+      provider: 'acme',
+      providerName: 'Acme',
+      upstreamModel: 'embed-1',
+      streamed: false,
+      finishReason: 'stop',
+      usage: createUsage({ inputTokens: 12 }),
+      cost: { total: 0.00024, input: 0.00024, output: 0, cacheDiscount: 0, source: 'catalog' },
+      parameters: { dimensions: 256, encoding_format: 'base64', input_type: 'search_document' },
+    },
+    content: {
+      input: [
+        { type: 'message', role: 'user', content: `A first text. ${CANARY}` },
+        {
+          type: 'message',
+          role: 'user',
+          content: [
+            { type: 'input_text', text: `A picture of it. ${CANARY}` },
+            { type: 'input_image', image_url: `data:image/png;base64,${Buffer.alloc(90, 1).toString('base64')}` },
+          ],
+        },
+        { type: 'input_tokens', tokens: [101, 7, 102] },
+      ],
+      output: [],
+    },
+  }
+}
