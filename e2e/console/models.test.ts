@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)('the models', () => {
   beforeAll(async () => {
     upstream = await startFakeUpstream(stream(chatText('hello')))
     gateway = await startGateway(config(upstream.url))
-    const answer = await gateway.api('GET', '/api/v1/models/count')
+    const answer = await gateway.api('GET', '/api/v1/models/count?output_modalities=all')
     all = ((await answer.json()) as { readonly data: { readonly count: number } }).data.count
   })
   afterAll(async () => {
@@ -136,6 +136,16 @@ describe.skipIf(!hasBrowser)('the models', () => {
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()'), { timeout: 15_000 }).toBe('demo/echo')
     await drawer.getByRole('link', { name: 'Try it in the Playground' }).click()
     expect(page.url()).toBe(`${gateway.url}/console/playground?model=demo%2Fecho`)
+    expect(problems).toEqual([])
+  })
+
+  it('that make vectors are there, too, and are nothing for the Playground', async () => {
+    const { page, problems } = await browser.console(gateway, '/models?output=embeddings')
+    await page.getByText('1 to 1 of 1 models').waitFor()
+    await row(page, 'demo/embed').press('Enter')
+    const drawer = page.getByRole('dialog', { name: 'demo/embed' })
+    await drawer.getByRole('heading', { name: 'One endpoint' }).waitFor()
+    expect(await drawer.getByRole('link', { name: 'Try it in the Playground' }).count()).toBe(0)
     expect(problems).toEqual([])
   })
 

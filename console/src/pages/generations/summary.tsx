@@ -5,7 +5,7 @@ import { count, duration, moment, usd } from '../../lib/format.ts'
 import { Facts, type FactsProps } from '../../ui/facts.tsx'
 import { Timeline } from './timeline-view.tsx'
 
-const FORMATS = { responses: 'Responses', chat_completions: 'Chat Completions', messages: 'Messages' } as const
+const FORMATS = { responses: 'Responses', chat_completions: 'Chat Completions', messages: 'Messages', embeddings: 'Embeddings' } as const
 
 type Known = FactsProps['of']
 

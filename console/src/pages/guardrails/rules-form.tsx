@@ -95,7 +95,7 @@ const NO_NAMES: readonly string[] = []
 
 /** What there is to name, for lists whose names say what they list. */
 function useSuggestions(): (field: string) => readonly string[] {
-  const models = useRead('GET /api/v1/models', {}).data
+  const models = useRead('GET /api/v1/models', { query: { output_modalities: 'all' } }).data
   const providers = useRead('GET /api/v1/providers', {}).data
   const slugs = useMemo(() => [...new Set(models?.data.map(({ id }) => id))], [models])
   const names = useMemo(() => [...new Set(providers?.data.map(({ slug }) => slug))], [providers])

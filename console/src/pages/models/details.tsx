@@ -38,11 +38,13 @@ function Content({ model }: { readonly model: string }): ReactNode {
       <Loaded of={endpoints}>
         {({ data }) => (
           <>
-            <Group>
-              <Button component={Link} href={`/playground?model=${encodeURIComponent(model)}`} size="xs">
-                Try it in the Playground
-              </Button>
-            </Group>
+            {data.architecture.output_modalities.includes('text') && (
+              <Group>
+                <Button component={Link} href={`/playground?model=${encodeURIComponent(model)}`} size="xs">
+                  Try it in the Playground
+                </Button>
+              </Group>
+            )}
             <About of={data} model={model} />
             <Title order={2}>{data.endpoints.length === 1 ? 'One endpoint' : `${data.endpoints.length} endpoints`}</Title>
             <Endpoints endpoints={data.endpoints} />

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { useRead } from '../../api/hooks.ts'
 import { LateInput } from '../../ui/late-input.tsx'
 import type { Address } from '../../ui/address.ts'
-import { ABILITIES, CONTEXTS, FILTERS, isAmount, MODALITIES, SORTS } from './query.ts'
+import { ABILITIES, CONTEXTS, FILTERS, INPUTS, isAmount, OUTPUTS, SORTS } from './query.ts'
 
 export interface FiltersProps {
   readonly address: Address
@@ -84,8 +84,8 @@ function RareFilters({ address: { get }, set }: RareProps): ReactNode {
     .filter((name) => name !== '')
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm" verticalSpacing="xs">
-      <Select {...select} label="Takes" value={get('input') ?? null} onChange={set('input')} data={[...MODALITIES]} />
-      <Select {...select} label="Gives" value={get('output') ?? null} onChange={set('output')} data={[...MODALITIES]} />
+      <Select {...select} label="Takes" value={get('input') ?? null} onChange={set('input')} data={[...INPUTS]} />
+      <Select {...select} label="Gives" value={get('output') ?? null} onChange={set('output')} data={[...OUTPUTS]} />
       <MultiSelect
         {...select}
         label="Supports"

@@ -8,16 +8,19 @@ const asked = (search: string) => {
 
 describe('what the gateway is asked', () => {
   it('is a page of everything without an address that says more', () => {
-    expect(asked('')).toEqual({ limit: PAGE, offset: 0 })
+    expect(asked('')).toEqual({ limit: PAGE, offset: 0, output_modalities: 'all' })
   })
 
   it('is what the address says', () => {
-    expect(asked('q=mini&provider=acme&input=image&supports=tools,reasoning&context=128000&max_price=0.5&sort=newest&page=3')).toEqual({
+    expect(
+      asked('q=mini&provider=acme&input=image&output=embeddings&supports=tools,reasoning&context=128000&max_price=0.5&sort=newest&page=3'),
+    ).toEqual({
       limit: PAGE,
       offset: 2 * PAGE,
       q: 'mini',
       providers: 'acme',
       input_modalities: 'image',
+      output_modalities: 'embeddings',
       supported_parameters: 'tools,reasoning',
       context: 128_000,
       max_price: 0.5,
@@ -26,7 +29,7 @@ describe('what the gateway is asked', () => {
   })
 
   it('leaves out orders nobody offers, and amounts that are none', () => {
-    expect(asked('sort=best&max_price=cheap&max_output_price=0,5&context=-1')).toEqual({ limit: PAGE, offset: 0 })
+    expect(asked('sort=best&max_price=cheap&max_output_price=0,5&context=-1')).toEqual({ limit: PAGE, offset: 0, output_modalities: 'all' })
     expect(asked('max_price=.5&max_output_price=0')).toMatchObject({ max_price: 0.5, max_output_price: 0 })
   })
 })

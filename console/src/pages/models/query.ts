@@ -14,7 +14,8 @@ export const SORTS = [
 ] as const satisfies readonly { readonly value: NonNullable<Query['sort']>; readonly label: string }[]
 
 /** Kinds of content and abilities, in the words of the API. */
-export const MODALITIES = ['text', 'image', 'file', 'audio', 'video'] as const
+export const INPUTS = ['text', 'image', 'file', 'audio', 'video'] as const
+export const OUTPUTS = ['text', 'image', 'audio', 'video', 'embeddings'] as const
 export const ABILITIES = [
   { value: 'tools', label: 'Tools', brief: 'tools' },
   { value: 'reasoning', label: 'Reasoning', brief: 'reasoning' },
@@ -55,7 +56,7 @@ export function queryOf(get: Get): Query {
     q: get('q'),
     providers: get('provider'),
     input_modalities: get('input'),
-    output_modalities: get('output'),
+    output_modalities: get('output') ?? 'all',
     supported_parameters: get('supports'),
     context: amount('context'),
     max_price: amount('max_price'),
