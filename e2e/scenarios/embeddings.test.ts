@@ -21,7 +21,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     providers: [provider('acme', first), provider('backup', second)],
     models: [
-      { slug: 'acme/embedder', endpoints: [endpoint('acme'), endpoint('backup')] },
+      { slug: 'acme/embedder', context_length: 8_192, endpoints: [endpoint('acme'), endpoint('backup')] },
       { slug: 'acme/mystery', answers: 'embeddings', endpoints: [{ ...endpoint('acme'), upstream_model: 'mystery-1' }] },
       { slug: 'acme/small', endpoints: [{ provider: 'acme', upstream_model: 'small-1', pricing: { input: 1, output: 1 } }] },
     ],
@@ -116,6 +116,17 @@ describe('routing', () => {
     const answer = await gateway.respond({ model: 'acme/embedder', input: 'a', plugins: [{ id: 'web', enabled: false }] })
     expect(answer.status).toBe(404)
     expect(await answer.text()).toContain('it makes embeddings, and nothing else')
+  })
+
+  it('takes many texts that fit one by one, and none that is too long by itself', async () => {
+    const many = await embed({ input: Array.from({ length: 50 }, () => 'word '.repeat(800)) })
+    expect([many.status, (many.json['data'] as readonly unknown[]).length]).toEqual([200, 50])
+    const before = first.requests.length
+    expect(await embed({ input: ['a', 'word '.repeat(20_000)] })).toMatchObject({
+      status: 400,
+      json: { error: { metadata: { error_type: 'context_length_exceeded' } } },
+    })
+    expect(first.requests.length).toBe(before)
   })
 
   it('knows from the configuration what no name tells', async () => {

@@ -168,6 +168,12 @@ describe('built-in providers', () => {
     expect(asked('mistralai/mistral-embed')).toEqual(['openai-embeddings', ['embeddings'], 0.1, []])
   })
 
+  test('vendors whose models are named by whoever deploys them list none', async () => {
+    const catalog = await build({}, { AZURE_OPENAI_API_KEY: 'k', AZURE_RESOURCE_NAME: 'r' }, dialects)
+    expect(catalog.models().filter(({ slug }) => !slug.startsWith('demo/'))).toEqual([])
+    expect(catalog.find('azure/text-embedding-3-small')?.endpoints[0]?.connection.dialect.name).toBe('openai-embeddings')
+  })
+
   test('a server that makes nothing but embeddings makes them of every model, whatever its name', async () => {
     const server = { ...ACME, dialect: 'openai-embeddings' }
     const catalog = await build({ providers: [server], models: [{ slug: 'acme/mystery', endpoints: [{ upstreamModel: 'm' }] }] }, {}, dialects)

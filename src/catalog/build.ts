@@ -155,8 +155,8 @@ function addBuiltIn(draft: ModelDraft, connected: ConnectedProvider, book: Price
   if (provider === undefined) return
   const author = provider.models?.author ?? provider.slug
   const vendor = priceVendorOf(connected)
-  const chat = book.models(vendor).filter(({ id }) => provider.models?.exclude?.test(id) !== true)
-  for (const priced of [...chat, ...(connected.embeds === 'never' ? [] : book.embeddings(vendor))]) {
+  for (const priced of [...book.models(vendor), ...(connected.embeds === 'never' ? [] : book.embeddings(vendor))]) {
+    if (provider.models?.exclude?.test(priced.id) === true) continue
     const { slug, variant } = canonicalName(priced.id, author, book.naming)
     const endpoint = endpointFromPrices(connected, priced, slug, variant, book, report)
     if (endpoint !== undefined) draft.add(endpoint, { name: priced.name, description: priced.description, created: priced.created })

@@ -93,7 +93,7 @@ export interface ProviderModels {
   readonly open?: boolean
   /** What the vendor takes for ids of the price data that only say which model it is: it would answer that it knows none of that name. */
   readonly ids?: { readonly [id: string]: string }
-  /** Ids of the price data that are not served here through chat. */
+  /** Ids of the price data that are not served here, or in no format the gateway speaks. */
   readonly exclude?: RegExp
   /** Upstream ids of models that see here, though what goes by their name elsewhere does not. */
   readonly seeing?: RegExp

@@ -10,7 +10,7 @@ export const cloudflare: Provider = {
   env: { apiKey: ['CLOUDFLARE_API_TOKEN', 'CLOUDFLARE_API_KEY'], settings: { account_id: ['CLOUDFLARE_ACCOUNT_ID'] } },
   dialect: 'openai-chat',
   settings,
-  models: { exclude: /bge|distilbert|indictrans|m2m100|embedding/ },
+  models: { exclude: /distilbert|indictrans|m2m100|plamo/ },
   homepage: 'https://developers.cloudflare.com/workers-ai/',
   statusPage: 'https://www.cloudflarestatus.com',
   privacyPolicy: 'https://www.cloudflare.com/privacypolicy/',

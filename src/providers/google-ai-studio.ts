@@ -15,7 +15,7 @@ export const googleAiStudio: Provider = {
   priceProvider: 'google',
   models: {
     author: 'google',
-    exclude: /^claude|embedding|-tts|-live|gemini-1\.|^gemini-(flash|pro)-1\.5|^gemini-pro$|-maas$/,
+    exclude: /^claude|-tts|-live|gemini-1\.|^gemini-(flash|pro)-1\.5|^gemini-pro$|-maas$/,
     // "Logprobs is not enabled" for the models of this API.
     unsupported: ['logprobs', 'top_logprobs'],
   },

@@ -54,7 +54,7 @@ export const mistral: Provider = {
     usage: { input_from_total: true },
     finish_reasons: { model_length: 'length' },
   },
-  models: { author: 'mistralai', supported: ['parallel_tool_calls'], ids: IDS, exclude: /:free$|ocr|embed/ },
+  models: { author: 'mistralai', supported: ['parallel_tool_calls'], ids: IDS, exclude: /:free$|ocr/ },
   homepage: 'https://mistral.ai',
   statusPage: 'https://status.mistral.ai',
   privacyPolicy: 'https://mistral.ai/terms#privacy-policy',

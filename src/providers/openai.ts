@@ -36,7 +36,7 @@ export const openai: Provider = {
   models: {
     ids: { 'codex-mini': 'codex-mini-latest', 'computer-use': 'computer-use-preview', 'gpt-5.3': 'gpt-5.3-chat-latest' },
     exclude:
-      /^(ada|babbage|curie|davinci|text-|ft:|chatgpt-image|gpt-image)|instruct|realtime|-image|-tts|transcribe|moderation|:extended|\.ft-|gpt-oss|^gpt-3\.5-0301$/,
+      /^(ada|babbage|curie|davinci|text-(?!embedding)|ft:|chatgpt-image|gpt-image)|instruct|realtime|-image|-tts|transcribe|moderation|:extended|\.ft-|gpt-oss|^gpt-3\.5-0301$/,
   },
   homepage: 'https://openai.com',
   statusPage: 'https://status.openai.com',

@@ -12,6 +12,8 @@ export const voyage: Provider = {
     input_types: { search_query: 'query', search_document: 'document', passage: 'document' },
   },
   priceProvider: 'voyageai',
+  // Asked elsewhere, in a format of its own.
+  models: { exclude: /-context-/ },
   homepage: 'https://www.voyageai.com',
   privacyPolicy: 'https://www.voyageai.com/privacy',
   termsOfService: 'https://www.voyageai.com/terms-of-service',

@@ -46,6 +46,15 @@ describe('estimateRequest', () => {
       of({ text: { format: { type: 'json_schema', name: 'n', schema: { properties: { long: { description: 'x'.repeat(400) } } } } } }).inputTokens,
     ).toBeGreaterThan(100)
   })
+  it('knows of embeddings what has to fit into a window at a time: each text has one to itself', () => {
+    const said = (content: string): ModelRequest['input'][number] => ({ type: 'message', role: 'user', content })
+    const input = [said('x'.repeat(400)), said('x'.repeat(4_000)), { type: 'input_tokens', tokens: Array.from({ length: 300 }, () => 7) }]
+    const { inputTokens, longest } = of({ modalities: ['embeddings'], input })
+    expect(inputTokens).toBeGreaterThan(1_350)
+    expect(longest).toEqual({ inputTokens: 1_004, leastTokens: 502 })
+    expect(of({ input })).not.toHaveProperty('longest')
+  })
+
   it(verifies('P8', 'never reads media: the cost does not depend on its bytes'), () => {
     const data = 'A'.repeat(4_000_000)
     const image = of({ input: [{ type: 'message', role: 'user', content: [{ type: 'input_image', image_url: `data:image/png;base64,${data}` }] }] })

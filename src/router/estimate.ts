@@ -1,7 +1,7 @@
 import type { InputItem, JsonObject } from '../core/item.ts'
 import { isFreeJson, isOpaqueField } from '../core/opaque-field.ts'
 import { readableChars } from '../core/reasoning-envelope.ts'
-import type { ModelRequest } from '../core/request.ts'
+import { asksForEmbeddings, type ModelRequest } from '../core/request.ts'
 import { MAX_JSON_DEPTH } from '../lib/json.ts'
 import { modalityBit } from './columns.ts'
 
@@ -14,6 +14,8 @@ export interface RequestEstimate {
   readonly leastTokens: number
   /** Modality bits of the input beyond text. */
   readonly inputs: number
+  /** The same of what has to fit into a window at a time, where that is not all of it: each text of a request for embeddings has one to itself. */
+  readonly longest?: Pick<RequestEstimate, 'inputTokens' | 'leastTokens'>
 }
 
 const SAMPLES = 96
@@ -66,8 +68,25 @@ export function estimateRequest(request: ModelRequest): RequestEstimate {
   const format = request.text?.format
   if (format?.type === 'json_schema') walk(format, tally, 'named', 0)
   addPrompt(request['prompt'], tally)
-  const inputTokens = Math.ceil(tally.text + tally.media)
-  return { inputTokens, leastTokens: Math.floor(tally.text / 2), inputs: tally.inputs }
+  const { inputTokens, leastTokens } = tokensIn(tally)
+  const { inputs } = tally
+  return asksForEmbeddings(request) ? { inputTokens, leastTokens, inputs, longest: longestOf(request) } : { inputTokens, leastTokens, inputs }
+}
+
+const tokensIn = ({ text, media }: Tally): Pick<RequestEstimate, 'inputTokens' | 'leastTokens'> => ({
+  inputTokens: Math.ceil(text + media),
+  leastTokens: Math.floor(text / 2),
+})
+
+function longestOf({ input }: ModelRequest): NonNullable<RequestEstimate['longest']> {
+  let longest = { inputTokens: 0, leastTokens: 0 }
+  for (const item of input) {
+    const tally: Tally = { text: 0, media: 0, inputs: 0, budget: WALK_BUDGET }
+    addItem(item, tally)
+    const tokens = tokensIn(tally)
+    if (tokens.inputTokens > longest.inputTokens) longest = tokens
+  }
+  return longest
 }
 
 function addItem(item: InputItem, tally: Tally): void {

@@ -224,6 +224,7 @@ export function compileDemand(
   const sort = sortOf(own.sort)
   const defaultSort = sortOf(base.sort)
   const { all, soft } = findRequirements(request)
+  const window = estimate.longest ?? estimate
   return {
     only: [slugs(own.only), slugs(base.only)].filter((set) => set !== undefined),
     ignore: slugs([...(own.ignore ?? []), ...(base.ignore ?? [])]),
@@ -247,8 +248,8 @@ export function compileDemand(
     shortensUpTo: adaptation?.shortensUpTo ?? 0,
     outputs: bitsOf(request.modalities ?? []),
     storedPrompt: request['prompt'] != null && !request.input.some(({ type }) => type === 'message'),
-    inputTokens: estimate.inputTokens,
-    leastTokens: estimate.leastTokens,
+    inputTokens: window.inputTokens,
+    leastTokens: window.leastTokens,
     maxOutputTokens: request.max_output_tokens ?? 0,
     now,
   }
