@@ -14,7 +14,9 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
   beforeAll(async () => {
     failing = await startFakeUpstream(status(404, {}))
     serving = await startFakeUpstream(stream(chatText('from', ' the second')))
-    gateway = await startGateway(chatConfig([failing.url, serving.url]))
+    const config = chatConfig([failing.url, serving.url]) as { readonly models: readonly object[] }
+    const unpriced = { slug: 'acme/mystery', endpoints: [{ provider: 'backup1', upstream_model: 'mystery-1' }] }
+    gateway = await startGateway({ ...config, models: [...config.models, unpriced] })
   })
   afterAll(async () => {
     await gateway.close()
@@ -53,6 +55,14 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
     await dialog.getByRole('tab', { name: 'Attempts (2)' }).click()
     expect(await dialog.getByRole('table', { name: 'Attempt 1' }).innerText()).toContain('404')
     expect(await dialog.getByRole('table', { name: 'Attempt 2' }).innerText()).toContain('200')
+  })
+
+  it('tells no cost where no price is known', async () => {
+    expect((await gateway.respond({ model: 'acme/mystery', input: 'please' })).status).toBe(200)
+    const { page } = await browser.console(gateway, '/generations?model=acme/mystery')
+    const row = page.getByRole('table', { name: 'Generations' }).getByRole('row').nth(1)
+    await row.getByText('not known').waitFor()
+    expect(await row.innerText()).not.toContain('$')
   })
 
   it('finds what its filters name, and the address says them', async () => {

@@ -108,6 +108,7 @@ describe('the list of calls', () => {
         native_tokens_reasoning: 0,
         native_tokens_cached: expect.any(Number),
         total_cost: expect.any(Number),
+        cost_source: 'catalog',
         upstream_inference_cost: null,
         latency: expect.any(Number),
         generation_time: expect.any(Number),

@@ -11,7 +11,14 @@ describe('a record as a line of the list', () => {
   it("counts its attempts and tells the gateway's part of the costs, without the dust of sums", () => {
     const cost = { total: 0.1 + 0.2, input: 0.1, output: 0.2, cacheDiscount: 0, byok: 0.1, source: 'catalog' } as const
     const [line] = generationsAnswer.parse({ data: [presentSummary(sampleGeneration('gen-1', { cost }))], next_cursor: null }).data
-    expect(line).toMatchObject({ attempts: 1, total_cost: 0.2, upstream_inference_cost: 0.1, latency: 210.25, generation_time: 900.5 })
+    expect(line).toMatchObject({
+      attempts: 1,
+      total_cost: 0.2,
+      cost_source: 'catalog',
+      upstream_inference_cost: 0.1,
+      latency: 210.25,
+      generation_time: 900.5,
+    })
   })
 
   it('says null of what nobody knows', () => {

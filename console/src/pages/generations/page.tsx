@@ -12,6 +12,13 @@ import { filtersOf, NO_FILTERS } from './filters.ts'
 import { StatusBadge } from './status.tsx'
 import { useGenerations } from './use-generations.ts'
 
+/** All that it cost, whoever pays. A price nobody knows is not nothing. */
+function costOf({ total_cost: own, upstream_inference_cost: callers, cost_source: source }: GenerationSummary): string {
+  const known = own + (callers ?? 0)
+  if (source !== 'unknown') return usd(known)
+  return known === 0 ? 'not known' : `${usd(known)} or more`
+}
+
 const COLUMNS: readonly Column<GenerationSummary>[] = [
   {
     header: 'Time',
@@ -27,7 +34,7 @@ const COLUMNS: readonly Column<GenerationSummary>[] = [
   { header: 'Key', cell: ({ api_key_name }) => api_key_name },
   { header: 'In', cell: ({ tokens_prompt }) => count(tokens_prompt), isFigure: true },
   { header: 'Out', cell: ({ tokens_completion }) => count(tokens_completion), isFigure: true },
-  { header: 'Cost', cell: ({ total_cost, upstream_inference_cost }) => usd(total_cost + (upstream_inference_cost ?? 0)), isFigure: true },
+  { header: 'Cost', cell: costOf, isFigure: true },
   { header: 'First token', cell: ({ latency }) => duration(latency), isFigure: true },
   { header: 'Duration', cell: ({ generation_time }) => duration(generation_time), isFigure: true },
   { header: 'Tries', cell: ({ attempts }) => attempts, isFigure: true },
