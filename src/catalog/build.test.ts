@@ -184,6 +184,16 @@ describe('built-in providers', () => {
     expect([...open!.outputModalities]).toEqual(['embeddings'])
   })
 
+  test('vectors cost what they are made of, or what a request costs', async () => {
+    const priced = async (pricing: object): Promise<unknown> => {
+      const endpoints = [{ upstreamModel: 'm', pricing }]
+      const catalog = await build({ providers: [ACME], models: [{ slug: 'acme/embed', endpoints }] }, {}, dialects)
+      return catalog.find('acme/embed')!.endpoints[0]!.pricing
+    }
+    expect(await priced({ input: 1 })).toEqual({ input: 1, output: 0 })
+    expect(await priced({ request: 0.01 })).toEqual({ request: 0.01 })
+  })
+
   test('an operator who says that a model makes embeddings where nobody can be asked for them is told so', async () => {
     const server = { ...ACME, dialect: 'anthropic-messages' }
     const given = { providers: [server], models: [{ slug: 'acme/mystery', answers: 'embeddings' as const, endpoints: [{ upstreamModel: 'm' }] }] }

@@ -60,7 +60,7 @@ function createEndpoint(parts: Parts): Endpoint {
     providerName: connected.name,
     upstreamModel,
     contextLength: parts.contextLength ?? UNKNOWN_CONTEXT_LENGTH,
-    pricing: parts.outputs.includes('embeddings') ? { output: 0, ...parts.pricing } : parts.pricing,
+    pricing: priceOf(parts),
     supports: parts.supports,
     inputModalities: new Set(parts.inputs),
     outputModalities: new Set(parts.outputs),
@@ -72,6 +72,10 @@ function createEndpoint(parts: Parts): Endpoint {
     connection: parts.connection,
   }
 }
+
+/** Vectors cost what they are made of: a price of output is none that anybody left out. */
+const priceOf = ({ pricing, outputs }: Pick<Parts, 'pricing' | 'outputs'>): Pricing =>
+  outputs.includes('embeddings') && pricing.input !== undefined ? { output: 0, ...pricing } : pricing
 
 const NO_PARAMETERS: ReadonlySet<Parameter> = new Set()
 const supportSets = new WeakMap<Connection['dialect'], Map<string, ReadonlySet<Parameter>>>()
