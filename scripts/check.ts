@@ -39,7 +39,11 @@ const PARTS: readonly Part[] = [
     command: ['node', 'node_modules/typescript-native/bin/tsc', '--noEmit', '-p', 'console', '--pretty', 'false', '--checkers', '2'],
   },
   { name: 'console-api', says: 'the console’s types are what the API says', command: ['node', 'scripts/gen-console-api.ts', '--check'] },
-  { name: 'dead-code', says: 'unused files, exports and dependencies', command: ['knip', '--no-progress'] },
+  {
+    name: 'dead-code',
+    says: 'unused files, exports and dependencies',
+    command: ['knip', '--no-progress', '--cache', '--cache-location', 'node_modules/.cache/check/knip'],
+  },
   { name: 'imports', says: 'the import map', command: ['depcruise', ...FOLDERS, '--output-type', 'err-long'] },
   { name: 'api', says: 'every route is on its page', command: ['node', 'scripts/gen-api.ts', '--check'] },
   { name: 'vendor-names', says: 'a vendor’s name stands only in its own file', command: ['node', 'scripts/check-vendor-names.ts'] },
