@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import type { Dialect, EncodedRequest, Target } from '../../core/dialect.ts'
+import type { EncodedRequest, Target } from '../../core/dialect.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { createUsage, type Usage } from '../../core/usage.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
-import { classifyUpstreamError } from '../shared/errors.ts'
 import { asString, isObject } from '../shared/json.ts'
-import { EmbeddingsDecoder, type EmbeddingsFound } from './decoder.ts'
+import type { EmbeddingsFound } from './decoder.ts'
+import { createEmbedder } from './embedder.ts'
 import { inputsOf, plainText, wishesOf, type EmbeddingInput } from './inputs.ts'
 import { bytesOf, remoteImages, untakeable } from './media.ts'
 
@@ -21,17 +21,13 @@ type CohereTarget = Target<Options>
 const WORDS: { readonly [word: string]: string } = { query: 'search_query', document: 'search_document', passage: 'search_document' }
 
 /** Cohere's embed, second version. https://docs.cohere.com/reference/embed */
-export const cohereEmbed: Dialect<Options> = {
+export const cohereEmbed = createEmbedder({
   name: 'cohere-embed',
-  framing: 'sse',
-  answers: 'embeddings',
   options,
-  supports: [],
   encodeRequest,
-  decoder: (request, target) => new EmbeddingsDecoder(request, target, read),
-  decodeError: (status, headers, body, target) => classifyUpstreamError({ status, headers, body, providerName: target.providerName }),
+  read,
   mediaUrls: remoteImages,
-}
+})
 
 function encodeRequest(request: ModelRequest, target: CohereTarget): EncodedRequest {
   const { dimensions, inputType = target.options.input_type } = wishesOf(request)

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import type { Dialect, EncodedRequest, Target } from '../../core/dialect.ts'
+import type { EncodedRequest, Target } from '../../core/dialect.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { createUsage, type Usage } from '../../core/usage.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
-import { classifyUpstreamError } from '../shared/errors.ts'
 import { isObject } from '../shared/json.ts'
-import { EmbeddingsDecoder, type EmbeddingsFound } from './decoder.ts'
+import type { EmbeddingsFound } from './decoder.ts'
+import { createEmbedder } from './embedder.ts'
 import { inputsOf, wishesOf, type EmbeddingInput } from './inputs.ts'
 import { bytesOf, remoteImages, untakeable } from './media.ts'
 
@@ -32,17 +32,13 @@ const KNOWN_TASKS: ReadonlySet<string> = new Set([
 ])
 
 /** batchEmbedContents of Google's API for developers. https://ai.google.dev/api/embeddings */
-export const geminiEmbeddings: Dialect<z.output<typeof options>> = {
+export const geminiEmbeddings = createEmbedder({
   name: 'gemini-embeddings',
-  framing: 'sse',
-  answers: 'embeddings',
   options,
-  supports: [],
   encodeRequest,
-  decoder: (request, target) => new EmbeddingsDecoder(request, target, read),
-  decodeError: (status, headers, body, target) => classifyUpstreamError({ status, headers, body, providerName: target.providerName }),
+  read,
   mediaUrls: remoteImages,
-}
+})
 
 function encodeRequest(request: ModelRequest, target: GeminiTarget): EncodedRequest {
   const { dimensions, inputType } = wishesOf(request)

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import type { Dialect, EncodedRequest, Target } from '../../core/dialect.ts'
+import type { EncodedRequest, Target } from '../../core/dialect.ts'
 import type { JsonObject } from '../../core/item.ts'
 import { GATEWAY_FIELDS, type ModelRequest } from '../../core/request.ts'
 import { createUsage, type Usage } from '../../core/usage.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
-import { classifyUpstreamError } from '../shared/errors.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { hasCounts } from '../shared/usage-counts.ts'
-import { EmbeddingsDecoder, type EmbeddingsFound } from './decoder.ts'
+import type { EmbeddingsFound } from './decoder.ts'
+import { createEmbedder } from './embedder.ts'
 import { inputsOf, plainText, wishesOf, type EmbeddingInput } from './inputs.ts'
 
 const options = z.strictObject({
@@ -25,16 +25,12 @@ type Options = z.output<typeof options>
 const OWN_FIELDS: ReadonlySet<string> = new Set([...GATEWAY_FIELDS, 'input', 'dimensions', 'encoding_format', 'input_type', 'metadata'])
 
 /** `POST /embeddings`, as OpenAI shaped it and most servers speak it. https://platform.openai.com/docs/api-reference/embeddings */
-export const openAiEmbeddings: Dialect<Options> = {
+export const openAiEmbeddings = createEmbedder({
   name: 'openai-embeddings',
-  framing: 'sse',
-  answers: 'embeddings',
   options,
-  supports: [],
   encodeRequest,
-  decoder: (request, target) => new EmbeddingsDecoder(request, target, read),
-  decodeError: (status, headers, body, target) => classifyUpstreamError({ status, headers, body, providerName: target.providerName }),
-}
+  read,
+})
 
 function encodeRequest(request: ModelRequest, { upstreamModel, options: declared }: Target<Options>): EncodedRequest {
   const { dimensions, base64, inputType } = wishesOf(request)

@@ -1,0 +1,20 @@
+import type { Dialect } from '../../core/dialect.ts'
+import type { JsonObject } from '../../core/item.ts'
+import { classifyUpstreamError } from '../shared/errors.ts'
+import { EmbeddingsDecoder, type EmbeddingsFound } from './decoder.ts'
+
+/** What one format of embeddings has of its own. */
+export interface EmbeddingsFormat<Options> extends Pick<Dialect<Options>, 'name' | 'options' | 'encodeRequest' | 'mediaUrls'> {
+  /** What an answer holds. */
+  readonly read: (answer: JsonObject) => EmbeddingsFound
+}
+
+/** A format of embeddings as a dialect: asked once, answered in one JSON document, with errors as everywhere. */
+export const createEmbedder = <Options>({ read, ...format }: EmbeddingsFormat<Options>): Dialect<Options> => ({
+  ...format,
+  framing: 'sse',
+  answers: 'embeddings',
+  supports: [],
+  decoder: (request, target) => new EmbeddingsDecoder(request, target, read),
+  decodeError: (status, headers, body, target) => classifyUpstreamError({ status, headers, body, providerName: target.providerName }),
+})
