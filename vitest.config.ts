@@ -24,10 +24,63 @@ const ALONE_TOGETHER = ['e2e/clients/*.test.ts']
  */
 const TOGETHER = [
   'console/src/**/*.test.ts',
-  ...['accounts', 'catalog', 'config', 'core', 'destinations', 'dialects', 'lib', 'plugins', 'providers', 'router'].map(
-    (room) => `src/${room}/**/*.test.ts`,
-  ),
+  ...[
+    'accounts',
+    'catalog',
+    'config',
+    'core',
+    'delivery',
+    'destinations',
+    'dialects',
+    'doors',
+    'lib',
+    'pipeline',
+    'plugins',
+    'providers',
+    'router',
+    'telemetry',
+    'tools',
+  ].map((room) => `src/${room}/**/*.test.ts`),
 ]
+
+/**
+ * The same of scenarios that start gateways in their own process and look at nothing but what comes over sockets: each would load the gateway's
+ * sources for itself, half of the time of most of them.
+ */
+const SCENARIOS_TOGETHER = [
+  'client-search',
+  'cross-dialect',
+  'debug-echo',
+  'early-finish',
+  'embeddings',
+  'failover',
+  'front-door',
+  'generation-list',
+  'guardrail-bounds',
+  'item-references',
+  'mcp-native',
+  'mcp',
+  'messages',
+  'metrics',
+  'mirror-reasoning',
+  'money-ledger',
+  'new-keys',
+  'next-model',
+  'open-responses',
+  'plugins',
+  'reasoning-scope',
+  'server-tools-agents',
+  'server-tools-native',
+  'server-tools-stop',
+  'server-tools-web',
+  'server-tools',
+  'service-tiers',
+  'stream-failure',
+  'tenancy',
+  'tool-money',
+  'unfinished-usage',
+  'unreadable-reasoning',
+].map((name) => `e2e/scenarios/${name}.test.ts`)
 
 /** A browser takes a core where it works, and its tests wait for pages half of their time: among themselves they get on. */
 const IN_BROWSER = ['e2e/console/*.test.ts']
@@ -53,14 +106,25 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'together', include: TOGETHER, isolate: false, maxWorkers: BESIDE, sequence: { groupOrder: 1 } },
+        test: {
+          name: 'together',
+          include: TOGETHER,
+          exclude: [...configDefaults.exclude, ...ALONE],
+          isolate: false,
+          maxWorkers: BESIDE,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'scenarios', include: SCENARIOS_TOGETHER, isolate: false, maxWorkers: BESIDE, sequence: { groupOrder: 1 } },
       },
       {
         extends: true,
         test: {
           name: 'side by side',
           include: ['src/**/*.test.ts', 'e2e/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, '**/__fixtures__/**', ...TOGETHER, ...IN_BROWSER, ...ALONE, ...ALONE_TOGETHER],
+          exclude: [...configDefaults.exclude, '**/__fixtures__/**', ...TOGETHER, ...SCENARIOS_TOGETHER, ...IN_BROWSER, ...ALONE, ...ALONE_TOGETHER],
           maxWorkers: BESIDE,
           sequence: { groupOrder: 1 },
         },
