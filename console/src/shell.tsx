@@ -76,7 +76,7 @@ function Pages(): ReactNode {
   const [location] = useLocation()
   const waiting = (
     <Center h={200}>
-      <Loader aria-label="Loading" />
+      <Loader role="status" aria-label="Loading" />
     </Center>
   )
   return (

@@ -53,6 +53,15 @@ describe.skipIf(!hasBrowser)('the console is for everybody', () => {
     expect(await faultsOf(page)).toEqual([])
   })
 
+  it.each(['/', '/generations', '/keys'])('%s, while nothing was answered yet', async (path) => {
+    const { page } = await browser.console(gateway, path)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.route('**/api/v1/**', () => undefined)
+    await page.reload()
+    await page.locator('[aria-busy="true"], [aria-label="Loading"]').first().waitFor()
+    expect(await faultsOf(page)).toEqual([])
+  })
+
   it('an answer in the playground, and the plan', async () => {
     const { page } = await browser.console(gateway, '/playground?model=demo%2Freason')
     await page.getByLabel('Inference key').fill(gateway.key)

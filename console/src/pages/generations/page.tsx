@@ -80,7 +80,7 @@ export default function GenerationsPage(): ReactNode {
       <Problem error={found.error} onRetry={found.again} />
       {found.isLoading ? (
         <Center h={120}>
-          <Loader aria-label="Loading" />
+          <Loader role="status" aria-label="Loading" />
         </Center>
       ) : (
         <Found of={found} isFiltered={Object.keys(filters).length > 0} onOpen={(row) => set({ id: row.id }, 'push')} />

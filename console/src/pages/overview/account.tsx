@@ -50,8 +50,9 @@ interface TileProps<T> {
 }
 
 function Tile<T>({ label, href, of: { data, error }, children }: TileProps<T>): ReactNode {
+  const isLoading = data === undefined && error === null
   return (
-    <Paper withBorder px="sm" py="xs" component="section" aria-label={label}>
+    <Paper withBorder px="sm" py="xs" component="section" aria-label={label} aria-busy={isLoading}>
       {href === undefined ? (
         <Text size="xs" c="dimmed" fw={500}>
           {label}
@@ -62,7 +63,7 @@ function Tile<T>({ label, href, of: { data, error }, children }: TileProps<T>): 
         </Anchor>
       )}
       {data !== undefined && children(data)}
-      {data === undefined && error === null && <Skeleton h={20} mt={4} aria-label="Loading" />}
+      {isLoading && <Skeleton h={20} mt={4} />}
       {data === undefined && error !== null && <Text size="xs">{error.message}</Text>}
     </Paper>
   )
