@@ -75,8 +75,8 @@ function Navigation({ onGo }: { readonly onGo: () => void }): ReactNode {
 function Pages(): ReactNode {
   const [location] = useLocation()
   const waiting = (
-    <Center h={200}>
-      <Loader role="status" aria-label="Loading" />
+    <Center component="output" h={200} aria-label="Loading">
+      <Loader />
     </Center>
   )
   return (

@@ -12,7 +12,7 @@ export interface LoadedProps<T> {
 export function Loaded<T>({ of: { data, error, refetch }, children }: LoadedProps<T>): ReactNode {
   if (data === undefined && error === null) {
     return (
-      <Stack gap="xs" role="status" aria-label="Loading" aria-busy>
+      <Stack component="output" gap="xs" aria-label="Loading" aria-busy>
         {[1, 2, 3].map((row) => (
           <Skeleton key={row} h={34} />
         ))}

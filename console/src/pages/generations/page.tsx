@@ -79,8 +79,8 @@ export default function GenerationsPage(): ReactNode {
       />
       <Problem error={found.error} onRetry={found.again} />
       {found.isLoading ? (
-        <Center h={120}>
-          <Loader role="status" aria-label="Loading" />
+        <Center component="output" h={120} aria-label="Loading">
+          <Loader />
         </Center>
       ) : (
         <Found of={found} isFiltered={Object.keys(filters).length > 0} onOpen={(row) => set({ id: row.id }, 'push')} />
