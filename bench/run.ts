@@ -70,10 +70,12 @@ function choose<Name extends string>(what: string, text: string, known: readonly
   return known.filter((name) => names.includes(name))
 }
 
-/** Puts this process on its core, all threads; undefined gives up pinning where there is one core or no taskset. */
+/** Puts this process on its core, all threads; gives up pinning, with a note, where there is one core or no taskset. */
 function pinSelf(): { readonly gateways: number; readonly load: number } | undefined {
-  if (availableParallelism() < 2) return undefined
-  return spawnSync('taskset', ['-a', '-c', '-p', '1', String(process.pid)]).status === 0 ? { gateways: 0, load: 1 } : undefined
+  const single = availableParallelism() < 2
+  if (!single && spawnSync('taskset', ['-a', '-c', '-p', '1', String(process.pid)]).status === 0) return { gateways: 0, load: 1 }
+  note(`not pinned: ${single ? 'there is one core' : 'taskset is missing or failed'}, figures are not comparable`)
+  return undefined
 }
 
 const notes: string[] = []
@@ -193,7 +195,6 @@ limit.unref()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
 const cores = pinSelf()
-if (cores === undefined) note('not pinned: taskset or a second core is missing, figures are not comparable')
 const root = join(import.meta.dirname, '..')
 const temp = mkdtempSync(join(tmpdir(), 'signalbox-bench-'))
 process.on('exit', () => rmSync(temp, { recursive: true, force: true }))

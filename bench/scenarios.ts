@@ -187,17 +187,17 @@ async function frontDoor(contender: Contender, context: BenchContext, effort: Ef
 
 /**
  * Two processes that share a port against one. The one has a core to itself, beside the load and the upstream; the two have both cores, and load
- * and upstream take their part of these: that part is one of the figures.
+ * and upstream take their part of these: that part is one of the figures. Where nothing is pinned, all of them share what there is.
  */
 async function workers(contender: Contender, context: BenchContext, effort: Effort): Promise<Sample> {
   const { core, upstreamPid } = context
-  if (core === undefined || contender.target.startWorkers === undefined) return {}
+  if (contender.target.startWorkers === undefined) return {}
   const callers = effort.jsonConnections * WORKERS
   const { result: one } = await withCpu(contender, () => runClosedLoop(shotOf(contender, context, NEEDS.workers!), callers, effort.loadMs))
   const several = { ...contender, running: await contender.target.startWorkers(context, WORKERS) }
   const others = [process.pid, upstreamPid]
   try {
-    placeProcesses([...others, ...processTree(several.running.pid!)], `${core},${1 - core}`)
+    if (core !== undefined) placeProcesses([...others, ...processTree(several.running.pid!)], `${core},${1 - core}`)
     const shot = shotOf(several, context, NEEDS.workers!)
     await runClosedLoop(shot, callers, effort.warmUpMs)
     const othersBefore = cpuSeconds(others)
@@ -216,7 +216,7 @@ async function workers(contender: Contender, context: BenchContext, effort: Effo
       loadCores: othersCpu / result.seconds,
     }
   } finally {
-    placeProcesses(others, String(1 - core))
+    if (core !== undefined) placeProcesses(others, String(1 - core))
     await several.running.stop()
   }
 }
