@@ -88,6 +88,10 @@ export type GenerationStatus = 'completed' | 'incomplete' | 'failed' | 'cancelle
 export const API_TYPES = ['responses', 'chat_completions', 'messages', 'embeddings'] as const
 export type ApiType = (typeof API_TYPES)[number]
 
+/** `api_type` of the public record, wherever it is shown: it tells apart what a call makes, not which front door it came by. */
+export const publicApiType = ({ apiType }: Pick<Generation, 'apiType'>): 'completions' | 'embeddings' =>
+  apiType === 'embeddings' ? 'embeddings' : 'completions'
+
 /**
  * The finished record of one call: success, failure or abort, streamed or not. JSON-serialisable as it is.
  * Times are milliseconds since the epoch, durations milliseconds, money USD.

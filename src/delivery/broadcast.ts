@@ -1,5 +1,5 @@
 import { gatewayShare, roundUsd } from '../core/cost.ts'
-import { finishReasonOf, routerOf, toProviderResponse, upstreamInferenceCost, type Generation } from '../core/generation.ts'
+import { finishReasonOf, publicApiType, routerOf, toProviderResponse, upstreamInferenceCost, type Generation } from '../core/generation.ts'
 import type { BroadcastGroups } from '../core/outbox.ts'
 
 /**
@@ -36,7 +36,7 @@ const identityFields = (g: Generation): Fields => ({
 })
 
 const requestContextFields = (g: Generation): Fields => ({
-  api_type: 'completions',
+  api_type: publicApiType(g),
   model: g.model ?? g.requestedModel,
   requested_model: g.requestedModel,
   provider_name: g.providerName,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Generation } from '../core/generation.ts'
 import { presentGeneration } from '../http/management/generation-shapes.ts'
-import { CANARY, failedGeneration, fullGeneration, minimalGeneration } from '../testing/sample-generations.ts'
+import { CANARY, embeddingGeneration, failedGeneration, fullGeneration, minimalGeneration } from '../testing/sample-generations.ts'
 import { BROADCAST_GROUPS, broadcastFields } from './broadcast.ts'
 import { toDeliveryRecord } from './record.ts'
 
@@ -323,6 +323,7 @@ describe('broadcast groups', () => {
     ['full', generation],
     ['minimal', minimalGeneration().generation],
     ['failed', failedGeneration().generation],
+    ['embedding', embeddingGeneration().generation],
     ['by an own key', { ...generation, isByok: true, cost: { ...generation.cost, cacheDiscount: 0 } }],
   ])('say the same as the record under every name they share: %s', (_name, each) => {
     const shown: { readonly [field: string]: unknown } = presentGeneration(each)

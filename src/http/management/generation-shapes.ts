@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { gatewayShare, roundCost, roundUsd } from '../../core/cost.ts'
-import { finishReasonOf, routerOf, toProviderResponse, upstreamInferenceCost, type Generation } from '../../core/generation.ts'
+import { finishReasonOf, publicApiType, routerOf, toProviderResponse, upstreamInferenceCost, type Generation } from '../../core/generation.ts'
 import { component } from './route-doc.ts'
 
 /** Shapes of `/api/v1/generation` and its content on the wire. */
@@ -86,7 +86,7 @@ export function presentGeneration(record: Generation): WireGeneration {
     request_id: record.requestId ?? null,
     session_id: record.sessionId ?? null,
     workspace_id: record.workspaceId,
-    api_type: record.apiType === 'embeddings' ? 'embeddings' : 'completions',
+    api_type: publicApiType(record),
     created_at: new Date(record.startedAt).toISOString(),
     model: record.model ?? record.requestedModel,
     provider_name: record.providerName ?? null,
