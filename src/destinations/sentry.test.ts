@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { toDeliveryRecord } from '../delivery/record.ts'
 import { testDestination } from '../testing/destination-contract.ts'
+import { embeddingGeneration, minimalGeneration } from '../testing/sample-generations.ts'
 import { sentry } from './sentry.ts'
 
 const dsn = 'https://0123456789abcdef@o42.ingest.us.sentry.io/4501'
@@ -29,6 +31,18 @@ testDestination(sentry, {
 })
 
 describe('Sentry', () => {
+  it.each([
+    ['chat', minimalGeneration()],
+    ['embeddings', embeddingGeneration()],
+  ])('files a call under the kind of its operation: %s', async (operation, { generation, content }) => {
+    const record = toDeliveryRecord(generation, content, { privacyMode: false, broadcast: { cost: false, identity: false, requestContext: false } })
+    const settings = sentry.settings.parse({ otlpEndpoint: 'https://s.example.com/api/1/otlp', dsn })
+    const context = { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }
+    const [request] = await sentry.encode([record], settings, context)
+    expect(String(request?.body)).toContain(`{"key":"sentry.op","value":{"stringValue":"gen_ai.${operation}"}}`)
+    expect(String(request?.body)).toContain(`{"key":"gen_ai.operation.name","value":{"stringValue":"${operation}"}}`)
+  })
+
   it.each([
     ['https://s.example.com/api/1/otlp', dsn, 'https://s.example.com/api/1/otlp/v1/traces', '0123456789abcdef'],
     [

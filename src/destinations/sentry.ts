@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { ChildSpan, DeliveryRecord } from '../core/delivery.ts'
 import { DESTINATION_DEFAULTS, type Destination } from '../core/destination.ts'
 import type { AttributeSet } from './shared/attributes.ts'
-import { genAiAttributes, hasCost } from './shared/gen-ai-attributes.ts'
+import { genAiAttributes, hasCost, isEmbedding } from './shared/gen-ai-attributes.ts'
 import { otlpProbe, otlpRequest, tracesUrl, type OtlpTarget } from './shared/otlp.ts'
 import { classifyOtlp } from './shared/otlp-classify.ts'
 import type { OtlpOptions } from './shared/otlp-spans.ts'
@@ -47,7 +47,8 @@ export const sentry: Destination<SentrySettings> = {
 function generationAttributes(record: DeliveryRecord): AttributeSet {
   const { cost } = record.generation
   const set = genAiAttributes(record, { maxChars: DESTINATION_DEFAULTS.valueChars })
-    .string('sentry.op', 'gen_ai.chat')
+    // By this its views tell calls apart.
+    .string('sentry.op', isEmbedding(record) ? 'gen_ai.embeddings' : 'gen_ai.chat')
     .string('error.message', record.failure?.message)
   if (!hasCost(record)) return set
   // Its own names, all in US dollars (@sentry/conventions). Where it has a price for the model it writes its own over them.
