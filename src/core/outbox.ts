@@ -226,7 +226,8 @@ export interface DurableOutbox extends Outbox {
    * Deletes some of what nobody waits for any more: deliveries of destinations that are gone, content of settled deliveries that a crash or a
    * race left behind, dead letters older than `deadLetterMs` (default 30 days; `Infinity`: none), data keys without content. Looks at about
    * `limit` rows; returns how many it deleted. Makes due what a clock that was set back since has put far ahead, and
-   * lets leases that end so far ahead end soon, unless their holder renews them.
+   * lets leases that end so far ahead end soon, unless their holder renews them. What has waited for longer than any type takes becomes a dead
+   * letter (`expired`), though nobody sends it.
    */
   sweep(limit: number, deadLetterMs?: number): Promise<number>
   /** Who holds leases, ended ones included. Reads the whole queue: for the start of a process. */

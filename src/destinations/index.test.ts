@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { DESTINATION_DEFAULTS } from '../core/destination.ts'
 import { DESTINATIONS } from './index.ts'
 
 /** Suites that run for every type must not miss the one added tomorrow. */
@@ -8,6 +9,10 @@ const here = (path: string): URL => new URL(path, import.meta.url)
 describe.each([...DESTINATIONS.keys()])('%s', (type) => {
   it('passes the contract of destinations in a test of its own', () => {
     expect(readFileSync(here(`${type}.test.ts`), 'utf8')).toMatch(/^testDestination\(/m)
+  })
+
+  it('takes nothing older than what is kept in a queue', () => {
+    expect(DESTINATIONS.get(type)?.limits.maxAgeMs ?? 0).toBeLessThanOrEqual(DESTINATION_DEFAULTS.maxAgeMs)
   })
 
   it.each(['full', 'minimal', 'failed', 'private', 'probe'])('has its bytes for %s on record', (name) => {

@@ -1,7 +1,8 @@
 import { sql, type Transaction } from 'kysely'
+import { DESTINATION_DEFAULTS } from '../core/destination.ts'
 import type { Clock } from '../lib/clock.ts'
 import { CONTENT_KEY_LIFETIME_MS } from './content-keys.ts'
-import type { Database, Tables } from './database.ts'
+import type { Database, Engine, Tables } from './database.ts'
 import { numberList, textList } from './id-list.ts'
 import { dropUnseenContent, withContent } from './outbox-cleanup.ts'
 import { destinationsInQueue } from './outbox-queue.ts'
@@ -10,6 +11,9 @@ import { inTransaction } from './transaction.ts'
 
 /** Dead letters are kept this long for somebody to look at, unless the operator says otherwise. */
 const DEAD_LETTER_MS = 30 * 24 * 3_600_000
+/** Types may take less, none takes more. */
+const LONGEST_WAIT_MS = DESTINATION_DEFAULTS.maxAgeMs
+const TOO_OLD = `older than ${LONGEST_WAIT_MS / 3_600_000} hours`
 
 type Trx = Transaction<Tables>
 
@@ -26,9 +30,9 @@ export function createSweep(database: Database, clock: Clock) {
     return rows.length
   }
 
-  /** In steps, as each holds the write lock. */
-  const bringForward = async (id: string, limit: number): Promise<void> => {
-    for (const step of [retryFarAhead, shortenLeases]) {
+  /** In steps, as each holds the write lock. What a clock was wrong about is put right before ages are looked at. */
+  const bringUpToDate = async (id: string, limit: number): Promise<void> => {
+    for (const step of [retryFarAhead, shortenLeases, expireWaiting]) {
       while ((await inTransaction(db, (trx) => step(trx, engine, id, clock.now(), limit))) === limit);
     }
   }
@@ -56,7 +60,7 @@ export function createSweep(database: Database, clock: Clock) {
           await (alive.has(id) ? all.where('died_at', '<', clock.now() - Math.min(deadLetterMs, clock.now())) : all).execute(),
         )
       })
-      if (alive.has(id)) await bringForward(id, limit)
+      if (alive.has(id)) await bringUpToDate(id, limit)
     }
     return swept
   }
@@ -83,4 +87,21 @@ export function createSweep(database: Database, clock: Clock) {
 
   return async (limit: number, deadLetterMs = DEAD_LETTER_MS): Promise<number> =>
     (await sweepDeliveries(limit, deadLetterMs)) + (await sweepContents(limit)) + (await sweepKeys())
+}
+
+/**
+ * Who sends finds out what is too old. A destination that is switched off, paused or broken has nobody who does, and what waits for it keeps its
+ * record and its content from going by age. Between two tries lies an hour or so at the most: the old ones are found by when they are due, which
+ * an index knows. Returns how many it gave up, at most `limit`.
+ */
+async function expireWaiting(trx: Trx, engine: Engine, destinationId: string, now: number, limit: number): Promise<number> {
+  const skipLocked = engine === 'postgres' ? sql`for update skip locked` : sql``
+  const before = now - LONGEST_WAIT_MS
+  const { numAffectedRows = 0n } = await sql`
+    update outbox_deliveries set due_at = null, died_at = ${now}, reason = 'expired', last_status = 0, last_error = ${TOO_OLD} where seq in (
+      select seq from outbox_deliveries
+      where destination_id = ${destinationId} and due_at < ${before} and entered_at < ${before} and owner is null
+      limit ${limit} ${skipLocked}
+    )`.execute(trx)
+  return Number(numAffectedRows)
 }

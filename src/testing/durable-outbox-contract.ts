@@ -185,6 +185,30 @@ export function describeDurableOutboxContract(name: string, open: (clock: Clock)
       expect(await outbox.status('d1')).toMatchObject({ dead: 0 })
     })
 
+    it('gives up with the sweep what has waited for longer than any destination takes, whether anybody sends it or not', async () => {
+      await add('d1', { enabled: false })
+      await outbox.record(['gen-1', 'gen-2', 'gen-3'].map((id) => sampleEntry(id, ['d1'])))
+      clock.advance(6 * DAY_MS)
+      await outbox.record([sampleEntry('gen-4', ['d1'])])
+      expect(await outbox.sweep(2)).toBe(0)
+      expect(await outbox.status('d1')).toMatchObject({ queued: 4, dead: 0 })
+      clock.advance(1.5 * DAY_MS)
+      // On its way: whoever sends it judges it.
+      const [held] = await lease('d1', outbox, OWNER, 1)
+      // Each of its steps takes one.
+      expect(await outbox.sweep(1)).toBe(0)
+      expect(await outbox.status('d1')).toMatchObject({ queued: 2, dead: 2 })
+      const { letters } = await outbox.deadLetters('d1', { offset: 0, limit: 10 })
+      expect(letters.map(({ generationId, reason, error, attempts }) => [generationId, reason, error, attempts])).toEqual([
+        ['gen-2', 'expired', 'older than 168 hours', 0],
+        ['gen-3', 'expired', 'older than 168 hours', 0],
+      ])
+      await outbox.settle(OWNER, [{ id: held!.id, state: 'delivered' }])
+      clock.advance(31 * DAY_MS)
+      while ((await outbox.sweep(100)) > 0);
+      expect((await store.retention.expire('generations', clock.now(), 10)).deleted).toBe(3)
+    })
+
     it('makes due with the sweep what a clock that has been set back put far ahead, and nothing that only waits', async () => {
       await add('d1')
       await add('d2')
