@@ -68,10 +68,19 @@ export function createDeadLetters({ db, engine }: Database): Pick<DurableOutbox,
           })),
         }
       }),
-    // What dies again meanwhile has died later, and is left for another time.
+    // What dies again meanwhile has died later, and is left for another time. What died last tells where that begins: the clock may have been set
+    // back since, or be another machine's.
     replay: async (destinationId, now, ids) => {
       let replayed = 0
-      await allInSteps(db, deadOnes(destinationId, ids).where('died_at', '<=', now), async (trx, seqs) => {
+      const { last } = await guarded(() =>
+        db
+          .selectFrom('outbox_deliveries')
+          .select(({ fn }) => fn.max('died_at').as('last'))
+          .where('destination_id', '=', destinationId)
+          .where('died_at', 'is not', null)
+          .executeTakeFirstOrThrow(),
+      )
+      await allInSteps(db, deadOnes(destinationId, ids).where('died_at', '<=', Math.max(now, last ?? now)), async (trx, seqs) => {
         const { numUpdatedRows } = await trx
           .updateTable('outbox_deliveries')
           .set({ due_at: now, entered_at: now, died_at: null, reason: null, attempts: 0 })

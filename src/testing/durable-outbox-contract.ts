@@ -209,6 +209,17 @@ export function describeDurableOutboxContract(name: string, open: (clock: Clock)
       expect((await store.retention.expire('generations', clock.now(), 10)).deleted).toBe(3)
     })
 
+    it('replays what died before the clock was set back, or in a process whose clock runs ahead', async () => {
+      await add('d1')
+      await outbox.record(['gen-1', 'gen-2'].map((id) => sampleEntry(id, ['d1'])))
+      for (const { id } of await lease()) await outbox.settle(OWNER, [{ id, state: 'dead', reason: 'rejected', status: 400, error: 'no' }])
+      clock.advance(-DAY_MS)
+      const [letter] = (await outbox.deadLetters('d1', { offset: 0, limit: 1 })).letters
+      expect(await outbox.replay('d1', clock.now(), [letter!.id])).toBe(1)
+      expect(await outbox.replay('d1', clock.now())).toBe(1)
+      expect((await lease()).map(({ generation }) => generation.id)).toEqual(['gen-1', 'gen-2'])
+    })
+
     it('makes due with the sweep what a clock that has been set back put far ahead, and nothing that only waits', async () => {
       await add('d1')
       await add('d2')
