@@ -132,6 +132,17 @@ describe('toChatMessages', () => {
     ])
   })
 
+  it('has texts for ids and names, whatever an item nobody knows holds there', () => {
+    const item = (fields: object): InputItem => ({ type: 'lookup_call', arguments: '{}', output: 'found', ...fields })
+    const told = (id: string, name: string): unknown => [
+      { role: 'assistant', content: null, tool_calls: [{ id, type: 'function', function: { name, arguments: '{}' } }] },
+      { role: 'tool', content: 'found', tool_call_id: id },
+    ]
+    expect(messages(item({ id: 5, call_id: 7, name: { of: 'x' } }))).toEqual(told('lookup_call', 'lookup_call'))
+    expect(messages(item({ id: 'i', call_id: '', name: '' }))).toEqual(told('i', 'lookup_call'))
+    expect(messages(item({ id: 'i', call_id: 'c', name: 'look' }))).toEqual(told('c', 'look'))
+  })
+
   it('shows what a search of the caller found as its result', () => {
     const tools = [{ type: 'function', name: 'create_issue' }]
     expect(

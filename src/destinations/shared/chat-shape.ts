@@ -173,17 +173,21 @@ function addCall(messages: Draft[], id: string, name: string, args: string): voi
 /** Built-in tools of earlier turns: a call, with its result where the item holds one; a result that came back by itself; an approval asked for and given. */
 function addOther(messages: Draft[], item: InputItem): void {
   const fields = item as { readonly [key: string]: unknown }
-  const id = typeof fields['call_id'] === 'string' ? fields['call_id'] : (item.id ?? item.type)
+  const id = nameIn(fields, ['call_id', 'id']) ?? item.type
   if (item.type.endsWith('_call_output')) return addResult(messages, id, fields['output'] ?? fields['status'] ?? '')
   if (item.type === 'tool_search_output' && fields['call_id'] === id) return addResult(messages, id, fields['tools'] ?? [])
   if (item.type.startsWith('mcp_approval_')) return addApproval(messages, id, item)
   if (!item.type.endsWith('_call') && !item.type.includes(':')) return
-  addCall(messages, id, typeof fields['name'] === 'string' ? fields['name'] : item.type, jsonText(argumentsOf(fields)))
+  addCall(messages, id, nameIn(fields, ['name']) ?? item.type, jsonText(argumentsOf(fields)))
   const output = firstOf(fields, ['output', 'outputs', 'result', 'results'])
   if (output !== undefined) addResult(messages, id, output)
 }
 
 type Fields = { readonly [key: string]: unknown }
+
+/** Items nobody here knows hold what their callers put there: platforms refuse ids and names that are no texts, or empty ones. */
+const nameIn = (fields: Fields, names: readonly string[]): string | undefined =>
+  names.map((name) => fields[name]).find((value): value is string => typeof value === 'string' && value !== '')
 
 const firstOf = (fields: Fields, names: readonly string[]): unknown => names.map((name) => fields[name]).find((value) => value != null)
 
