@@ -117,6 +117,14 @@ describe('Snowflake', () => {
       await expect(snowflake.prepare?.(settings, context, async () => busy)).rejects.toThrow("the table's columns could not be read")
   })
 
+  it('sends again what was given up before it had run, and blames no row for it', async () => {
+    const request = await encode()
+    for (const code of ['000604', '000625', '000630'])
+      expect(snowflake.classify?.(answer(422, { code, sqlState: '57014', message: 'was canceled' }), request)).toMatchObject({ kind: 'retry' })
+    expect(snowflake.classify?.(answer(422, { code: '100069', sqlState: '22P02' }), request)).toMatchObject({ kind: 'reject' })
+    expect(snowflake.classify?.(answer(422, { code: '000606', sqlState: '57P03' }), request)).toMatchObject({ kind: 'unauthorized' })
+  })
+
   it('goes where the operator says', async () => {
     expect((await encode({ baseUrl: 'http://127.0.0.1:9' })).url).toMatch(/^http:\/\/127\.0\.0\.1:9\/api\/v2\/statements\?/)
   })

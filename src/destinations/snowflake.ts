@@ -200,13 +200,17 @@ function followUp(response: OutgoingResponse, step: number, options: SnowflakeSe
 /** Object or column missing, object not permitted, no such warehouse or database, suspended account: nothing a row can help. */
 const CONFIGURATION_CODES = new Set(['000606', '000605', '000904', '002003', '002043', '003001', '003030', '000666', '090105', '090106'])
 
+/** SQLSTATE of a statement that was given up: at a time limit of the warehouse, for too many that wait for the table, by a person. No row has done it. */
+const CANCELED = '57014'
+
 function classify(response: OutgoingResponse): DeliveryOutcome {
   const { status } = response
   if (status === 202) return { kind: 'retry', message: 'the statement was still running' }
-  const given = readObject(response)?.['code']
+  const { code: given, sqlState } = readObject(response) ?? {}
   const code = typeof given === 'string' ? given : ''
   const message = `HTTP ${status}: ${excerpt(response.body)}`
   // 390xxx: every kind of trouble with the token.
   if (status >= 400 && (CONFIGURATION_CODES.has(code) || /^390\d{3}$/.test(code))) return { kind: 'unauthorized', message }
+  if (status === 422 && sqlState === CANCELED) return { kind: 'retry', message }
   return classifyHttp(response)
 }
