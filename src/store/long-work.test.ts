@@ -57,6 +57,7 @@ describe('work on a long queue lets others in between its steps', () => {
     ['dropping contents', () => outbox.trim('d', { ...UNBOUNDED, bytes: ROWS * 100 })],
     ['dropping deliveries', () => outbox.trim('d', { ...UNBOUNDED, records: 500 })],
     ['leaving contents out', () => store.destinations.update('d', DEFAULT_WORKSPACE_ID, { privacyMode: true }, 1)],
+    ['giving up what is too old', () => outbox.sweep(1_000)],
     ['deleting the destination', () => store.destinations.remove('d', DEFAULT_WORKSPACE_ID)],
   ])('%s', async (_, work) => {
     expect(await turnsDuring(work)).toBeGreaterThanOrEqual(4)

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import { DESTINATION_DEFAULTS } from '../core/destination.ts'
 import type { Clock } from '../lib/clock.ts'
+import { nextTurn } from '../lib/next-turn.ts'
 import { CONTENT_KEY_LIFETIME_MS } from './content-keys.ts'
 import type { Database, Engine, Tables } from './database.ts'
 import { numberList, textList } from './id-list.ts'
@@ -33,7 +34,7 @@ export function createSweep(database: Database, clock: Clock) {
   /** In steps, as each holds the write lock. What a clock was wrong about is put right before ages are looked at. */
   const bringUpToDate = async (id: string, limit: number): Promise<void> => {
     for (const step of [retryFarAhead, shortenLeases, expireWaiting]) {
-      while ((await inTransaction(db, (trx) => step(trx, engine, id, clock.now(), limit))) === limit);
+      while ((await inTransaction(db, (trx) => step(trx, engine, id, clock.now(), limit))) === limit) await nextTurn()
     }
   }
 
