@@ -256,6 +256,7 @@ describe('the other shapes', () => {
       { type: 'function', function: { name: 'gateway:web_search' } },
       { type: 'function', function: { name: 'f', parameters: { type: 'object' } } },
     ])
+    expect(toChatTools([{ type: 'custom_search', name: '' }])).toEqual([{ type: 'function', function: { name: 'custom_search' } }])
   })
 
   it('write messages as the OpenTelemetry conventions do', () => {

@@ -91,8 +91,7 @@ export function toChatChoices(content: GenerationContent, finishReason: string |
 /** Tools the model was offered; those that are not functions are named by their type. */
 export function toChatTools(tools: readonly Tool[] | undefined): readonly ChatTool[] {
   return (tools ?? []).map((tool) => {
-    if (!isFunctionTool(tool))
-      return { type: 'function', function: { name: 'name' in tool && typeof tool.name === 'string' ? tool.name : tool.type } }
+    if (!isFunctionTool(tool)) return { type: 'function', function: { name: nameIn(tool as Fields, ['name']) ?? tool.type } }
     const { name, description, parameters } = tool
     return { type: 'function', function: { name, ...(description ? { description } : {}), ...(parameters ? { parameters } : {}) } }
   })
