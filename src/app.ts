@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { openAccounting } from './wiring/accounting.ts'
 import { createRoutingDefaults } from './accounts/routing-defaults.ts'
 import { boot, type Boot } from './wiring/boot.ts'
@@ -18,6 +16,7 @@ import { GuessGuard } from './http/guess-guard.ts'
 import { LazyApi, type LazyApiOptions } from './http/management/lazy-handler.ts'
 import { RecentItems } from './http/recent-items.ts'
 import { healthRoute, readyRoute, workerRoute } from './http/health-routes.ts'
+import { listen } from './http/listen.ts'
 import { createGatewayServer, type RouteHandler } from './http/server.ts'
 import { KeepAlive } from './http/sse-body.ts'
 import { closeInOrder } from './lib/close-in-order.ts'
@@ -270,10 +269,8 @@ export async function createApp({
     routes: async () => [...routes.keys(), ...(await management.get()).routes.map(({ method, url }) => `${method} ${url}`)],
     catalog: () => catalog,
     async listen() {
-      server.listen(config.server.port, config.server.host)
-      await once(server, 'listening')
+      const { port, family, address } = await listen(server, config.server)
       delivery.start()
-      const { port, family, address } = server.address() as AddressInfo
       return { url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}` }
     },
     async reload(next) {

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../core/error.ts'
 import { LiveSet } from '../lib/live-map.ts'
+import { closePort } from './listen.ts'
 
 /** What ends each call. */
 export interface CallsUnderWay extends Iterable<AbortController> {
@@ -51,7 +52,7 @@ export async function drainServer(server: Server, { inFlight, delayMs, graceMs, 
   if (delayMs > 0 && server.listening) await sleep(delayMs)
   let open = server.listening
   // Closes idle connections, too; those that become idle later are looked for below.
-  server.close(() => (open = false))
+  closePort(server, () => (open = false))
   const silentUntil = performance.now() + FIRST_WORDS_MS
   await until(
     () => !open,

@@ -1,0 +1,111 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { connect, createServer as createNetServer, type Socket } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { closePort, listen } from './listen.ts'
+
+const HERE = { port: 0, host: '127.0.0.1' }
+let server: Server
+const callers: Socket[] = []
+
+beforeEach(() => {
+  server = createServer((_request, response) => void response.end('fine'))
+})
+afterEach(async () => {
+  for (const caller of callers.splice(0)) caller.destroy()
+  server.closeAllConnections()
+  await new Promise<void>((resolve) => closePort(server, resolve))
+})
+
+function call(port: number, words = ''): Socket {
+  const caller = connect(port, HERE.host)
+  callers.push(caller)
+  caller.on('error', () => undefined)
+  caller.write(words)
+  return caller
+}
+/** What becomes of a caller who has asked. */
+const endOf = (caller: Socket): Promise<'served' | 'closed'> =>
+  new Promise((resolve) => caller.once('data', () => resolve('served')).once('close', () => resolve('closed')))
+const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'
+
+describe.runIf(process.platform === 'linux')('many callers who connect at once', () => {
+  /** In how many turns of the event loop they were let in. */
+  async function turnsFor(count: number, sockets: number): Promise<number> {
+    const { port } = await listen(server, HERE, sockets)
+    let turn = 0
+    const seen = new Set<number>()
+    let left = count
+    const all = Promise.withResolvers<void>()
+    server.on('connection', () => {
+      seen.add(turn)
+      if (--left === 0) all.resolve()
+    })
+    const tick = (): void => {
+      turn++
+      if (left > 0) setImmediate(tick)
+    }
+    tick()
+    for (let i = 0; i < count; i++) call(port)
+    await all.promise
+    return seen.size
+  }
+
+  it('are let in several at a turn of the event loop, so that a busy one does not keep them out', async () => {
+    expect(await turnsFor(64, 16)).toBeLessThan(32)
+  })
+
+  it('would be let in one at a turn by one socket', async () => {
+    expect(await turnsFor(64, 1)).toBe(64)
+  })
+
+  it('are served, whichever socket they came by', async () => {
+    const { port } = await listen(server, HERE)
+    const answers = await Promise.all(Array.from({ length: 64 }, async () => String((await once(call(port, GET), 'data'))[0])))
+    expect(answers.filter((answer) => answer.startsWith('HTTP/1.1 200 OK'))).toHaveLength(64)
+  })
+
+  it('count together where connections are bounded', async () => {
+    server.maxConnections = 20
+    const { port } = await listen(server, HERE)
+    const all = Array.from({ length: 60 }, () => call(port, GET))
+    const ends = await Promise.all(all.map(endOf))
+    expect(ends.filter((end) => end === 'served')).toHaveLength(20)
+    for (const caller of all) caller.destroy()
+    await expect.poll(() => endOf(call(port, GET))).toBe('served')
+  })
+})
+
+describe('the port', () => {
+  it('of somebody else stays theirs', async () => {
+    const { port } = await listen(server, HERE)
+    const second = createServer()
+    await expect(listen(second, { ...HERE, port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    expect(second.listening).toBe(false)
+    const plain = createNetServer().listen(port, HERE.host)
+    const [error] = (await once(plain, 'error')) as [NodeJS.ErrnoException]
+    expect(error.code).toBe('EADDRINUSE')
+  })
+
+  it('is closed by all sockets at once, and who is connected is served to the end', async () => {
+    const asked = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<void>()
+    server.removeAllListeners('request').on('request', (_request, response) => {
+      asked.resolve()
+      void answer.promise.then(() => response.end('late'))
+    })
+    const { port } = await listen(server, HERE)
+    const caller = call(port, GET.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'))
+    await asked.promise
+    let closed = false
+    closePort(server, () => (closed = true))
+    for (let i = 0; i < 40; i++) {
+      const [error] = (await once(connect(port, HERE.host), 'error')) as [NodeJS.ErrnoException]
+      expect(error.code).toBe('ECONNREFUSED')
+    }
+    expect(closed).toBe(false)
+    answer.resolve()
+    expect(String((await once(caller, 'data'))[0])).toContain('late')
+    await expect.poll(() => closed).toBe(true)
+  })
+})
