@@ -11,19 +11,22 @@ export type ItemStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'
 
 // ---- content parts the caller sends ----
 
-export interface InputText {
-  readonly type: 'input_text'
-  readonly text: string
+/** The end of what shall be cached. */
+export interface CacheMarked {
   /** `ttl`: for how long, where a front door's own format says so at each mark. */
   readonly prompt_cache_breakpoint?: { readonly mode: 'explicit'; readonly ttl?: '5m' | '1h' } | null
 }
-export interface InputImage {
+export interface InputText extends CacheMarked {
+  readonly type: 'input_text'
+  readonly text: string
+}
+export interface InputImage extends CacheMarked {
   readonly type: 'input_image'
   readonly image_url?: string | null
   readonly file_id?: string | null
   readonly detail?: 'auto' | 'high' | 'low' | 'original' | null
 }
-export interface InputFile {
+export interface InputFile extends CacheMarked {
   readonly type: 'input_file'
   readonly file_data?: string | null
   readonly file_id?: string | null

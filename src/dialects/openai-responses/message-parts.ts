@@ -28,18 +28,27 @@ export function withoutNulls(object: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null && value !== undefined))
 }
 
-/** A part of a user's, system's or developer's message, or of a tool's result. */
+/** Parts that may be the end of what is cached. */
+const MARKABLE: ReadonlySet<unknown> = new Set(['input_text', 'input_image', 'input_file'])
+
+/** A part of a user's, system's or developer's message, or of a tool's result. Its mark says nothing here of how long what is cached lives. */
 function encodeInputPart(part: InputPart, context: PartContext): JsonObject {
+  if (!('prompt_cache_breakpoint' in part)) return encodeUnmarked(part, context)
+  const { prompt_cache_breakpoint: mark, ...unmarked } = part
+  const encoded = encodeUnmarked(unmarked, context)
+  if (mark == null || !context.options.prompt_cache_options || !MARKABLE.has(encoded['type'])) return encoded
+  return { ...encoded, prompt_cache_breakpoint: { mode: mark.mode } }
+}
+
+function encodeUnmarked(part: InputPart, context: PartContext): JsonObject {
   const { options, media, dropped } = context
   switch (part.type) {
     case 'output_text':
       return { type: 'input_text', text: part.text }
     case 'refusal':
       return { type: 'input_text', text: part.refusal }
-    case 'input_text': {
-      const { type, text, prompt_cache_breakpoint: breakpoint } = part
-      return { type, text, ...(breakpoint == null || !options.prompt_cache_options ? {} : { prompt_cache_breakpoint: { mode: breakpoint.mode } }) }
-    }
+    case 'input_text':
+      return { type: 'input_text', text: part.text }
     default:
   }
   const empty = part.type === 'input_file' ? noteOfEmptyFile(part) : undefined

@@ -25,7 +25,7 @@ export const responsesOptions = z.strictObject({
   min_output_tokens: z.int().min(1).default(1).describe('Smallest `max_output_tokens` the endpoint takes; smaller wishes are raised.'),
   verbosities: z.array(z.enum(['low', 'medium', 'high', 'xhigh', 'max'])).default(['low', 'medium', 'high']),
   prompt_cache_key: z.boolean().default(true),
-  prompt_cache_options: z.boolean().default(true).describe('`prompt_cache_options` and the `prompt_cache_breakpoint` of text parts.'),
+  prompt_cache_options: z.boolean().default(true).describe('`prompt_cache_options` and the `prompt_cache_breakpoint` of parts.'),
   metadata: z.boolean().default(true),
   service_tier: z.boolean().default(true),
   safety_identifier: z.boolean().default(true).describe('`safety_identifier` and `user`.'),
