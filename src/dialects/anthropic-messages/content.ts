@@ -1,6 +1,6 @@
 import { cacheMark } from '../shared/cache-mark.ts'
 import { GatewayError } from '../../core/error.ts'
-import type { InputFile, InputImage } from '../../core/item.ts'
+import type { CacheMarked, InputFile, InputImage } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { decodeText } from '../../lib/decode-text.ts'
 import { visitParts, type ContentPart } from '../shared/content-parts.ts'
@@ -23,15 +23,17 @@ function unsupported(what: string, target: MessagesTarget): GatewayError {
   })
 }
 
+const markOf = (part: CacheMarked, { options }: MessagesTarget): object => cacheMark(part, options.cache_control === 'all')
+
 /** One part of the user's content; undefined for text that is only whitespace, which is refused. Throws `invalid_prompt` for media this endpoint cannot take. */
 export function encodePart(part: ContentPart, target: MessagesTarget): Block | undefined {
   switch (part.type) {
     case 'input_text':
-      return part.text.trim() === '' ? undefined : { type: 'text', text: part.text, ...cacheMark(part, target.options.cache_control === 'all') }
+      return part.text.trim() === '' ? undefined : { type: 'text', text: part.text, ...markOf(part, target) }
     case 'input_image':
-      return { type: 'image', source: imageSource(part, target) }
+      return { type: 'image', source: imageSource(part, target), ...markOf(part, target) }
     case 'input_file':
-      return documentBlock(part, target)
+      return { ...documentBlock(part, target), ...markOf(part, target) }
     case 'input_audio':
       throw unsupported('audio', target)
     case 'input_video':

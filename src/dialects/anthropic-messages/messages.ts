@@ -1,4 +1,4 @@
-import type { InputText } from '../../core/item.ts'
+import type { CacheMarked } from '../../core/item.ts'
 import { cacheMark } from '../shared/cache-mark.ts'
 import { joinTexts } from '../shared/content-parts.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
@@ -136,20 +136,20 @@ export function isLoopWithoutThinking(messages: readonly Message[]): boolean {
 
 function toolResult(result: ToolResult, target: MessagesTarget): Block {
   const content = resultContent(result.parts, target)
-  const marked = result.parts.findLast(isMarkedText)
+  const marked = result.parts.findLast(isMarked)
   return {
     type: 'tool_result',
     tool_use_id: result.callId,
     ...(content === undefined ? {} : { content }),
     ...(result.missing ? { is_error: true } : {}),
-    // The result carries the mark of any text in it: inside the content nobody would count it against the endpoint's limit.
+    // The result carries the mark of any part of it: inside the content nobody would count it against the endpoint's limit.
     ...(marked === undefined ? {} : cacheMark(marked, target.options.cache_control === 'all')),
   }
 }
 
 /** Text that is only whitespace is no block, so its mark goes with it. */
-const isMarkedText = (part: ContentPart): part is InputText =>
-  part.type === 'input_text' && part.prompt_cache_breakpoint != null && part.text.trim() !== ''
+const isMarked = (part: ContentPart): part is ContentPart & CacheMarked =>
+  'prompt_cache_breakpoint' in part && part.prompt_cache_breakpoint != null && (part.type !== 'input_text' || part.text.trim() !== '')
 
 /** Text alone is one string; blocks where there are media. What cannot be read is named in the text. */
 function resultContent(parts: readonly ContentPart[], target: MessagesTarget): string | Block[] | undefined {

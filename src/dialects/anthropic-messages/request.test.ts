@@ -570,6 +570,19 @@ describe('cache breakpoints', () => {
     const shared = plain(5).indexOf('question 4')
     expect(plain(7).slice(0, shared)).toBe(plain(5).slice(0, shared))
   })
+  it('stand on pictures and documents, and on a result of a tool for those in it', () => {
+    const mark = { prompt_cache_breakpoint: { mode: 'explicit', ttl: '1h' } }
+    const image = { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=', ...mark }
+    const file = { type: 'input_file', file_url: 'https://a.example/d.pdf', ...mark }
+    const [shown, , result] = messages([user([image, file]), call('c'), output('c', [image])])
+    const cache_control = { type: 'ephemeral', ttl: '1h' }
+    expect(shown?.content).toMatchObject([
+      { type: 'image', cache_control },
+      { type: 'document', cache_control },
+    ])
+    expect(result?.content).toMatchObject([{ type: 'tool_result', cache_control, content: [{ type: 'image' }] }])
+    expect(result?.content[0]?.['content']).not.toHaveProperty('0.cache_control')
+  })
   it('are left out where there are none, and short where long ones are unknown', () => {
     const request = { instructions: 'i', cache_control: { type: 'ephemeral', ttl: '1h' } } as const
     expect(JSON.stringify(encode(request, { options: { cache_control: 'none' } }).body)).not.toContain('cache_control')

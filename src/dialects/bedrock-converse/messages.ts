@@ -145,7 +145,9 @@ class MessageWriter {
   }
 
   #userBlocks(parts: readonly ContentPart[]): JsonObject[] {
-    return parts.flatMap((part) => (part.type === 'input_text' ? this.texts([part]) : [encodeMedia(part, this.#target, this.#names)]))
+    return parts.flatMap((part) =>
+      part.type === 'input_text' ? this.texts([part]) : [encodeMedia(part, this.#target, this.#names), ...this.#cachePointOf(part)],
+    )
   }
 
   #assistantBlocks(parts: readonly AssistantPart[]): JsonObject[] {
@@ -187,6 +189,7 @@ class MessageWriter {
         content.push({ text: '[The medium follows below.]' })
         after.push(encodeMedia(part, this.#target, this.#names))
       }
+      after.push(...this.#cachePointOf(part))
     }
     if (content.length === 0) content.push({ text: '(no output)' })
     if (this.#textCalls)
@@ -196,8 +199,8 @@ class MessageWriter {
     return { toolResult: { toolUseId: callId, content, ...(this.#traits.tool_result_status ? { status: missing ? 'error' : 'success' } : {}) } }
   }
 
-  #cachePointOf(part: InputText): JsonObject[] {
-    return part.prompt_cache_breakpoint == null || this.#cachePoint === undefined ? [] : [this.#cachePoint]
+  #cachePointOf(part: ContentPart): JsonObject[] {
+    return !('prompt_cache_breakpoint' in part) || part.prompt_cache_breakpoint == null || this.#cachePoint === undefined ? [] : [this.#cachePoint]
   }
 
   #resultText(text: string): JsonObject {

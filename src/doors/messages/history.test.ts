@@ -39,6 +39,28 @@ describe('messages', () => {
     ])
   })
 
+  it('keep the marks of what they show', () => {
+    const image = { type: 'image', source: { type: 'url', url: 'https://a.example/p' }, ...marked }
+    const document = (source: object): Block => ({ type: 'document', source, ...marked })
+    expect(contentOf(user(image))).toEqual([{ type: 'input_image', image_url: 'https://a.example/p', detail: 'auto', ...mark }])
+    expect(
+      contentOf(
+        user(
+          document({ type: 'base64', media_type: 'application/pdf', data: 'AA' }),
+          document({ type: 'url', url: 'https://a.example/d' }),
+          document({ type: 'file', file_id: 'f' }),
+          document({ type: 'content', content: [text('a'), text('b')] }),
+        ),
+      ),
+    ).toEqual([
+      { type: 'input_file', file_data: 'data:application/pdf;base64,AA', ...mark },
+      { type: 'input_file', file_url: 'https://a.example/d', ...mark },
+      { type: 'input_file', file_id: 'f', ...mark },
+      { type: 'input_text', text: 'a' },
+      { type: 'input_text', text: 'b', ...mark },
+    ])
+  })
+
   it.each<readonly [string, object, readonly object[]]>([
     [
       'a picture',
@@ -118,6 +140,14 @@ describe('calls and their results', () => {
       [
         { type: 'input_text', text: 'Error:' },
         { type: 'input_text', text: 'no such file' },
+      ],
+    ],
+    [
+      'a mark, which is one of its last part',
+      { content: [text('a'), { type: 'image', source: { type: 'url', url: 'u' } }], ...marked },
+      [
+        { type: 'input_text', text: 'a' },
+        { type: 'input_image', image_url: 'u', detail: 'auto', ...mark },
       ],
     ],
     ['nothing', {}, ''],

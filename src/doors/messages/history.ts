@@ -1,4 +1,4 @@
-import type { InputItem, InputPart, InputText, JsonObject, ReasoningItem } from '../../core/item.ts'
+import type { CacheMarked, InputItem, InputPart, InputText, JsonObject, ReasoningItem, ToolOutput } from '../../core/item.ts'
 import { readLateSeal } from './late-seal.ts'
 import { IS_PASSED_OVER } from './schema-blocks.ts'
 
@@ -133,24 +133,26 @@ function thoughtOf({ type, thinking, signature, data }: Block): ReasoningItem {
   }
 }
 
-/** Items know no failed results: the text says it. A mark of the whole is one of its last text. */
-function outputOf(block: Block): string | readonly InputText[] {
+/** Items know no failed results: the text says it. */
+function outputOf(block: Block): ToolOutput {
   const { content, is_error: failed } = block
   const parts =
     typeof content === 'string' ? [textPart(content, {})] : ((content ?? []) as readonly Block[]).flatMap((inner) => partsOf(inner, 'user'))
-  const told = failed === true ? [textPart('Error:', {}), ...parts] : parts
-  const mark = markOf(block)
-  const last = told.findLastIndex(({ type }) => type === 'input_text')
-  const marked = told.map((part, index) => (index === last ? { ...part, ...mark } : part)) as readonly InputText[]
+  const marked = markLast(failed === true ? [textPart('Error:', {}), ...parts] : parts, markOf(block))
   const [only] = marked
   if (only === undefined) return ''
   const isPlain = marked.length === 1 && only.type === 'input_text' && only.prompt_cache_breakpoint == null
-  return isPlain ? only.text : marked
+  return isPlain ? only.text : (marked as Exclude<ToolOutput, string>)
 }
 
-const textPart = (text: string, mark: Pick<InputText, 'prompt_cache_breakpoint'>): InputText => ({ type: 'input_text', text, ...mark })
+/** A mark of the whole is one of its last part. */
+function markLast(parts: readonly InputPart[], mark: CacheMarked): readonly InputPart[] {
+  return parts.map((part, index) => (index === parts.length - 1 ? { ...part, ...mark } : part))
+}
 
-function markOf({ cache_control: mark }: Block): Pick<InputText, 'prompt_cache_breakpoint'> {
+const textPart = (text: string, mark: CacheMarked): InputText => ({ type: 'input_text', text, ...mark })
+
+function markOf({ cache_control: mark }: Block): CacheMarked {
   if (mark == null) return {}
   const { ttl } = mark as { readonly ttl?: '5m' | '1h' | null }
   return { prompt_cache_breakpoint: { mode: 'explicit', ...(ttl == null ? {} : { ttl }) } }
@@ -162,7 +164,7 @@ function partsOf(block: Block, role: Message['role']): readonly InputPart[] {
     case 'text':
       return role === 'assistant' ? [{ type: 'output_text', text: block['text'] as string }] : [textPart(block['text'] as string, markOf(block))]
     case 'image':
-      return [{ type: 'input_image', ...imageOf(block['source'] as Block), detail: 'auto' }]
+      return [{ type: 'input_image', ...imageOf(block['source'] as Block), detail: 'auto', ...markOf(block) }]
     case 'document':
       return documentOf(block)
     case 'compaction':
@@ -185,20 +187,22 @@ function imageOf(source: Block): { readonly image_url?: string; readonly file_id
 function documentOf(block: Block): readonly InputPart[] {
   const { source, title, context } = block as unknown as { readonly source: Block; readonly title?: string | null; readonly context?: string | null }
   const name = title ? { filename: title } : {}
+  const mark = markOf(block)
   const before = context ? [textPart(context, {})] : []
   switch (source.type) {
     case 'text':
-      return [...before, textPart([title, source['data']].filter(Boolean).join('\n'), markOf(block))]
+      return [...before, textPart([title, source['data']].filter(Boolean).join('\n'), mark)]
     case 'content': {
       const { content } = source as unknown as { readonly content: string | readonly Block[] }
-      return [...before, ...(typeof content === 'string' ? [textPart(content, markOf(block))] : content.flatMap((part) => partsOf(part, 'user')))]
+      const parts = typeof content === 'string' ? [textPart(content, {})] : content.flatMap((part) => partsOf(part, 'user'))
+      return [...before, ...markLast(parts, mark)]
     }
     case 'url':
-      return [...before, { type: 'input_file', file_url: source['url'] as string, ...name }]
+      return [...before, { type: 'input_file', file_url: source['url'] as string, ...name, ...mark }]
     case 'file':
-      return [...before, { type: 'input_file', file_id: source['file_id'] as string, ...name }]
+      return [...before, { type: 'input_file', file_id: source['file_id'] as string, ...name, ...mark }]
     default:
-      return [...before, { type: 'input_file', file_data: `data:${String(source['media_type'])};base64,${String(source['data'])}`, ...name }]
+      return [...before, { type: 'input_file', file_data: `data:${String(source['media_type'])};base64,${String(source['data'])}`, ...name, ...mark }]
   }
 }
 

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest'
+import type { InputItem, JsonObject } from '../../core/item.ts'
+import { bedrockTarget, NEW_CLAUDE } from './__fixtures__/target.ts'
+import { bedrockConverse } from './index.ts'
+
+const mark = (ttl?: '5m' | '1h') => ({ prompt_cache_breakpoint: { mode: 'explicit' as const, ...(ttl === undefined ? {} : { ttl }) } })
+const text = (ttl?: '5m' | '1h') => ({ type: 'input_text' as const, text: 'q', ...mark(ttl) })
+const image = { type: 'input_image' as const, image_url: 'data:image/png;base64,iVBORw0KGgo=' }
+const file = { type: 'input_file' as const, file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'a.pdf' }
+
+function contents(input: readonly InputItem[]): readonly (readonly JsonObject[])[] {
+  const { body } = bedrockConverse.encodeRequest({ input }, bedrockTarget({ model: NEW_CLAUDE }))
+  return (JSON.parse(body) as { readonly messages: readonly { readonly content: readonly JsonObject[] }[] }).messages.map(({ content }) => content)
+}
+
+const kinds = (content: readonly JsonObject[] | undefined): readonly string[] | undefined => content?.map((block) => Object.keys(block)[0]!)
+
+it('points stand behind marked pictures and documents', () => {
+  const content = [text(), { ...image, ...mark() }, image, { ...file, ...mark() }]
+  expect(kinds(contents([{ type: 'message', role: 'user', content }])[0])).toEqual([
+    'text',
+    'cachePoint',
+    'image',
+    'cachePoint',
+    'image',
+    'document',
+    'cachePoint',
+  ])
+})
+
+it('points stand behind results of tools for what is marked in them', () => {
+  const input: readonly InputItem[] = [
+    { type: 'message', role: 'user', content: 'q' },
+    { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+    { type: 'function_call_output', call_id: 'c', output: [text(), { ...image, ...mark() }] },
+  ]
+  expect(kinds(contents(input).at(-1))).toEqual(['toolResult', 'cachePoint'])
+  expect(kinds(contents([...input.slice(0, 2), { ...input[2]!, output: [image, { ...file, ...mark() }] }]).at(-1))).toEqual([
+    'toolResult',
+    'cachePoint',
+  ])
+})
