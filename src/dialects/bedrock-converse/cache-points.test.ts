@@ -8,8 +8,8 @@ const text = (ttl?: '5m' | '1h') => ({ type: 'input_text' as const, text: 'q', .
 const image = { type: 'input_image' as const, image_url: 'data:image/png;base64,iVBORw0KGgo=' }
 const file = { type: 'input_file' as const, file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'a.pdf' }
 
-function contents(input: readonly InputItem[]): readonly (readonly JsonObject[])[] {
-  const { body } = bedrockConverse.encodeRequest({ input }, bedrockTarget({ model: NEW_CLAUDE }))
+function contents(input: readonly InputItem[], model = NEW_CLAUDE): readonly (readonly JsonObject[])[] {
+  const { body } = bedrockConverse.encodeRequest({ input }, bedrockTarget({ model }))
   return (JSON.parse(body) as { readonly messages: readonly { readonly content: readonly JsonObject[] }[] }).messages.map(({ content }) => content)
 }
 
@@ -39,4 +39,25 @@ it('points stand behind results of tools for what is marked in them', () => {
     'toolResult',
     'cachePoint',
   ])
+})
+
+const lives = (input: readonly InputItem[], model?: string): readonly unknown[] =>
+  contents(input, model).flatMap((content) => content.flatMap((block) => (block['cachePoint'] === undefined ? [] : [block['cachePoint']])))
+const long = { type: 'default', ttl: '1h' }
+
+it('points live as long as their marks say, and as one behind them, where a model knows lifetimes', () => {
+  const asked: readonly InputItem[] = [{ type: 'message', role: 'user', content: [text(), text('1h'), text('5m'), text()] }]
+  expect(lives(asked)).toEqual([long, long, { type: 'default', ttl: '5m' }, { type: 'default' }])
+  expect(lives(asked, 'anthropic.claude-3-7-sonnet-20250219-v1:0')).toEqual(Array.from({ length: 4 }, () => ({ type: 'default' })))
+})
+
+it('a long mark behind another at the same place is not lost', () => {
+  const content = [text(), { type: 'input_text' as const, text: ' ', ...mark('1h') }]
+  const result: readonly InputItem[] = [
+    { type: 'message', role: 'user', content: 'q' },
+    { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+    { type: 'function_call_output', call_id: 'c', output: [text(), text('1h')] },
+  ]
+  expect(lives([{ type: 'message', role: 'user', content }])).toEqual([{ type: 'default' }])
+  expect(lives(result)).toEqual([long])
 })

@@ -25,12 +25,14 @@ export interface MessagePlan {
   /** Text the encoder adds to the system's. */
   readonly extraSystem: readonly string[]
   /** What stands for the caller's cache breakpoints. */
-  readonly cachePoint: CachePlan['point']
+  readonly cache: CachePlan
 }
 
 export interface CachePlan {
   /** The block that marks a prefix to be kept; undefined for models that keep none. */
   readonly point: JsonObject | undefined
+  /** Each may say for how long. */
+  readonly lives: boolean
   /** The caller wants one at the end of the conversation. */
   readonly atEnd: boolean
 }
@@ -72,10 +74,12 @@ export function finishPrefill(messages: BedrockMessage[], allowed: boolean, drop
   for (const block of content) last.content.push(block)
 }
 
-/** The point the caller wants at the end, and no more points than count. */
+/** The point the caller wants at the end, and no more points than count. Those before a long-lived one live as long: longer ones must come first. */
 export function placeCachePoints(system: JsonObject[], messages: readonly BedrockMessage[], cache: CachePlan): void {
   if (cache.atEnd && cache.point !== undefined) messages.at(-1)!.content.push(cache.point)
-  limitCachePoints([system, ...messages.map(({ content }) => content)])
+  const blocks = [system, ...messages.map(({ content }) => content)]
+  lengthenCachePoints(blocks)
+  limitCachePoints(blocks)
 }
 
 /**
@@ -96,12 +100,12 @@ class MessageWriter {
   readonly #target: BedrockTarget
   readonly #traits: ModelTraits
   readonly #textCalls: boolean
-  readonly #cachePoint: JsonObject | undefined
+  readonly #cache: CachePlan
   readonly #names = new DocumentNames()
   readonly #messages: BedrockMessage[] = []
 
-  constructor(target: BedrockTarget, traits: ModelTraits, { textCalls, cachePoint }: MessagePlan) {
-    this.#cachePoint = cachePoint
+  constructor(target: BedrockTarget, traits: ModelTraits, { textCalls, cache }: MessagePlan) {
+    this.#cache = cache
     this.#target = target
     this.#traits = traits
     this.#textCalls = textCalls
@@ -200,7 +204,10 @@ class MessageWriter {
   }
 
   #cachePointOf(part: ContentPart): JsonObject[] {
-    return !('prompt_cache_breakpoint' in part) || part.prompt_cache_breakpoint == null || this.#cachePoint === undefined ? [] : [this.#cachePoint]
+    const { point, lives } = this.#cache
+    const mark = 'prompt_cache_breakpoint' in part ? part.prompt_cache_breakpoint : undefined
+    if (mark == null || point === undefined) return []
+    return [lives && mark.ttl !== undefined ? cachePoint(mark.ttl) : point]
   }
 
   #resultText(text: string): JsonObject {
@@ -228,6 +235,20 @@ function argumentsObject(text: string): unknown {
 function trimLastText(content: JsonObject[]): void {
   const last = content.at(-1)
   if (typeof last?.['text'] === 'string') content[content.length - 1] = { ...last, text: last['text'].trimEnd() }
+}
+
+export const cachePoint = (ttl?: '5m' | '1h'): JsonObject => ({ cachePoint: { type: 'default', ...(ttl === undefined ? {} : { ttl }) } })
+
+const livesLong = ({ cachePoint: point }: JsonObject): boolean => isObject(point) && point['ttl'] === '1h'
+
+function lengthenCachePoints(blocks: readonly JsonObject[][]): void {
+  let long = false
+  for (const list of blocks.toReversed()) {
+    for (let at = list.length - 1; at >= 0; at--) {
+      if (long && 'cachePoint' in list[at]!) list[at] = cachePoint('1h')
+      long ||= livesLong(list[at]!)
+    }
+  }
 }
 
 /** The last points cover the longest prefixes; earlier ones give way. */

@@ -10,7 +10,7 @@ import type { TierWords } from '../shared/service-tier.ts'
 import { stopSequences } from '../shared/stop-sequences.ts'
 import { foldTurns } from '../shared/turns.ts'
 import type { BedrockTarget } from './media.ts'
-import { encodeMessages, finishPrefill, isLoopWithoutThinking, placeCachePoints } from './messages.ts'
+import { cachePoint, encodeMessages, finishPrefill, isLoopWithoutThinking, placeCachePoints } from './messages.ts'
 import type { CachePlan } from './messages.ts'
 import { traitsOf } from './model-traits.ts'
 import type { ModelTraits } from './model-traits.ts'
@@ -48,7 +48,7 @@ export function encodeRequest(request: ModelRequest, target: BedrockTarget): Enc
   const offer = planTools(flat, format, conversation, traits, dropped)
   const cache = planCache(request, traits)
   const extraSystem = format.instruction === undefined ? [] : [format.instruction]
-  const { system, messages } = encodeMessages(conversation, target, { textCalls: offer.textCalls, extraSystem, cachePoint: cache.point }, dropped)
+  const { system, messages } = encodeMessages(conversation, target, { textCalls: offer.textCalls, extraSystem, cache }, dropped)
   const reasoning = planReasoning(
     request,
     target.supports.has('reasoning') ? traits : { ...traits, reasoning: 'none' },
@@ -161,12 +161,12 @@ function merge(fields: Body, more: JsonObject): Body {
 
 // ---- caching, account ----
 
-/** All points live equally long: a longer one may not stand behind a shorter. */
+/** How long points live whose marks do not say. */
 function planCache(request: ModelRequest, traits: ModelTraits): CachePlan {
-  if (!traits.cache_points) return { point: undefined, atEnd: false }
+  const { cache_ttl: lives } = traits
+  if (!traits.cache_points) return { point: undefined, lives, atEnd: false }
   const ttl = request.cache_control?.ttl ?? request.prompt_cache_options?.ttl
-  const lives = traits.cache_ttl && (ttl === '5m' || ttl === '1h') ? { ttl } : {}
-  return { point: { cachePoint: { type: 'default', ...lives } }, atEnd: request.cache_control != null }
+  return { point: cachePoint(lives && (ttl === '5m' || ttl === '1h') ? ttl : undefined), lives, atEnd: request.cache_control != null }
 }
 
 const TIERS: TierWords = { flex: 'flex', priority: 'priority' }
