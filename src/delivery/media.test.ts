@@ -29,6 +29,7 @@ describe('replaceMedia', () => {
       filename: 'a.pdf',
     })
     expect(replaceMedia({ type: 'image_generation_call', result: data })).toEqual({ type: 'image_generation_call', result: '[image/png, 30 bytes]' })
+    expect(replaceMedia({ type: 'image_generation_call', result: data, output_format: 'jpeg' })).toMatchObject({ result: '[image/jpeg, 30 bytes]' })
     expect(replaceMedia({ type: 'reasoning', encrypted_content: data })).toEqual({
       type: 'reasoning',
       encrypted_content: '[application/octet-stream, 30 bytes]',

@@ -31,7 +31,8 @@ const binaryType = (key: string, parent: Node): string | undefined => {
     const type = parent['media_type'] ?? parent['mimeType'] ?? parent['mime_type']
     if (typeof type === 'string') return type
   }
-  if (key === 'result' && parent['type'] === 'image_generation_call') return 'image/png'
+  if (key === 'result' && parent['type'] === 'image_generation_call')
+    return `image/${typeof parent['output_format'] === 'string' ? parent['output_format'] : 'png'}`
   return BINARY_FIELDS.get(key)
 }
 

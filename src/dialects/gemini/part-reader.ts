@@ -1,5 +1,6 @@
 import type { Target } from '../../core/dialect.ts'
 import type { AnswerWriter } from '../shared/answer-writer.ts'
+import { imageItem } from '../shared/image-item.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { codeItem } from './code-execution.ts'
 import type { Json } from './frame.ts'
@@ -119,7 +120,7 @@ export class PartReader {
     this.#leaveText()
     this.endCode()
     this.#signatures.write(signature)
-    this.#writer.wholeItem({ type: 'image_generation_call', status: 'completed', result: bytes })
+    this.#writer.wholeItem(imageItem(bytes, type))
   }
 
   /** Something else than text comes. */

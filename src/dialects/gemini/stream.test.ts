@@ -265,6 +265,14 @@ describe('other parts', () => {
     expect(sketch(events)).toBe('message:Here: reasoning:/s1 image_generation_call:')
     expect(items(events)).toContainEqual({ type: 'image_generation_call', status: 'completed', result: 'iVBO' })
   })
+  it.each([
+    ['image/jpeg', { output_format: 'jpeg' }],
+    ['image/svg+xml', { output_format: 'svg+xml' }],
+    ['image/png', {}],
+  ])('images of the type %s say so where it is not the usual one', (mimeType, format) => {
+    const events = decode([frame([{ inlineData: { mimeType, data: '/9j/' } }], 'STOP')])
+    expect(items(events)).toEqual([{ type: 'image_generation_call', status: 'completed', result: '/9j/', ...format }])
+  })
   it('code and its result are one item', () => {
     const parts = [
       { executableCode: { language: 'PYTHON', code: 'print(1)', id: 'e1' }, thoughtSignature: 's1' },

@@ -2,6 +2,7 @@ import type { Target } from '../../core/dialect.ts'
 import { publicReasoningFormat, sealReasoning } from '../../core/reasoning-envelope.ts'
 import type { AnswerAside } from '../shared/answer-aside.ts'
 import type { AnswerWriter } from '../shared/answer-writer.ts'
+import { imageItem } from '../shared/image-item.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { ThinkSplitter } from '../shared/think-tags.ts'
 import type { ThinkSink } from '../shared/think-tags.ts'
@@ -138,7 +139,7 @@ export class DeltaReader {
       if (url === undefined) continue
       this.busy = true
       const comma = url.startsWith('data:') ? url.indexOf(',') : -1
-      this.#writer.wholeItem({ type: 'image_generation_call', status: 'completed', result: comma < 0 ? url : url.slice(comma + 1) })
+      this.#writer.wholeItem(comma < 0 ? imageItem(url) : imageItem(url.slice(comma + 1), url.slice('data:'.length, comma)))
     }
   }
 

@@ -174,6 +174,14 @@ describe('text', () => {
     const events = decode([text('see'), delta({ images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }] }), end()])
     expect(events).toContainEqual({ type: 'item-start', key: 'i1', item: { type: 'image_generation_call', status: 'completed', result: 'AAAA' } })
   })
+  it.each([
+    ['data:image/jpeg;base64,/9j/', { result: '/9j/', output_format: 'jpeg' }],
+    ['data:image/WebP;base64,UklG', { result: 'UklG', output_format: 'webp' }],
+    ['https://a.example/p.jpg', { result: 'https://a.example/p.jpg' }],
+  ])('keeps the type of the picture %s', (url, told) => {
+    const events = decode([delta({ images: [{ type: 'image_url', image_url: { url } }] }), end()])
+    expect(events).toContainEqual({ type: 'item-start', key: 'i0', item: { type: 'image_generation_call', status: 'completed', ...told } })
+  })
 })
 
 describe('reasoning', () => {
