@@ -1,3 +1,4 @@
+import type { CacheMarked } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { Clock } from '../lib/clock.ts'
 import { hash64, sampleText } from './hash.ts'
@@ -98,7 +99,7 @@ export function createSticky(options: StickyOptions): Sticky {
       const key = explicit ?? openingKey(request)
       if (key === undefined) return undefined
       const text = `${explicit === undefined ? 'o' : 'k'}\u0000${workspaceId}\u0000${key}`
-      return new Session(text, explicit !== undefined, pinTtl(request), table)
+      return new Session(text, explicit !== undefined, request, table)
     },
     async load(session, models) {
       if (store === undefined) return
@@ -143,24 +144,28 @@ interface PinTable {
   find(key: string): Pin | undefined
 }
 
-/** Hashed when somebody asks: most sessions are none of which anything is pinned. */
+/** Hashed, and looked through for lifetimes, when somebody asks: most sessions are none of which anything is pinned. */
 class Session implements StickySession {
   readonly explicit: boolean
-  readonly ttlMs: number
+  readonly #request: ModelRequest
   readonly #text: string
   readonly #table: PinTable
   #hash: ReturnType<typeof hash64> | undefined
 
-  constructor(text: string, explicit: boolean, ttlMs: number, table: PinTable) {
+  constructor(text: string, explicit: boolean, request: ModelRequest, table: PinTable) {
     this.#text = text
     this.explicit = explicit
-    this.ttlMs = ttlMs
+    this.#request = request
     this.#table = table
   }
 
   get id(): string {
     const { high, low } = this.#hashed()
     return `${high.toString(36)}.${low.toString(36)}`
+  }
+
+  get ttlMs(): number {
+    return pinTtl(this.#request)
   }
 
   get seed(): number {
@@ -213,11 +218,21 @@ const UNITS: { readonly [unit: string]: number } = { s: 1_000, m: MINUTE, h: 60 
 
 /** The longer of ten minutes and the cache lifetime the request declares, at most a day. */
 export function pinTtl(request: ModelRequest): number {
-  const declared = [request.cache_control?.ttl, request.prompt_cache_options?.ttl, request['prompt_cache_retention']]
+  const declared = [request.cache_control?.ttl, request.prompt_cache_options?.ttl, request['prompt_cache_retention'], longestMark(request)]
   let ttl = LEAST_TTL_MS
   for (const value of declared) {
     const match = typeof value === 'string' ? /^(\d{1,6})\s*([smhd])$/.exec(value.trim()) : null
     if (match !== null) ttl = Math.max(ttl, Number(match[1]) * (UNITS[match[2] ?? ''] ?? 0))
   }
   return Math.min(ttl, LONGEST_TTL_MS)
+}
+
+/** The longest lifetime that single parts are marked with: some front doors' formats say it there. */
+function longestMark({ input }: ModelRequest): '1h' | undefined {
+  for (const item of input) {
+    const { content, output } = item as { readonly content?: unknown; readonly output?: unknown }
+    const parts = Array.isArray(content) ? content : output
+    if (Array.isArray(parts) && (parts as readonly Partial<CacheMarked>[]).some((part) => part?.prompt_cache_breakpoint?.ttl === '1h')) return '1h'
+  }
+  return undefined
 }
