@@ -152,6 +152,13 @@ describe('provider preferences', () => {
     expect(tags(asked(true))).toEqual(['several'])
     expect(asked(false).error?.message).toContain('parallel_tool_calls')
   })
+  it('requires probabilities of tokens however they were asked for', () => {
+    const [bare, probable] = [testEndpoint({ tag: 'bare', supports: [] }), testEndpoint({ tag: 'probable', supports: ['logprobs'] })]
+    const include = ['message.output_text.logprobs']
+    expect(tags(plan([bare, probable], { provider: { require_parameters: true }, include }))).toEqual(['probable'])
+    expect(plan([bare], { include }).params).toEqual({ dropped_parameters: ['logprobs'] })
+    expect(plan([probable], { include, top_logprobs: 2 }).params).toEqual({})
+  })
   it('takes a price of which half is unknown for unknown, not for half of it', () => {
     const half = testEndpoint({ tag: 'half', pricing: { output: 0.5 } })
     expect(tags(plan([half, cheap, middle], { provider: { sort: 'price' } }))).toEqual(['cheap', 'half', 'middle'])

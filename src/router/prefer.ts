@@ -87,6 +87,7 @@ const FIELDS: readonly (readonly [field: string, requirement: Requirement])[] = 
   ['web_search_options', requirement('web_search_options')],
   ['reasoning', requirement('reasoning', 'reasoning_effort', 'include_reasoning')],
 ]
+const LOGPROBS = requirement('logprobs', 'top_logprobs')
 const TOOLS = requirement('tools')
 const TOOL_CHOICE = requirement('tool_choice')
 const PARALLEL_TOOL_CALLS = requirement('parallel_tool_calls')
@@ -98,6 +99,8 @@ function findRequirements(request: ModelRequest): { readonly all: readonly Requi
   const all: Requirement[] = []
   const soft: Requirement[] = []
   for (const [field, needed] of FIELDS) if (request[field] !== undefined && request[field] !== null) all.push(needed)
+  // Those of the chosen tokens alone are asked for without a number.
+  if (request.top_logprobs == null && request.include?.includes('message.output_text.logprobs') === true) all.push(LOGPROBS)
   if (offersTools(request)) {
     soft.push(TOOLS)
     if (request.tool_choice !== undefined && request.tool_choice !== 'auto') all.push(TOOL_CHOICE)
