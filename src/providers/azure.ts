@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Provider } from '../core/provider.ts'
 import { CLAUDE_OPTIONS } from './shared/claude.ts'
-import { ALWAYS_REASONING, GPT_MODELS, GPT_REASONS } from './shared/gpt.ts'
+import { ALWAYS_REASONING, GPT_CACHE_MARKS, GPT_MODELS, GPT_REASONS } from './shared/gpt.ts'
 import { signWithHeader } from './shared/sign.ts'
 
 const settings = z.strictObject({
@@ -43,6 +43,7 @@ export const azure: Provider = {
     'openai-responses': {
       sampling_parameters: 'drop-when-reasoning',
       reasoning_models: GPT_REASONS,
+      cache_option_models: GPT_CACHE_MARKS,
       models: GPT_MODELS,
       min_output_tokens: 16,
       reasoning_format: 'azure-openai-responses-v1',

@@ -1,5 +1,5 @@
 import type { Provider } from '../core/provider.ts'
-import { GPT_CHAT_MODELS, GPT_MODELS, GPT_REASONS } from './shared/gpt.ts'
+import { GPT_CACHE_MARKS, GPT_CHAT_MODELS, GPT_MODELS, GPT_REASONS } from './shared/gpt.ts'
 
 /** OPENAI_BASE_URL is not read: clients of this very gateway set it, and the gateway would call itself. */
 export const openai: Provider = {
@@ -11,6 +11,7 @@ export const openai: Provider = {
   options: {
     sampling_parameters: 'drop-when-reasoning',
     reasoning_models: GPT_REASONS,
+    cache_option_models: GPT_CACHE_MARKS,
     models: GPT_MODELS,
     min_output_tokens: 16,
     suppress_obfuscation: true,
@@ -24,7 +25,7 @@ export const openai: Provider = {
       empty_content: 'null',
       max_tokens_field: 'max_completion_tokens',
       max_stop_sequences: 4,
-      forward: ['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_options', 'service_tier'],
+      forward: ['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'service_tier'],
       strict_tools: true,
       json_schema: 'native',
       // What is served here only does not reason; the others come when an operator chooses this format for them.

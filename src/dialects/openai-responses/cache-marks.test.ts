@@ -26,3 +26,12 @@ it('marks of what is cached say nothing of how long it lives, on text and on med
 it('marks go only to who knows them', () => {
   expect(encode({ options: { prompt_cache_options: false } })).not.toContain('breakpoint')
 })
+
+it('marks and options of caches go only to the models that are declared to take them', () => {
+  const options = { cache_option_models: '^new-' }
+  const asked = (upstreamModel: string) =>
+    openAiResponses.encodeRequest({ input, prompt_cache_options: { mode: 'explicit' } }, target({ options, upstreamModel }))
+  expect(asked('old-1').body).not.toMatch(/breakpoint|prompt_cache_options/)
+  expect(asked('old-1').dropped).toEqual(['prompt_cache_options'])
+  expect(asked('new-1').body).toMatch(/breakpoint.*prompt_cache_options|prompt_cache_options.*breakpoint/)
+})

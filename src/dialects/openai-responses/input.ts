@@ -11,7 +11,7 @@ import { orderEntries } from './input-order.ts'
 import type { Entry } from './input-order.ts'
 import { encodeMessage, encodeToolOutput } from './message-parts.ts'
 import type { PartContext } from './message-parts.ts'
-import type { ResponsesOptions } from './options.ts'
+import { takesCacheOptions, type ResponsesOptions } from './options.ts'
 import { encodeReasoningItem, openOwnContent } from './reasoning.ts'
 import { acceptsBuiltin } from './tools.ts'
 
@@ -38,6 +38,7 @@ export function encodeInput(
   const { options, media } = target
   const context: InputContext = {
     options,
+    takesMarks: takesCacheOptions(target),
     target,
     names,
     dropped,

@@ -5,6 +5,8 @@ import type { ResponsesOptions } from './options.ts'
 
 export interface PartContext {
   readonly options: ResponsesOptions
+  /** Whether the end of what is cached may be marked. */
+  readonly takesMarks: boolean
   readonly media?: ReadonlyMap<string, FetchedMedia>
   readonly dropped: Set<string>
 }
@@ -36,7 +38,7 @@ function encodeInputPart(part: InputPart, context: PartContext): JsonObject {
   if (!('prompt_cache_breakpoint' in part)) return encodeUnmarked(part, context)
   const { prompt_cache_breakpoint: mark, ...unmarked } = part
   const encoded = encodeUnmarked(unmarked, context)
-  if (mark == null || !context.options.prompt_cache_options || !MARKABLE.has(encoded['type'])) return encoded
+  if (mark == null || !context.takesMarks || !MARKABLE.has(encoded['type'])) return encoded
   return { ...encoded, prompt_cache_breakpoint: { mode: mark.mode } }
 }
 

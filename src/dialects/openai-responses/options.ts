@@ -1,7 +1,7 @@
 import { REASONING_FORMATS } from '../../core/reasoning-envelope.ts'
 import { z } from 'zod'
 import type { Target } from '../../core/dialect.ts'
-import { pattern } from '../shared/pattern.ts'
+import { compiled, pattern } from '../shared/pattern.ts'
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 const efforts = z.array(z.enum(EFFORTS))
@@ -26,6 +26,7 @@ export const responsesOptions = z.strictObject({
   verbosities: z.array(z.enum(['low', 'medium', 'high', 'xhigh', 'max'])).default(['low', 'medium', 'high']),
   prompt_cache_key: z.boolean().default(true),
   prompt_cache_options: z.boolean().default(true).describe('`prompt_cache_options` and the `prompt_cache_breakpoint` of parts.'),
+  cache_option_models: pattern.optional().describe('Upstream ids of the models that take them: others refuse the call. Without it, all.'),
   metadata: z.boolean().default(true),
   service_tier: z.boolean().default(true),
   safety_identifier: z.boolean().default(true).describe('`safety_identifier` and `user`.'),
@@ -121,6 +122,12 @@ export const responsesOptions = z.strictObject({
 })
 
 export type ResponsesOptions = z.infer<typeof responsesOptions>
+
+/** Whether the model a request goes to takes `prompt_cache_options` and marks of what is cached. */
+export function takesCacheOptions({ options, upstreamModel }: Pick<Target<ResponsesOptions>, 'options' | 'upstreamModel'>): boolean {
+  const { prompt_cache_options: known, cache_option_models: models } = options
+  return known && (models === undefined || compiled(models).test(upstreamModel))
+}
 
 /** Efforts the model a request goes to takes. */
 export function effortsFor({ options, upstreamModel }: Pick<Target<ResponsesOptions>, 'options' | 'upstreamModel'>): readonly string[] {

@@ -13,7 +13,7 @@ import type { TierWords } from '../shared/service-tier.ts'
 import { stopSequences } from '../shared/stop-sequences.ts'
 import { encodeInput } from './input.ts'
 import { remoteUrls } from './message-parts.ts'
-import { effortsFor } from './options.ts'
+import { effortsFor, takesCacheOptions } from './options.ts'
 import type { ResponsesOptions } from './options.ts'
 import { encodeReasoningOptions } from './reasoning.ts'
 import { encodeTools } from './tools.ts'
@@ -136,7 +136,7 @@ function isTaken(field: string, value: unknown, request: ModelRequest, target: R
   const option = OPTIONAL.get(field)
   let taken: boolean
   if (gate !== undefined) taken = gate.some((parameter) => supports.has(parameter)) && !isRefused(field, request, target)
-  else if (option !== undefined) taken = options[option]
+  else if (option !== undefined) taken = option === 'prompt_cache_options' ? takesCacheOptions(target) : options[option]
   else if (STATEFUL.has(field)) {
     if (value === false) return false
     taken = false

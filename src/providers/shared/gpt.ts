@@ -44,6 +44,9 @@ export const GPT_CHAT_MODELS = GPT_MODELS.map(({ match, reasoning_efforts: effor
 /** The ones that reason unless told not to, for the option `reasoning_models` of `openai-responses`: they refuse sampling parameters meanwhile. */
 export const GPT_REASONS = `${START}(?:o\\d|codex|computer-use|gpt-(?:(?:[5-9]|1\\d)(?!.*chat)|daybreak|rosalind))`
 
+/** The ones that take marks of what is cached, for the option `cache_option_models` of `openai-responses`: older ones refuse the call. */
+export const GPT_CACHE_MARKS = `${START}gpt-(?:5\\.(?:[6-9]|\\d\\d)|[6-9]|1\\d)`
+
 /**
  * The ones that always reason, for the option `models` of `openai-chat`, wherever they are served and whatever stands before their names:
  * told not to, they get the least effort, which would switch reasoning on elsewhere.
@@ -56,6 +59,7 @@ export const ALWAYS_REASONING: readonly { readonly match: string }[] = [
 export const GPT_ON_BEDROCK = {
   sampling_parameters: 'drop-when-reasoning',
   reasoning_models: GPT_REASONS,
+  cache_option_models: GPT_CACHE_MARKS,
   reasoning_format: 'bedrock-openai-responses-v1',
   models: GPT_MODELS,
 }

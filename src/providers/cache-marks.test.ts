@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest'
+import type { Provider } from '../core/provider.ts'
+import { openAiResponses } from '../dialects/openai-responses/index.ts'
+import { amazonBedrock } from './amazon-bedrock.ts'
+import { amazonBedrockMantle } from './amazon-bedrock-mantle.ts'
+import { azure } from './azure.ts'
+import { openai } from './openai.ts'
+
+const prompt_cache_breakpoint = { mode: 'explicit', ttl: '1h' } as const
+const request = {
+  input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'q', prompt_cache_breakpoint }] }],
+  prompt_cache_options: { mode: 'explicit' },
+} as const
+
+/** What a model is sent of the caller's wishes for its cache. */
+function wishes(provider: Provider, upstreamModel: string): readonly string[] {
+  const own = provider.dialect === openAiResponses.name ? provider.options : provider.dialectOptions?.[openAiResponses.name]
+  const { body } = openAiResponses.encodeRequest(request, {
+    provider: provider.slug,
+    providerName: provider.name,
+    upstreamModel,
+    options: openAiResponses.options.parse(own),
+    supports: new Set(openAiResponses.supports),
+    contextLength: 128_000,
+    scope: provider.slug,
+    stream: true,
+  })
+  return ['prompt_cache_breakpoint', 'prompt_cache_options'].filter((wish) => body.includes(`"${wish}"`))
+}
+
+const BOTH = ['prompt_cache_breakpoint', 'prompt_cache_options']
+
+it.each([
+  ['gpt-4o', []],
+  ['o3', []],
+  ['gpt-5-mini', []],
+  ['gpt-5.5-2026-04-23', []],
+  ['ft:gpt-4.1:acme::1', []],
+  ['gpt-5.6-sol', BOTH],
+  ['gpt-5.10', BOTH],
+  ['gpt-6.1-terra', BOTH],
+  ['gpt-10', BOTH],
+  ['ft:gpt-5.6-luna:acme::1', BOTH],
+])('%s is told of marks in a prompt where it takes them: older models refuse the call', (model, told) => {
+  expect(wishes(openai, model)).toEqual(told)
+  expect(wishes(azure, model)).toEqual(told)
+})
+
+it.each([
+  ['openai.gpt-5.5', []],
+  ['openai.gpt-oss-120b', []],
+  ['openai.gpt-5.6-sol', BOTH],
+])('%s on Bedrock is told of them where it takes them', (model, told) => {
+  expect(wishes(amazonBedrock, model)).toEqual(told)
+  expect(wishes(amazonBedrockMantle, model)).toEqual(told)
+})
