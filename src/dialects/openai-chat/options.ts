@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Target } from '../../core/dialect.ts'
+import { maxUserLength } from '../shared/account-name.ts'
 import { pattern } from '../shared/pattern.ts'
 
 const STYLES = ['none', 'effort', 'reasoning-object', 'thinking-type', 'enable-thinking', 'template-kwargs', 'think'] as const
@@ -61,6 +62,7 @@ export const openAiChatOptions = z.strictObject({
     .array(z.enum(['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_options', 'service_tier']))
     .default([])
     .describe('Fields about the caller and the account that this server knows.'),
+  max_user_length: maxUserLength,
   tier_names: z
     .partialRecord(z.enum(['auto', 'default', 'flex', 'priority', 'scale']), z.string())
     .default({})

@@ -2,6 +2,7 @@ import type { EncodedRequest, Target } from '../../core/dialect.ts'
 import type { Parameter } from '../../core/capability.ts'
 import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { accountField } from '../shared/account-name.ts'
 import { ANSWER_NAMES } from '../shared/format-plan.ts'
 import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
@@ -180,7 +181,7 @@ function encodeAccount(request: ModelRequest, options: OpenAiChatOptions, droppe
   for (const field of ACCOUNT_FIELDS) {
     const value = request[field]
     if (value == null || (isObject(value) && Object.keys(value).length === 0)) continue
-    if (options.forward.includes(field)) body[field] = value
+    if (options.forward.includes(field)) body[field] = accountField(field, value, options.max_user_length)
     // A cache key that goes nowhere still does its work: it keeps the session at one endpoint.
     else if (field !== 'prompt_cache_key') dropped.push(field)
   }

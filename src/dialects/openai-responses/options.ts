@@ -1,6 +1,7 @@
 import { REASONING_FORMATS } from '../../core/reasoning-envelope.ts'
 import { z } from 'zod'
 import type { Target } from '../../core/dialect.ts'
+import { maxUserLength } from '../shared/account-name.ts'
 import { compiled, pattern } from '../shared/pattern.ts'
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
@@ -30,6 +31,7 @@ export const responsesOptions = z.strictObject({
   metadata: z.boolean().default(true),
   service_tier: z.boolean().default(true),
   safety_identifier: z.boolean().default(true).describe('`safety_identifier` and `user`.'),
+  max_user_length: maxUserLength,
   max_tool_calls: z
     .boolean()
     .default(false)

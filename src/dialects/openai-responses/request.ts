@@ -4,6 +4,7 @@ import { isKnownItem } from '../../core/item.ts'
 import { GATEWAY_FIELDS, MAX_TOOL_CALLS } from '../../core/request.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { accountField } from '../shared/account-name.ts'
 import { visitParts } from '../shared/content-parts.ts'
 import { formatName } from '../shared/format-plan.ts'
 import { unmetImageWishes } from '../shared/image-output.ts'
@@ -87,7 +88,7 @@ export function encodeResponsesRequest(request: ModelRequest, target: ResponsesT
   const body: Body = { model: target.upstreamModel }
   for (const [field, value] of Object.entries(request)) {
     if (value == null || GATEWAY_FIELDS.has(field) || HANDLED.has(field) || FOREIGN.has(field)) continue
-    const written = field === 'stop' ? stopOf(request) : value
+    const written = field === 'stop' ? stopOf(request) : accountField(field, value, options.max_user_length)
     if (written !== undefined && isTaken(field, value, request, target, dropped)) body[field] = written
   }
   if (!options.image_output) for (const note of unmetImageWishes(request)) dropped.add(note)

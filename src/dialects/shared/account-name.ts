@@ -1,0 +1,16 @@
+import { z } from 'zod'
+import { hashedName } from './id-map.ts'
+
+/** The option of formats whose servers refuse the whole call for a longer name. */
+export const maxUserLength = z
+  .int()
+  .min(32)
+  .default(64)
+  .describe('Longest `user`, `safety_identifier` and `prompt_cache_key` the endpoint takes. Of a longer one it gets a hash, always the same.')
+
+const NAMES: ReadonlySet<string> = new Set(['user', 'safety_identifier', 'prompt_cache_key'])
+
+/** A field about the caller or the account as the endpoint takes it. */
+export function accountField(field: string, value: unknown, max: number): unknown {
+  return NAMES.has(field) && typeof value === 'string' && value.length > max ? hashedName(value, 32) : value
+}
