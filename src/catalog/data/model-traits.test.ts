@@ -27,3 +27,25 @@ it.each([
 ])('%s answers with %j', (slug, outputs) => {
   expect(traitsOf(slug).outputs).toEqual(outputs)
 })
+
+it.each([
+  ['openai/gpt-3.5-turbo', false],
+  ['openai/gpt-4.1-mini', false],
+  ['openai/chatgpt-4o-latest', false],
+  ['openai/o4-mini', false],
+  ['openai/codex-mini', false],
+  ['openai/gpt-5-chat', false],
+  ['openai/gpt-5-codex', false],
+  ['openai/gpt-5.1-codex-max', false],
+  ['openai/gpt-5.2-codex', false],
+  ['openai/o3', false],
+  ['azure/gpt-4o', false],
+  ['openai/gpt-5', true],
+  ['openai/gpt-5-mini', true],
+  ['openai/gpt-5.1-chat', true],
+  ['openai/gpt-5.3-codex', true],
+  ['openai/gpt-6-sol', true],
+  ['anthropic/claude-opus-5', true],
+])('%s is told how much to say where it takes that: %s', (slug, takes) => {
+  expect(!traitsOf(slug).unsupported.includes('verbosity')).toBe(takes)
+})

@@ -41,6 +41,9 @@ const REASONS: readonly RegExp[] = [
 
 const NEVER_REASONS = /^(openai\/(gpt-3|gpt-4|chatgpt)|meta-llama\/|anthropic\/claude-(2|3-|3\.5|v1)|google\/(gemini-[12]\.[05](?!-(pro|flash))|gemma-[1-3]))/
 
+/** Whoever serves them: every verbosity but `medium` is refused. */
+const ONE_VERBOSITY = /(^|\/)(gpt-[34]|chatgpt|o[1-9](-|$)|codex|computer-use|gpt-5-chat|gpt-5(\.[12])?-codex)/
+
 /** Families of models that make vectors. Any other is declared by whoever serves it. */
 const EMBEDS =
   /embed|(^|[/-])(bge|gte|e5|voyage|minilm|mpnet|labse|nomic-bert|uae|ember|stella|instructor|contriever|snowflake-arctic|(?:sig)?clip)(-|$)|^sentence-transformers\//
@@ -59,7 +62,11 @@ export function traitsOf(slug: string): ModelTraits {
     inputs: INPUTS.find(([pattern]) => pattern.test(slug))?.[1] ?? ['text', 'image', 'file'],
     outputs: /-image(-|$)|\/gemini-nano-banana/.test(slug) ? ['text', 'image'] : ['text'],
     reasonsByDefault,
-    unsupported: [...(samplingRefused ? SAMPLING : []), ...(!reasonsByDefault && NEVER_REASONS.test(slug) ? REASONING : [])],
+    unsupported: [
+      ...(samplingRefused ? SAMPLING : []),
+      ...(!reasonsByDefault && NEVER_REASONS.test(slug) ? REASONING : []),
+      ...(ONE_VERBOSITY.test(slug) ? (['verbosity'] as const) : []),
+    ],
     implicitCaching: /^(openai|deepseek|x-ai|moonshotai|z-ai|google\/gemini-(2\.5|[3-9]))/.test(slug),
   }
 }
