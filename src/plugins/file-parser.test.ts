@@ -161,6 +161,16 @@ describe('endpoints that take no files', () => {
     const { changed } = await adapt(given)
     expect(changed?.input[0]).toMatchObject({ output: [{ type: 'input_text' }] })
   })
+  it('get the mark of a file at the end of what it became: the prompt is cached up to there', async () => {
+    const mark = { prompt_cache_breakpoint: { mode: 'explicit', ttl: '1h' } } as const
+    const marked = request({ ...pdf, ...mark }, pdf)
+    expect((await adapt(marked)).parts).toEqual([expect.objectContaining(mark), expect.not.objectContaining(mark)])
+    const images = ['data:image/png;base64,AA']
+    const endpoint = testEndpoint({ inputModalities: ['text', 'image'] })
+    const scanned = { settings: { pdf: { engine: 'scanner' } }, engines: { scanner: { text: 'x', pages: 1, images } }, endpoint }
+    const { parts } = await adapt(request({ ...pdf, ...mark }), scanned)
+    expect(parts).toEqual([expect.not.objectContaining(mark), { type: 'input_image', image_url: images[0], detail: 'auto', ...mark }])
+  })
   it('do not get what cannot be fetched: another endpoint may', async () => {
     await expect(adapt(request(file({ file_url: 'https://example.com/gone.pdf' })))).rejects.toMatchObject({
       errorType: 'invalid_prompt',

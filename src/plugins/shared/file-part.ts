@@ -79,10 +79,18 @@ export function replaceFiles(request: ModelRequest, parts: ReadonlyMap<InputFile
   const input = request.input.map((item): InputItem => {
     const own = partsOf(item)
     if (own === undefined || !own.some((part) => part.type === 'input_file' && parts.has(part))) return item
-    const replaced = own.flatMap((part) => (part.type === 'input_file' ? (parts.get(part) ?? [part]) : [part]))
+    const replaced = own.flatMap((part) => (part.type === 'input_file' ? markedAs(part, parts.get(part) ?? [part]) : [part]))
     return { ...item, [fieldOf(item)]: replaced }
   })
   return { ...request, input }
+}
+
+/** What a file became, cached up to its end where the file was. */
+function markedAs({ prompt_cache_breakpoint: mark }: InputFile, parts: readonly InputPart[]): readonly InputPart[] {
+  const last = parts.at(-1)
+  if (mark == null || last === undefined) return parts
+  const marked = { ...last, prompt_cache_breakpoint: mark }
+  return [...parts.slice(0, -1), marked]
 }
 
 const fieldOf = ({ type }: InputItem): 'content' | 'output' => (type === 'message' ? 'content' : 'output')
