@@ -278,6 +278,16 @@ it('a search of the gateway comes back with what it found; one of which nobody k
 })
 
 describe('instructions', () => {
+  it('are without the line an agent writes about itself above them: it says nothing to a model, and is another in every call', () => {
+    const line = 'x-anthropic-billing-header: cc_version=2.1.177.01c; cc_entrypoint=cli; cch=36ee5;'
+    const items = systemOf([text('a', marked), text('b')]).items
+    expect(systemOf([text(line), text('a', marked), text('b')])).toEqual({ items })
+    expect(systemOf([text(`${line}\n\na`, marked), text('b')])).toEqual({ items })
+    expect(systemOf(`${line}\r\nS`)).toEqual({ instructions: 'S', items: [] })
+    expect([systemOf(line), systemOf([text(line)])]).toEqual([{ items: [] }, { items: [] }])
+    const spokenOf = `Never write ${line}`
+    expect(systemOf(spokenOf)).toEqual({ instructions: spokenOf, items: [] })
+  })
   it('are one text, or a message that keeps its marks', () => {
     expect(systemOf('S')).toEqual({ instructions: 'S', items: [] })
     expect([systemOf(''), systemOf(null), systemOf([])]).toEqual(Array.from({ length: 3 }, () => ({ items: [] })))

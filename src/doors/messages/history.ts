@@ -206,10 +206,23 @@ function documentOf(block: Block): readonly InputPart[] {
   }
 }
 
+/**
+ * What an agent of this format tells its vendor about a call, where the prompt should begin. It is no prompt: clouds that serve the same
+ * models refuse the word, and for all others a beginning that is new in every call leaves nothing to read from a cache.
+ */
+const ABOUT_THE_CALL = /^x-anthropic-billing-header:[^\r\n]*\s*/
+
 /** The instructions above a conversation: as one text, or as a message whose parts keep their marks. */
 export function systemOf(system: unknown): { readonly instructions?: string; readonly items: readonly InputItem[] } {
-  if (system == null || system === '') return { items: [] }
-  if (typeof system === 'string') return { instructions: system, items: [] }
-  const content = (system as readonly Block[]).map((block) => textPart(block['text'] as string, markOf(block)))
+  if (system == null) return { items: [] }
+  if (typeof system === 'string') {
+    const instructions = system.replace(ABOUT_THE_CALL, '')
+    return { ...(instructions === '' ? {} : { instructions }), items: [] }
+  }
+  const content = (system as readonly Block[]).flatMap((block) => {
+    const text = block['text'] as string
+    const said = text.replace(ABOUT_THE_CALL, '')
+    return said === '' && text !== '' ? [] : [textPart(said, markOf(block))]
+  })
   return { items: content.length === 0 ? [] : [{ type: 'message', role: 'system', content }] }
 }
