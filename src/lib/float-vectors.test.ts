@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fromBase64, lengthOfBase64, toBase64 } from './float-vectors.ts'
+import { fromBase64, holdsNumbers, toBase64 } from './float-vectors.ts'
 
 const floats = fc.array(fc.float({ noNaN: true }), { minLength: 1, maxLength: 40 })
 
@@ -12,18 +12,22 @@ describe('vectors as base64', () => {
     expect(toBase64([1])).toBe('AACAPw==')
   })
 
-  test('come back as they were, and tell how many they are', () => {
+  test('come back as they were, and tell whether all of them are numbers', () => {
     fc.assert(
       fc.property(floats, (vector) => {
         const text = toBase64(vector)
         expect(fromBase64(text)).toEqual(vector)
-        expect(lengthOfBase64(text)).toBe(vector.length)
+        expect(holdsNumbers(text)).toBe(vector.every(Number.isFinite))
       }),
     )
   })
 
+  test.each([NaN, Infinity, -Infinity])('%s is none, wherever it stands', (none) => {
+    for (const place of [0, 1, 2]) expect(holdsNumbers(toBase64([1, 2, 3].with(place, none)))).toBe(false)
+  })
+
   test.each(['', 'AAA', 'AACA', 'not base64', '{"a":1}', 'AACAPw==AACAPw=='])('%j holds none', (text) => {
     expect(fromBase64(text)).toBeUndefined()
-    expect(lengthOfBase64(text)).toBeUndefined()
+    expect(holdsNumbers(text)).toBe(false)
   })
 })

@@ -9,20 +9,27 @@ export function toBase64(vector: readonly number[]): string {
 
 /** The numbers in it; undefined for text that is no base64 of whole floats, or of none. */
 export function fromBase64(text: string): number[] | undefined {
-  if (!isBase64(text)) return undefined
-  const bytes = Buffer.from(text, 'base64')
-  if (bytes.length === 0 || bytes.length % BYTES !== 0) return undefined
+  const bytes = bytesOf(text)
+  if (bytes === undefined) return undefined
   const vector: number[] = []
   for (let at = 0; at < bytes.length; at += BYTES) vector.push(bytes.readFloatLE(at))
   return vector
 }
 
+/** Whether it is base64 of whole floats all of which are numbers: a sum that overflowed is told as infinite, or as none (NaN). */
+export function holdsNumbers(text: string): boolean {
+  const bytes = bytesOf(text)
+  if (bytes === undefined) return false
+  // An exponent of nothing but ones.
+  for (let at = BYTES - 1; at < bytes.length; at += BYTES) if ((bytes[at]! & 0x7f) === 0x7f && bytes[at - 1]! >= 0x80) return false
+  return true
+}
+
+function bytesOf(text: string): Buffer | undefined {
+  if (!isBase64(text)) return undefined
+  const bytes = Buffer.from(text, 'base64')
+  return bytes.length === 0 || bytes.length % BYTES !== 0 ? undefined : bytes
+}
+
 /** Padded or not. */
 const isBase64 = (text: string): boolean => /^[A-Za-z0-9+/]+={0,2}$/.test(text)
-
-/** How many numbers base64 text holds; undefined where they are no whole ones. */
-export function lengthOfBase64(text: string): number | undefined {
-  if (!isBase64(text)) return undefined
-  const bytes = Buffer.byteLength(text, 'base64')
-  return bytes === 0 || bytes % BYTES !== 0 ? undefined : bytes / BYTES
-}

@@ -3,7 +3,7 @@ import type { ModelEvent, Vector } from '../../core/event.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { Usage } from '../../core/usage.ts'
-import { lengthOfBase64 } from '../../lib/float-vectors.ts'
+import { holdsNumbers } from '../../lib/float-vectors.ts'
 import { brokenAnswer, errorFromPayload } from '../shared/errors.ts'
 import { isObject, tryParseJson } from '../shared/json.ts'
 
@@ -61,6 +61,6 @@ export class EmbeddingsDecoder implements Decoder {
 }
 
 function isVector(value: unknown): value is Vector {
-  if (typeof value === 'string') return lengthOfBase64(value) !== undefined
+  if (typeof value === 'string') return holdsNumbers(value)
   return Array.isArray(value) && value.length > 0 && value.every((number) => typeof number === 'number' && Number.isFinite(number))
 }

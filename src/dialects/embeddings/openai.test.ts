@@ -76,6 +76,11 @@ describe('an answer', () => {
 
   it('may be base64', () => expect(decode({ data: [{ embedding: 'AACAPw==' }] }, ['a'])).toMatchObject({ vectors: ['AACAPw=='] }))
 
+  it.each([NaN, Infinity])('of %s in base64 is none, as it is none in decimals', (none) => {
+    const embedding = Buffer.from(new Float32Array([1, none]).buffer).toString('base64')
+    expect(() => decode({ data: [{ embedding }] }, ['a'])).toThrow(expect.objectContaining({ errorType: 'provider_unavailable' }) as Error)
+  })
+
   it('may count the total alone, and tell its cost', () => {
     const answer = decode({ data: [{ embedding: [1] }], usage: { total_tokens: 9, cost: 0.25 } }, ['a'])
     expect(answer).toMatchObject({ usage: { inputTokens: 9, reportedCost: 0.25 } })
