@@ -55,6 +55,21 @@ describe('estimateRequest', () => {
     expect(of({ input })).not.toHaveProperty('longest')
   })
 
+  it('counts tokens that the caller has cut himself', () => {
+    const estimate = (tokens: unknown) =>
+      estimateRequest({
+        modalities: ['embeddings'],
+        input: [
+          { type: 'input_tokens', tokens },
+          { type: 'input_tokens', tokens: [1] },
+        ],
+      })
+    const { inputTokens, longest } = estimate(Array.from({ length: 1_000 }, () => 100_000))
+    expect(inputTokens).toBe(1_009)
+    expect(longest).toEqual({ inputTokens: 1_004, leastTokens: 502 })
+    expect(estimate('x'.repeat(400)).inputTokens).toBeGreaterThan(100)
+  })
+
   it(verifies('P8', 'never reads media: the cost does not depend on its bytes'), () => {
     const data = 'A'.repeat(4_000_000)
     const image = of({ input: [{ type: 'message', role: 'user', content: [{ type: 'input_image', image_url: `data:image/png;base64,${data}` }] }] })

@@ -115,9 +115,18 @@ function addItem(item: InputItem, tally: Tally): void {
       tally.media += Math.max(0, readableChars(fields['encrypted_content']) / CHARS_PER_TOKEN - (tally.text - before))
       break
     }
+    case 'input_tokens':
+      addTokens(item, fields['tokens'], tally)
+      break
     default:
       walk(item, tally, TOLD_AS_TEXT.test(item.type) ? 'named' : 'foreign', 0)
   }
+}
+
+/** Cut by the caller. There may be millions, of which only the number matters. */
+function addTokens(item: InputItem, tokens: unknown, tally: Tally): void {
+  if (Array.isArray(tokens) && tokens.every((token) => typeof token === 'number')) tally.text += tokens.length
+  else walk(item, tally, 'foreign', 0)
 }
 
 const isEmpty = (content: unknown): boolean => content == null || (Array.isArray(content) && content.length === 0)

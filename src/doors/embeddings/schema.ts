@@ -8,6 +8,7 @@ const shape: Shape = responsesRequest.shape
 
 const words = z.string().min(1, { error: 'must not be empty' })
 const token = z.int().min(0)
+const isToken = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
 const media = fields({ data: words, format: text })
 
 export const contentPart = byType(
@@ -26,7 +27,7 @@ export const embeddingsRequest = fields({
   model: words,
   input: byKind({
     string: words,
-    array: list(byKind({ string: words, number: token, array: list(token), object: fields({ content: list(contentPart) }) })),
+    array: list(byKind({ string: words, number: token, array: list(token, isToken), object: fields({ content: list(contentPart) }) }), isToken),
   }).describe('A text, its tokens, a list of either, or a list of objects whose `content` mixes text and media. Each gives one vector.'),
   dimensions: positive.describe('Numbers in each vector, where the model can make fewer.'),
   encoding_format: maybe(z.enum(['float', 'base64'])).describe('`base64`: little-endian 32-bit floats.'),

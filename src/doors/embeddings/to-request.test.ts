@@ -98,7 +98,13 @@ describe('what is refused, with its place', () => {
     )
   })
 
-  it('more entries than any server takes', () => {
+  it('more entries than any server takes, before any of them is looked at', () => {
     expect(() => read(Array.from({ length: 16_385 }, () => 'a'))).toThrow('must have at most 16384 entries, not 16385')
+    expect(() => read(Array.from({ length: 16_385 }, () => ({ content: true })))).toThrow('must have at most 16384 entries, not 16385')
+    expect(() => read([...Array.from({ length: 16_385 }, () => 1), 'a'])).toThrow('input[16385] must be of the same kind')
+  })
+
+  it.each([[[1, -2]], [[1, 2.5]], [[1, 1e300]], [[[1], [2, -1]]], [[[1], [2, '']]]])('tokens that are none: %j', (input) => {
+    expect(() => read(input)).toThrow(expect.objectContaining({ errorType: 'invalid_request' }) as Error)
   })
 })

@@ -12,6 +12,7 @@ const OF_ANSWERS: ReadonlySet<string> = new Set(Object.keys(responsesRequest.sha
  * `input_tokens`, what the caller has cut itself. Fields nobody here knows are carried as they are. Throws GatewayError `invalid_request`, naming one path and one reason.
  */
 export function toRequest(body: unknown): ModelRequest {
+  checkCount(body)
   checkBody(embeddingsRequest, body, 'input')
   const { input, ...others } = body as JsonObject & { readonly input: Sent }
   const fields = Object.entries(others).filter(([field, value]) => value != null && !OF_ANSWERS.has(field))
@@ -24,13 +25,18 @@ type Sent = string | readonly (string | number | readonly number[] | Multimodal)
 /** More than any server takes; each needs an object of its own here, and a vector on its way back. */
 const MAX_INPUTS = 16_384
 
+/** First of all: to look at each of a million entries would hold up everybody else. A list of numbers is one text, in tokens. */
+function checkCount(body: unknown): void {
+  const { input } = (body ?? {}) as { readonly input?: unknown }
+  if (!Array.isArray(input) || input.length <= MAX_INPUTS || typeof input[0] === 'number') return
+  throw refuse('invalid_request', 'input', `must have at most ${MAX_INPUTS} entries, not ${input.length}`)
+}
+
 function toItems(input: Sent): readonly InputItem[] {
   if (typeof input === 'string') return [said(input)]
   const [first] = input
   if (first === undefined) throw refuse('invalid_request', 'input', 'is empty: send at least one text')
-  // A list of numbers is one text, in tokens.
   const items = typeof first === 'number' ? [input] : input
-  if (items.length > MAX_INPUTS) throw refuse('invalid_request', 'input', `must have at most ${MAX_INPUTS} entries, not ${items.length}`)
   const kind = kindOf(first)
   input.forEach((entry, index) => {
     if (kindOf(entry) !== kind) throw refuse('invalid_request', `input[${index}]`, 'must be of the same kind as the entries before it')

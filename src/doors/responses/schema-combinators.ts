@@ -86,15 +86,22 @@ const SparseObject = z.core.$constructor<z.ZodObject>('SparseObject', (inst, def
   }
 })
 
-const FirstFaultArray = z.core.$constructor<z.ZodArray>('FirstFaultArray', (inst, def) => {
+interface ListDef extends z.core.$ZodArrayDef {
+  readonly fits: ((value: unknown) => boolean) | undefined
+}
+
+const FirstFaultArray = z.core.$constructor<z.ZodArray, ListDef>('FirstFaultArray', (inst, def) => {
   z.ZodArray.init(inst, def)
+  const { fits } = def
   inst._zod.parse = (payload, ctx) => {
     const input: unknown = payload.value
     if (!Array.isArray(input)) {
       payload.issues.push({ code: 'invalid_type', expected: 'array', input, inst })
       return payload
     }
-    for (let i = 0; i < input.length; i += 1) if (!runChild(def.element, input[i], i, payload, ctx)) return payload
+    for (let i = 0; i < input.length; i += 1) {
+      if (fits?.(input[i]) !== true && !runChild(def.element, input[i], i, payload, ctx)) return payload
+    }
     return payload
   }
 })
@@ -144,8 +151,12 @@ export function strictFields(shape: Shape): z.ZodObject {
   return new SparseObject({ type: 'object', shape, catchall: z.never() })
 }
 
-export function list(element: Schema): z.ZodArray {
-  return new FirstFaultArray({ type: 'array', element })
+/**
+ * `fits`: what is known to be fine at a glance, where there may be millions of it: a run of the element for each would hold up everybody else
+ * for seconds.
+ */
+export function list(element: Schema, fits?: (value: unknown) => boolean): z.ZodArray {
+  return new FirstFaultArray({ type: 'array', element, fits })
 }
 
 /** An object with free keys. `checkKeys` sees them all before any value is looked at. */
