@@ -166,6 +166,8 @@ describe('built-in providers', () => {
     expect(asked('google/gemini-embedding-001')).toEqual(['gemini-embeddings', ['embeddings'], 0, []])
     expect(asked('cohere/embed-v4.0')).toEqual(['cohere-embed', ['embeddings'], 0, []])
     expect(asked('mistralai/mistral-embed')).toEqual(['openai-embeddings', ['embeddings'], 0.1, []])
+    const own = { dimensions_field: 'output_dimension', user: false }
+    expect(catalog.find('mistralai/mistral-embed')?.endpoints[0]?.connection.options).toMatchObject(own)
   })
 
   test('vendors whose models are named by whoever deploys them list none', async () => {
@@ -180,7 +182,10 @@ describe('built-in providers', () => {
     expect([...catalog.find('acme/mystery')!.endpoints[0]!.outputModalities]).toEqual(['embeddings'])
     const vendor = await build({}, { VOYAGE_API_KEY: 'k' }, dialects)
     const [listed, open] = ['voyage/voyage-3.5', 'voyage/anything'].map((slug) => vendor.find(slug)?.endpoints[0])
-    expect(listed).toMatchObject({ pricing: { input: 0.06, output: 0 }, connection: { options: { dimensions_field: 'output_dimension' } } })
+    expect(listed).toMatchObject({
+      pricing: { input: 0.06, output: 0 },
+      connection: { options: { dimensions_field: 'output_dimension', user: false } },
+    })
     expect([...open!.outputModalities]).toEqual(['embeddings'])
   })
 

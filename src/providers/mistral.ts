@@ -54,6 +54,8 @@ export const mistral: Provider = {
     usage: { input_from_total: true },
     finish_reasons: { model_length: 'length' },
   },
+  // "Extra inputs are not permitted". https://docs.mistral.ai/api/endpoint/embeddings
+  dialectOptions: { 'openai-embeddings': { dimensions_field: 'output_dimension', user: false } },
   models: { author: 'mistralai', supported: ['parallel_tool_calls'], ids: IDS, exclude: /:free$|ocr/ },
   homepage: 'https://mistral.ai',
   statusPage: 'https://status.mistral.ai',

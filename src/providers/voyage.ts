@@ -9,6 +9,8 @@ export const voyage: Provider = {
   dialect: 'openai-embeddings',
   options: {
     dimensions_field: 'output_dimension',
+    // "Argument 'user' is not supported by our API"
+    user: false,
     input_types: { search_query: 'query', search_document: 'document', passage: 'document' },
   },
   priceProvider: 'voyageai',

@@ -52,6 +52,13 @@ describe('a request', () => {
     })
   })
 
+  it('leaves out the name of the user where it would be refused, and says so', () => {
+    const { body, dropped } = encode(asking({ user: 'u-1' }, 'a'), { user: false })
+    expect(body).not.toContain('u-1')
+    expect(dropped).toEqual(['user'])
+    expect(encode(asking({}, 'a'), { user: false }).dropped).toEqual([])
+  })
+
   it('passes on what only its vendor knows', () => {
     expect(bodyOf(asking({ truncate: 'END', user: 'u-1' }, 'a'))).toMatchObject({ truncate: 'END', user: 'u-1' })
   })

@@ -17,6 +17,7 @@ const options = z.strictObject({
     .record(z.string(), z.string())
     .optional()
     .describe('Servers that take `input_type`: their words, by those of callers; a word that is not among them is sent as it is.'),
+  user: z.boolean().default(true).describe('Takes `user`; others may refuse what they do not know.'),
   base64: z.boolean().default(true).describe('Vectors may be asked for as base64; else they are, for callers who want them so, made of numbers.'),
 })
 type Options = z.output<typeof options>
@@ -35,7 +36,8 @@ export const openAiEmbeddings = createEmbedder({
 function encodeRequest(request: ModelRequest, { upstreamModel, options: declared }: Target<Options>): EncodedRequest {
   const { dimensions, base64, inputType } = wishesOf(request)
   const { path, dimensions_field: dimensionsField, input_types: words } = declared
-  const own = Object.entries(request).filter(([field, value]) => !OWN_FIELDS.has(field) && value != null)
+  const withoutUser = !declared.user && request.user != null
+  const own = Object.entries(request).filter(([field, value]) => !OWN_FIELDS.has(field) && value != null && !(withoutUser && field === 'user'))
   const body = {
     ...Object.fromEntries(own),
     model: upstreamModel,
@@ -50,7 +52,7 @@ function encodeRequest(request: ModelRequest, { upstreamModel, options: declared
     path,
     headers: {},
     body: JSON.stringify(body),
-    dropped: inputType !== undefined && words === undefined ? ['input_type'] : [],
+    dropped: [...(inputType !== undefined && words === undefined ? ['input_type'] : []), ...(withoutUser ? ['user'] : [])],
   }
 }
 
