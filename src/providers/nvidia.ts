@@ -6,6 +6,13 @@ export const nvidia: Provider = {
   env: { apiKey: ['NVIDIA_API_KEY'] },
   baseUrl: 'https://integrate.api.nvidia.com/v1',
   dialect: 'openai-chat',
+  dialectOptions: {
+    'openai-embeddings': {
+      input_types: { search_query: 'query', search_document: 'passage', document: 'passage' },
+      // "'input_type' parameter is required for asymmetric models", which are most of them.
+      input_type: 'passage',
+    },
+  },
   homepage: 'https://build.nvidia.com',
   privacyPolicy: 'https://www.nvidia.com/en-us/about-nvidia/privacy-policy/',
 }

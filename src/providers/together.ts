@@ -11,6 +11,8 @@ export const together: Provider = {
   baseUrl: 'https://api.together.xyz/v1',
   dialect: 'openai-chat',
   options: { reasoning_style: 'effort', models: [...ALWAYS_REASONING, { match: HYBRID, off: 'reasoning-object' }] },
+  // "Unrecognized request arguments supplied: user"
+  dialectOptions: { 'openai-embeddings': { user: false } },
   homepage: 'https://www.together.ai',
   statusPage: 'https://status.together.ai',
   privacyPolicy: 'https://www.together.ai/privacy',

@@ -26,6 +26,13 @@ describe('a request', () => {
     expect(bodyOf(asking({ input_type: 'search_query' }, 'a'))).not.toHaveProperty('input_type')
   })
 
+  it('says it for callers who do not, where the server wants to be told', () => {
+    const asks = { input_types: { search_query: 'query', search_document: 'passage' }, input_type: 'passage' }
+    expect(bodyOf(asking({}, 'a'), asks)).toHaveProperty('input_type', 'passage')
+    expect(bodyOf(asking({ input_type: 'search_query' }, 'a'), asks)).toHaveProperty('input_type', 'query')
+    expect(encode(asking({}, 'a'), asks).dropped).toEqual([])
+  })
+
   it('calls the number of dimensions what the server calls it', () => {
     expect(bodyOf(asking({ dimensions: 8 }, 'a'), { dimensions_field: 'output_dimension' })).toMatchObject({ output_dimension: 8 })
   })

@@ -17,6 +17,7 @@ const options = z.strictObject({
     .record(z.string(), z.string())
     .optional()
     .describe('Servers that take `input_type`: their words, by those of callers; a word that is not among them is sent as it is.'),
+  input_type: z.string().optional().describe('What vectors are for, where the caller does not say: for such servers that want to be told.'),
   user: z.boolean().default(true).describe('Takes `user`; others may refuse what they do not know.'),
   base64: z.boolean().default(true).describe('Vectors may be asked for as base64; else they are, for callers who want them so, made of numbers.'),
 })
@@ -35,7 +36,8 @@ export const openAiEmbeddings = createEmbedder({
 
 function encodeRequest(request: ModelRequest, { upstreamModel, options: declared }: Target<Options>): EncodedRequest {
   const { dimensions, base64, inputType } = wishesOf(request)
-  const { path, dimensions_field: dimensionsField, input_types: words } = declared
+  const { path, dimensions_field: dimensionsField, input_types: words, input_type: usual } = declared
+  const purpose = inputType ?? usual
   const withoutUser = !declared.user && request.user != null
   const own = Object.entries(request).filter(([field, value]) => !OWN_FIELDS.has(field) && value != null && !(withoutUser && field === 'user'))
   const body = {
@@ -45,7 +47,7 @@ function encodeRequest(request: ModelRequest, { upstreamModel, options: declared
     ...(dimensions === undefined ? {} : { [dimensionsField]: dimensions }),
     // Numbers are what every server sends unasked, and not all know a word for them.
     ...(base64 && declared.base64 ? { encoding_format: 'base64' } : {}),
-    ...(inputType === undefined || words === undefined ? {} : { input_type: words[inputType] ?? inputType }),
+    ...(purpose === undefined || words === undefined ? {} : { input_type: words[purpose] ?? purpose }),
   }
   return {
     method: 'POST',
