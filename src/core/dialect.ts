@@ -69,6 +69,13 @@ export interface Decoder {
   readonly counted?: Usage | undefined
 }
 
+/** How much an upstream takes in one request for embeddings. */
+export interface BatchLimits {
+  readonly inputs: number
+  /** Of all inputs together. Absent: as many as they have. */
+  readonly tokens?: number | undefined
+}
+
 /** One upstream wire format. Vendors' differences are declared options, never names. */
 export interface Dialect<Options = unknown> {
   readonly name: string
@@ -129,6 +136,8 @@ export interface Dialect<Options = unknown> {
   knowsClientSearch?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
   /** Whether the upstream keeps prompts that a request may name (`prompt`) instead of words of its own. Default: it keeps none. */
   storedPrompts?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
+  /** How much the upstream takes of a request for embeddings at a time: it is asked several times for the rest. Default: all of it. */
+  batch?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): BatchLimits
   /** Whether the upstream reads this file, where it reads files at all. Default: it does. What it does not read may be given to it as text. */
   takesFile?(file: InputFile, target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
 }

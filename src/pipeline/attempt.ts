@@ -113,7 +113,7 @@ function noteCounted(record: AttemptRecord, { counted, finished }: Decoder): voi
   if (counted !== undefined && (!finished || record.error !== undefined)) record.counted = counted
 }
 
-function createTarget({ endpoint, credential, record, maxOutputTokens: bound = Infinity }: AttemptInput): Target {
+export function createTarget({ endpoint, credential, record, maxOutputTokens: bound = Infinity }: AttemptInput): Target {
   const { connection } = endpoint
   const maxOutputTokens = Math.min(endpoint.maxOutputTokens ?? Infinity, bound)
   return {
@@ -131,7 +131,11 @@ function createTarget({ endpoint, credential, record, maxOutputTokens: bound = I
   }
 }
 
-async function loadMedia(deps: AttemptDependencies, { call, record }: AttemptInput, urls: readonly string[]): Promise<NonNullable<Target['media']>> {
+export async function loadMedia(
+  deps: AttemptDependencies,
+  { call, record }: AttemptInput,
+  urls: readonly string[],
+): Promise<NonNullable<Target['media']>> {
   try {
     return await deps.media.load(call, urls)
   } catch (error) {

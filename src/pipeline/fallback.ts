@@ -9,7 +9,8 @@ import { brokenError } from '../router/final-error.ts'
 import { attemptLimits, beginDeadline, countLeft, hasAlternative, withinDeadline, type AttemptLimits } from '../router/limits.ts'
 import type { PlannedAttempt } from '../router/plan.ts'
 import { Outcome } from './attempt-outcome.ts'
-import { runAttempt, type AttemptDependencies, type AttemptInput } from './attempt.ts'
+import type { AttemptDependencies, AttemptInput } from './attempt.ts'
+import { runBatched } from './batched-attempt.ts'
 import { ownOf, planCall, usedBy, type PlanningOptions, type Route } from './call-route.ts'
 import type { Limits } from './limits.ts'
 import { nextAttempt, type NextAttemptOptions } from './next-attempt.ts'
@@ -39,7 +40,7 @@ export function createFallback(options: FallbackOptions): Handler {
       try {
         const input = await prepare(options, call, route, index, attempt, outcome)
         let last: ModelEvent | undefined
-        for await (const events of runAttempt(options, input)) {
+        for await (const events of runBatched(options, input)) {
           last = events[events.length - 1]
           const free = outcome.take(events)
           if (free === undefined) continue
@@ -96,7 +97,9 @@ function afterCommit(call: Call, route: Route, tried: Try, outcome: Outcome): Ga
 
 /** A caller who leaves pays for what was written for him, though it was held back: else leaving would be a way to have models work for nothing. */
 function leaveUnread({ trace, signal }: Call, { begun, committed, held, record }: Outcome): void {
-  if (!begun || committed || record === undefined || isGatewayError(signal.reason)) return
+  if (committed || record === undefined || isGatewayError(signal.reason)) return
+  // Of an answer in several batches some may have been made.
+  if (!begun && record.firstTokenMs === undefined) return
   const text = held.flatMap((events) => events.map((event) => ('delta' in event ? event.delta : ''))).join('')
   trace.served = record
   trace.unread = Math.ceil(textTokens(text))

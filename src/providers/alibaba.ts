@@ -9,6 +9,8 @@ export const alibaba: Provider = {
   baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
   dialect: 'openai-chat',
   options: QWEN_OPTIONS,
+  // "batch size is invalid, it should not be larger than 10"
+  dialectOptions: { 'openai-embeddings': { most_inputs: 10 } },
   models: { author: 'qwen', supported: ['parallel_tool_calls'] },
   homepage: 'https://www.alibabacloud.com/en/product/modelstudio',
 }

@@ -9,6 +9,7 @@ export const cloudflare: Provider = {
   name: 'Cloudflare',
   env: { apiKey: ['CLOUDFLARE_API_TOKEN', 'CLOUDFLARE_API_KEY'], settings: { account_id: ['CLOUDFLARE_ACCOUNT_ID'] } },
   dialect: 'openai-chat',
+  dialectOptions: { 'openai-embeddings': { most_inputs: 100 } },
   settings,
   models: { exclude: /distilbert|indictrans|m2m100|plamo/ },
   homepage: 'https://developers.cloudflare.com/workers-ai/',

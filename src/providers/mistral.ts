@@ -54,8 +54,8 @@ export const mistral: Provider = {
     usage: { input_from_total: true },
     finish_reasons: { model_length: 'length' },
   },
-  // "Extra inputs are not permitted". https://docs.mistral.ai/api/endpoint/embeddings
-  dialectOptions: { 'openai-embeddings': { dimensions_field: 'output_dimension', user: false } },
+  // "Extra inputs are not permitted", and "Too many tokens in batch. Max is 16384". https://docs.mistral.ai/api/endpoint/embeddings
+  dialectOptions: { 'openai-embeddings': { dimensions_field: 'output_dimension', user: false, most_tokens: 16_384 } },
   models: { author: 'mistralai', supported: ['parallel_tool_calls'], ids: IDS, exclude: /:free$|ocr/ },
   homepage: 'https://mistral.ai',
   statusPage: 'https://status.mistral.ai',

@@ -7,5 +7,7 @@ export const siliconflowCn: Provider = {
   baseUrl: 'https://api.siliconflow.cn/v1',
   dialect: 'openai-chat',
   options: { reasoning_style: 'enable-thinking' },
+  // "maximum allowed batch size 64"
+  dialectOptions: { 'openai-embeddings': { most_inputs: 64 } },
   homepage: 'https://siliconflow.cn',
 }

@@ -7,5 +7,7 @@ export const siliconflow: Provider = {
   baseUrl: 'https://api.siliconflow.com/v1',
   dialect: 'openai-chat',
   options: { reasoning_style: 'enable-thinking' },
+  // "maximum allowed batch size 64"
+  dialectOptions: { 'openai-embeddings': { most_inputs: 64 } },
   homepage: 'https://www.siliconflow.com',
 }

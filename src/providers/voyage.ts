@@ -11,6 +11,8 @@ export const voyage: Provider = {
     dimensions_field: 'output_dimension',
     // "Argument 'user' is not supported by our API"
     user: false,
+    // Of its larger models; the smaller ones take more.
+    most_tokens: 120_000,
     input_types: { search_query: 'query', search_document: 'document', passage: 'document' },
   },
   priceProvider: 'voyageai',

@@ -78,12 +78,17 @@ const tokensIn = ({ text, media }: Tally): Pick<RequestEstimate, 'inputTokens' |
   leastTokens: Math.floor(text / 2),
 })
 
+/** The same of one item by itself. */
+export function estimateItem(item: InputItem): Pick<RequestEstimate, 'inputTokens' | 'leastTokens'> {
+  const tally: Tally = { text: 0, media: 0, inputs: 0, budget: WALK_BUDGET }
+  addItem(item, tally)
+  return tokensIn(tally)
+}
+
 function longestOf({ input }: ModelRequest): NonNullable<RequestEstimate['longest']> {
   let longest = { inputTokens: 0, leastTokens: 0 }
   for (const item of input) {
-    const tally: Tally = { text: 0, media: 0, inputs: 0, budget: WALK_BUDGET }
-    addItem(item, tally)
-    const tokens = tokensIn(tally)
+    const tokens = estimateItem(item)
     if (tokens.inputTokens > longest.inputTokens) longest = tokens
   }
   return longest

@@ -5,6 +5,7 @@ import type { ModelRequest } from '../../core/request.ts'
 import { createUsage, type Usage } from '../../core/usage.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
 import { asString, isObject } from '../shared/json.ts'
+import { limitsOf, mostInputs } from './batch.ts'
 import type { EmbeddingsFound } from './decoder.ts'
 import { createEmbedder } from './embedder.ts'
 import { inputsOf, plainText, wishesOf, type EmbeddingInput } from './inputs.ts'
@@ -13,6 +14,7 @@ import { bytesOf, remoteImages, untakeable } from './media.ts'
 const options = z.strictObject({
   path: z.string().startsWith('/').default('/embed').describe('Appended to the base URL.'),
   input_type: z.string().default('search_document').describe('What vectors are for, where the caller does not say: the server wants to be told.'),
+  most_inputs: mostInputs(96),
 })
 type Options = z.output<typeof options>
 type CohereTarget = Target<Options>
@@ -27,6 +29,7 @@ export const cohereEmbed = createEmbedder({
   encodeRequest,
   read,
   mediaUrls: remoteImages,
+  batch: limitsOf,
 })
 
 function encodeRequest(request: ModelRequest, target: CohereTarget): EncodedRequest {

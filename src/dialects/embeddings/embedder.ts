@@ -4,12 +4,12 @@ import { classifyUpstreamError } from '../shared/errors.ts'
 import { EmbeddingsDecoder, type EmbeddingsFound } from './decoder.ts'
 
 /** What one format of embeddings has of its own. */
-export interface EmbeddingsFormat<Options> extends Pick<Dialect<Options>, 'name' | 'options' | 'encodeRequest' | 'mediaUrls'> {
+export interface EmbeddingsFormat<Options> extends Pick<Dialect<Options>, 'name' | 'options' | 'encodeRequest' | 'mediaUrls' | 'batch'> {
   /** What an answer holds. */
   readonly read: (answer: JsonObject) => EmbeddingsFound
 }
 
-/** A format of embeddings as a dialect: asked once, answered in one JSON document, with errors as everywhere. */
+/** A format of embeddings as a dialect: each request is answered in one JSON document, with errors as everywhere. */
 export const createEmbedder = <Options>({ read, ...format }: EmbeddingsFormat<Options>): Dialect<Options> => ({
   ...format,
   framing: 'sse',

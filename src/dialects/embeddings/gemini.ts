@@ -5,12 +5,13 @@ import type { ModelRequest } from '../../core/request.ts'
 import { createUsage, type Usage } from '../../core/usage.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
 import { isObject } from '../shared/json.ts'
+import { limitsOf, mostInputs } from './batch.ts'
 import type { EmbeddingsFound } from './decoder.ts'
 import { createEmbedder } from './embedder.ts'
 import { inputsOf, wishesOf, type EmbeddingInput } from './inputs.ts'
 import { bytesOf, remoteImages, untakeable } from './media.ts'
 
-const options = z.strictObject({})
+const options = z.strictObject({ most_inputs: mostInputs(100) })
 type GeminiTarget = Target<z.output<typeof options>>
 
 /** https://ai.google.dev/api/embeddings#tasktype, by the words of other vendors' callers. */
@@ -38,6 +39,7 @@ export const geminiEmbeddings = createEmbedder({
   encodeRequest,
   read,
   mediaUrls: remoteImages,
+  batch: limitsOf,
 })
 
 function encodeRequest(request: ModelRequest, target: GeminiTarget): EncodedRequest {

@@ -71,6 +71,12 @@ describe('a request', () => {
   })
 })
 
+it('takes as much at a time as its operator says', () => {
+  const limits = (options?: object) => openAiEmbeddings.batch!(target(options))
+  expect(limits()).toEqual({ inputs: 512, tokens: 300_000 })
+  expect(limits({ most_inputs: 32, most_tokens: 8_192 })).toEqual({ inputs: 32, tokens: 8_192 })
+})
+
 describe('an answer', () => {
   const decode = (answer: Json, texts = ['a', 'b']): ModelEvent | undefined => {
     const out: ModelEvent[] = []

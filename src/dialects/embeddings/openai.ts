@@ -6,6 +6,7 @@ import { createUsage, type Usage } from '../../core/usage.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { hasCounts } from '../shared/usage-counts.ts'
+import { limitsOf, mostInputs, mostTokens } from './batch.ts'
 import type { EmbeddingsFound } from './decoder.ts'
 import { createEmbedder } from './embedder.ts'
 import { inputsOf, plainText, wishesOf, type EmbeddingInput } from './inputs.ts'
@@ -20,6 +21,9 @@ const options = z.strictObject({
   input_type: z.string().optional().describe('What vectors are for, where the caller does not say: for such servers that want to be told.'),
   user: z.boolean().default(true).describe('Takes `user`; others may refuse what they do not know.'),
   base64: z.boolean().default(true).describe('Vectors may be asked for as base64; else they are, for callers who want them so, made of numbers.'),
+  // OpenAI itself takes 2,048: decimals of so many long vectors are more than is read of one answer.
+  most_inputs: mostInputs(512),
+  most_tokens: mostTokens(300_000),
 })
 type Options = z.output<typeof options>
 
@@ -32,6 +36,7 @@ export const openAiEmbeddings = createEmbedder({
   options,
   encodeRequest,
   read,
+  batch: limitsOf,
 })
 
 function encodeRequest(request: ModelRequest, { upstreamModel, options: declared }: Target<Options>): EncodedRequest {

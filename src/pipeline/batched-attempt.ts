@@ -1,0 +1,202 @@
+import type { AttemptRecord, Call } from '../core/call.ts'
+import { asGatewayError, GatewayError } from '../core/error.ts'
+import type { ModelEvent, Vector } from '../core/event.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { addUsage, createUsage, type Usage } from '../core/usage.ts'
+import { sleep } from '../lib/sleep.ts'
+import { estimateRequest } from '../router/estimate.ts'
+import { createTarget, loadMedia, runAttempt, type AttemptDependencies, type AttemptInput } from './attempt.ts'
+import { batchesOf } from './batches.ts'
+
+/** Requests of one attempt under way at a time: what an upstream allows in a minute is for all callers. */
+const AT_ONCE = 8
+/** Of all vectors of a call, eight bytes for a number in decimals: they are held until the last is there, and told in one piece. */
+const MAX_VECTOR_BYTES = 64 * 1024 * 1024
+/** The same of those that are being made: as text each takes two or three times as much. */
+const MAX_UNDER_WAY_BYTES = 32 * 1024 * 1024
+/** How long a batch that failed in passing waits, at the most, before it is asked for again. */
+const PAUSE_MS = 500
+/** A longer pause, where the upstream names one, is for the fallback to decide about. */
+const MAX_PAUSE_MS = 2_000
+
+export interface BatchDependencies extends AttemptDependencies {
+  /** Whether the same endpoint may be asked again. */
+  readonly retries: () => boolean
+}
+
+/** One try at one endpoint, in as many requests as it takes. See `runAttempt`. */
+export function runBatched(deps: BatchDependencies, input: AttemptInput): AsyncGenerator<readonly ModelEvent[], void> {
+  const batches = batchesOf(input.request, input.endpoint)
+  return batches === undefined ? runAttempt(deps, input) : runBatches(deps, input, batches)
+}
+
+/** All of them or none: nobody could tell which of his inputs went without. */
+async function* runBatches(
+  deps: BatchDependencies,
+  input: AttemptInput,
+  batches: readonly ModelRequest[],
+): AsyncGenerator<readonly ModelEvent[], void> {
+  const { record } = input
+  const startedAt = deps.clock.monotonic()
+  try {
+    await loadAll(deps, input)
+    const parts = await new Batches(deps, input, batches, startedAt + input.limits.total).run()
+    const { upstreamId } = parts[0]!
+    const end = { type: 'response-end', reason: 'stop', vectors: parts.flatMap(({ vectors }) => vectors), usage: sumOf(parts) } as const
+    delete record.counted
+    yield upstreamId === undefined ? [end] : [{ type: 'response-start', upstreamId }, end]
+  } finally {
+    record.durationMs = deps.clock.monotonic() - startedAt
+  }
+}
+
+/** At once, and before anything is paid for: how much may be fetched is said of a call, and each batch finds its own again. */
+async function loadAll(deps: BatchDependencies, input: AttemptInput): Promise<void> {
+  const { request, endpoint } = input
+  const urls = endpoint.connection.dialect.mediaUrls?.(request, createTarget(input))
+  if (urls !== undefined && urls.length > 0) await loadMedia(deps, input, urls)
+}
+
+/** What one batch came to. */
+interface Part {
+  readonly vectors: readonly Vector[]
+  readonly usage: Usage
+  readonly upstreamId?: string | undefined
+}
+
+const sumOf = (parts: readonly Part[]): Usage => parts.map(({ usage }) => usage).reduce(addUsage)
+
+class Batches {
+  readonly #deps: BatchDependencies
+  readonly #input: AttemptInput
+  readonly #batches: readonly ModelRequest[]
+  /** When everything is over, on the clock. */
+  readonly #endsAt: number
+  readonly #parts: Part[] = []
+  /** Ends what is under way when one has failed, or the caller leaves. */
+  readonly #stop = new AbortController()
+  readonly #call: Call
+  #next = 0
+  #done = 0
+  #bytes = 0
+  #failure: { readonly error: GatewayError } | undefined
+
+  constructor(deps: BatchDependencies, input: AttemptInput, batches: readonly ModelRequest[], endsAt: number) {
+    this.#deps = deps
+    this.#input = input
+    this.#batches = batches
+    this.#endsAt = endsAt
+    this.#call = { ...input.call, signal: AbortSignal.any([input.call.signal, this.#stop.signal]) }
+  }
+
+  /**
+   * Of each batch, in their order. Throws what the first to fail met, once nothing is under way any more. The first goes ahead of the others:
+   * it tells whether the endpoint serves at all, and how large vectors are.
+   */
+  async run(): Promise<readonly Part[]> {
+    await this.#work(1)
+    await Promise.all(Array.from({ length: this.#width() }, async () => this.#work(this.#batches.length)))
+    if (this.#failure !== undefined) throw this.#failure.error
+    return this.#parts
+  }
+
+  /** How many are under way at a time: of long vectors fewer. */
+  #width(): number {
+    if (this.#failure !== undefined) return 0
+    const longest = Math.max(...this.#batches.map(({ input }) => input.length))
+    const fitting = Math.floor(MAX_UNDER_WAY_BYTES / ((this.#bytes / this.#done) * longest))
+    return Math.min(AT_ONCE, this.#batches.length - 1, Math.max(1, fitting))
+  }
+
+  /** One after the other, up to this place, while none has failed. */
+  async #work(end: number): Promise<void> {
+    try {
+      while (this.#failure === undefined && this.#next < end) {
+        const place = this.#next++
+        this.#keep(place, await this.#ask(this.#batches[place]!))
+      }
+    } catch (error) {
+      this.#failure ??= { error: asGatewayError(error) }
+      this.#stop.abort(this.#failure.error)
+    }
+  }
+
+  /** Vectors of one model have one length: what all of them would take is known from the first. */
+  #keep(place: number, part: Part): void {
+    this.#parts[place] = part
+    this.#done += part.vectors.length
+    for (const vector of part.vectors) this.#bytes += typeof vector === 'string' ? vector.length : vector.length * 8
+    const { record, request } = this.#input
+    record.counted = record.counted === undefined ? part.usage : addUsage(record.counted, part.usage)
+    if ((this.#bytes / this.#done) * request.input.length <= MAX_VECTOR_BYTES) return
+    const message = `The vectors of ${request.input.length} inputs would be larger than ${MAX_VECTOR_BYTES} bytes: send fewer at a time`
+    throw new GatewayError('payload_too_large', message, { failover: 'never', path: 'input' })
+  }
+
+  /** One that fails in passing is asked for once more where others were served, which would all be paid for again with it. */
+  async #ask(request: ModelRequest): Promise<Part> {
+    const first = await this.#try(request)
+    if ('vectors' in first) return first
+    const { errorType, failover, details } = first.error
+    const wait = Math.max(details.retryAfterMs ?? 0, Math.floor(this.#call.random() * PAUSE_MS))
+    const passes = failover === 'retry' || errorType === 'rate_limit_exceeded'
+    if (!passes || this.#done === 0 || wait > MAX_PAUSE_MS || !this.#deps.retries()) throw this.#failed(first)
+    // Nobody waits for it any more: it ends as what is under way does.
+    await sleep(wait, this.#call.signal).catch(() => undefined)
+    const second = await this.#try(request)
+    if ('vectors' in second) return second
+    throw this.#failed(second)
+  }
+
+  async #try(request: ModelRequest): Promise<Part | Failed> {
+    const { endpoint, limits, record: whole } = this.#input
+    const record: AttemptRecord = {
+      endpoint,
+      status: 0,
+      startedAt: this.#call.clock.now(),
+      ...(whole.isByok === undefined ? {} : { isByok: whole.isByok }),
+    }
+    const total = Math.max(1, this.#endsAt - this.#deps.clock.monotonic())
+    let upstreamId: string | undefined
+    let part: Part | undefined
+    try {
+      for await (const events of runAttempt(this.#deps, { ...this.#input, call: this.#call, request, record, limits: { ...limits, total } })) {
+        for (const event of events) {
+          if (event.type === 'response-start') ({ upstreamId } = event)
+          else if (event.type === 'response-end') part = { vectors: event.vectors ?? [], usage: event.usage ?? estimateOf(request), upstreamId }
+        }
+      }
+    } catch (error) {
+      return { error: asGatewayError(error), record }
+    }
+    if (this.#failure === undefined) this.#note(record)
+    return part ?? { error: new GatewayError('provider_unavailable', `${endpoint.providerName} sent no answer`, { source: 'provider' }), record }
+  }
+
+  /** The first to fail tells what became of the attempt; those that it ends tell nothing. */
+  #failed({ error, record }: Failed): GatewayError {
+    const { record: whole, call } = this.#input
+    if (this.#failure !== undefined) return error
+    this.#failure = { error }
+    this.#note(record)
+    if (record.error !== undefined) whole.error = record.error
+    if (record.abandoned === true && call.signal.aborted) whole.abandoned = true
+    return error
+  }
+
+  #note({ status, firstTokenMs, dropped, echo }: AttemptRecord): void {
+    const { record: whole } = this.#input
+    whole.status = status
+    // Limits are for one request: the slowest tells what they must allow.
+    if (firstTokenMs !== undefined) whole.firstTokenMs = Math.max(firstTokenMs, whole.firstTokenMs ?? 0)
+    if (dropped !== undefined) whole.dropped ??= dropped
+    if (echo !== undefined) whole.echo ??= echo
+  }
+}
+
+interface Failed {
+  readonly error: GatewayError
+  readonly record: AttemptRecord
+}
+
+const estimateOf = (request: ModelRequest): Usage => createUsage({ inputTokens: estimateRequest(request).inputTokens, estimated: true })
