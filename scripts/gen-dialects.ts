@@ -9,6 +9,7 @@ import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import type { Dialect } from '../src/core/dialect.ts'
 import { answerDialects, dialects } from '../src/dialects/index.ts'
+import { PROVIDERS } from '../src/providers/index.ts'
 import { FEATURES, NONE, PARAMETERS, type Cells, type Feature } from './dialect-cells/cell.ts'
 import { CELLS } from './dialect-cells/index.ts'
 import { cell, presetOf, publish, valuesOf, type Field } from './reference-page.ts'
@@ -73,7 +74,11 @@ function testsOf(name: string, cells: Cells): string {
 
 function embedderOf(embedder: Dialect): string {
   const beside = answerDialects.filter(({ embeddings }) => embeddings === embedder.name).map(({ name }) => `\`${name}\``)
-  return `### \`${embedder.name}\`\n\nGoes with ${beside.join(', ')}.\n${Object.keys(fieldsOf(embedder)).length === 0 ? '' : `\n${optionsOf(embedder)}`}`
+  const at = PROVIDERS.filter(
+    ({ embeddings, embeddingsFor }) => embeddings === embedder.name || embeddingsFor?.some(([, dialect]) => dialect === embedder.name) === true,
+  ).map(({ slug }) => `\`${slug}\``)
+  const goes = [...(beside.length === 0 ? [] : [`Goes with ${beside.join(', ')}.`]), ...(at.length === 0 ? [] : [`Spoken by ${at.join(', ')}.`])]
+  return `### \`${embedder.name}\`\n\n${goes.join(' ')}\n${Object.keys(fieldsOf(embedder)).length === 0 ? '' : `\n${optionsOf(embedder)}`}`
 }
 
 const fieldsOf = ({ options }: Dialect): { readonly [option: string]: Field } =>

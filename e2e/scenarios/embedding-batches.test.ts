@@ -7,14 +7,21 @@ type Json = { readonly [field: string]: unknown }
 
 let first: FakeUpstream
 let second: FakeUpstream
+let clouds: FakeUpstream
 let gateway: TestGateway
 beforeAll(async () => {
   first = await startFakeUpstream()
   second = await startFakeUpstream()
+  clouds = await startFakeUpstream()
   const provider = (slug: string, { url }: FakeUpstream): Json => ({ slug, name: slug, dialect: 'openai-embeddings', base_url: url, api_keys: ['k'] })
   const endpoint = (slug: string): Json => ({ provider: slug, upstream_model: 'embed-1', pricing: { input: 100 }, options: { most_inputs: 2 } })
   gateway = await startGateway({
-    providers: [provider('acme', first), provider('backup', second)],
+    providers: [
+      provider('acme', first),
+      provider('backup', second),
+      { slug: 'amazon-bedrock', base_url: clouds.url, api_keys: ['bedrock-key'], settings: { region: 'us-east-1' } },
+      { slug: 'google-vertex', base_url: clouds.url, api_keys: ['vertex-key'], settings: { project: 'p' } },
+    ],
     models: [{ slug: 'acme/embedder', endpoints: [endpoint('acme'), endpoint('backup')] }],
     routing: { retries: false, cooldown: false },
   })
@@ -25,7 +32,7 @@ beforeEach(() => {
 })
 afterAll(async () => {
   await gateway.close()
-  await Promise.all([first.close(), second.close()])
+  await Promise.all([first.close(), second.close(), clouds.close()])
 })
 
 const json = (response: Parameters<Reply>[1], body: unknown): void =>
@@ -96,5 +103,54 @@ describe('a server that takes two inputs at a time', () => {
     }
     await expect.poll(spent, { timeout: 5_000 }).toBeGreaterThan(0)
     expect([0.001, 0.002]).toContain(await spent())
+  })
+})
+
+describe('clouds with formats of their own', () => {
+  it('Bedrock is asked for each text of Titan, and for many of Cohere', async () => {
+    clouds.script(({ body }, response) =>
+      'inputText' in body
+        ? json(response, { embedding: [Number(body['inputText'])], inputTextTokenCount: 2 })
+        : json(response, {
+            id: 'c-1',
+            response_type: 'embeddings_by_type',
+            embeddings: { float: (body['texts'] as string[]).map((text) => [Number(text)]) },
+          }),
+    )
+    const before = clouds.requests.length
+    const titan = await embed({ model: 'amazon/titan-embed-text-v2', input })
+    expect(titan).toMatchObject({ data: inOrder, usage: { prompt_tokens: 10 } })
+    const asked = clouds.requests.slice(before)
+    expect(asked.map(({ body }) => body['inputText']).toSorted()).toEqual(input)
+    expect(asked[0]).toMatchObject({
+      path: '/v1/model/amazon.titan-embed-text-v2%3A0/invoke',
+      headers: { authorization: 'Bearer bedrock-key', accept: 'application/json' },
+    })
+    const cohere = await embed({ model: 'amazon-bedrock/us.cohere.embed-v4:0', input, input_type: 'search_query' })
+    expect(cohere).toMatchObject({ data: inOrder })
+    expect(clouds.requests.at(-1)).toMatchObject({
+      path: '/v1/model/us.cohere.embed-v4%3A0/invoke',
+      body: { texts: input, input_type: 'search_query', embedding_types: ['float'] },
+    })
+  })
+
+  it('Vertex AI is asked for many texts, or for one where the model takes no more', async () => {
+    const one = (text: unknown) => ({ embeddings: { values: [Number(text)], statistics: { token_count: 2, truncated: false } } })
+    clouds.script(({ path, body }, response) => {
+      if (path.endsWith(':predict')) return json(response, { predictions: (body['instances'] as readonly Json[]).map(({ content }) => one(content)) })
+      const [part] = (body['content'] as { readonly parts: readonly Json[] }).parts
+      return json(response, { embedding: { values: [Number(part!['text'])] }, usageMetadata: { promptTokenCount: 2 } })
+    })
+    for (const [model, path, requests] of [
+      ['google-vertex/text-embedding-005', 'text-embedding-005:predict', 1],
+      ['google/gemini-embedding-001', 'gemini-embedding-001:predict', 5],
+      ['google/gemini-embedding-2', 'gemini-embedding-2:embedContent', 5],
+    ] as const) {
+      const before = clouds.requests.length
+      expect(await embed({ model, input })).toMatchObject({ data: inOrder, usage: { prompt_tokens: 10 } })
+      expect(clouds.requests.slice(before).map((request) => request.path)).toEqual(
+        Array.from({ length: requests }, () => `/v1/publishers/google/models/${path}`),
+      )
+    }
   })
 })

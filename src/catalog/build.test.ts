@@ -207,8 +207,26 @@ describe('built-in providers', () => {
     )
   })
 
+  test('make embeddings in a format of their own, and some models in another', async () => {
+    const env = { AWS_BEARER_TOKEN_BEDROCK: 'k', AWS_REGION: 'us-east-1', GOOGLE_VERTEX_ACCESS_TOKEN: 'k', GOOGLE_VERTEX_PROJECT: 'p' }
+    const catalog = await build({}, env, dialects)
+    const asked = (slug: string): readonly unknown[] => {
+      const [endpoint] = catalog.find(slug)?.endpoints ?? []
+      return [endpoint?.connection.dialect.name, endpoint?.upstreamModel, [...(endpoint?.outputModalities ?? [])], endpoint?.pricing.input]
+    }
+    expect(asked('amazon/titan-embed-text')).toEqual(['titan-embed', 'amazon.titan-embed-text-v1', ['embeddings'], 0.1])
+    expect(asked('amazon/titan-embed-text-v2')).toEqual(['titan-embed', 'amazon.titan-embed-text-v2:0', ['embeddings'], 0.02])
+    expect(asked('amazon-bedrock/us.cohere.embed-v4:0').slice(0, 3)).toEqual(['cohere-embed', 'us.cohere.embed-v4:0', ['embeddings']])
+    expect(catalog.find('amazon-bedrock/us.cohere.embed-v4:0')!.endpoints[0]!.connection.options).toMatchObject({ path: '/model/{model}/invoke' })
+    expect(asked('google/gemini-embedding-001')).toEqual(['vertex-predict', 'gemini-embedding-001', ['embeddings'], 0.15])
+    expect(asked('google/gemini-embedding-2')).toEqual(['vertex-embed-content', 'gemini-embedding-2', ['embeddings'], 0.2])
+    expect(asked('google-vertex/text-embedding-005').slice(0, 3)).toEqual(['vertex-predict', 'text-embedding-005', ['embeddings']])
+  })
+
   test('vendors whose formats have no embeddings have no such models', async () => {
-    const catalog = await build({}, { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b', AWS_REGION: 'us-east-1' }, dialects)
+    const chosen = { slug: 'amazon-bedrock', dialect: 'anthropic-invoke' }
+    const env = { AWS_BEARER_TOKEN_BEDROCK: 'k', AWS_REGION: 'us-east-1' }
+    const catalog = await build({ providers: [chosen] }, env, dialects)
     expect(catalog.models().length).toBeGreaterThan(0)
     expect(catalog.models().filter(({ slug }) => /embed/.test(slug) && !slug.startsWith('demo/'))).toEqual([])
   })

@@ -133,12 +133,17 @@ function createConnections(
   const cache = new Map<string, Connection>()
   // A dialect the operator chose is not overridden model by model.
   const dialectOf = (model: string): Dialect => dialects.get((config?.dialect === undefined && provider?.dialectFor?.(model)) || main.name) ?? main
+  const embedderFor = (model: string): Dialect | undefined => {
+    if (embedder === undefined || config?.dialect !== undefined) return embedder
+    const named = provider?.embeddingsFor?.find(([pattern]) => pattern.test(model))?.[1]
+    return dialects.get(named ?? embedder.name) ?? embedder
+  }
   const optionsOf = (dialect: Dialect): Json => ({
     ...(dialect.name === provider?.dialect ? provider.options : provider?.dialectOptions?.[dialect.name]),
     ...(dialect === main ? config?.options : {}),
   })
   return (upstreamModel, options, report, answers = 'text') => {
-    const dialect = answers === 'embeddings' ? embedder : dialectOf(upstreamModel)
+    const dialect = answers === 'embeddings' ? embedderFor(upstreamModel) : dialectOf(upstreamModel)
     if (dialect === undefined) {
       report('provider', `${shared.providerName} speaks ${main.name} and makes no embeddings that could be asked for`)
       return undefined

@@ -129,9 +129,11 @@ export interface Provider {
   readonly dialectFor?: (upstreamModel: string) => string | undefined
   /** Dialect in which it makes embeddings; `none`: it makes none that the gateway could ask for. Default: as its dialect says. */
   readonly embeddings?: string
+  /** Dialects of those that are asked in another one: the first whose pattern the upstream id fits. */
+  readonly embeddingsFor?: readonly (readonly [model: RegExp, dialect: string])[]
   /** Options (quirks) of this vendor, for `dialect`. */
   readonly options?: { readonly [option: string]: unknown }
-  /** Options for the other dialects that `dialectFor` may name. */
+  /** Options for the other dialects that it may be asked in. */
   readonly dialectOptions?: { readonly [dialect: string]: { readonly [option: string]: unknown } }
   /** Extra settings of this vendor beyond the common ones; unknown keys are errors. */
   readonly settings?: ZodType

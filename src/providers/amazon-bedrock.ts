@@ -29,15 +29,31 @@ export const amazonBedrock: Provider = {
   dialect: 'bedrock-converse',
   // Converse knows of these only what is open.
   dialectFor: (model) => (/(?:^|\.)openai\.gpt-(?!oss)/.test(model) ? 'openai-responses' : undefined),
+  embeddings: 'titan-embed',
+  embeddingsFor: [[/(?:^|\.)cohere\./, 'cohere-embed']],
   dialectOptions: {
     'anthropic-invoke': CLAUDE_OPTIONS_CHECKED,
+    'cohere-embed': { path: '/model/{model}/invoke', model_in_body: false, image_urls: 'text' },
     // It runs no tools itself at this address.
     'openai-responses': { ...GPT_ON_BEDROCK, path: '/openai/v1/responses', builtin_tools: false },
   },
   settings,
   priceProvider: 'aws',
   // `regional.` stands for several prefixes (us., eu., ...) that depend on the account's region: such ids are named by the operator.
-  models: { exclude: /embed|sonic|^regional\./ },
+  models: {
+    exclude: /sonic|^regional\./,
+    // The price data know the first generation alone, and would take this one for it.
+    list: [
+      {
+        slug: 'amazon/titan-embed-text-v2',
+        name: 'Titan Text Embeddings V2',
+        upstreamModel: 'amazon.titan-embed-text-v2:0',
+        contextLength: 8_192,
+        pricing: { input: 0.02, output: 0 },
+        answers: 'embeddings',
+      },
+    ],
+  },
   homepage: 'https://aws.amazon.com/bedrock/',
   statusPage: 'https://health.aws.amazon.com/health/status',
   privacyPolicy: 'https://aws.amazon.com/privacy/',

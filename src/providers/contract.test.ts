@@ -107,6 +107,12 @@ describe.each(PROVIDERS.map((provider) => [provider.slug, provider] as const))('
     else expect(url.protocol).toBe('https:')
   })
 
+  test('makes embeddings in dialects that make them', () => {
+    const { embeddings = 'none', embeddingsFor = [] } = provider
+    const named = [embeddings, ...embeddingsFor.map(([, dialect]) => dialect)].filter((dialect) => dialect !== 'none')
+    for (const dialect of named) expect(dialects.get(dialect)?.answers).toBe('embeddings')
+  })
+
   test('declares options its dialects know', () => {
     const declared = { [provider.dialect]: provider.options ?? {}, ...provider.dialectOptions }
     for (const [dialect, options] of Object.entries(declared)) {

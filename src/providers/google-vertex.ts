@@ -113,8 +113,8 @@ export const googleVertex: Provider = {
   },
   credentialSetting: 'credentials',
   dialect: 'gemini',
-  // Asked one by one there, in a format of their own (`:predict`).
-  embeddings: 'none',
+  embeddings: 'vertex-predict',
+  embeddingsFor: [[/^gemini-(?!embedding-001$)/, 'vertex-embed-content']],
   options: {
     path: '/publishers/google/models',
     service_tier_header: 'x-vertex-ai-llm-shared-request-type',
@@ -129,6 +129,7 @@ export const googleVertex: Provider = {
   },
   dialectOptions: {
     'openai-chat': { path: '/endpoints/openapi/chat/completions' },
+    'vertex-predict': { one_by_one: ['gemini-embedding-001'] },
     'anthropic-messages': {
       ...CLAUDE_OPTIONS,
       path: '/publishers/anthropic/models/{model}:rawPredict',
@@ -146,7 +147,7 @@ export const googleVertex: Provider = {
   settings,
   priceProvider: 'google',
   // Older Claude models have dated ids here, which the price data do not know: the operator names them.
-  models: { author: 'google', exclude: /^claude-(?:3|4|sonnet-4-5)|embedding|-tts|-live|gemini-1\.|^gemini-(flash|pro)-1\.5|^gemini-pro$|^gemma/ },
+  models: { author: 'google', exclude: /^claude-(?:3|4|sonnet-4-5)|-tts|-live|gemini-1\.|^gemini-(flash|pro)-1\.5|^gemini-pro$|^gemma/ },
   homepage: 'https://cloud.google.com/vertex-ai',
   statusPage: 'https://status.cloud.google.com',
   privacyPolicy: 'https://cloud.google.com/terms/cloud-privacy-notice',

@@ -14,7 +14,7 @@ export interface EmbeddingsVoice {
   /** The texts a body asks vectors for, in their order. */
   readonly textsOf: (body: Json) => readonly unknown[]
   readonly dimensionsOf: (body: Json) => unknown
-  /** An answer with these vectors; without a count of tokens where `tokens` is undefined. */
+  /** An answer with these vectors, one at the most where it is asked for one at a time; without a count of tokens where `tokens` is undefined. */
   readonly answer: (vectors: readonly unknown[], tokens: number | undefined) => Json
 }
 
@@ -42,8 +42,11 @@ export function targetOf<O>(dialect: Dialect<O>, { model, options }: Pick<Embedd
 /** What every format of embeddings keeps to. */
 export function describeEmbeddingsContract(dialect: Dialect, voice: EmbeddingsVoice): void {
   const target = targetOf(dialect, voice)
+  // Of formats that take one input at a time every request is for one.
+  const atATime = dialect.batch?.({ options: target.options, upstreamModel: target.upstreamModel }).inputs ?? Infinity
+  const single = atATime === 1
   const encode = (request: ModelRequest): Json => JSON.parse(dialect.encodeRequest(request, target).body) as Json
-  const decode = (text: string, texts: readonly string[] = ['a', 'b']): readonly ModelEvent[] => {
+  const decode = (text: string, texts: readonly string[] = ['a', 'b'].slice(0, atATime)): readonly ModelEvent[] => {
     const decoder = dialect.decoder(asking({}, ...texts), target)
     const out: ModelEvent[] = []
     decoder.body(text, out)
@@ -64,10 +67,17 @@ export function describeEmbeddingsContract(dialect: Dialect, voice: EmbeddingsVo
 
   describe('requests', () => {
     it('are for vectors of each text, in their order, at the model of the endpoint', () => {
-      const { method, path, body } = dialect.encodeRequest(asking({}, 'one', 'two "words"', 'drei 🎉'), target)
-      expect(method).toBe('POST')
-      expect(`${path} ${body}`).toContain(voice.model)
-      expect(voice.textsOf(JSON.parse(body) as Json)).toEqual(['one', 'two "words"', 'drei 🎉'])
+      const texts = ['one', 'two "words"', 'drei 🎉']
+      for (const asked of single ? texts.map((text) => [text]) : [texts]) {
+        const { method, path, body } = dialect.encodeRequest(asking({}, ...asked), target)
+        expect(method).toBe('POST')
+        expect(`${path} ${body}`).toContain(voice.model)
+        expect(voice.textsOf(JSON.parse(body) as Json)).toEqual(asked)
+      }
+    })
+
+    it('want JSON in one piece', () => {
+      expect(dialect.encodeRequest(asking({}, 'a'), target).headers).toMatchObject({ accept: 'application/json' })
     })
 
     it('name the number of dimensions where the caller does', () => {
@@ -82,7 +92,7 @@ export function describeEmbeddingsContract(dialect: Dialect, voice: EmbeddingsVo
     })
 
     it('leave the request as it was', () => {
-      const request = asking({ dimensions: 8, input_type: 'search_query', encoding_format: 'base64' }, 'a', 'b')
+      const request = asking({ dimensions: 8, input_type: 'search_query', encoding_format: 'base64' }, ...['a', 'b'].slice(0, atATime))
       const before = structuredClone(request)
       dialect.encodeRequest(request, target)
       expect(request).toEqual(before)
@@ -93,7 +103,7 @@ export function describeEmbeddingsContract(dialect: Dialect, voice: EmbeddingsVo
     const vectors: readonly Vector[] = [
       [0.5, -1],
       [1e-9, 2],
-    ]
+    ].slice(0, atATime)
 
     it('are a vector for each input, with the tokens that were counted', () => {
       expect(answered(vectors, 7).at(-1)).toMatchObject({ type: 'response-end', reason: 'stop', vectors, usage: { inputTokens: 7, outputTokens: 0 } })
@@ -103,14 +113,16 @@ export function describeEmbeddingsContract(dialect: Dialect, voice: EmbeddingsVo
       expect(answered(vectors).at(-1)).not.toHaveProperty('usage')
     })
 
-    it.each([
-      ['too few', [[1]]],
-      ['too many', [[1], [2], [3]]],
-      ['an empty one', [[1], []]],
-      ['none that is a vector', [[1], 'not base64!']],
-      ['nothing in its place', [[1], null]],
-      ['numbers that are none', [[1], [null]]],
-    ])('with %s are none: nobody could tell which input went without', (_, some) => {
+    const before = single ? [] : [[1]]
+    const wrong: readonly (readonly [string, readonly unknown[]])[] = [
+      ['too few', before],
+      ...(single ? [] : [['too many', [[1], [2], [3]]] as const]),
+      ['an empty one', [...before, []]],
+      ['none that is a vector', [...before, 'not base64!']],
+      ['nothing in its place', [...before, null]],
+      ['numbers that are none', [...before, [null]]],
+    ]
+    it.each(wrong)('with %s are none: nobody could tell which input went without', (_, some) => {
       expect(failing(() => answered(some))).toMatchObject({ errorType: 'provider_unavailable', details: { source: 'provider' } })
     })
 

@@ -10,9 +10,12 @@ import type { EmbeddingsFound } from './decoder.ts'
 import { createEmbedder } from './embedder.ts'
 import { inputsOf, plainText, wishesOf, type EmbeddingInput } from './inputs.ts'
 import { bytesOf, remoteImages, untakeable } from './media.ts'
+import { modelPath } from './model-path.ts'
 
 const options = z.strictObject({
-  path: z.string().startsWith('/').default('/embed').describe('Appended to the base URL.'),
+  path: z.string().startsWith('/').default('/embed').describe('Appended to the base URL; `{model}` stands for the upstream model id.'),
+  model_in_body: z.boolean().default(true).describe('The body names the model; else its path does.'),
+  image_urls: z.enum(['object', 'text']).default('object').describe('How a picture is named: `{"url": ...}`, or by the address alone.'),
   input_type: z.string().default('search_document').describe('What vectors are for, where the caller does not say: the server wants to be told.'),
   most_inputs: mostInputs(96),
 })
@@ -33,17 +36,18 @@ export const cohereEmbed = createEmbedder({
 })
 
 function encodeRequest(request: ModelRequest, target: CohereTarget): EncodedRequest {
-  const { dimensions, inputType = target.options.input_type } = wishesOf(request)
+  const { path, model_in_body: modelInBody, input_type: usual } = target.options
+  const { dimensions, inputType = usual } = wishesOf(request)
   const inputs = inputsOf(request)
   const texts = inputs.map(plainText)
   const body = {
-    model: target.upstreamModel,
+    ...(modelInBody ? { model: target.upstreamModel } : {}),
     ...(texts.every((text) => text !== undefined) ? { texts } : { inputs: inputs.map((input) => encodeInput(input, target)) }),
     input_type: WORDS[inputType] ?? inputType,
     embedding_types: ['float'],
     ...(dimensions === undefined ? {} : { output_dimension: dimensions }),
   }
-  return { method: 'POST', path: target.options.path, headers: {}, body: JSON.stringify(body), dropped: [] }
+  return { method: 'POST', path: modelPath(path, target.upstreamModel), headers: {}, body: JSON.stringify(body), dropped: [] }
 }
 
 function encodeInput(input: EmbeddingInput, target: CohereTarget): JsonObject {
@@ -55,11 +59,13 @@ function encodePart(part: ContentPart, target: CohereTarget): JsonObject {
   if (part.type === 'input_text') return { type: 'text', text: part.text }
   if (part.type !== 'input_image') throw untakeable(`${part.type.slice('input_'.length)} input`, target)
   const { mimeType, data } = bytesOf(part, target)
-  return { type: 'image_url', image_url: { url: `data:${mimeType};base64,${data}` } }
+  const url = `data:${mimeType};base64,${data}`
+  return { type: 'image_url', image_url: target.options.image_urls === 'text' ? url : { url } }
 }
 
+/** Some servers leave out the kind of numbers where only one is asked for. */
 function read({ embeddings, meta, id }: JsonObject): EmbeddingsFound {
-  const vectors = isObject(embeddings) ? embeddings['float'] : undefined
+  const vectors = isObject(embeddings) ? embeddings['float'] : embeddings
   return { vectors: Array.isArray(vectors) ? vectors : undefined, usage: usageOf(meta), id: asString(id) }
 }
 

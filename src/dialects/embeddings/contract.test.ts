@@ -41,6 +41,40 @@ const VOICES: { readonly [dialect: string]: EmbeddingsVoice } = {
       meta: { api_version: { version: '2' }, ...(tokens === undefined ? {} : { billed_units: { input_tokens: tokens } }) },
     }),
   },
+  'titan-embed': {
+    model: 'embed-1',
+    options: {},
+    textsOf: ({ inputText }) => [inputText],
+    dimensionsOf: ({ dimensions }) => dimensions,
+    answer: ([embedding], tokens) => ({
+      ...(embedding === undefined ? {} : { embedding, embeddingsByType: { float: embedding } }),
+      ...(tokens === undefined ? {} : { inputTextTokenCount: tokens }),
+    }),
+  },
+  'vertex-predict': {
+    model: 'embed-1',
+    options: {},
+    textsOf: ({ instances }) => (instances as readonly Json[]).map(({ content }) => content),
+    dimensionsOf: ({ parameters }) => (parameters as Json | undefined)?.['outputDimensionality'],
+    answer: (vectors, tokens) => ({
+      predictions: vectors.map((values, index) => {
+        const counted = tokens === undefined ? {} : { token_count: index === 0 ? tokens - vectors.length + 1 : 1 }
+        return { embeddings: { values, statistics: { truncated: false, ...counted } } }
+      }),
+      metadata: { billableCharacterCount: 12 },
+    }),
+  },
+  'vertex-embed-content': {
+    model: 'embed-1',
+    options: {},
+    textsOf: ({ content }) => (content as { parts: readonly Json[] }).parts.map(({ text }) => text),
+    dimensionsOf: ({ embedContentConfig: config }) => (config as Json | undefined)?.['outputDimensionality'],
+    answer: ([values], tokens) => ({
+      ...(values === undefined ? {} : { embedding: { values } }),
+      truncated: false,
+      ...(tokens === undefined ? {} : { usageMetadata: { promptTokenCount: tokens, totalTokenCount: tokens } }),
+    }),
+  },
 }
 
 describe.each(Object.entries(VOICES))('%s', (name, voice) => {

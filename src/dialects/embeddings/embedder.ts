@@ -15,6 +15,11 @@ export const createEmbedder = <Options>({ read, ...format }: EmbeddingsFormat<Op
   framing: 'sse',
   answers: 'embeddings',
   supports: [],
+  encodeRequest(request, target) {
+    const encoded = format.encodeRequest(request, target)
+    // Nobody streams vectors, and some servers refuse to be asked for it.
+    return { ...encoded, headers: { accept: 'application/json', ...encoded.headers } }
+  },
   decoder: (request, target) => new EmbeddingsDecoder(request, target, read),
   decodeError: (status, headers, body, target) => classifyUpstreamError({ status, headers, body, providerName: target.providerName }),
 })

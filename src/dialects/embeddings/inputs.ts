@@ -1,6 +1,8 @@
+import type { Target } from '../../core/dialect.ts'
 import type { InputItem, JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { contentParts, type ContentPart } from '../shared/content-parts.ts'
+import { untakeable } from './media.ts'
 
 /** What one vector is made of: parts that are read together, or a text that the caller has cut into tokens of the model. */
 export type EmbeddingInput = { readonly parts: readonly ContentPart[] } | { readonly tokens: readonly number[] }
@@ -18,6 +20,16 @@ export function plainText(input: EmbeddingInput): string | undefined {
   if ('tokens' in input) return undefined
   const [first, ...rest] = input.parts
   return first?.type === 'input_text' && rest.length === 0 ? first.text : undefined
+}
+
+/** The text, for formats that take nothing else: of several parts one after the other. */
+export function textOf(input: EmbeddingInput, target: Pick<Target, 'providerName'>): string {
+  if ('tokens' in input) throw untakeable('tokens instead of text', target)
+  const texts = input.parts.map((part) => {
+    if (part.type !== 'input_text') throw untakeable(`${part.type.slice('input_'.length)} input`, target)
+    return part.text
+  })
+  return texts.join('\n')
 }
 
 /** What the caller says of the vectors it wants. */

@@ -2,8 +2,12 @@ import { describe, expect, it } from 'vitest'
 import type { Dialect } from '../../core/dialect.ts'
 import type { InputItem, InputPart } from '../../core/item.ts'
 import { asking, targetOf } from '../../testing/embeddings-contract.ts'
+import type { ModelEvent } from '../../core/event.ts'
 import { cohereEmbed } from './cohere.ts'
 import { geminiEmbeddings } from './gemini.ts'
+import { titanEmbed } from './titan.ts'
+import { vertexEmbedContent } from './vertex-embed-content.ts'
+import { vertexPredict } from './vertex-predict.ts'
 
 type Json = { readonly [field: string]: unknown }
 
@@ -42,6 +46,136 @@ describe('cohere-embed', () => {
   })
 })
 
+/** What an answer in the vendor's own words comes to. */
+function decoded<O>(dialect: Dialect<O>, answer: Json, ...texts: readonly string[]): readonly ModelEvent[] {
+  const out: ModelEvent[] = []
+  dialect.decoder(asking({}, ...texts), targetOf(dialect, voice)).body(JSON.stringify(answer), out)
+  return out
+}
+
+/** As its vendor documents it: the request of a format, and what comes back. */
+function exchanged<O>(dialect: Dialect<O>, model: string, options: object, request: ReturnType<typeof asking>) {
+  const { path, body, dropped } = dialect.encodeRequest(request, { ...targetOf(dialect, { model, options }), media })
+  return { path, body: JSON.parse(body) as Json, dropped }
+}
+
+describe('cohere-embed where the path names the model', () => {
+  const options = { path: '/model/{model}/invoke', model_in_body: false, image_urls: 'text' }
+
+  it('has no name in its body, and pictures by their address alone', () => {
+    expect(exchanged(cohereEmbed, 'us.acme.embed-v4:0', options, asking({ dimensions: 512, input_type: 'query' }, 'a', 'b'))).toEqual({
+      path: '/model/us.acme.embed-v4%3A0/invoke',
+      body: { texts: ['a', 'b'], input_type: 'search_query', embedding_types: ['float'], output_dimension: 512 },
+      dropped: [],
+    })
+    expect(exchanged(cohereEmbed, 'embed-1', options, mixed).body).toMatchObject({
+      inputs: [
+        {
+          content: [
+            { type: 'text', text: 'a cat' },
+            { type: 'image_url', image_url: PNG },
+          ],
+        },
+        { content: [{ type: 'image_url', image_url: 'data:image/jpeg;base64,Ynll' }] },
+      ],
+    })
+  })
+
+  it('may answer with numbers of one kind alone, and count nothing', () => {
+    const answer = { id: 'e-1', response_type: 'embeddings_floats', embeddings: [[0.5], [1]], texts: ['a', 'b'] }
+    expect(decoded(cohereEmbed, answer, 'a', 'b')).toEqual([
+      { type: 'response-start', upstreamId: 'e-1' },
+      { type: 'response-end', reason: 'stop', vectors: [[0.5], [1]] },
+    ])
+  })
+})
+
+describe('titan-embed', () => {
+  it('is asked for one text, at the address of the model', () => {
+    expect(exchanged(titanEmbed, 'acme.embed-v2:0', {}, asking({ dimensions: 256, input_type: 'query' }, 'a cat'))).toEqual({
+      path: '/model/acme.embed-v2%3A0/invoke',
+      body: { inputText: 'a cat', dimensions: 256 },
+      dropped: ['input_type'],
+    })
+    expect(titanEmbed.batch!({ options: targetOf(titanEmbed, voice).options, upstreamModel: 'x' })).toEqual({ inputs: 1 })
+  })
+
+  it('answers with a vector and its count', () => {
+    const answer = { embedding: [0.25, -0.5], embeddingsByType: { float: [0.25, -0.5] }, inputTextTokenCount: 3 }
+    expect(decoded(titanEmbed, answer, 'a cat')).toMatchObject([{ type: 'response-end', vectors: [[0.25, -0.5]], usage: { inputTokens: 3 } }])
+  })
+})
+
+describe('vertex-predict', () => {
+  it('is asked for many texts, at the address of the model', () => {
+    expect(exchanged(vertexPredict, 'embed-005', {}, asking({ dimensions: 128, input_type: 'search_document' }, 'a', 'b'))).toEqual({
+      path: '/publishers/google/models/embed-005:predict',
+      body: {
+        instances: [
+          { content: 'a', task_type: 'RETRIEVAL_DOCUMENT' },
+          { content: 'b', task_type: 'RETRIEVAL_DOCUMENT' },
+        ],
+        parameters: { outputDimensionality: 128 },
+      },
+      dropped: [],
+    })
+    expect(exchanged(vertexPredict, 'gecko@003', {}, asking({ input_type: 'poetry' }, 'a'))).toEqual({
+      path: '/publishers/google/models/gecko@003:predict',
+      body: { instances: [{ content: 'a' }] },
+      dropped: ['input_type'],
+    })
+  })
+
+  it('takes as much at a time as it is said to', () => {
+    const { options } = targetOf(vertexPredict, { model: 'x', options: { one_by_one: ['alone'] } })
+    expect(vertexPredict.batch!({ options, upstreamModel: 'x' })).toEqual({ inputs: 250, tokens: 20_000 })
+    expect(vertexPredict.batch!({ options, upstreamModel: 'alone' })).toEqual({ inputs: 1 })
+  })
+
+  it('counts each text, and is estimated where it does not', () => {
+    const prediction = (values: readonly number[], count?: number) => ({
+      embeddings: { values, statistics: { truncated: false, ...(count === undefined ? {} : { token_count: count }) } },
+    })
+    expect(decoded(vertexPredict, { predictions: [prediction([1], 4), prediction([2], 5)] }, 'a', 'b')).toMatchObject([
+      { vectors: [[1], [2]], usage: { inputTokens: 9 } },
+    ])
+    expect(decoded(vertexPredict, { predictions: [prediction([1], 4), prediction([2])] }, 'a', 'b')[0]).not.toHaveProperty('usage')
+  })
+})
+
+describe('vertex-embed-content', () => {
+  it('is asked for one input, of text or pictures, at the address of the model', () => {
+    const [first] = mixed.input
+    expect(exchanged(vertexEmbedContent, 'embed-2', {}, { ...asking({ dimensions: 768, input_type: 'query' }), input: [first!] })).toEqual({
+      path: '/publishers/google/models/embed-2:embedContent',
+      body: {
+        content: { parts: [{ text: 'a cat' }, { inlineData: { mimeType: 'image/png', data: 'aGk=' } }] },
+        embedContentConfig: { taskType: 'RETRIEVAL_QUERY', outputDimensionality: 768 },
+      },
+      dropped: [],
+    })
+    expect(exchanged(vertexEmbedContent, 'embed-2', {}, asking({}, 'a')).body).toEqual({ content: { parts: [{ text: 'a' }] } })
+    expect(vertexEmbedContent.mediaUrls!(mixed, targetOf(vertexEmbedContent, voice))).toEqual([REMOTE])
+  })
+
+  it('answers with a vector and its count', () => {
+    const usageMetadata = { promptTokenCount: 6, totalTokenCount: 6, promptTokensDetails: [{ modality: 'TEXT', tokenCount: 6 }] }
+    expect(decoded(vertexEmbedContent, { embedding: { values: [0.5] }, usageMetadata, truncated: false }, 'a')).toMatchObject([
+      { vectors: [[0.5]], usage: { inputTokens: 6 } },
+    ])
+  })
+})
+
+describe('formats of text alone', () => {
+  it('read parts one after the other, and leave pictures to another endpoint', () => {
+    const parts = said({ type: 'input_text', text: 'a' }, { type: 'input_text', text: 'b' })
+    expect(bodyOf(titanEmbed, { ...asking({}), input: [parts] })).toEqual({ inputText: 'a\nb' })
+    expect(bodyOf(vertexPredict, { ...asking({}), input: [parts] })).toEqual({ instances: [{ content: 'a\nb' }] })
+    for (const dialect of [titanEmbed, vertexPredict] as readonly unknown[] as readonly Dialect[])
+      expect(() => bodyOf(dialect, { ...asking({}), input: [said(picture(PNG))] })).toThrow('takes no image input for embeddings')
+  })
+})
+
 describe('gemini-embeddings', () => {
   it('names a task it knows, and says that it leaves out any other', () => {
     expect(bodyOf(geminiEmbeddings, asking({ input_type: 'search_query' }, 'a'))).toMatchObject({ requests: [{ taskType: 'RETRIEVAL_QUERY' }] })
@@ -66,7 +200,7 @@ describe('gemini-embeddings', () => {
   })
 })
 
-describe.each([cohereEmbed, geminiEmbeddings] as readonly unknown[] as readonly Dialect[])(
+describe.each([cohereEmbed, geminiEmbeddings, titanEmbed, vertexPredict, vertexEmbedContent] as readonly unknown[] as readonly Dialect[])(
   '$name: another endpoint may take what this one cannot',
   (dialect) => {
     const sound: InputPart = { type: 'input_audio', input_audio: { data: 'x', format: 'wav' } }

@@ -1,0 +1,53 @@
+import type { Target } from '../../core/dialect.ts'
+import type { JsonObject } from '../../core/item.ts'
+import { createUsage, type Usage } from '../../core/usage.ts'
+import type { ContentPart } from '../shared/content-parts.ts'
+import { isObject } from '../shared/json.ts'
+import type { EmbeddingInput } from './inputs.ts'
+import { bytesOf, untakeable } from './media.ts'
+
+type Telling = Pick<Target, 'media' | 'providerName'>
+
+/** https://ai.google.dev/api/embeddings#tasktype, by the words of other vendors' callers. */
+const TASKS: { readonly [word: string]: string } = {
+  query: 'RETRIEVAL_QUERY',
+  search_query: 'RETRIEVAL_QUERY',
+  document: 'RETRIEVAL_DOCUMENT',
+  passage: 'RETRIEVAL_DOCUMENT',
+  search_document: 'RETRIEVAL_DOCUMENT',
+}
+const KNOWN_TASKS: ReadonlySet<string> = new Set([
+  ...Object.values(TASKS),
+  'SEMANTIC_SIMILARITY',
+  'CLASSIFICATION',
+  'CLUSTERING',
+  'QUESTION_ANSWERING',
+  'FACT_VERIFICATION',
+  'CODE_RETRIEVAL_QUERY',
+])
+
+/** What vectors are for, in the word of all formats of this kind; words it does not have are left out. */
+export function taskOf(inputType: string | undefined): { readonly task?: string; readonly dropped: readonly string[] } {
+  if (inputType === undefined) return { dropped: [] }
+  const task = TASKS[inputType] ?? inputType.toUpperCase()
+  return KNOWN_TASKS.has(task) ? { task, dropped: [] } : { dropped: ['input_type'] }
+}
+
+/** An input as content of a conversation. */
+export function partsOf(input: EmbeddingInput, target: Telling): readonly JsonObject[] {
+  if ('tokens' in input) throw untakeable('tokens instead of text', target)
+  return input.parts.map((part) => encodePart(part, target))
+}
+
+function encodePart(part: ContentPart, target: Telling): JsonObject {
+  if (part.type === 'input_text') return { text: part.text }
+  if (part.type !== 'input_image') throw untakeable(`${part.type.slice('input_'.length)} input`, target)
+  const { mimeType, data } = bytesOf(part, target)
+  return { inlineData: { mimeType, data } }
+}
+
+/** Not all models count; what went unsaid is estimated. */
+export function usageOf(usage: unknown): Usage | undefined {
+  const count = isObject(usage) ? (usage['promptTokenCount'] ?? usage['totalTokenCount']) : undefined
+  return typeof count === 'number' && count > 0 ? createUsage({ inputTokens: count, raw: usage }) : undefined
+}
