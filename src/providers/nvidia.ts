@@ -8,7 +8,7 @@ export const nvidia: Provider = {
   dialect: 'openai-chat',
   dialectOptions: {
     'openai-embeddings': {
-      input_types: { search_query: 'query', search_document: 'passage', document: 'passage' },
+      input_types: { search_query: 'query', search_document: 'passage', document: 'passage', classification: '', clustering: '' },
       // "'input_type' parameter is required for asymmetric models", which are most of them.
       input_type: 'passage',
     },

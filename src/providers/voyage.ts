@@ -13,7 +13,7 @@ export const voyage: Provider = {
     user: false,
     // Of its larger models; the smaller ones take more.
     most_tokens: 120_000,
-    input_types: { search_query: 'query', search_document: 'document', passage: 'document' },
+    input_types: { search_query: 'query', search_document: 'document', passage: 'document', classification: '', clustering: '' },
   },
   priceProvider: 'voyageai',
   // Asked elsewhere, in a format of its own.

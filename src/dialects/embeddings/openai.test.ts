@@ -26,6 +26,16 @@ describe('a request', () => {
     expect(bodyOf(asking({ input_type: 'search_query' }, 'a'))).not.toHaveProperty('input_type')
   })
 
+  it('leaves out a purpose that the server does not know, and says so', () => {
+    const words = { input_types: { search_query: 'query', clustering: '' } }
+    const { body, dropped } = encode(asking({ input_type: 'clustering' }, 'a'), words)
+    expect(JSON.parse(body)).not.toHaveProperty('input_type')
+    expect(dropped).toEqual(['input_type'])
+    const told = encode(asking({ input_type: 'clustering' }, 'a'), { ...words, input_type: 'query' })
+    expect(JSON.parse(told.body)).toHaveProperty('input_type', 'query')
+    expect(told.dropped).toEqual(['input_type'])
+  })
+
   it('says it for callers who do not, where the server wants to be told', () => {
     const asks = { input_types: { search_query: 'query', search_document: 'passage' }, input_type: 'passage' }
     expect(bodyOf(asking({}, 'a'), asks)).toHaveProperty('input_type', 'passage')

@@ -17,7 +17,9 @@ const options = z.strictObject({
   input_types: z
     .record(z.string(), z.string())
     .optional()
-    .describe('Servers that take `input_type`: their words, by those of callers; a word that is not among them is sent as it is.'),
+    .describe(
+      'Servers that take `input_type`: their words, by those of callers, or nothing where they have none; a word that is not among them is sent as it is.',
+    ),
   input_type: z.string().optional().describe('What vectors are for, where the caller does not say: for such servers that want to be told.'),
   user: z.boolean().default(true).describe('Takes `user`; others may refuse what they do not know.'),
   base64: z.boolean().default(true).describe('Vectors may be asked for as base64; else they are, for callers who want them so, made of numbers.'),
@@ -42,7 +44,8 @@ export const openAiEmbeddings = createEmbedder({
 function encodeRequest(request: ModelRequest, { upstreamModel, options: declared }: Target<Options>): EncodedRequest {
   const { dimensions, base64, inputType } = wishesOf(request)
   const { path, dimensions_field: dimensionsField, input_types: words, input_type: usual } = declared
-  const purpose = inputType ?? usual
+  const told = wordFor(inputType, words)
+  const purpose = told ?? wordFor(usual, words)
   const withoutUser = !declared.user && request.user != null
   const own = Object.entries(request).filter(([field, value]) => !OWN_FIELDS.has(field) && value != null && !(withoutUser && field === 'user'))
   const body = {
@@ -52,15 +55,22 @@ function encodeRequest(request: ModelRequest, { upstreamModel, options: declared
     ...(dimensions === undefined ? {} : { [dimensionsField]: dimensions }),
     // Numbers are what every server sends unasked, and not all know a word for them.
     ...(base64 && declared.base64 ? { encoding_format: 'base64' } : {}),
-    ...(purpose === undefined || words === undefined ? {} : { input_type: words[purpose] ?? purpose }),
+    ...(purpose === undefined ? {} : { input_type: purpose }),
   }
   return {
     method: 'POST',
     path,
     headers: {},
     body: JSON.stringify(body),
-    dropped: [...(inputType !== undefined && words === undefined ? ['input_type'] : []), ...(withoutUser ? ['user'] : [])],
+    dropped: [...(inputType !== undefined && told === undefined ? ['input_type'] : []), ...(withoutUser ? ['user'] : [])],
   }
+}
+
+/** What vectors are for, as the server says it; undefined where it cannot. */
+function wordFor(purpose: string | undefined, words: Options['input_types']): string | undefined {
+  if (purpose === undefined || words === undefined) return undefined
+  const word = Object.hasOwn(words, purpose) ? words[purpose] : purpose
+  return word === '' ? undefined : word
 }
 
 /** Where there is more than text, servers read what the gateway's own callers write. */
