@@ -1,4 +1,4 @@
-// What a server wants of V8 and of the C library, and both read only when a process begins.
+// What a server wants of V8, of the C library and of libuv, which read it only when a process begins.
 import { accessSync, constants } from 'node:fs'
 import { basename, isAbsolute } from 'node:path'
 
@@ -17,6 +17,12 @@ export const V8_OPTIONS = [`${REDUCER}=300000`]
 export const ALLOCATOR = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '262144' }
 
 /**
+ * libuv reads it with its first piece of work. Half of these threads look names up (`src/lib/lookup.ts`), each for as long as a name server says
+ * nothing: with libuv's own four, two names whose servers are silent keep every provider from being found.
+ */
+export const THREADS = { UV_THREADPOOL_SIZE: '16' }
+
+/**
  * Lets this process begin again with these settings: the same process, id, standard streams and environment, some forty milliseconds later.
  * What the operator has set stays as it is. Does nothing where that was done or where it could not work; `SIGNALBOX_BEGIN_AGAIN=never` is
  * for whatever is not foreseen here, as Node ends a process that the kernel does not let begin again.
@@ -24,7 +30,7 @@ export const ALLOCATOR = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '26214
 export function becomeServer() {
   const { execArgv, execPath, argv, env } = process
   if (env.SIGNALBOX_BEGIN_AGAIN === 'never' || execArgv.some((option) => option.startsWith(REDUCER)) || !mayBeginAgain()) return
-  process.execve?.(execPath, [execPath, ...V8_OPTIONS, ...execArgv, ...argv.slice(1)], { ...ALLOCATOR, ...env })
+  process.execve?.(execPath, [execPath, ...V8_OPTIONS, ...execArgv, ...argv.slice(1)], { ...ALLOCATOR, ...THREADS, ...env })
 }
 
 function mayBeginAgain() {

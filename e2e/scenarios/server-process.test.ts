@@ -47,7 +47,9 @@ describe.skipIf(process.platform !== 'linux')('the process of a server', () => {
   it('begins with what servers want of V8 and the C library, under the id its parent knows', async () => {
     const { options, environment } = await serve(['--max-old-space-size=1000'], { MINE: 'stays' })
     expect(options).toEqual([`${OPTION}=300000`, '--max-old-space-size=1000'])
-    expect(environment).toEqual(expect.arrayContaining(['MALLOC_ARENA_MAX=1', 'MALLOC_TRIM_THRESHOLD_=262144', 'MINE=stays']))
+    expect(environment).toEqual(
+      expect.arrayContaining(['MALLOC_ARENA_MAX=1', 'MALLOC_TRIM_THRESHOLD_=262144', 'UV_THREADPOOL_SIZE=16', 'MINE=stays']),
+    )
   })
 
   it('ends in order when its parent tells it to', async () => {
@@ -57,10 +59,11 @@ describe.skipIf(process.platform !== 'linux')('the process of a server', () => {
     expect(await ended).toEqual([0, null])
   })
 
-  it('keeps what the operator has chosen of the allocator', async () => {
-    const { options, environment } = await serve([], { MALLOC_ARENA_MAX: '4' })
+  it('keeps what the operator has chosen of the allocator and of threads', async () => {
+    const { options, environment } = await serve([], { MALLOC_ARENA_MAX: '4', UV_THREADPOOL_SIZE: '6' })
     expect(options).toEqual([`${OPTION}=300000`])
-    expect(environment).toContain('MALLOC_ARENA_MAX=4')
+    expect(environment).toEqual(expect.arrayContaining(['MALLOC_ARENA_MAX=4', 'UV_THREADPOOL_SIZE=6']))
+    expect(environment).not.toContain('UV_THREADPOOL_SIZE=16')
     expect(environment).not.toContain('MALLOC_ARENA_MAX=1')
   })
 

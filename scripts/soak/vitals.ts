@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ALLOCATOR, V8_OPTIONS } from '../../bin/server-process.js'
+import { ALLOCATOR, THREADS, V8_OPTIONS } from '../../bin/server-process.js'
 
 /** What the gateway says of itself after a full collection in all its threads. Bytes. */
 export interface Vitals {
@@ -44,7 +44,7 @@ export async function startSoakedGateway(directory: string, env: { readonly [nam
   const child = fork(join(import.meta.dirname, 'gateway.ts'), ['serve'], {
     cwd: directory,
     // As servers run; a child with a channel cannot begin again by itself.
-    env: { PATH: process.env['PATH'] ?? '', ...ALLOCATOR, ...env },
+    env: { PATH: process.env['PATH'] ?? '', ...ALLOCATOR, ...THREADS, ...env },
     execArgv: ['--expose-gc', ...V8_OPTIONS],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })

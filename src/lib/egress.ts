@@ -1,7 +1,7 @@
-import { lookup as dnsLookup } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
 import { checkAddress, checkHeaders, checkUrl, EgressError, hostOf, type EgressPolicy } from './egress-policy.ts'
+import { createBoundedLookup, lookupThreads } from './lookup.ts'
 import { Agent, buildConnector, requestThrough } from './undici.ts'
 
 export { EgressError } from './egress-policy.ts'
@@ -76,8 +76,9 @@ export interface Egress {
   close(): Promise<void>
 }
 
-const systemResolver: Resolver = async (host) =>
-  (await dnsLookup(host, { all: true, verbatim: true })).map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
+/** A quarter of the threads that look names up: another thread of the gateway has as many, and half is for the names of providers. */
+const addressesOf = createBoundedLookup({ most: Math.max(1, Math.floor(lookupThreads() / 4)), waiting: 1_000, limitMs: 5_000 })
+const systemResolver: Resolver = async (host) => (await addressesOf(host)).map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
 
 /**
  * The only way out for addresses that users choose. A name is resolved once per connection, every address it has is checked, and the

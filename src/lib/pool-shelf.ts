@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici'
+import { createLookup } from './lookup.ts'
 import { Client, isConnected, Pool } from './undici.ts'
 
 export interface PoolShelfOptions {
@@ -37,6 +38,8 @@ class KeptClient extends Client {
     return super.dispatch(options, handler)
   }
 }
+
+const lookup = createLookup()
 
 /** Pools by origin and connect limit. A pool that is put away finishes what it has begun. */
 export class PoolShelf {
@@ -83,7 +86,7 @@ export class PoolShelf {
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: this.#options.keepAliveMs ?? 15_000,
-      connect: { timeout: connectTimeoutMs },
+      connect: { timeout: connectTimeoutMs, lookup },
     })
     const shelved: Shelved = { pool, places: 0, usedAt: now, lookedAt: now }
     pool.on('connectionError', () => void shelved.places--)
