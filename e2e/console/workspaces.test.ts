@@ -184,6 +184,7 @@ describe.skipIf(!hasBrowser)('the workspaces page', () => {
     await form.getByLabel('Per day').fill('3')
     await form.getByRole('button', { name: 'Save budgets' }).click()
     await expect.poll(() => budgets(id), { timeout: 15_000 }).toEqual([['daily', 3]])
+    await expect.poll(() => form.getByRole('button', { name: 'Save budgets' }).isDisabled()).toBe(true)
     await page.getByRole('button', { name: 'Close' }).click()
     await page.getByRole('button', { name: 'Create workspace' }).click()
     const creation = page.getByRole('form', { name: 'New workspace' })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { changesOf, withoutNulls } from './changes.ts'
+import { changesOf, isChanged, withoutNulls } from './changes.ts'
 
 it('a change sends what differs, an emptied field as null', () => {
   const before = { name: 'a', limit: 5 as number | null, models: ['x', 'y'], rates: { rpm: 1 } as { rpm: number } | null, on: true }
@@ -18,4 +18,19 @@ it('a list is not an object with the same entries', () => {
 
 it('what is made new leaves out what is null, and keeps zero, false and nothing', () => {
   expect(withoutNulls({ limit: null, zero: 0, no: false, text: '', list: [] })).toEqual({ zero: 0, no: false, text: '', list: [] })
+})
+
+it('a form is changed until all of it is as it was', () => {
+  const before = { name: 'a', rates: { rpm: '' as number | string }, models: ['x'] }
+  expect([{ ...before }, { ...before, rates: { rpm: '' } }, { ...before, models: ['x'] }].map((after) => isChanged(before, after))).toEqual([
+    false,
+    false,
+    false,
+  ])
+  expect(
+    [
+      { ...before, rates: { rpm: 1 } },
+      { ...before, models: ['x', 'y'] },
+    ].map((after) => isChanged(before, after)),
+  ).toEqual([true, true])
 })

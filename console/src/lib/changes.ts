@@ -9,6 +9,9 @@ export function withoutNulls<T extends object>(body: T): { readonly [K in keyof 
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null)) as T
 }
 
+/** Whether something in `after` is not as it was. */
+export const isChanged = (before: object, after: object): boolean => !isSame(before, after)
+
 function isSame(one: unknown, other: unknown): boolean {
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other
   if (Array.isArray(one) !== Array.isArray(other)) return false

@@ -1,6 +1,7 @@
 import { Button, Group, Stack } from '@mantine/core'
 import type { FormEvent, ReactNode } from 'react'
 import { Problem } from './problem.tsx'
+import { useUnsaved } from './unsaved.tsx'
 
 export interface EditFormProps {
   readonly label: string
@@ -11,13 +12,16 @@ export interface EditFormProps {
   readonly problem: Error | null
   /** Nothing was changed, or something is missing. */
   readonly disabled?: boolean
+  /** Something was typed or chosen that is lost when the form goes, be it right or not. */
+  readonly unsaved: boolean
   readonly onSubmit: () => void
   readonly onCancel?: () => void
   readonly children: ReactNode
 }
 
 /** Fields under each other, with why they were refused and a button at the end. */
-export function EditForm({ label, action, busy, problem, disabled = false, onSubmit, onCancel, children }: EditFormProps): ReactNode {
+export function EditForm({ label, action, busy, problem, disabled = false, unsaved, onSubmit, onCancel, children }: EditFormProps): ReactNode {
+  useUnsaved(unsaved)
   const submit = (event: FormEvent): void => {
     event.preventDefault()
     onSubmit()

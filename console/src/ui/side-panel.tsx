@@ -1,5 +1,6 @@
 import { Drawer } from '@mantine/core'
-import type { KeyboardEvent, ReactNode } from 'react'
+import type { ReactNode } from 'react'
+import { useGuard } from './unsaved.tsx'
 
 export interface SidePanelProps {
   readonly title: string
@@ -10,17 +11,12 @@ export interface SidePanelProps {
   readonly children: ReactNode
 }
 
-/** One thing of a list, beside it. Questions asked within close by themselves: Escape takes away what lies on top, and no more. */
+/** One thing of a list, beside it. What is typed in it is kept until somebody says otherwise. */
 export function SidePanel({ title, opened, onClose, size, children }: SidePanelProps): ReactNode {
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const { currentTarget, target } = event
-    // A question is no part of this element, though its events come by; an open list of choices says that Escape is for it.
-    const isHere = target instanceof Element && currentTarget.contains(target) && target.getAttribute('data-mantine-stop-propagation') !== 'true'
-    if (event.key === 'Escape' && isHere) onClose()
-  }
+  const { close, onKeyDown, around } = useGuard(opened, onClose)
   return (
-    <Drawer opened={opened} onClose={onClose} title={title} position="right" size={size} closeOnEscape={false} onKeyDown={onKeyDown}>
-      {children}
+    <Drawer opened={opened} onClose={close} title={title} position="right" size={size} closeOnEscape={false} onKeyDown={onKeyDown}>
+      {around(children)}
     </Drawer>
   )
 }

@@ -47,6 +47,7 @@ export function CreateDestination({ words, workspace, onCreated }: CreateDestina
     <DestinationForm
       // What was complained about belongs to the type before.
       key={type}
+      initial={{ ...emptyDraft(fields), workspace }}
       draft={draft}
       onDraft={setDraft}
       fields={fields}

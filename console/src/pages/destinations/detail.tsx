@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { useRead } from '../../api/hooks.ts'
 import { count } from '../../lib/format.ts'
 import { Loaded } from '../../ui/loaded.tsx'
+import { useLeaving } from '../../ui/unsaved.tsx'
 import { DeadLetters } from './dead-letters.tsx'
 import type { DestinationWords } from './document.ts'
 import { STATUS_EVERY_MS } from './list.tsx'
@@ -23,10 +24,11 @@ export function Detail({ id, words, workspaceOf, tab, onTab, onDeleted }: Detail
   const destination = useRead('GET /api/v1/observability/destinations/{id}', { params: { id } })
   const { data: status } = useRead('GET /api/v1/observability/destinations/{id}/status', { params: { id } }, { every: STATUS_EVERY_MS })
   const dead = status?.data.dead ?? 0
+  const leaving = useLeaving()
   return (
     <Loaded of={destination}>
       {({ data }) => (
-        <Tabs value={tab} onChange={(next) => next !== null && onTab(next)} keepMounted={false}>
+        <Tabs value={tab} onChange={(next) => next !== null && leaving(() => onTab(next))} keepMounted={false}>
           <Tabs.List mb="md">
             <Tabs.Tab value="status">Status</Tabs.Tab>
             <Tabs.Tab value="settings">Settings</Tabs.Tab>

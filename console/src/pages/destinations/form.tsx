@@ -1,8 +1,10 @@
 import { Alert, Button, Group, List, Select, Stack, Switch, Text, TextInput, Title } from '@mantine/core'
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react'
 import { useWorkspaces } from '../../api/workspaces.ts'
+import { isChanged } from '../../lib/changes.ts'
 import { KeyPicker } from '../../ui/key-picker.tsx'
 import { Problem } from '../../ui/problem.tsx'
+import { useUnsaved } from '../../ui/unsaved.tsx'
 import type { Broadcast, Draft } from './body.ts'
 import { Fields } from './field-control.tsx'
 import { FilterEditor } from './filter-editor.tsx'
@@ -12,6 +14,8 @@ import type { Field } from './schema-fields.ts'
 import type { Json, Problems } from './values.ts'
 
 export interface DestinationFormProps {
+  /** As it was before anything was typed. */
+  readonly initial: Draft
   readonly draft: Draft
   readonly onDraft: (draft: Draft) => void
   readonly fields: readonly Field[]
@@ -35,10 +39,11 @@ const PLACES = ['type', 'name', 'workspace_id', 'sampling_rate', 'privacy_mode',
 
 /** Everything of a destination that can be chosen. Problems show once it was tried to save. */
 export function DestinationForm(props: DestinationFormProps): ReactNode {
-  const { draft, onDraft, fields, words, stored, refusal, children, submit, busy, canSubmit = true, onSubmit } = props
+  const { initial, draft, onDraft, fields, words, stored, refusal, children, submit, busy, canSubmit = true, onSubmit } = props
   const [tried, setTried] = useState(false)
   const [badJson, setBadJson] = useState<string>()
   const form = useRef<HTMLFormElement>(null)
+  useUnsaved(badJson !== undefined || isChanged(initial, draft))
   const own: Problems = { ...props.problems, ...(badJson === undefined ? {} : { filter_rules: badJson }) }
   const refused = refusedFields(refusal)
   const problems: Problems = { ...refused, ...(tried ? own : {}) }

@@ -1,4 +1,4 @@
-import { Button, Drawer, Select } from '@mantine/core'
+import { Button, Select } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useSearchParams } from 'wouter'
 import { useRead } from '../../api/hooks.ts'
@@ -6,6 +6,7 @@ import { usePages } from '../../api/pages.ts'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Problem } from '../../ui/problem.tsx'
+import { SidePanel } from '../../ui/side-panel.tsx'
 import { CreateDestination } from './create.tsx'
 import { Detail } from './detail.tsx'
 import { DestinationList, NoDestinations } from './list.tsx'
@@ -78,15 +79,7 @@ function OpenedDrawer({ search, onGo, workspaceOf }: OpenedDrawerProps): ReactNo
   const { data } = useRead('GET /api/v1/observability/destinations/{id}', { params: { id: opened ?? '' } }, { when: opened !== null })
   const name = data?.data.id === opened ? data?.data.name : undefined
   return (
-    <Drawer
-      opened={isNew || opened !== null}
-      onClose={() => onGo({})}
-      position="right"
-      size="min(760px, 100vw)"
-      title={isNew ? 'New destination' : (name ?? 'Destination')}
-      // What somebody is typing is not lost by a click beside it.
-      closeOnClickOutside={!isNew && tab !== 'settings'}
-    >
+    <SidePanel opened={isNew || opened !== null} onClose={() => onGo({})} size={760} title={isNew ? 'New destination' : (name ?? 'Destination')}>
       <Loaded of={words}>
         {(known) =>
           isNew ? (
@@ -106,6 +99,6 @@ function OpenedDrawer({ search, onGo, workspaceOf }: OpenedDrawerProps): ReactNo
           )
         }
       </Loaded>
-    </Drawer>
+    </SidePanel>
   )
 }

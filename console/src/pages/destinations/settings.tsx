@@ -44,6 +44,7 @@ export function Settings({ destination, words }: SettingsProps): ReactNode {
       <DestinationForm
         // What was typed is what is stored now: nothing was tried yet.
         key={times}
+        initial={draftOfDestination(before, fields)}
         draft={draft}
         onDraft={edit}
         fields={fields}

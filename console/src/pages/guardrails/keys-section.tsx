@@ -6,6 +6,7 @@ import { useApi, useChange, useRead } from '../../api/hooks.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Problem } from '../../ui/problem.tsx'
+import { useUnsaved } from '../../ui/unsaved.tsx'
 
 export interface KeysSectionProps {
   readonly id: string
@@ -88,6 +89,7 @@ function Assign({ id, workspaceId, assigned }: AssignProps): ReactNode {
   const keys = useQuery({ queryKey: ['GET /api/v1/keys', 'every', workspaceId], queryFn: ({ signal }) => everyKey(api, workspaceId, signal) })
   const assign = useChange('POST /api/v1/guardrails/{id}/assignments/keys', OUTDATES)
   const [chosen, setChosen] = useState<readonly string[]>([])
+  useUnsaved(chosen.length > 0)
   const free = (keys.data ?? []).filter(({ hash }) => !assigned.has(hash))
   return (
     <>

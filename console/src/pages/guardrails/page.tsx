@@ -1,4 +1,4 @@
-import { Badge, Button, Drawer, Group, Pagination, Text } from '@mantine/core'
+import { Badge, Button, Group, Pagination, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useRead } from '../../api/hooks.ts'
 import { useWorkspaces } from '../../api/workspaces.ts'
@@ -7,6 +7,7 @@ import { useAddress } from '../../ui/address.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
+import { SidePanel } from '../../ui/side-panel.tsx'
 import { WorkspaceSelect } from '../../ui/workspace-select.tsx'
 import { Creator, Editor, type Guardrail, type Workspace } from './editor.tsx'
 import { summaryOf } from './form.ts'
@@ -53,7 +54,7 @@ export default function GuardrailsPage(): ReactNode {
                 </>
               )}
             </Loaded>
-            <Drawer opened={open !== undefined} onClose={close} position="right" size="xl" title={open === NEW ? 'New guardrail' : 'Guardrail'}>
+            <SidePanel opened={open !== undefined} onClose={close} size={780} title={open === NEW ? 'New guardrail' : 'Guardrail'}>
               {open === NEW && (
                 <Creator
                   fields={fields}
@@ -63,7 +64,7 @@ export default function GuardrailsPage(): ReactNode {
                 />
               )}
               {open !== undefined && open !== NEW && <Opened key={open} id={open} fields={fields} workspaces={all} onClose={close} />}
-            </Drawer>
+            </SidePanel>
           </>
         )}
       </Loaded>

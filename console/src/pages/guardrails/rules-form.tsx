@@ -2,7 +2,9 @@ import { Button, Fieldset, Group, Stack, Textarea, TextInput } from '@mantine/co
 import { useCallback, useMemo, useState, type FormEvent, type ReactNode } from 'react'
 import { ApiError } from '../../api/client.ts'
 import { useRead } from '../../api/hooks.ts'
+import { isChanged } from '../../lib/changes.ts'
 import { Problem } from '../../ui/problem.tsx'
+import { useUnsaved } from '../../ui/unsaved.tsx'
 import { fieldOfPath, problemsOf, type GuardrailForm } from './form.ts'
 import { RuleInput } from './rule-input.tsx'
 import type { RuleField, RuleKind } from './rule-schema.ts'
@@ -30,6 +32,7 @@ const SECTIONS: readonly { readonly title: string; readonly kinds: readonly Rule
 export function RulesForm({ fields, initial, action, isBusy, error, onSubmit, children }: RulesFormProps): ReactNode {
   const [form, setForm] = useState(initial)
   const [isTried, setTried] = useState(false)
+  useUnsaved(isChanged(initial, form))
   const suggestions = useSuggestions()
   const refused = error instanceof ApiError ? fieldOfPath(error.path) : ''
   const isShownAtField = refused === 'name' || refused === 'description' || fields.some(({ name }) => name === refused)

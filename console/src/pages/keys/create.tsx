@@ -2,9 +2,11 @@ import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/co
 import { useRef, useState, type ReactNode } from 'react'
 import { useChange, useRead } from '../../api/hooks.ts'
 import type { Workspace } from '../../api/schema.ts'
+import { isChanged } from '../../lib/changes.ts'
 import { refusalAt, refusalElsewhere } from '../../lib/fields.ts'
 import { Copyable } from '../../ui/copyable.tsx'
 import { EditForm } from '../../ui/edit-form.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
 import { WorkspaceSelect } from '../../ui/workspace-select.tsx'
 import { KEY_PATHS, KeyFields } from './fields.tsx'
 import { createKeyBody, curlOf, newKeyForm } from './form.ts'
@@ -32,9 +34,9 @@ export function CreateKey({ opened, workspaces, workspaceId, onClose }: CreateKe
     )
   }
   return (
-    <Modal opened={opened} onClose={onClose} title="Create a key" size="lg">
+    <FormDialog opened={opened} onClose={onClose} title="Create a key">
       <CreateKeyForm workspaces={workspaces} workspaceId={workspaceId} onCancel={onClose} onCreated={setSecret} />
-    </Modal>
+    </FormDialog>
   )
 }
 
@@ -44,7 +46,8 @@ interface FormProps extends Pick<CreateKeyProps, 'workspaces' | 'workspaceId'> {
 }
 
 function CreateKeyForm({ workspaces, workspaceId, onCancel, onCreated }: FormProps): ReactNode {
-  const [form, setForm] = useState(() => newKeyForm(workspaceId))
+  const [empty] = useState(() => newKeyForm(workspaceId))
+  const [form, setForm] = useState(empty)
   const create = useChange('POST /api/v1/keys', ['GET /api/v1/keys'])
   const { error, isPending } = create
   const expires = useRef<HTMLInputElement>(null)
@@ -62,6 +65,7 @@ function CreateKeyForm({ workspaces, workspaceId, onCancel, onCreated }: FormPro
       busy={isPending}
       problem={refusalElsewhere(error, [...KEY_PATHS, 'expires_at', 'workspace_id'])}
       disabled={form.name.trim() === ''}
+      unsaved={isChanged(empty, form)}
       onSubmit={submit}
       onCancel={onCancel}
     >

@@ -2,6 +2,7 @@ import { Button, Divider, Group, Stack, Text } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { useChange, useRead } from '../../api/hooks.ts'
 import type { ApiKey } from '../../api/schema.ts'
+import { isChanged } from '../../lib/changes.ts'
 import { refusalElsewhere } from '../../lib/fields.ts'
 import { moment, usd } from '../../lib/format.ts'
 import { Confirm } from '../../ui/confirm.tsx'
@@ -114,6 +115,7 @@ function Editor({ of: key, onSaved }: { readonly of: ApiKey; readonly onSaved: (
       busy={change.isPending}
       problem={refusalElsewhere(change.error, KEY_PATHS)}
       disabled={Object.keys(body).length === 0 || form.name.trim() === ''}
+      unsaved={isChanged(keyFormOf(before), form)}
       onSubmit={() => change.mutate({ params: { hash: key.hash }, body }, { onSuccess: onSaved })}
     >
       <KeyFields form={form} onChange={(next) => setForm({ ...form, ...next })} error={change.error} />

@@ -1,9 +1,11 @@
-import { Modal, Textarea, TextInput } from '@mantine/core'
+import { Textarea, TextInput } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { useChange } from '../../api/hooks.ts'
 import type { Workspace } from '../../api/schema.ts'
+import { isChanged } from '../../lib/changes.ts'
 import { refusalAt, refusalElsewhere } from '../../lib/fields.ts'
 import { EditForm } from '../../ui/edit-form.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
 import { WorkspaceSelect } from '../../ui/workspace-select.tsx'
 import { ContentFields } from './fields.tsx'
 import { createPresetBody, newPresetForm, parseConfig, refusalOfConfig } from './form.ts'
@@ -21,16 +23,17 @@ export interface CreatePresetProps extends FormProps {
 
 export function CreatePreset({ opened, ...props }: CreatePresetProps): ReactNode {
   return (
-    <Modal opened={opened} onClose={props.onClose} title="Create a preset" size="lg">
+    <FormDialog opened={opened} onClose={props.onClose} title="Create a preset">
       <CreateForm {...props} />
-    </Modal>
+    </FormDialog>
   )
 }
 
 const PATHS = ['slug', 'name', 'description', 'system_prompt', 'workspace_id'] as const
 
 function CreateForm({ workspaces, workspaceId, onClose, onCreated }: FormProps): ReactNode {
-  const [form, setForm] = useState(() => newPresetForm(workspaceId))
+  const [empty] = useState(() => newPresetForm(workspaceId))
+  const [form, setForm] = useState(empty)
   const create = useChange('POST /api/v1/presets', ['GET /api/v1/presets'])
   const { error } = create
   const { config } = parseConfig(form.config)
@@ -41,6 +44,7 @@ function CreateForm({ workspaces, workspaceId, onClose, onCreated }: FormProps):
       busy={create.isPending}
       problem={refusalOfConfig(error) === undefined ? refusalElsewhere(error, PATHS) : null}
       disabled={form.slug.trim() === '' || config === undefined}
+      unsaved={isChanged(empty, form)}
       onSubmit={() =>
         config !== undefined &&
         create.mutate({ body: createPresetBody(form, config) }, { onSuccess: ({ data }) => onCreated(data.slug, data.workspace_id) })

@@ -2,6 +2,7 @@ import { Divider, Group, Select, Stack, Text, Textarea, TextInput, Title } from 
 import { useState, type ReactNode } from 'react'
 import { useChange, useRead } from '../../api/hooks.ts'
 import type { Preset, PresetVersion } from '../../api/schema.ts'
+import { isChanged } from '../../lib/changes.ts'
 import { refusalAt, refusalElsewhere } from '../../lib/fields.ts'
 import { moment } from '../../lib/format.ts'
 import { Confirm } from '../../ui/confirm.tsx'
@@ -120,6 +121,7 @@ function Details({ of: preset, at }: PartProps): ReactNode {
       busy={change.isPending}
       problem={refusalElsewhere(error, PATHS)}
       disabled={Object.keys(body).length === 0}
+      unsaved={isChanged(presetFormOf(before), form)}
       onSubmit={() => change.mutate({ ...at, body }, { onSuccess: ({ data }) => onSaved(data) })}
     >
       <TextInput
@@ -172,6 +174,7 @@ function NewVersion({ of: version, at }: { readonly of: PresetVersion; readonly 
         busy={change.isPending}
         problem={elsewhere}
         disabled={Object.keys(body).length === 0}
+        unsaved={!isSameContent(form, contentFormOf(base))}
         onSubmit={() => change.mutate({ ...at, body }, { onSuccess: ({ data }) => begin(data.designated_version) })}
       >
         <ContentFields form={form} onChange={(next) => setForm({ ...form, ...next })} error={change.error} />

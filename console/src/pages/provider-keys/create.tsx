@@ -1,9 +1,11 @@
-import { Modal, Select } from '@mantine/core'
+import { Select } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { useChange } from '../../api/hooks.ts'
 import type { Provider, Workspace } from '../../api/schema.ts'
+import { isChanged } from '../../lib/changes.ts'
 import { refusalAt, refusalElsewhere } from '../../lib/fields.ts'
 import { EditForm } from '../../ui/edit-form.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
 import { WorkspaceSelect } from '../../ui/workspace-select.tsx'
 import { PROVIDER_KEY_PATHS, ProviderKeyFields } from './fields.tsx'
 import { createProviderKeyBody, newProviderKeyForm } from './form.ts'
@@ -23,14 +25,15 @@ export interface CreateProviderKeyProps extends FormProps {
 
 export function CreateProviderKey({ opened, ...props }: CreateProviderKeyProps): ReactNode {
   return (
-    <Modal opened={opened} onClose={props.onClose} title="Add a provider key" size="lg">
+    <FormDialog opened={opened} onClose={props.onClose} title="Add a provider key">
       <CreateForm {...props} />
-    </Modal>
+    </FormDialog>
   )
 }
 
 function CreateForm({ providers, workspaces, workspaceId, provider, onClose }: FormProps): ReactNode {
-  const [form, setForm] = useState(() => newProviderKeyForm(workspaceId, provider))
+  const [empty] = useState(() => newProviderKeyForm(workspaceId, provider))
+  const [form, setForm] = useState(empty)
   const create = useChange('POST /api/v1/byok', ['GET /api/v1/byok'])
   const { error, isPending } = create
   return (
@@ -40,6 +43,7 @@ function CreateForm({ providers, workspaces, workspaceId, provider, onClose }: F
       busy={isPending}
       problem={refusalElsewhere(error, [...PROVIDER_KEY_PATHS, 'provider', 'workspace_id'])}
       disabled={form.provider === '' || form.secret.trim() === ''}
+      unsaved={isChanged(empty, form)}
       onSubmit={() => create.mutate({ body: createProviderKeyBody(form) }, { onSuccess: onClose })}
       onCancel={onClose}
     >

@@ -2,6 +2,7 @@ import { Button, Divider, Group, Stack, Text } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { useChange, useRead } from '../../api/hooks.ts'
 import type { BYOKKey } from '../../api/schema.ts'
+import { isChanged } from '../../lib/changes.ts'
 import { refusalElsewhere } from '../../lib/fields.ts'
 import { moment } from '../../lib/format.ts'
 import { Confirm } from '../../ui/confirm.tsx'
@@ -95,6 +96,7 @@ function Editor({ of: own, onSaved }: { readonly of: BYOKKey; readonly onSaved: 
       busy={change.isPending}
       problem={refusalElsewhere(change.error, PROVIDER_KEY_PATHS)}
       disabled={Object.keys(body).length === 0}
+      unsaved={isChanged(providerKeyFormOf(before), form)}
       onSubmit={() => change.mutate({ params: { id: own.id }, body }, { onSuccess: onSaved })}
     >
       <ProviderKeyFields

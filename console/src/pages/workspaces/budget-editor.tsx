@@ -92,6 +92,7 @@ function Editor({ id, saved, spent }: { readonly id: string; readonly saved: Bud
       busy={busy}
       problem={refused === undefined || isOfField ? null : refused.error}
       disabled={steps.length === 0}
+      unsaved={steps.length > 0}
       onSubmit={() => void save()}
     >
       <Fieldset legend="Budgets in USD" p="sm">

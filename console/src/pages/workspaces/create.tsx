@@ -1,8 +1,9 @@
-import { Modal } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { useChange } from '../../api/hooks.ts'
+import { isChanged } from '../../lib/changes.ts'
 import { refusalElsewhere } from '../../lib/fields.ts'
 import { EditForm } from '../../ui/edit-form.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
 import { WORKSPACE_PATHS, WorkspaceFields } from './fields.tsx'
 import { createWorkspaceBody, NEW_WORKSPACE, slugOf, type WorkspaceForm } from './form.ts'
 
@@ -15,9 +16,9 @@ export interface CreateWorkspaceProps {
 
 export function CreateWorkspace({ opened, onClose, onCreated }: CreateWorkspaceProps): ReactNode {
   return (
-    <Modal opened={opened} onClose={onClose} title="Create a workspace" size="lg">
+    <FormDialog opened={opened} onClose={onClose} title="Create a workspace">
       <CreateForm onCancel={onClose} onCreated={onCreated} />
-    </Modal>
+    </FormDialog>
   )
 }
 
@@ -36,6 +37,7 @@ function CreateForm({ onCancel, onCreated }: { readonly onCancel: () => void; re
       busy={create.isPending}
       problem={refusalElsewhere(create.error, WORKSPACE_PATHS)}
       disabled={form.name.trim() === '' || form.slug.trim() === ''}
+      unsaved={isChanged(NEW_WORKSPACE, form)}
       onSubmit={() => create.mutate({ body: createWorkspaceBody(form) }, { onSuccess: ({ data }) => onCreated(data.id) })}
       onCancel={onCancel}
     >

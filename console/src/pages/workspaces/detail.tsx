@@ -1,8 +1,9 @@
 import { Anchor, Divider, Group, Stack, Text } from '@mantine/core'
-import { useState, type ReactNode } from 'react'
-import { Link } from 'wouter'
+import { useState, type MouseEvent, type ReactNode } from 'react'
+import { Link, useLocation } from 'wouter'
 import { useChange, useRead } from '../../api/hooks.ts'
 import type { Workspace } from '../../api/schema.ts'
+import { isChanged } from '../../lib/changes.ts'
 import { refusalElsewhere } from '../../lib/fields.ts'
 import { moment } from '../../lib/format.ts'
 import { Confirm } from '../../ui/confirm.tsx'
@@ -10,6 +11,7 @@ import { EditForm } from '../../ui/edit-form.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { SidePanel } from '../../ui/side-panel.tsx'
+import { useLeaving } from '../../ui/unsaved.tsx'
 import { BudgetEditor } from './budget-editor.tsx'
 import { spentOf } from './budgets.ts'
 import { WORKSPACE_PATHS, WorkspaceFields } from './fields.tsx'
@@ -68,17 +70,28 @@ function About({ of: workspace, onDeleted }: { readonly of: Workspace; readonly 
         ]}
       />
       <Group gap="md">
-        <Anchor component={Link} href={`/keys?workspace=${encodeURIComponent(id)}`} size="sm">
-          Its keys
-        </Anchor>
-        <Anchor component={Link} href={`/provider-keys?workspace=${encodeURIComponent(id)}`} size="sm">
-          Its provider keys
-        </Anchor>
+        <Elsewhere href={`/keys?workspace=${encodeURIComponent(id)}`}>Its keys</Elsewhere>
+        <Elsewhere href={`/provider-keys?workspace=${encodeURIComponent(id)}`}>Its provider keys</Elsewhere>
         <Confirm label="Delete" title={`Delete ${name}?`} phrase={slug} onConfirm={() => remove.mutateAsync({ params: { id } }).then(onDeleted)}>
           Its keys are revoked with it, and its budgets, provider keys, presets, guardrails and destinations go as well. Nothing of that comes back.
         </Confirm>
       </Group>
     </Stack>
+  )
+}
+
+/** A way to another page, which takes what was typed here with it only where somebody says so. */
+function Elsewhere({ href, children }: { readonly href: string; readonly children: ReactNode }): ReactNode {
+  const leaving = useLeaving()
+  const [, go] = useLocation()
+  const onClick = (event: MouseEvent): void => {
+    event.preventDefault()
+    leaving(() => go(href))
+  }
+  return (
+    <Anchor component={Link} href={href} size="sm" onClick={onClick}>
+      {children}
+    </Anchor>
   )
 }
 
@@ -95,6 +108,7 @@ function Editor({ of: workspace, onSaved }: { readonly of: Workspace; readonly o
       busy={change.isPending}
       problem={refusalElsewhere(change.error, WORKSPACE_PATHS)}
       disabled={Object.keys(body).length === 0}
+      unsaved={isChanged(workspaceFormOf(before), form)}
       onSubmit={() => change.mutate({ params: { id: workspace.id }, body }, { onSuccess: onSaved })}
     >
       <WorkspaceFields form={form} onChange={(next) => setForm({ ...form, ...next })} error={change.error} workspaceId={workspace.id} />
