@@ -130,6 +130,40 @@ describe.skipIf(!hasBrowser)('the workspaces page', () => {
     expect((await budgets(id)).at(-1)).toEqual(['daily', 20])
   })
 
+  it('stays open when it was saved while budgets are typed, or what was typed since is not', async () => {
+    const { id } = await create({ name: 'Half saved', slug: 'half-saved' })
+    const { page, problems } = await browser.console(gateway, `/workspaces?workspace=${id}`)
+    const form = page.getByRole('form', { name: 'Edit workspace' })
+    const perDay = page.getByRole('form', { name: 'Budgets' }).getByLabel('Per day')
+    const save = form.getByRole('button', { name: 'Save' })
+    await perDay.fill('3')
+    await form.getByLabel('Description').fill('saved')
+    await save.click()
+    await expect.poll(async () => (await workspace(id))['description'], { timeout: 15_000 }).toBe('saved')
+    await expect.poll(() => save.isDisabled()).toBe(true)
+    expect(await perDay.inputValue()).toBe('$3')
+    await page.getByRole('button', { name: 'Save budgets' }).click()
+    await expect.poll(() => budgets(id), { timeout: 15_000 }).toEqual([['daily', 3]])
+
+    let answer = (): void => undefined
+    const mayAnswer = new Promise<void>((resolve) => (answer = resolve))
+    await page.route(`**/api/v1/workspaces/${id}`, async (route) => {
+      if (route.request().method() === 'PATCH') await mayAnswer
+      await route.continue()
+    })
+    await form.getByLabel('Description').fill('sent')
+    await save.click()
+    await form.getByLabel('Description').fill('sent, and more')
+    answer()
+    await expect.poll(async () => (await workspace(id))['description'], { timeout: 15_000 }).toBe('sent')
+    await expect.poll(() => save.isEnabled()).toBe(true)
+    expect(await form.getByLabel('Description').inputValue()).toBe('sent, and more')
+    await save.click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect((await workspace(id))['description']).toBe('sent, and more')
+    expect(problems).toEqual([])
+  })
+
   it('a budget that is set here stops the calls it is for', async () => {
     // Nobody answers there: a call is either refused for its budget, or fails.
     const paid = await startGateway(chatConfig(['http://127.0.0.1:9']))

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { changesOf, isChanged, withoutNulls } from './changes.ts'
+import { afterSave, changesOf, isChanged, withoutNulls } from './changes.ts'
 
 it('a change sends what differs, an emptied field as null', () => {
   const before = { name: 'a', limit: 5 as number | null, models: ['x', 'y'], rates: { rpm: 1 } as { rpm: number } | null, on: true }
@@ -33,4 +33,9 @@ it('a form is changed until all of it is as it was', () => {
       { ...before, models: ['x', 'y'] },
     ].map((after) => isChanged(before, after)),
   ).toEqual([true, true])
+})
+
+it('what was typed while a form was saved stays, and the rest is as it is stored', () => {
+  const sent = { name: ' a ', text: 'b', list: ['x'] }
+  expect(afterSave(sent, { ...sent, text: 'bc' }, { name: 'a', text: 'b', list: ['x', 'y'] })).toEqual({ name: 'a', text: 'bc', list: ['x', 'y'] })
 })

@@ -4,6 +4,9 @@ export function changesOf<T extends object>(before: T, after: T): Partial<T> {
   return Object.fromEntries(entries) as Partial<T>
 }
 
+/** What a form holds once it was saved: what was typed since it was sent stays, told against what is stored now. */
+export const afterSave = <T extends object>(sent: T, now: T, saved: T): T => ({ ...saved, ...changesOf(sent, now) })
+
 /** What is made new says nothing of what it leaves to the gateway. */
 export function withoutNulls<T extends object>(body: T): { readonly [K in keyof T]: T[K] } {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null)) as T

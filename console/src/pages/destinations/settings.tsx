@@ -2,6 +2,7 @@ import { Alert, Stack } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { useChange } from '../../api/hooks.ts'
 import type { ObservabilityDestination } from '../../api/schema.ts'
+import { afterSave } from '../../lib/changes.ts'
 import { draftOfDestination, updateBody, type Draft } from './body.ts'
 import type { DestinationWords } from './document.ts'
 import { DestinationForm } from './form.tsx'
@@ -30,7 +31,7 @@ export function Settings({ destination, words }: SettingsProps): ReactNode {
       {
         onSuccess: ({ data }) => {
           setBefore(data)
-          setDraft(draftOfDestination(data, fields))
+          setDraft((now) => afterSave(draft, now, draftOfDestination(data, fields)))
           setTimes(times + 1)
         },
       },

@@ -2,7 +2,7 @@ import { Button, Divider, Group, Stack, Text } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { useChange, useRead } from '../../api/hooks.ts'
 import type { ApiKey } from '../../api/schema.ts'
-import { isChanged } from '../../lib/changes.ts'
+import { afterSave, isChanged } from '../../lib/changes.ts'
 import { refusalElsewhere } from '../../lib/fields.ts'
 import { moment, usd } from '../../lib/format.ts'
 import { Confirm } from '../../ui/confirm.tsx'
@@ -11,6 +11,7 @@ import { Facts } from '../../ui/facts.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { SidePanel } from '../../ui/side-panel.tsx'
+import { useDone } from '../../ui/unsaved.tsx'
 import { KEY_PATHS, KeyFields } from './fields.tsx'
 import { keyChanges, keyFormOf } from './form.ts'
 import { LimitBar } from './limit-bar.tsx'
@@ -43,7 +44,7 @@ function Opened({ hash, workspaceName, onClose }: KeyDetailProps): ReactNode {
           <Figures of={key} workspaceName={workspaceName} />
           <Switches of={key} onRevoked={onClose} />
           <Divider />
-          <Editor of={key} onSaved={onClose} />
+          <Editor of={key} />
         </Stack>
       )}
     </Loaded>
@@ -102,12 +103,18 @@ function Switches({ of: key, onRevoked }: { readonly of: ApiKey; readonly onRevo
   )
 }
 
-function Editor({ of: key, onSaved }: { readonly of: ApiKey; readonly onSaved: () => void }): ReactNode {
+function Editor({ of: key }: { readonly of: ApiKey }): ReactNode {
   // As it was when it was opened: what others change meanwhile is no change of this form.
-  const [before] = useState(key)
+  const [before, setBefore] = useState(key)
   const [form, setForm] = useState(() => keyFormOf(before))
   const change = useChange('PATCH /api/v1/keys/{hash}', OUTDATED)
   const body = keyChanges(before, form)
+  const done = useDone()
+  const onSuccess = ({ data }: { readonly data: ApiKey }): void => {
+    setBefore(data)
+    setForm((now) => afterSave(form, now, keyFormOf(data)))
+    done()
+  }
   return (
     <EditForm
       label="Edit key"
@@ -116,7 +123,7 @@ function Editor({ of: key, onSaved }: { readonly of: ApiKey; readonly onSaved: (
       problem={refusalElsewhere(change.error, KEY_PATHS)}
       disabled={Object.keys(body).length === 0 || form.name.trim() === ''}
       unsaved={isChanged(keyFormOf(before), form)}
-      onSubmit={() => change.mutate({ params: { hash: key.hash }, body }, { onSuccess: onSaved })}
+      onSubmit={() => change.mutate({ params: { hash: key.hash }, body }, { onSuccess })}
     >
       <KeyFields form={form} onChange={(next) => setForm({ ...form, ...next })} error={change.error} />
     </EditForm>

@@ -2,7 +2,7 @@ import { Divider, Group, Select, Stack, Text, Textarea, TextInput, Title } from 
 import { useState, type ReactNode } from 'react'
 import { useChange, useRead } from '../../api/hooks.ts'
 import type { Preset, PresetVersion } from '../../api/schema.ts'
-import { isChanged } from '../../lib/changes.ts'
+import { afterSave, isChanged } from '../../lib/changes.ts'
 import { refusalAt, refusalElsewhere } from '../../lib/fields.ts'
 import { moment } from '../../lib/format.ts'
 import { Confirm } from '../../ui/confirm.tsx'
@@ -109,7 +109,7 @@ function Details({ of: preset, at }: PartProps): ReactNode {
   // It stays open: what is typed for a new version would go with it.
   const onSaved = (saved: Preset): void => {
     setBefore(saved)
-    setForm(presetFormOf(saved))
+    setForm((now) => afterSave(form, now, presetFormOf(saved)))
   }
   const change = useChange('PATCH /api/v1/presets/{slug}', OUTDATED)
   const { error } = change
@@ -159,6 +159,10 @@ function NewVersion({ of: version, at }: { readonly of: PresetVersion; readonly 
     setBase(from)
     setForm(contentFormOf(from))
   }
+  const savedAs = (saved: PresetVersion): void => {
+    setBase(saved)
+    setForm((now) => afterSave(form, now, contentFormOf(saved)))
+  }
   // Another version serves: nothing was typed that would be lost, or it stays, told against what it was typed over.
   if (version.id !== base.id && isSameContent(form, contentFormOf(base))) begin(version)
   const change = useChange('PATCH /api/v1/presets/{slug}', OUTDATED)
@@ -175,7 +179,7 @@ function NewVersion({ of: version, at }: { readonly of: PresetVersion; readonly 
         problem={elsewhere}
         disabled={Object.keys(body).length === 0}
         unsaved={!isSameContent(form, contentFormOf(base))}
-        onSubmit={() => change.mutate({ ...at, body }, { onSuccess: ({ data }) => begin(data.designated_version) })}
+        onSubmit={() => change.mutate({ ...at, body }, { onSuccess: ({ data }) => savedAs(data.designated_version) })}
       >
         <ContentFields form={form} onChange={(next) => setForm({ ...form, ...next })} error={change.error} />
       </EditForm>

@@ -2,7 +2,7 @@ import { Button, Divider, Group, Stack, Text } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { useChange, useRead } from '../../api/hooks.ts'
 import type { BYOKKey } from '../../api/schema.ts'
-import { isChanged } from '../../lib/changes.ts'
+import { afterSave, isChanged } from '../../lib/changes.ts'
 import { refusalElsewhere } from '../../lib/fields.ts'
 import { moment } from '../../lib/format.ts'
 import { Confirm } from '../../ui/confirm.tsx'
@@ -11,6 +11,7 @@ import { Facts } from '../../ui/facts.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { SidePanel } from '../../ui/side-panel.tsx'
+import { useDone } from '../../ui/unsaved.tsx'
 import { PROVIDER_KEY_PATHS, ProviderKeyFields } from './fields.tsx'
 import { providerKeyChanges, providerKeyFormOf } from './form.ts'
 
@@ -55,7 +56,7 @@ function Opened({ id, providerName, workspaceName, onClose }: ProviderKeyDetailP
           />
           <Switches of={own} onDeleted={onClose} />
           <Divider />
-          <Editor of={own} onSaved={onClose} />
+          <Editor of={own} />
         </Stack>
       )}
     </Loaded>
@@ -83,12 +84,18 @@ function Switches({ of: own, onDeleted }: { readonly of: BYOKKey; readonly onDel
   )
 }
 
-function Editor({ of: own, onSaved }: { readonly of: BYOKKey; readonly onSaved: () => void }): ReactNode {
+function Editor({ of: own }: { readonly of: BYOKKey }): ReactNode {
   // As it was when it was opened: what others change meanwhile is no change of this form.
-  const [before] = useState(own)
+  const [before, setBefore] = useState(own)
   const [form, setForm] = useState(() => providerKeyFormOf(before))
   const change = useChange('PATCH /api/v1/byok/{id}', OUTDATED)
   const body = providerKeyChanges(before, form)
+  const done = useDone()
+  const onSuccess = ({ data }: { readonly data: BYOKKey }): void => {
+    setBefore(data)
+    setForm((now) => afterSave(form, now, providerKeyFormOf(data)))
+    done()
+  }
   return (
     <EditForm
       label="Edit provider key"
@@ -97,7 +104,7 @@ function Editor({ of: own, onSaved }: { readonly of: BYOKKey; readonly onSaved: 
       problem={refusalElsewhere(change.error, PROVIDER_KEY_PATHS)}
       disabled={Object.keys(body).length === 0}
       unsaved={isChanged(providerKeyFormOf(before), form)}
-      onSubmit={() => change.mutate({ params: { id: own.id }, body }, { onSuccess: onSaved })}
+      onSubmit={() => change.mutate({ params: { id: own.id }, body }, { onSuccess })}
     >
       <ProviderKeyFields
         form={form}

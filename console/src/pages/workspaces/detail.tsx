@@ -3,7 +3,7 @@ import { useState, type MouseEvent, type ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 import { useChange, useRead } from '../../api/hooks.ts'
 import type { Workspace } from '../../api/schema.ts'
-import { isChanged } from '../../lib/changes.ts'
+import { afterSave, isChanged } from '../../lib/changes.ts'
 import { refusalElsewhere } from '../../lib/fields.ts'
 import { moment } from '../../lib/format.ts'
 import { Confirm } from '../../ui/confirm.tsx'
@@ -11,7 +11,7 @@ import { EditForm } from '../../ui/edit-form.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { SidePanel } from '../../ui/side-panel.tsx'
-import { useLeaving } from '../../ui/unsaved.tsx'
+import { useDone, useLeaving } from '../../ui/unsaved.tsx'
 import { BudgetEditor } from './budget-editor.tsx'
 import { spentOf } from './budgets.ts'
 import { WORKSPACE_PATHS, WorkspaceFields } from './fields.tsx'
@@ -43,7 +43,7 @@ function Opened({ id, onClose }: WorkspaceDetailProps): ReactNode {
           <About of={workspace} onDeleted={onClose} />
           <BudgetEditor of={workspace} spent={activity.data && spentOf(activity.data.data, now, workspace.include_byok_in_budgets)} />
           <Divider />
-          <Editor of={workspace} onSaved={onClose} />
+          <Editor of={workspace} />
         </Stack>
       )}
     </Loaded>
@@ -95,12 +95,18 @@ function Elsewhere({ href, children }: { readonly href: string; readonly childre
   )
 }
 
-function Editor({ of: workspace, onSaved }: { readonly of: Workspace; readonly onSaved: () => void }): ReactNode {
+function Editor({ of: workspace }: { readonly of: Workspace }): ReactNode {
   // As it was when it was opened: what others change meanwhile is no change of this form.
-  const [before] = useState(workspace)
+  const [before, setBefore] = useState(workspace)
   const [form, setForm] = useState(() => workspaceFormOf(before))
   const change = useChange('PATCH /api/v1/workspaces/{id}', ['GET /api/v1/workspaces', 'GET /api/v1/workspaces/{id}'])
   const body = workspaceChanges(before, form)
+  const done = useDone()
+  const onSuccess = ({ data }: { readonly data: Workspace }): void => {
+    setBefore(data)
+    setForm((now) => afterSave(form, now, workspaceFormOf(data)))
+    done()
+  }
   return (
     <EditForm
       label="Edit workspace"
@@ -109,7 +115,7 @@ function Editor({ of: workspace, onSaved }: { readonly of: Workspace; readonly o
       problem={refusalElsewhere(change.error, WORKSPACE_PATHS)}
       disabled={Object.keys(body).length === 0}
       unsaved={isChanged(workspaceFormOf(before), form)}
-      onSubmit={() => change.mutate({ params: { id: workspace.id }, body }, { onSuccess: onSaved })}
+      onSubmit={() => change.mutate({ params: { id: workspace.id }, body }, { onSuccess })}
     >
       <WorkspaceFields form={form} onChange={(next) => setForm({ ...form, ...next })} error={change.error} workspaceId={workspace.id} />
     </EditForm>
