@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useMemo, useState, type ReactNode } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import { Router } from 'wouter'
 import { createApi } from './api/client.ts'
 import { ApiContext } from './api/hooks.ts'
-import { forgetKey, keepKey, keyOfFragment, storedKey } from './api/session.ts'
+import { forgetKey, keepKey, keyOfFragment, signOutLine, storedKey, type SignOutLine } from './api/session.ts'
 import { Shell } from './shell.tsx'
 import { SignIn } from './sign-in.tsx'
 
@@ -24,15 +24,25 @@ export function App(): ReactNode {
   const [key, setKey] = useState(() => followedKey() ?? storedKey(STORES))
   const [refused, setRefused] = useState(false)
   const queries = useQueryClient()
-  const signOut = useMemo(
-    () => (): void => {
-      forgetKey(STORES)
+  const leave = useCallback(
+    (only?: string): void => {
+      forgetKey(STORES, only)
       // What one key could see is nothing for the next.
       queries.clear()
       setKey(undefined)
     },
     [queries],
   )
+  const others = useRef<SignOutLine>(undefined)
+  useEffect(() => {
+    const line = signOutLine(() => leave())
+    others.current = line
+    return () => line.close()
+  }, [leave])
+  const signOut = (): void => {
+    leave()
+    others.current?.tell()
+  }
   // Where a page is open already, such a link loads nothing anew.
   useEffect(() => {
     const follow = (): void => {
@@ -48,10 +58,10 @@ export function App(): ReactNode {
   const api = useMemo(() => {
     const onRefused = (): void => {
       setRefused(true)
-      signOut()
+      leave(key)
     }
     return key === undefined ? undefined : createApi({ key, onRefused })
-  }, [key, signOut])
+  }, [key, leave])
   if (api === undefined) {
     return (
       <SignIn

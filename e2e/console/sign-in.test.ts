@@ -73,6 +73,33 @@ describe.skipIf(!hasBrowser)('signing in to the console', () => {
     expect(await elsewhere.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain(TEST_MANAGEMENT_KEY)
   })
 
+  it('signing out in one tab signs out in all of them, wherever their key is kept', async () => {
+    const { page } = await browser.console(gateway, '/keys')
+    const elsewhere = await page.context().newPage()
+    await elsewhere.goto(`${gateway.url}/console/workspaces#key=${TEST_MANAGEMENT_KEY}`)
+    await elsewhere.getByRole('row', { name: /default/ }).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    for (const tab of [page, elsewhere]) {
+      await tab.getByLabel('Management key').waitFor()
+      expect(await tab.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain(TEST_MANAGEMENT_KEY)
+    }
+    await elsewhere.reload()
+    await elsewhere.getByLabel('Management key').waitFor()
+  })
+
+  it('a key of a link that is not taken leaves the one that the browser keeps', async () => {
+    const { page } = await atTheDoor()
+    await page.getByLabel('Management key').fill(TEST_MANAGEMENT_KEY)
+    await page.getByLabel('Stay signed in on this computer').check()
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    const elsewhere = await page.context().newPage()
+    await elsewhere.goto(`${gateway.url}/console/#key=sk-sb-mgmt-v1-${'c3'.repeat(24)}`)
+    await elsewhere.getByText('That key is not taken any more').waitFor()
+    await elsewhere.reload()
+    await elsewhere.getByRole('heading', { name: 'Overview' }).waitFor()
+  })
+
   it('a key that is not taken any more leads back to the door, and says so', async () => {
     const { page } = await browser.open(`${gateway.url}/console/#key=sk-sb-mgmt-v1-${'c3'.repeat(24)}`)
     await page.getByText('That key is not taken any more').waitFor()

@@ -1,6 +1,11 @@
-import { expect, it } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { keepInferenceKey, storedInferenceKey } from './inference-key.ts'
-import { forgetKey, keepKey, keyOfFragment, storedKey } from './session.ts'
+import { forgetKey, keepKey, keyOfFragment, signOutLine, storedKey, type SignOutLine } from './session.ts'
+
+const opened: SignOutLine[] = []
+afterEach(() => {
+  for (const line of opened.splice(0)) line.close()
+})
 
 function stores() {
   const store = (): Storage => {
@@ -30,6 +35,31 @@ it('signing out forgets the key that calls models, too', () => {
   expect(storedInferenceKey(one.tab)).toBe('sk-sb-v1-1')
   forgetKey(one)
   expect(storedInferenceKey(one.tab)).toBeUndefined()
+})
+
+it('a key that is not taken any more takes no other with it', () => {
+  const one = stores()
+  keepKey(one, 'sk-kept', true)
+  keepKey(one, 'sk-of-a-link', false)
+  forgetKey(one, 'sk-of-a-link')
+  expect(storedKey(one)).toBe('sk-kept')
+  forgetKey(one, 'sk-kept')
+  expect(storedKey(one)).toBeUndefined()
+})
+
+it('signing out is heard by every other tab, and not by the one that says it', async () => {
+  const heard: string[] = []
+  await new Promise<void>((resolve) => {
+    const [here, there, elsewhere] = ['here', 'there', 'elsewhere'].map((name) =>
+      signOutLine(() => {
+        heard.push(name)
+        if (heard.length === 2) resolve()
+      }),
+    )
+    here!.tell()
+    opened.push(here!, there!, elsewhere!)
+  })
+  expect(heard.toSorted()).toEqual(['elsewhere', 'there'])
 })
 
 it('a link carries a key in its fragment', () => {

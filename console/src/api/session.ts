@@ -15,10 +15,26 @@ export function keepKey({ tab, browser }: KeyStores, key: string, remember: bool
   if (remember) browser.setItem(NAME, key)
 }
 
-export function forgetKey({ tab, browser }: KeyStores): void {
+/** `key`: only that one, as it is not taken any more. The browser may keep another, which still is. */
+export function forgetKey({ tab, browser }: KeyStores, key?: string): void {
   tab.removeItem(NAME)
   forgetInferenceKey(tab)
-  browser.removeItem(NAME)
+  if (key === undefined || browser.getItem(NAME) === key) browser.removeItem(NAME)
+}
+
+export interface SignOutLine {
+  /** Every other tab of the browser hears it. */
+  readonly tell: () => void
+  readonly close: () => void
+}
+
+/** Whoever signs out leaves nothing open behind: keys that lie in one tab alone are out of reach for the others, a word is not. */
+export function signOutLine(onSignedOut: () => void): SignOutLine {
+  const channel = new BroadcastChannel('signalbox.signed_out')
+  channel.addEventListener('message', onSignedOut)
+  // A channel is of one origin by itself.
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  return { tell: () => channel.postMessage(null), close: () => channel.close() }
 }
 
 /** The key of a link that `signalbox serve` prints, `/console/#key=...`. A fragment is not sent to any server, and so stands in no log. */
