@@ -115,6 +115,32 @@ describe.skipIf(!hasBrowser)('the page of guardrails', () => {
     expect(problems).toEqual([])
   })
 
+  it('shows all keys of a guardrail, however many, and takes any of them away', async () => {
+    const { id } = await make({ name: 'Many keys' })
+    const made = Array.from({ length: 120 }, async (_, n) => {
+      const { data } = (await (await gateway.api('POST', '/api/v1/keys', { name: `straw ${n}` })).json()) as {
+        readonly data: { readonly hash: string }
+      }
+      return data.hash
+    })
+    const hashes = await Promise.all(made)
+    for (const from of [0, 60]) {
+      await gateway.api('POST', `/api/v1/guardrails/${id}/assignments/keys`, { key_hashes: hashes.slice(from, from + 60) })
+    }
+    const { page, problems } = await browser.console(gateway, `/guardrails?open=${id}`)
+    const table = page.getByRole('table', { name: 'Keys under this guardrail' })
+    await page.getByText('The first 100 of 120.').waitFor()
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await expect.poll(() => table.getByRole('row').count()).toBe(121)
+    await table.getByRole('button').last().click()
+    await expect.poll(() => table.getByRole('row').count(), { timeout: 15_000 }).toBe(120)
+    // None of them is offered once more.
+    await page.getByRole('combobox', { name: 'Assign keys' }).click()
+    await page.getByRole('combobox', { name: 'Assign keys' }).fill('straw')
+    await expect.poll(() => page.getByRole('option').count()).toBe(1)
+    expect(problems).toEqual([])
+  })
+
   it('shows a refusal at the rule it is about', async () => {
     await make({ name: 'Patterns' })
     const { page, problems } = await browser.console(gateway, '/guardrails')

@@ -1,8 +1,9 @@
 import { Button, Group, MultiSelect, Stack, Text, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
-import type { Answer, Api } from '../../api/client.ts'
-import { useApi, useChange, useRead } from '../../api/hooks.ts'
+import type { Answer } from '../../api/client.ts'
+import { useChange } from '../../api/hooks.ts'
+import { usePages } from '../../api/pages.ts'
+import { count } from '../../lib/format.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Problem } from '../../ui/problem.tsx'
@@ -14,13 +15,15 @@ export interface KeysSectionProps {
 }
 
 const OUTDATES = ['GET /api/v1/guardrails/{id}/assignments/keys', 'GET /api/v1/guardrails/assignments/keys'] as const
-const PAGE = 100
+/** Rows that are drawn at a time: a workspace may have thousands of keys. */
+const DRAWN = 100
 
 type Assignment = Answer<'GET /api/v1/guardrails/{id}/assignments/keys'>['data'][number]
 
 /** The keys a guardrail acts on. */
 export function KeysSection({ id, workspaceId }: KeysSectionProps): ReactNode {
-  const assigned = useRead('GET /api/v1/guardrails/{id}/assignments/keys', { params: { id }, query: { limit: PAGE } })
+  const { of: assigned } = usePages('GET /api/v1/guardrails/{id}/assignments/keys', { params: { id } }, { all: true })
+  const [drawn, setDrawn] = useState(DRAWN)
   const remove = useChange('POST /api/v1/guardrails/{id}/assignments/keys/remove', OUTDATES)
   const takeAway = ({ key_hash: hash, key_name: name, key_label: label }: Assignment): ReactNode => (
     <Button
@@ -38,11 +41,11 @@ export function KeysSection({ id, workspaceId }: KeysSectionProps): ReactNode {
     <Stack gap="sm" component="section" aria-label="Keys">
       <Title order={2}>Keys</Title>
       <Loaded of={assigned}>
-        {({ data, total_count: total }) => (
+        {(data) => (
           <>
             <DataTable
               label="Keys under this guardrail"
-              rows={data}
+              rows={data.slice(0, drawn)}
               keyOf={({ key_hash: hash }) => hash}
               empty="It acts on no key yet. Choose some below."
               columns={[
@@ -54,10 +57,15 @@ export function KeysSection({ id, workspaceId }: KeysSectionProps): ReactNode {
                 },
               ]}
             />
-            {total > data.length && (
-              <Text size="sm" c="dimmed">
-                The first {data.length} of {total}.
-              </Text>
+            {data.length > drawn && (
+              <Group justify="center" gap="sm">
+                <Text size="sm" c="dimmed">
+                  The first {count(drawn)} of {count(data.length)}.
+                </Text>
+                <Button size="xs" variant="default" onClick={() => setDrawn(drawn + DRAWN)}>
+                  Show more
+                </Button>
+              </Group>
             )}
             <Assign id={id} workspaceId={workspaceId} assigned={new Set(data.map(({ key_hash: hash }) => hash))} />
           </>
@@ -68,25 +76,12 @@ export function KeysSection({ id, workspaceId }: KeysSectionProps): ReactNode {
   )
 }
 
-type Key = Answer<'GET /api/v1/keys'>['data'][number]
-
-/** Every key of a workspace, page by page. */
-async function everyKey(api: Api, workspaceId: string, signal: AbortSignal): Promise<readonly Key[]> {
-  const keys: Key[] = []
-  for (;;) {
-    const { data } = await api('GET /api/v1/keys', { query: { workspace_id: workspaceId, offset: keys.length } }, signal)
-    keys.push(...data)
-    if (data.length < PAGE) return keys
-  }
-}
-
 interface AssignProps extends KeysSectionProps {
   readonly assigned: ReadonlySet<string>
 }
 
 function Assign({ id, workspaceId, assigned }: AssignProps): ReactNode {
-  const api = useApi()
-  const keys = useQuery({ queryKey: ['GET /api/v1/keys', 'every', workspaceId], queryFn: ({ signal }) => everyKey(api, workspaceId, signal) })
+  const { of: keys } = usePages('GET /api/v1/keys', { query: { include_disabled: 'true', workspace_id: workspaceId } }, { all: true })
   const assign = useChange('POST /api/v1/guardrails/{id}/assignments/keys', OUTDATES)
   const [chosen, setChosen] = useState<readonly string[]>([])
   useUnsaved(chosen.length > 0)
