@@ -64,6 +64,21 @@ describe('findVendorNames', () => {
     expect(findVendorNames(root).map(({ file }) => file)).toEqual(['src/http/b.ts'])
   })
 
+  it('looks at the console, which is a client of any gateway, in texts and in marked-up ones', () => {
+    const root = tree({
+      ...acme,
+      'src/destinations/lake.ts': `export const type = 'lake'\n`,
+      'console/src/pages/a.ts': `export const isLake = (type: string) => type === 'lake'\n`,
+      'console/src/pages/b.tsx': `export const View = () => <b title="acme">acme</b>\n`,
+      'console/src/pages/a.test.ts': `export const name = 'lake'\n`,
+      'console/src/api/schema.ts': `export type Type = 'lake'\n`,
+    })
+    expect(findVendorNames(root).map(({ file, literal }) => [file, literal])).toEqual([
+      ['console/src/pages/a.ts', 'lake'],
+      ['console/src/pages/b.tsx', 'acme'],
+    ])
+  })
+
   it('takes a folder with an index for an extension of that name', () => {
     const root = tree({
       'src/destinations/lake/index.ts': `export const type = 'lake'\n`,
