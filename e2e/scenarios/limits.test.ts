@@ -293,6 +293,22 @@ describe('credits', () => {
   })
 })
 
+describe('credits, told to a workspace', () => {
+  it('are what the others leave of them: as much is left for one as for all', async () => {
+    await open({ limits: { credits: 1 } })
+    const { id } = ((await (await gateway.api('POST', '/api/v1/workspaces', { name: 'Team', slug: 'team' })).json()) as { data: { id: string } }).data
+    const manager = (await gateway.app.accounts.create({ name: 'manager', kind: 'management', workspaceId: id })).secret.reveal()
+    const { key } = await createKey({ workspace_id: id })
+    for (const caller of [gateway.key, gateway.key, key]) expect(await drained(await ask(caller))).toBe(200)
+    const told = async (by?: string) =>
+      ((await (await gateway.api('GET', '/api/v1/credits', undefined, by)).json()) as { data: { total_credits: number; total_usage: number } }).data
+    const [all, own] = [await told(), await told(manager)]
+    expect(all).toEqual({ total_credits: 1, total_usage: expect.closeTo(3 * CALL_USD, 12) })
+    expect(own.total_usage).toBeCloseTo(CALL_USD, 12)
+    expect(own.total_credits - own.total_usage).toBeCloseTo(all.total_credits - all.total_usage, 12)
+  })
+})
+
 describe('rates', () => {
   it('answer 429 with the limit, what remains and when to come back', async () => {
     await open()

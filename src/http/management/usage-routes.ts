@@ -51,7 +51,12 @@ const activityItem = component(
   }),
 )
 const activityAnswer = z.object({ data: z.array(activityItem) })
-const creditsAnswer = z.object({ data: z.object({ total_credits: z.number(), total_usage: z.number() }) })
+const creditsAnswer = z.object({
+  data: z.object({
+    total_credits: z.number().describe('USD that may be spent in all; to a key of one workspace, what the others leave of them.'),
+    total_usage: z.number(),
+  }),
+})
 
 const tag = 'Usage'
 const docs = {
@@ -86,8 +91,13 @@ export function usageRoutes(options: UsageRouteOptions): ManagementRoutes {
     })
 
     app.get('/api/v1/credits', { config: { doc: docs.credits } }, async (request): Promise<z.output<typeof creditsAnswer>> => {
-      const total = roundUsd(await options.spentUsd(scopeOf(request)))
-      return { data: { total_credits: options.credits() ?? UNLIMITED_CREDITS, total_usage: total } }
+      const scope = scopeOf(request)
+      const credits = options.credits()
+      const spent = await options.spentUsd(scope)
+      // Credits are for all together: less what others spent, or there would seem to be more left than there is.
+      const byOthers = credits === undefined || scope === undefined ? 0 : (await options.spentUsd(undefined)) - spent
+      const total = credits === undefined ? UNLIMITED_CREDITS : roundUsd(Math.max(0, credits - byOthers))
+      return { data: { total_credits: total, total_usage: roundUsd(spent) } }
     })
   }
 }
