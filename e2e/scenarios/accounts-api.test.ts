@@ -592,6 +592,21 @@ describe('own provider keys', () => {
   })
 })
 
+it('own provider keys are for keys of their own workspace only', async () => {
+  const theirs = await createWorkspace()
+  const created = await call('POST', '/keys', '/keys', 201, { name: 'of theirs', workspace_id: theirs })
+  const { hash } = dataOf(created) as { hash: string }
+  const body = { provider: 'acme', key: 'sk-for-their-key-123456', allowed_api_key_hashes: [hash] }
+  // Made where no call of that key ever comes by, it would serve nobody, and the gateway would go on paying.
+  const refusal = await call('POST', '/byok', '/byok', 400, body)
+  expect(refusal['error']).toMatchObject({ metadata: { path: 'allowed_api_key_hashes[0]' } })
+  const made = dataOf(await call('POST', '/byok', '/byok', 201, { ...body, workspace_id: theirs })) as { id: string }
+  const own = dataOf(await call('POST', '/keys', '/keys', 201, { name: 'of ours' })) as { hash: string }
+  await call('PATCH', `/byok/${made.id}`, '/byok/{id}', 400, { allowed_api_key_hashes: [hash, own.hash] })
+  await call('PATCH', `/byok/${made.id}`, '/byok/{id}', 200, { allowed_api_key_hashes: [hash] })
+  await call('DELETE', `/workspaces/${theirs}`, '/workspaces/{id}', 200)
+})
+
 describe('the public service’s own client', () => {
   it('manages keys, workspaces, budgets and own keys, and reads usage', async () => {
     const sdk = new OpenRouter({ apiKey: gateway.managementKey, serverURL: `${gateway.url}/api/v1`, retryConfig: { strategy: 'none' } })

@@ -1,6 +1,8 @@
+import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { OwnKeyAccounts, OwnKeyChange } from '../../core/account.ts'
 import { GatewayError } from '../../core/error.ts'
+import type { StoredOwnKey } from '../../core/store.ts'
 import { defined } from '../../lib/defined.ts'
 import { Secret } from '../../lib/secret.ts'
 import type { ManagementRoutes } from './app.ts'
@@ -12,8 +14,7 @@ export interface ByokRouteOptions {
   readonly ownKeys: OwnKeyAccounts
   /** Slug of the provider this gateway can reach under that slug or name. */
   readonly providerNamed: (text: string) => string | undefined
-  /** Whether the gateway has such a key, in this workspace or in any. */
-  readonly hasKey: (hash: string, workspaceId: string | undefined) => Promise<boolean>
+  readonly hasKey: (hash: string, workspaceId: string) => Promise<boolean>
 }
 
 const tag = 'Own provider keys'
@@ -57,13 +58,19 @@ const notFound = (): GatewayError => new GatewayError('not_found', 'There is no 
 
 /** `/api/v1/byok`: callers' own provider keys. They are encrypted at rest and never readable again. */
 export function byokRoutes({ ownKeys, providerNamed, hasKey }: ByokRouteOptions): ManagementRoutes {
-  /** A mistyped hash would leave its caller served at the gateway's expense, and nobody would see it. */
-  const needKeys = async ({ allowed_api_key_hashes: hashes }: Fields, scope: string | undefined): Promise<void> => {
+  /** A mistyped hash, or one of another workspace, would leave its caller served at the gateway's expense, and nobody would see it. */
+  const needKeys = async ({ allowed_api_key_hashes: hashes }: Fields, workspaceId: string): Promise<void> => {
     for (const [index, hash] of (hashes ?? []).entries()) {
-      if (await hasKey(hash, scope)) continue
+      if (await hasKey(hash, workspaceId)) continue
       const path = `allowed_api_key_hashes[${index}]`
-      throw new GatewayError('invalid_request', `${path}: there is no key with the hash "${hash}"`, { path })
+      throw new GatewayError('invalid_request', `${path}: the workspace has no key with the hash "${hash}"`, { path })
     }
+  }
+
+  const find = async (request: FastifyRequest<{ Params: { id: string } }>): Promise<StoredOwnKey> => {
+    const found = await ownKeys.get(request.params.id, scopeOf(request))
+    if (found === undefined) throw notFound()
+    return found
   }
 
   return (app) => {
@@ -80,29 +87,29 @@ export function byokRoutes({ ownKeys, providerNamed, hasKey }: ByokRouteOptions)
       const provider = providerNamed(body.provider)
       if (provider === undefined)
         throw new GatewayError('invalid_request', `provider: "${body.provider}" is no provider of this gateway`, { path: 'provider' })
-      await needKeys(body, scopeOf(request))
+      const workspaceId = workspaceForNew(request, body.workspace_id)
+      await needKeys(body, workspaceId)
       const created = await unlessNoWorkspace(
         ownKeys.create({
           ...changeIn(body),
           provider,
           secret: new Secret(body.key.trim()),
-          workspaceId: workspaceForNew(request, body.workspace_id),
+          workspaceId,
         }),
       )
       return reply.code(201).send({ data: presentOwnKey(created) })
     })
 
-    app.get<{ Params: { id: string } }>('/api/v1/byok/:id', { config: { doc: docs.get } }, async (request) => {
-      const found = await ownKeys.get(request.params.id, scopeOf(request))
-      if (found === undefined) throw notFound()
-      return { data: presentOwnKey(found) }
-    })
+    app.get<{ Params: { id: string } }>('/api/v1/byok/:id', { config: { doc: docs.get } }, async (request) => ({
+      data: presentOwnKey(await find(request)),
+    }))
 
     app.patch<{ Params: { id: string } }>('/api/v1/byok/:id', { config: { doc: docs.update } }, async (request) => {
       const { key: secret, ...body } = parseBody(updateOwnKeyBody, request)
-      await needKeys(body, scopeOf(request))
+      const before = await find(request)
+      await needKeys(body, before.workspaceId)
       const changed = await ownKeys.update(
-        request.params.id,
+        before.id,
         { ...changeIn(body), ...(secret === undefined ? {} : { secret: new Secret(secret.trim()) }) },
         scopeOf(request),
       )
