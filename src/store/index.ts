@@ -54,7 +54,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     keys: createKeyStore(db),
     workspaces: createWorkspaceStore(db, clock),
     generations: createGenerationStore(database, insertGenerations),
-    spend: createSpendStore(db),
+    spend: createSpendStore(db, engine),
     ownKeys: createOwnKeyStore(db),
     presets: createPresetStore(db),
     guardrails: createGuardrailStore(db),

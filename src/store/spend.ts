@@ -4,7 +4,8 @@ import { GatewayError } from '../core/error.ts'
 import type { Generation } from '../core/generation.ts'
 import type { SpendFigures, SpendStore } from '../core/store.ts'
 import { text, whole } from './column-value.ts'
-import type { Db, Tables } from './database.ts'
+import type { Db, Engine, Tables } from './database.ts'
+import { textList } from './id-list.ts'
 import { guarded } from './store-error.ts'
 
 type SpendRow = Tables['spend']
@@ -142,7 +143,7 @@ const NO_SPENDING: SpendFigures = { usd: NOTHING_SPENT, byokUsd: NOTHING_SPENT }
 const tooManyRows = (limit: number): GatewayError =>
   new GatewayError('invalid_request', `The report would have more than ${limit} rows; ask for one date, workspace_id or api_key_hash`)
 
-export function createSpendStore(db: Db, maxActivityRows = MAX_ACTIVITY_ROWS): SpendStore {
+export function createSpendStore(db: Db, engine: Engine, maxActivityRows = MAX_ACTIVITY_ROWS): SpendStore {
   const ofMany = (subjects: readonly string[], now: number): Promise<ReadonlyMap<string, SpendFigures>> =>
     guarded(async () => {
       const found = new Map<string, { usd: { [I in Interval]: number }; byokUsd: { [I in Interval]: number } }>()
@@ -194,7 +195,7 @@ export function createSpendStore(db: Db, maxActivityRows = MAX_ACTIVITY_ROWS): S
           .orderBy('endpoint_id')
           .limit(maxActivityRows + 1)
         if (filter.workspaceId !== undefined) query = query.where('workspace_id', '=', filter.workspaceId)
-        if (filter.keyHashes !== undefined) query = query.where('key_hash', 'in', filter.keyHashes)
+        if (filter.keyHashes !== undefined) query = query.where('key_hash', 'in', textList(engine, filter.keyHashes))
         const rows = await query.execute()
         if (rows.length > maxActivityRows) throw tooManyRows(maxActivityRows)
         return rows.map((row) => ({
