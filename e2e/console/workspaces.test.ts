@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
+import { chatText, startFakeUpstream, stream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+
+/** Whoever comes back to the window on the next day has it read again. */
+const A_DAY_LATER = 'Date.now = ((real) => () => real() + 86_400_000)(Date.now); window.dispatchEvent(new Event("visibilitychange"))'
 
 interface Workspace {
   readonly id: string
@@ -162,6 +166,25 @@ describe.skipIf(!hasBrowser)('the workspaces page', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     expect((await workspace(id))['description']).toBe('sent, and more')
     expect(problems).toEqual([])
+  })
+
+  it('tells as today what was spent on the day it is, over midnight', async () => {
+    const upstream = await startFakeUpstream(stream(chatText('hello')))
+    const paid = await startGateway(chatConfig([upstream.url]))
+    try {
+      await (await paid.respond({ model: 'acme/small', input: 'hi' })).text()
+      const { page } = await browser.console(paid, '/workspaces')
+      const today = page
+        .getByRole('row', { name: /default/ })
+        .getByRole('cell')
+        .nth(1)
+      await expect.poll(() => today.textContent(), { timeout: 15_000 }).toMatch(/^\$0\.0/)
+      await page.evaluate(A_DAY_LATER)
+      await expect.poll(() => today.textContent(), { timeout: 15_000 }).toBe('$0')
+    } finally {
+      await paid.close()
+      await upstream.close()
+    }
   })
 
   it('a budget that is set here stops the calls it is for', async () => {

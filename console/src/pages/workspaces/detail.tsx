@@ -35,13 +35,15 @@ export function WorkspaceDetail({ id, onClose }: WorkspaceDetailProps): ReactNod
 function Opened({ id, onClose }: WorkspaceDetailProps): ReactNode {
   const read = useRead('GET /api/v1/workspaces/{id}', { params: { id } })
   const activity = useRead('GET /api/v1/activity', { query: { workspace_id: id } })
-  const [now] = useState(() => Date.now())
   return (
     <Loaded of={read}>
       {({ data: workspace }) => (
         <Stack>
           <About of={workspace} onDeleted={onClose} />
-          <BudgetEditor of={workspace} spent={activity.data && spentOf(activity.data.data, now, workspace.include_byok_in_budgets)} />
+          <BudgetEditor
+            of={workspace}
+            spent={activity.data && spentOf(activity.data.data, activity.dataUpdatedAt, workspace.include_byok_in_budgets)}
+          />
           <Divider />
           <Editor of={workspace} />
         </Stack>

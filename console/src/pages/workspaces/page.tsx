@@ -62,10 +62,13 @@ export default function WorkspacesPage(): ReactNode {
   )
 }
 
+/** Milliseconds. */
+const READ_AGAIN_MS = 60_000
+
 /** What each workspace spent, by its id. */
 function useSpent(): ((id: string) => SpentSums) | undefined {
-  const { data } = useRead('GET /api/v1/activity', { query: { group_by: 'workspace' } })
-  const [now] = useState(() => Date.now())
+  // Its days are those of when it was read: a tab stays open over midnight.
+  const { data, dataUpdatedAt: now } = useRead('GET /api/v1/activity', { query: { group_by: 'workspace' } }, { every: READ_AGAIN_MS })
   return useMemo(() => {
     if (data === undefined) return undefined
     const rows = Map.groupBy(data.data, ({ workspace_id: id }) => id)
