@@ -98,6 +98,17 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     })
   })
 
+  it('tells a key as expired when it expires, while somebody looks', async () => {
+    const { page } = await browser.console(gateway, '/keys')
+    await page.getByRole('table', { name: 'Inference keys' }).waitFor()
+    await create({ name: 'short-lived', expires_at: new Date(Date.now() + 8_000).toISOString() })
+    // Which reads the list again.
+    await page.getByLabel('Show disabled').click({ force: true })
+    const row = page.getByRole('row', { name: /short-lived/ })
+    await row.getByText('active').waitFor()
+    await row.getByText('expired').waitFor()
+  })
+
   it('shows a refusal at the field it is about', async () => {
     const { hash } = await create({ name: 'refused' })
     const { page } = await browser.console(gateway, `/keys?key=${hash}`)

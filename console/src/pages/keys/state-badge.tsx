@@ -1,14 +1,27 @@
 import { Badge } from '@mantine/core'
-import { useState, type ReactNode } from 'react'
+import { useEffect, useState, type ReactNode } from 'react'
 import type { ApiKey } from '../../api/schema.ts'
 import { stateOf, type KeyState } from './list.ts'
 
 const COLOURS: { readonly [S in KeyState]: string } = { active: 'teal', disabled: 'gray', expired: 'orange' }
 
+/** Timers take no longer wait; nobody looks at a page for as many days. */
+const LONGEST_WAIT_MS = 2_147_483_647
+
+/** The time, which moves on when a key expires while somebody looks. */
+function useMomentOf(expires: string | null): number {
+  const [now, setNow] = useState(() => Date.now())
+  const wait = expires === null ? 0 : Date.parse(expires) - now
+  useEffect(() => {
+    if (wait <= 0) return undefined
+    const timer = setTimeout(() => setNow(Date.now()), Math.min(wait, LONGEST_WAIT_MS))
+    return () => clearTimeout(timer)
+  }, [wait])
+  return now
+}
+
 export function StateBadge({ of: key }: { readonly of: ApiKey }): ReactNode {
-  // Of when it was first shown: a key that expires while one looks is told as expired a reading later.
-  const [now] = useState(() => Date.now())
-  const state = stateOf(key, now)
+  const state = stateOf(key, useMomentOf(key.expires_at))
   return (
     <Badge variant="light" size="sm" color={COLOURS[state]} miw="max-content" style={{ flexShrink: 0 }}>
       {state}
