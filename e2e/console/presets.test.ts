@@ -147,6 +147,21 @@ describe.skipIf(!hasBrowser)('the presets page', () => {
     expect(await call('switched')).toBe(404)
   })
 
+  it('closes a preset that was archived, which is not there any more', async () => {
+    await gateway.api('POST', '/api/v1/presets', { slug: 'outworn', config: {} })
+    const { page, problems } = await browser.console(gateway, '/presets?preset=outworn')
+    const form = page.getByRole('form', { name: 'Edit preset' })
+    await form.getByRole('combobox', { name: 'Status' }).click()
+    await page.getByRole('option', { name: /^archived/ }).click()
+    await form.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog', { name: 'Preset' }).waitFor({ state: 'detached' })
+    await page.getByRole('row', { name: /outworn/ }).waitFor({ state: 'detached' })
+    expect(page.url()).not.toContain('preset=')
+    expect(await page.getByRole('alert').count()).toBe(0)
+    expect((await gateway.api('GET', '/api/v1/presets/outworn')).status).toBe(404)
+    expect(problems).toEqual([])
+  })
+
   it('deletes a preset after it asked', async () => {
     await create('going', { name: 'Going' })
     const { page, problems } = await browser.console(gateway, '/presets')

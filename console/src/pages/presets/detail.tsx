@@ -46,7 +46,7 @@ function Opened({ params, query, onClose }: OpenedProps): ReactNode {
         <Stack>
           <About of={preset} at={at} onDeleted={onClose} />
           <Divider />
-          <Details of={preset} at={at} />
+          <Details of={preset} at={at} onArchived={onClose} />
           <Divider />
           <NewVersion of={preset.designated_version} at={at} />
           <Divider />
@@ -102,16 +102,18 @@ const STATUSES: readonly { readonly value: Preset['status']; readonly label: str
 ]
 const PATHS = ['name', 'description', 'status'] as const
 
-function Details({ of: preset, at }: PartProps): ReactNode {
+function Details({ of: preset, at, onArchived }: PartProps & { readonly onArchived: () => void }): ReactNode {
   // As it was when it was opened: what others change meanwhile is no change of this form.
   const [before, setBefore] = useState(preset)
   const [form, setForm] = useState(() => presetFormOf(before))
   // It stays open: what is typed for a new version would go with it.
   const onSaved = (saved: Preset): void => {
+    if (saved.status === 'archived') return onArchived()
     setBefore(saved)
     setForm((now) => afterSave(form, now, presetFormOf(saved)))
   }
-  const change = useChange('PATCH /api/v1/presets/{slug}', OUTDATED)
+  // One that is archived is not there any more, and must not be read once more.
+  const change = useChange('PATCH /api/v1/presets/{slug}', form.status === 'archived' ? ['GET /api/v1/presets'] : OUTDATED)
   const { error } = change
   const body = presetChanges(before, form)
   return (
