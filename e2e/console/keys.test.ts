@@ -196,6 +196,20 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     await question.getByRole('button', { name: 'Cancel' }).click()
     await question.waitFor({ state: 'detached' })
     expect(await call(secret)).toBe(200)
+    // Why it was refused once is nothing for the next time.
+    let isAway = true
+    await page.route(`**/api/v1/keys/${hash}`, (route) => (isAway && route.request().method() === 'DELETE' ? route.abort() : route.continue()))
+    await page.getByRole('button', { name: 'Revoke' }).click()
+    await question.getByRole('button', { name: 'Revoke' }).click()
+    await question.getByText('The gateway cannot be reached.').waitFor()
+    isAway = false
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await question.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Revoke' }).click()
+    await question.waitFor()
+    expect(await question.getByRole('alert').count()).toBe(0)
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await question.waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Revoke' }).click()
     await question.waitFor()
     await page.keyboard.press('Escape')

@@ -21,6 +21,12 @@ export function Confirm({ label, title, children, onConfirm, size = 'xs', phrase
   const [typed, setTyped] = useState('')
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<Error | null>(null)
+  const ask = (): void => {
+    // Of the time before: neither why it was refused then nor what was typed.
+    setError(null)
+    setTyped('')
+    open()
+  }
   const confirm = async (): Promise<void> => {
     setBusy(true)
     setError(null)
@@ -35,7 +41,7 @@ export function Confirm({ label, title, children, onConfirm, size = 'xs', phrase
   }
   return (
     <>
-      <Button size={size} variant="light" color="red" onClick={open}>
+      <Button size={size} variant="light" color="red" onClick={ask}>
         {label}
       </Button>
       <Modal opened={opened} onClose={close} title={title}>
