@@ -270,6 +270,29 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     expect(problems).toEqual([])
   })
 
+  it('tells rows of the workspace before as such while those of the next are on their way', async () => {
+    const { data } = (await (await gateway.api('POST', '/api/v1/workspaces', { name: 'Slow one', slug: 'slow-one' })).json()) as {
+      data: { id: string }
+    }
+    await create({ name: 'of the first' })
+    const { page } = await browser.console(gateway, '/keys')
+    await page.getByRole('row', { name: /of the first/ }).waitFor()
+    let answer = (): void => undefined
+    const mayAnswer = new Promise<void>((resolve) => (answer = resolve))
+    const isOfSlow = ({ pathname, searchParams }: URL): boolean => pathname === '/api/v1/keys' && searchParams.get('workspace_id') === data.id
+    await page.route(isOfSlow, async (route) => {
+      await mayAnswer
+      await route.continue()
+    })
+    const stale = page.locator('[aria-busy="true"]').filter({ hasText: 'of the first' })
+    await page.getByRole('combobox', { name: 'Workspace' }).click()
+    await page.getByRole('option', { name: /Slow one/ }).click()
+    await stale.waitFor()
+    answer()
+    await page.getByText('There is no key in use in this workspace yet.').waitFor()
+    expect(await page.locator('[aria-busy="true"]').count()).toBe(0)
+  })
+
   it('says why no key is made in a workspace that the address names and the key may not see', async () => {
     const { data } = (await (await gateway.api('POST', '/api/v1/workspaces', { name: 'Apart', slug: 'apart' })).json()) as { data: { id: string } }
     const [{ workspace_id: other }] = (await keys()) as readonly [Key]

@@ -27,7 +27,12 @@ export interface PagesOptions {
 
 export interface Pages<Row> {
   /** As `Loaded` takes it: the rows that were read until now. */
-  readonly of: { readonly data: readonly Row[] | undefined; readonly error: ApiError | null; readonly refetch: () => unknown }
+  readonly of: {
+    readonly data: readonly Row[] | undefined
+    readonly error: ApiError | null
+    readonly refetch: () => unknown
+    readonly isPlaceholderData: boolean
+  }
   readonly hasMore: boolean
   readonly isReading: boolean
   readonly more: () => void
@@ -53,9 +58,9 @@ export function usePages<R extends Listing>(route: R, input: Input<R>, { all = f
     enabled: when,
     placeholderData: keepPreviousData,
   })
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, isError, fetchNextPage } = read
+  const { data, error, refetch, isPlaceholderData, hasNextPage, isFetchingNextPage, isError, fetchNextPage } = read
   useEffect(() => {
     if (all && hasNextPage && !isFetchingNextPage && !isError) void fetchNextPage()
   }, [all, hasNextPage, isFetchingNextPage, isError, fetchNextPage])
-  return { of: { data, error, refetch }, hasMore: hasNextPage, isReading: isFetchingNextPage, more: () => void fetchNextPage() }
+  return { of: { data, error, refetch, isPlaceholderData }, hasMore: hasNextPage, isReading: isFetchingNextPage, more: () => void fetchNextPage() }
 }

@@ -4,12 +4,18 @@ import { Problem } from './problem.tsx'
 
 export interface LoadedProps<T> {
   /** As `useRead` and `usePages` give it. */
-  readonly of: { readonly data: T | undefined; readonly error: Error | null; readonly refetch: () => unknown }
+  readonly of: {
+    readonly data: T | undefined
+    readonly error: Error | null
+    readonly refetch: () => unknown
+    /** It is the answer to what was asked before, shown until the next one comes. */
+    readonly isPlaceholderData?: boolean
+  }
   readonly children: (data: T) => ReactNode
 }
 
 /** What a route answered; before that a shape of it, and why not when it was refused. What was read earlier stays readable beside a problem. */
-export function Loaded<T>({ of: { data, error, refetch }, children }: LoadedProps<T>): ReactNode {
+export function Loaded<T>({ of: { data, error, refetch, isPlaceholderData = false }, children }: LoadedProps<T>): ReactNode {
   if (data === undefined && error === null) {
     return (
       <Stack component="output" gap="xs" aria-label="Loading" aria-busy>
@@ -22,7 +28,12 @@ export function Loaded<T>({ of: { data, error, refetch }, children }: LoadedProp
   return (
     <Stack gap="md">
       <Problem error={error} onRetry={() => void refetch()} />
-      {data !== undefined && children(data)}
+      {data !== undefined && (
+        // Nobody takes what is shown of one workspace for that of another.
+        <Stack gap="md" opacity={isPlaceholderData ? 0.5 : 1} aria-busy={isPlaceholderData}>
+          {children(data)}
+        </Stack>
+      )}
     </Stack>
   )
 }

@@ -96,12 +96,12 @@ interface FoundProps {
   readonly onOpen: (row: GenerationSummary) => void
 }
 
-function Found({ of: { rows, more, isLooking }, isFiltered, onOpen }: FoundProps): ReactNode {
+function Found({ of: { rows, more, isLooking, isOfBefore }, isFiltered, onOpen }: FoundProps): ReactNode {
   const nothing = isFiltered
     ? 'No call matches these filters.'
     : 'No call was recorded yet. The Playground makes one, as does the curl that the gateway printed when it started.'
   return (
-    <Stack>
+    <Stack opacity={isOfBefore ? 0.5 : 1} aria-busy={isOfBefore}>
       {rows.length === 0 && more !== undefined ? (
         <Alert color="gray">{isLooking ? 'Looking further back …' : 'Nothing was found so far. There are older records.'}</Alert>
       ) : (

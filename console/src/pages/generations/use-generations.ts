@@ -15,6 +15,8 @@ export interface Generations {
   readonly error: ApiError | null
   readonly isLoading: boolean
   readonly isLooking: boolean
+  /** They match other filters, and are shown until those that match come. */
+  readonly isOfBefore: boolean
   /** Older records are shown: what is new does not come by itself. */
   readonly isPaused: boolean
   /** Undefined where there is no more. */
@@ -49,6 +51,7 @@ export function useGenerations(filters: Filters, isLive: boolean): Generations {
     error: error as ApiError | null,
     isLoading: data === undefined && error === null,
     isLooking: isFetching,
+    isOfBefore: isPlaceholderData,
     isPaused: isLive && reachesBack(pages),
     more: hasNextPage ? () => void fetchNextPage() : undefined,
     again: () => void refetch(),

@@ -1,4 +1,3 @@
-import { Box } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useRead } from '../../api/hooks.ts'
 import { Loaded } from '../../ui/loaded.tsx'
@@ -15,13 +14,7 @@ export default function ModelsPage(): ReactNode {
   return (
     <Page title="Models" about="What callers may name. Prices are USD per million tokens at the cheapest endpoint.">
       <Filters address={address} />
-      <Loaded of={models}>
-        {(data) => (
-          <Box style={{ opacity: models.isPlaceholderData ? 0.5 : 1 }} aria-busy={models.isPlaceholderData}>
-            <List models={data} address={address} />
-          </Box>
-        )}
-      </Loaded>
+      <Loaded of={models}>{(data) => <List models={data} address={address} />}</Loaded>
       <Details model={address.get('model')} onClose={() => address.set({ model: undefined })} />
     </Page>
   )

@@ -1,4 +1,4 @@
-import { Box, Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { useRead } from '../../api/hooks.ts'
 import { Loaded } from '../../ui/loaded.tsx'
@@ -29,17 +29,15 @@ export default function OverviewPage(): ReactNode {
       <Account workspaces={workspaces} />
       {!isNew && <Filters address={address} workspaces={workspaces.data ?? []} />}
       <Loaded of={activity}>
-        {({ data }) => (
-          <Box style={{ opacity: activity.isPlaceholderData ? 0.5 : 1 }} aria-busy={activity.isPlaceholderData}>
-            {data.length > 0 ? (
-              <Activity rows={data} now={now} address={address} />
-            ) : isFiltered ? (
-              <NothingFound onClear={() => address.set(NO_FILTER)} />
-            ) : (
-              <FirstCall />
-            )}
-          </Box>
-        )}
+        {({ data }) =>
+          data.length > 0 ? (
+            <Activity rows={data} now={now} address={address} />
+          ) : isFiltered ? (
+            <NothingFound onClear={() => address.set(NO_FILTER)} />
+          ) : (
+            <FirstCall />
+          )
+        }
       </Loaded>
     </Page>
   )
