@@ -241,6 +241,24 @@ describe.skipIf(!hasBrowser)('the page of destinations', () => {
     expect(problems).toEqual([])
   })
 
+  it('shows the dead letters that are left when the last page was replayed', async () => {
+    receiver.react = () => answer(400, {}, 'not of this shape')
+    const id = await hook()
+    for (let n = 0; n < 51; n++) await ask(`${n}`)
+    await expect.poll(async () => (await status(id))['dead'], SOON).toBe(51)
+    const { page, problems } = await browser.console(gateway, `/destinations?destination=${id}&tab=dead`)
+    const rows = page.getByRole('table', { name: 'Dead letters' }).getByRole('row')
+    await expect.poll(() => rows.count(), SOON).toBe(51)
+    await page.getByRole('button', { name: 'next' }).click()
+    await expect.poll(() => rows.count(), SOON).toBe(2)
+    receiver.react = () => ok
+    await rows.nth(1).getByRole('checkbox').check()
+    await page.getByRole('button', { name: 'Replay 1 chosen' }).click()
+    await page.getByText('1 queued again.').waitFor()
+    await expect.poll(() => rows.count(), SOON).toBe(51)
+    expect(problems).toEqual([])
+  })
+
   it('deletes a destination once that was confirmed', async () => {
     const id = await hook()
     const { page, problems } = await browser.console(gateway, `/destinations?destination=${id}`)

@@ -141,6 +141,15 @@ describe.skipIf(!hasBrowser)('the page of guardrails', () => {
     expect(problems).toEqual([])
   })
 
+  it('leads back from a page that is not there any more', async () => {
+    await make({ name: 'Left over' })
+    const { page, problems } = await browser.console(gateway, '/guardrails?offset=50')
+    await page.getByText('The list ends before this page.').waitFor()
+    await page.getByRole('button', { name: 'Show the first' }).click()
+    await page.getByRole('table', { name: 'Guardrails' }).getByText('Left over').waitFor()
+    expect(problems).toEqual([])
+  })
+
   it('shows a refusal at the rule it is about', async () => {
     await make({ name: 'Patterns' })
     const { page, problems } = await browser.console(gateway, '/guardrails')

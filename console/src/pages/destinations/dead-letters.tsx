@@ -28,6 +28,9 @@ export function DeadLetters({ id }: { readonly id: string }): ReactNode {
     setPage(to)
     setWanted(new Set())
   }
+  // What stood on the last page was replayed or deleted: the page before is the last one now.
+  const last = Math.max(1, Math.ceil((letters.data?.total_count ?? 0) / PAGE))
+  if (letters.data !== undefined && !letters.isPlaceholderData && page > last) turn(last)
   return (
     <Loaded of={letters}>
       {({ data, total_count: total }) => (

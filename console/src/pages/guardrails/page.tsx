@@ -42,13 +42,20 @@ export default function GuardrailsPage(): ReactNode {
             <Loaded of={guardrails}>
               {({ data, total_count: total }) => (
                 <>
-                  <List guardrails={data} workspaces={all} fields={fields} onOpen={(id) => set({ open: id }, 'push')} />
+                  <List
+                    guardrails={data}
+                    workspaces={all}
+                    fields={fields}
+                    onOpen={(id) => set({ open: id }, 'push')}
+                    onBack={total === 0 ? undefined : () => set({ offset: undefined })}
+                  />
                   {total > PAGE && (
                     <Pagination
                       aria-label="Pages"
                       total={Math.ceil(total / PAGE)}
                       value={Math.floor(offset / PAGE) + 1}
                       onChange={(page) => set({ offset: String((page - 1) * PAGE) }, 'push')}
+                      getControlProps={(control) => ({ 'aria-label': `${control} page` })}
                     />
                   )}
                 </>
@@ -80,9 +87,11 @@ interface ListProps {
   readonly workspaces: readonly Workspace[]
   readonly fields: readonly RuleField[]
   readonly onOpen: (id: string) => void
+  /** There are some, before what is looked at. */
+  readonly onBack: (() => void) | undefined
 }
 
-function List({ guardrails, workspaces, fields, onOpen }: ListProps): ReactNode {
+function List({ guardrails, workspaces, fields, onOpen, onBack }: ListProps): ReactNode {
   const name = (guardrail: Guardrail): ReactNode => (
     <Group gap={8}>
       <span>{guardrail.name}</span>
@@ -104,7 +113,18 @@ function List({ guardrails, workspaces, fields, onOpen }: ListProps): ReactNode 
       rows={guardrails}
       keyOf={({ id }) => id}
       onOpen={({ id }) => onOpen(id)}
-      empty="There is no guardrail yet."
+      empty={
+        onBack === undefined ? (
+          'There is no guardrail yet.'
+        ) : (
+          <>
+            The list ends before this page.{' '}
+            <Button variant="subtle" size="compact-sm" onClick={onBack}>
+              Show the first
+            </Button>
+          </>
+        )
+      }
       columns={[
         { header: 'Name', cell: name },
         { header: 'Rules', cell: rules },
