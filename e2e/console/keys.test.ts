@@ -76,6 +76,17 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     expect(problems).toEqual([])
   })
 
+  it('shows a new key though the list of keys does not come', async () => {
+    const { page } = await browser.console(gateway, '/keys')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const isList = ({ pathname }: URL): boolean => pathname === '/api/v1/keys'
+    await page.route(isList, (route) => (route.request().method() === 'POST' ? route.continue() : undefined))
+    const dialog = page.getByRole('dialog', { name: 'Create a key' })
+    await dialog.getByLabel('Name').fill('shown at once')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await page.getByRole('dialog', { name: 'Your new key' }).getByLabel('the new key', { exact: true }).waitFor({ timeout: 15_000 })
+  })
+
   it('changes what was changed and nothing else: an emptied limit is none', async () => {
     const { hash } = await create({ name: 'to change', limit: 5, limit_reset: 'daily', rate_limits: { requests_per_minute: 9 } })
     const { page } = await browser.console(gateway, `/keys?key=${hash}`)

@@ -36,7 +36,10 @@ export function useRead<R extends Reading>(
   })
 }
 
-/** A change; the routes it outdates are read again before it counts as done. */
+/** A change is done when it was answered: a list that does not come must not keep back the key that was made. */
+const READ_AGAIN_LIMIT_MS = 3_000
+
+/** A change; the routes it outdates are read again before it counts as done, unless that takes too long. */
 export function useChange<R extends Exclude<Route, Reading>>(
   route: R,
   outdates: readonly Reading[],
@@ -45,6 +48,9 @@ export function useChange<R extends Exclude<Route, Reading>>(
   const client = useQueryClient()
   return useMutation<Answer<R>, ApiError, Input<R>>({
     mutationFn: (input) => api(route, ...([input] as unknown as Args<R>)),
-    onSuccess: () => Promise.all(outdates.map((read) => client.invalidateQueries({ queryKey: [read] }))),
+    onSuccess: () => {
+      const again = Promise.all(outdates.map((read) => client.invalidateQueries({ queryKey: [read] })))
+      return Promise.race([again, new Promise((resolve) => setTimeout(resolve, READ_AGAIN_LIMIT_MS))])
+    },
   })
 }
