@@ -1,4 +1,4 @@
-import { describe, expect, expectTypeOf, it } from 'vitest'
+import { describe, expect, expectTypeOf, it, vi } from 'vitest'
 import { ApiError, createApi, refusalOf, type Args } from './client.ts'
 
 interface Sent {
@@ -57,6 +57,24 @@ describe('a call of the API', () => {
       new Promise((_resolve, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal!.reason as Error)))
     const slow = createApi({ key: 'sk-1', fetch: never, limitMs: 5 })
     await expect(slow('GET /api/v1/credits')).rejects.toMatchObject({ status: 0, message: 'The gateway did not answer in time.' })
+  })
+
+  it('waits longer where the gateway itself waits for a platform that is silent, or works through its queue', async () => {
+    const limits: number[] = []
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      limits.push(ms)
+      return new AbortController().signal
+    })
+    try {
+      const api = createApi({ key: 'sk-1', fetch: scripted(() => Response.json({ data: {} })).fetch })
+      await api('POST /api/v1/observability/destinations/{id}/test', { params: { id: 'd' } })
+      await api('POST /api/v1/observability/destinations/{id}/send-test', { params: { id: 'd' } })
+      await api('PATCH /api/v1/observability/destinations/{id}', { params: { id: 'd' }, body: { privacy_mode: true } })
+      await api('GET /api/v1/observability/destinations/{id}/status', { params: { id: 'd' } })
+      expect(limits).toEqual([120_000, 120_000, 120_000, 30_000])
+    } finally {
+      timeout.mockRestore()
+    }
   })
 
   it('that is not wanted any more ends as that, not as a fault', async () => {

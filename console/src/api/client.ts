@@ -46,13 +46,18 @@ export interface ApiOptions {
 }
 
 const LIMIT_MS = 30_000
+/** The gateway itself waits for a platform that is silent (110 s) and works through a long queue (60 s), and then says how that went. */
+const DELIVERY_LIMIT_MS = 120_000
+
+const patienceFor = (route: Route): number =>
+  route.includes('/observability/destinations') && !route.startsWith('GET ') ? DELIVERY_LIMIT_MS : LIMIT_MS
 
 /** Calls routes of the management API by name: `api('GET /api/v1/keys/{hash}', { params: { hash } })`. Rejects with `ApiError`. */
-export function createApi({ key, fetch: send = (url, init) => fetch(url, init), onRefused, limitMs = LIMIT_MS }: ApiOptions): Api {
+export function createApi({ key, fetch: send = (url, init) => fetch(url, init), onRefused, limitMs }: ApiOptions): Api {
   const call = async (route: Route, input: Loose = {}, signal?: AbortSignal): Promise<unknown> => {
     const { method, url } = locate(route, input)
     const { body } = input
-    const limit = AbortSignal.timeout(limitMs)
+    const limit = AbortSignal.timeout(limitMs ?? patienceFor(route))
     const response = await reached(() =>
       send(url, {
         method,
