@@ -1,23 +1,17 @@
 import { Alert, Button, Center, Loader, Stack, Text } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import type { GenerationSummary } from '../../api/schema.ts'
-import { count, duration, moment, NOTHING, usd } from '../../lib/format.ts'
+import { count, duration, moment, NOTHING } from '../../lib/format.ts'
 import { useAddress } from '../../ui/address.ts'
 import { DataTable, type Column } from '../../ui/data-table.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Problem } from '../../ui/problem.tsx'
+import { costOf } from './cost.ts'
 import { Detail } from './detail.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { filtersOf, NO_FILTERS } from './filters.ts'
 import { StatusBadge } from './status.tsx'
 import { useGenerations } from './use-generations.ts'
-
-/** All that it cost, whoever pays. A price nobody knows is not nothing. */
-function costOf({ total_cost: own, upstream_inference_cost: callers, cost_source: source }: GenerationSummary): string {
-  const known = own + (callers ?? 0)
-  if (source !== 'unknown') return usd(known)
-  return known === 0 ? 'not known' : `${usd(known)} or more`
-}
 
 const COLUMNS: readonly Column<GenerationSummary>[] = [
   {

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import type { GenerationDetail } from '../../api/schema.ts'
 import { count, duration, moment, usd } from '../../lib/format.ts'
 import { Facts, type FactsProps } from '../../ui/facts.tsx'
+import { partlyKnown } from './cost.ts'
 import { Timeline } from './timeline-view.tsx'
 
 const FORMATS = { responses: 'Responses', chat_completions: 'Chat Completions', messages: 'Messages', embeddings: 'Embeddings' } as const
@@ -82,7 +83,7 @@ function Money({ of }: { readonly of: GenerationDetail['cost'] }): ReactNode {
     ...(of.cache_discount === 0 ? [] : [`caching ${of.cache_discount > 0 ? 'saved' : 'added'} ${usd(Math.abs(of.cache_discount))}`]),
     ...(of.byok === 0 ? [] : [`own provider accounts pay ${usd(of.byok)}`]),
   ]
-  if (of.source === 'unknown') return 'not known: there is no price for this model'
+  if (of.source === 'unknown') return partlyKnown(of)
   return (
     <>
       {usd(of.total)}{' '}
