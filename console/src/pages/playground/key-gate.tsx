@@ -47,7 +47,7 @@ function Make({ onKey }: Pick<KeyGateProps, 'onKey'>): ReactNode {
         <Title order={2}>Make a key for a day</Title>
         <NumberInput
           label="Limit in USD"
-          description="What it may spend. The key ends after 24 hours, and stands among the keys until then."
+          description="What it may spend. The key ends after 24 hours, and stands among the keys until it is revoked."
           min={0}
           step={1}
           decimalScale={4}
