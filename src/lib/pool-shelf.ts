@@ -3,6 +3,7 @@ import { createLookup } from './lookup.ts'
 import { Client, isConnected, Pool } from './undici.ts'
 
 export interface PoolShelfOptions {
+  /** 55 seconds unless told. */
   readonly keepAliveMs?: number
   readonly maxConnectionsPerOrigin?: number
   /** Origins whose connections are kept, 512 unless told; callers may bring many with their own keys. */
@@ -40,6 +41,12 @@ class KeptClient extends Client {
 }
 
 const lookup = createLookup()
+
+/**
+ * How long a connection nobody uses is kept, where its server does not say. Load balancers keep theirs for a minute at the least. Whoever calls
+ * every half minute would else pay for each call with two round trips and a handshake; one that was closed meanwhile is noticed, and costs a new one.
+ */
+const KEPT_MS = 55_000
 
 /** Pools by origin and connect limit. A pool that is put away finishes what it has begun. */
 export class PoolShelf {
@@ -85,7 +92,7 @@ export class PoolShelf {
       allowH2: false,
       headersTimeout: 0,
       bodyTimeout: 0,
-      keepAliveTimeout: this.#options.keepAliveMs ?? 15_000,
+      keepAliveTimeout: this.#options.keepAliveMs ?? KEPT_MS,
       connect: { timeout: connectTimeoutMs, lookup },
     })
     const shelved: Shelved = { pool, places: 0, usedAt: now, lookedAt: now }
