@@ -50,6 +50,8 @@ export interface AppOptions {
   readonly logger: Logger
   /** Figures of all processes that share the port, given how to get this one's. Default: this one's. */
   readonly gatherMetrics?: (own: () => Promise<string>) => Promise<string>
+  /** Other processes listen on the port, too. */
+  readonly sharesPort?: boolean
   /** It cannot go on, and has closed itself. Default: the process ends with 1 once nothing holds it. */
   readonly onFatal?: () => void
   /** The file the delivery thread begins with. Default: its source, or what is bundled with this. */
@@ -96,6 +98,7 @@ export async function createApp({
   env,
   logger,
   gatherMetrics = (own) => own(),
+  sharesPort = false,
   onFatal = failed,
   deliveryThread,
 }: AppOptions): Promise<App> {
@@ -269,7 +272,7 @@ export async function createApp({
     routes: async () => [...routes.keys(), ...(await management.get()).routes.map(({ method, url }) => `${method} ${url}`)],
     catalog: () => catalog,
     async listen() {
-      const { port, family, address } = await listen(server, config.server)
+      const { port, family, address } = await listen(server, config.server, { shared: sharesPort })
       delivery.start()
       return { url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}` }
     },

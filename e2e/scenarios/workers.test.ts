@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -174,13 +174,20 @@ describe('serve --workers', () => {
     for (const each of children) expect(() => process.kill(each, 0)).toThrow()
   })
 
-  it('ends at once when the port is taken, with one sentence per process', async () => {
-    const first = await start(['--workers', '1'])
+  it.each(['1', '2'])('ends at once when a gateway of %s has the port', async (workers) => {
+    const first = await start(['--workers', workers])
     const { port } = new URL(first.url)
     await expect(startGatewayProcess({ directory, args: ['--workers', '2', '--port', port] })).rejects.toThrow(`Port ${port} is in use`)
   })
 
-  // Found by each process when it begins, and not by the one that keeps the port.
+  it.runIf(process.platform === 'linux')('listens with many sockets in each process, and with none in the one that starts them', async () => {
+    const { url } = await start()
+    const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, '0')
+    const listening = (await readFile('/proc/net/tcp', 'utf8')).split('\n').filter((line) => line.includes(`:${port} 00000000:0000 0A`))
+    expect(listening).toHaveLength(64)
+  })
+
+  // Found by each process when it begins, and not by the one that starts them.
   it('ends with 1 and says why when its configuration names a model nobody serves', async () => {
     await writeFile(join(directory, 'signalbox.yaml'), 'defaults: { model: acme/none }')
     const { child, exit } = run('pipe')

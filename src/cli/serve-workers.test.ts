@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { configSchema } from '../config/schema.ts'
 import { toConfig } from '../config/to-config.ts'
+import type { HeldPort } from '../http/listen.ts'
 import { silentLogger } from '../lib/logger.ts'
 import { graceOf, serveWithWorkers, stopLimitOf, workerWarnings, workersOf } from './serve-workers.ts'
 
@@ -29,24 +30,33 @@ it('kills nobody within the grace its configuration gives it now', () => {
   expect(stopLimitOf(configOf({ server: { shutdown_grace: '20d', shutdown_delay: '20d' } }), [])).toBe(2_147_483_647)
 })
 
-it('ends with the last of its processes, though their channels are closed only after', () => {
+/** Its processes are only told of. */
+function primary(workers: number, held?: HeldPort) {
   vi.useFakeTimers()
   const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never)
   const heard = vi.spyOn(process, 'on').mockReturnThis()
+  const shown = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   const dead = new Set<number>()
-  const workers: Worker[] = []
+  const told: unknown[] = []
+  const all: Worker[] = []
   vi.spyOn(cluster, 'fork').mockImplementation(() => {
-    const id = workers.length + 1
-    const own = { id, process: { pid: id, kill: () => true }, isConnected: () => true, isDead: () => dead.has(id), send: () => true }
-    workers.push(Object.assign(new EventEmitter(), own) as unknown as Worker)
-    return workers.at(-1)!
+    const id = all.length + 1
+    const send = (message: unknown): boolean => told.push(message) > 0
+    const own = { id, process: { pid: id, kill: () => true }, isConnected: () => true, isDead: () => dead.has(id), send }
+    all.push(Object.assign(new EventEmitter(), own) as unknown as Worker)
+    return all.at(-1)!
   })
-  vi.spyOn(cluster, 'workers', 'get').mockImplementation(() => Object.fromEntries(workers.map((worker) => [worker.id, worker])))
+  vi.spyOn(cluster, 'workers', 'get').mockImplementation(() => Object.fromEntries(all.map((worker) => [worker.id, worker])))
   onTestFinished(() => {
     vi.restoreAllMocks()
     vi.useRealTimers()
   })
-  serveWithWorkers(configOf({ server: { workers: 2 } }), silentLogger)
+  serveWithWorkers(configOf({ server: { workers } }), silentLogger, held)
+  return { exit, heard, shown, dead, told, workers: all }
+}
+
+it('ends with the last of its processes, though their channels are closed only after', () => {
+  const { exit, heard, dead, workers } = primary(2)
   heard.mock.calls.find(([event]) => event === 'SIGTERM')![1]('SIGTERM')
   for (const worker of workers) {
     expect(exit).not.toHaveBeenCalled()
@@ -54,4 +64,16 @@ it('ends with the last of its processes, though their channels are closed only a
     worker.emit('exit', 0, null)
   }
   expect(exit).toHaveBeenCalledExactlyOnceWith(0)
+})
+
+it('tells its processes the port it holds, and lets go of it when all of them serve, before anybody knows', () => {
+  const release = vi.fn<() => void>()
+  const { shown, told, workers } = primary(2, { port: 4321, release })
+  for (const worker of workers) worker.emit('message', { kind: 'listening' })
+  expect(told).toEqual([expect.objectContaining({ kind: 'begin', port: 4321 }), expect.objectContaining({ kind: 'begin', port: 4321 })])
+  workers[0]!.emit('message', { kind: 'serving', banner: 'at your service' })
+  expect(release).not.toHaveBeenCalled()
+  workers[1]!.emit('message', { kind: 'serving', banner: 'at your service' })
+  expect(release).toHaveBeenCalledBefore(shown)
+  expect(shown).toHaveBeenCalledExactlyOnceWith('at your service')
 })

@@ -3,7 +3,9 @@ import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readOf, type ConfigRead } from '../config/load.ts'
 import type { Config } from '../core/config.ts'
+import type { HeldPort } from '../http/listen.ts'
 import { ceiling } from '../lib/backoff.ts'
+import { defined } from '../lib/defined.ts'
 import type { Logger } from '../lib/logger.ts'
 import { systemClock } from '../lib/clock.ts'
 import { LONGEST_TIMER_MS } from '../lib/sleep.ts'
@@ -38,15 +40,15 @@ export function workerWarnings({ storage }: Pick<Config, 'storage'>, workers: nu
 }
 
 /**
- * Serves with several processes on one port: this one accepts connections and hands them round, and serves nobody itself. A process that
- * dies is replaced. Ends the process when all have ended: in order after SIGTERM or SIGINT, at once after the second, with code 1 when the
+ * Serves with several processes on one port: this one starts them and serves nobody itself. They listen on the port that is `held` for them;
+ * without, this one accepts connections and hands them round. A process that dies is replaced. Ends the process when all have ended: in order after SIGTERM or SIGINT, at once after the second, with code 1 when the
  * first one cannot start.
  */
-export function serveWithWorkers(config: Config, logger: Logger): void {
+export function serveWithWorkers(config: Config, logger: Logger, held?: HeldPort): void {
   const wanted = workersOf(config)
   for (const warning of workerWarnings(config, wanted)) logger.warn({}, warning)
   cluster.schedulingPolicy = cluster.SCHED_RR
-  new Primary(config, wanted, logger).start()
+  new Primary(config, wanted, logger, held).start()
 }
 
 interface Collecting {
@@ -59,6 +61,7 @@ class Primary {
   readonly #config: Config
   readonly #wanted: number
   readonly #logger: Logger
+  readonly #held: HeldPort | undefined
   /** Of each process, as it was configured last: it reads the file itself. */
   readonly #grace = new Map<number, number>()
   /** What any of them has taken over last. */
@@ -72,11 +75,12 @@ class Primary {
   #failures = 0
   #exitCode = 0
 
-  constructor(config: Config, wanted: number, logger: Logger) {
+  constructor(config: Config, wanted: number, logger: Logger, held: HeldPort | undefined) {
     this.#config = config
     this.#lastGood = readOf(config)
     this.#wanted = wanted
     this.#logger = logger
+    this.#held = held
   }
 
   start(): void {
@@ -124,11 +128,13 @@ class Primary {
         return
       case 'serving':
         this.#serving++
-        if (this.#serving === this.#wanted) process.stdout.write(message.banner)
+        if (this.#serving !== this.#wanted) return
+        this.#held?.release()
+        process.stdout.write(message.banner)
         return
       case 'listening':
         this.#listening.add(worker.id)
-        return tell(worker, { kind: 'begin', initial: readOf(this.#config), lastGood: this.#lastGood })
+        return tell(worker, { kind: 'begin', initial: readOf(this.#config), lastGood: this.#lastGood, ...defined({ port: this.#held?.port }) })
       case 'configured':
         this.#grace.set(worker.id, message.graceMs)
         this.#lastGood = message.read

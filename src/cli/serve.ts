@@ -2,13 +2,14 @@ import cluster from 'node:cluster'
 import type { App } from '../app.ts'
 import { checkExposure, weakKeyNote } from '../config/exposure.ts'
 import { withLines } from '../config/lines.ts'
-import { loadConfig, readOf, type ConfigRead, type LoadOptions } from '../config/load.ts'
+import { loadConfig, readOf, type LoadOptions } from '../config/load.ts'
 import { misspeltVariables } from '../config/misspelt.ts'
 import { watchConfig, type WatchHandlers } from '../config/watch.ts'
 import type { Config } from '../core/config.ts'
 import { GatewayError } from '../core/error.ts'
 import { defined } from '../lib/defined.ts'
 import type { Logger } from '../lib/logger.ts'
+import { canSharePorts, holdPort } from '../http/listen.ts'
 import { holdYoungGeneration } from '../lib/young-generation.ts'
 import { findConsole } from '../wiring/console-files.ts'
 import { createLogger } from '../telemetry/logger.ts'
@@ -18,7 +19,7 @@ import { listenOr } from './listen.ts'
 import type { Overrides } from './overrides.ts'
 import { graceOf, serveWithWorkers, workersOf } from './serve-workers.ts'
 import { onStopSignals } from './stop-signals.ts'
-import { linkToPrimary, type WorkerHandlers, type WorkerLink } from './worker-link.ts'
+import { linkToPrimary, type GivenConfig, type WorkerHandlers, type WorkerLink } from './worker-link.ts'
 
 export function loadOptions({ config, data, port, host, role, workers }: Overrides): LoadOptions {
   return {
@@ -49,8 +50,10 @@ export async function serve(overrides: Overrides): Promise<void> {
   const weak = weakKeyNote(config)
   if (weak !== undefined) logger.warn({}, weak)
   if (workersOf(config) === 1) return serveAlone({ config, options, logger, own: newOwn() })
+  // Before anything is made: another gateway may have the port.
+  const held = canSharePorts ? await listenOr(() => holdPort(config.server), config.server) : undefined
   await prepareData(config, logger)
-  serveWithWorkers(config, logger)
+  serveWithWorkers(config, logger, held)
 }
 
 /** As a process that another one started, which says how it is to be configured. */
@@ -59,8 +62,9 @@ async function serveAmongOthers(options: LoadOptions): Promise<void> {
   const link = openLink(() => own.handlers)
   try {
     const given = await link.begin()
-    const { config, logger } = await configure({ ...options, ...defined({ read: given?.initial }) })
-    await serveAlone({ config, options, logger, own, link, ...defined({ lastGood: given?.lastGood }) })
+    const there = { ...options, overrides: { ...options.overrides, ...defined({ port: given?.port }) } }
+    const { config, logger } = await configure({ ...there, ...defined({ read: given?.initial }) })
+    await serveAlone({ config, options: there, logger, own, link, ...defined({ given }) })
   } catch (error) {
     // Nothing is left to hear; the process may end.
     process.channel?.unref()
@@ -110,10 +114,10 @@ interface Serving {
   readonly own: Own
   /** Of a process among others. */
   readonly link?: WorkerLink
-  readonly lastGood?: ConfigRead
+  readonly given?: GivenConfig
 }
 
-async function serveAlone({ config, options, logger, own, link, lastGood }: Serving): Promise<void> {
+async function serveAlone({ config, options, logger, own, link, given }: Serving): Promise<void> {
   // Whoever only hands connections round does not load it.
   const { createApp } = await import('../app.ts')
   const onFatal = (): void => {
@@ -121,7 +125,8 @@ async function serveAlone({ config, options, logger, own, link, lastGood }: Serv
     // In a process among others the channel alone would hold it for ever. The message goes out first.
     setTimeout(() => process.exit(1), FATAL_MARGIN_MS)
   }
-  const app = await withLines(config, () => createApp({ config, env: process.env, logger, onFatal, ...defined({ gatherMetrics: link?.gather }) }))
+  const among = { sharesPort: given?.port !== undefined, ...defined({ gatherMetrics: link?.gather }) }
+  const app = await withLines(config, () => createApp({ config, env: process.env, logger, onFatal, ...among }))
   own.handlers = earlyHandlers(() => (own.stopEarly = true))
   const handlers: WatchHandlers = {
     onChange: async (next, _previous, restart) => {
@@ -132,7 +137,7 @@ async function serveAlone({ config, options, logger, own, link, lastGood }: Serv
     onProblem: (error) => logger.error({}, `the configuration was not reloaded, the last good one stays in force: ${error.message}`),
   }
   // Before anybody is served, so that nobody is served by what was replaced meanwhile.
-  const watch = await watchConfig(config, options, handlers, lastGood)
+  const watch = await watchConfig(config, options, handlers, given?.lastGood)
   const { url } = await listenOr(() => app.listen(), config.server).catch(async (error: unknown) => {
     watch.close()
     await app.close()

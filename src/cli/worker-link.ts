@@ -7,6 +7,8 @@ export interface GivenConfig {
   readonly initial: ConfigRead
   /** What they have in force. */
   readonly lastGood: ConfigRead
+  /** Where all of them listen with sockets of their own. Without: connections are handed to them. */
+  readonly port?: number
 }
 
 /** What the process that keeps the port and those that serve say to each other. */

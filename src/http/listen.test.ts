@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { connect, createServer as createNetServer, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { closePort, listen } from './listen.ts'
+import { closePort, holdPort, listen } from './listen.ts'
 
 const HERE = { port: 0, host: '127.0.0.1' }
 let server: Server
@@ -32,7 +32,7 @@ const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'
 describe.runIf(process.platform === 'linux')('many callers who connect at once', () => {
   /** In how many turns of the event loop they were let in. */
   async function turnsFor(count: number, sockets: number): Promise<number> {
-    const { port } = await listen(server, HERE, sockets)
+    const { port } = await listen(server, HERE, { sockets })
     let turn = 0
     const seen = new Set<number>()
     let left = count
@@ -107,5 +107,53 @@ describe('the port', () => {
     answer.resolve()
     expect(String((await once(caller, 'data'))[0])).toContain('late')
     await expect.poll(() => closed).toBe(true)
+  })
+})
+
+describe.runIf(process.platform === 'linux')('a port that several processes share', () => {
+  const takenBy = async (port: number): Promise<string | undefined> => {
+    const plain = createNetServer().listen(port, HERE.host)
+    const error = await Promise.race([once(plain, 'error'), once(plain, 'listening')])
+    plain.close()
+    return (error[0] as NodeJS.ErrnoException | undefined)?.code
+  }
+
+  it('is held for them where it was chosen here, until they listen', async () => {
+    const held = await holdPort(HERE)
+    expect(await takenBy(held.port)).toBe('EADDRINUSE')
+    await listen(server, { ...HERE, port: held.port }, { shared: true })
+    held.release()
+    for (let i = 0; i < 20; i++) expect(await endOf(call(held.port, GET))).toBe('served')
+  })
+
+  it('is not held where callers know it, who would be let in by somebody who serves nobody', async () => {
+    const { port, release } = await holdPort(HERE)
+    release()
+    const held = await holdPort({ ...HERE, port })
+    expect(held.port).toBe(port)
+    expect(await endOf(call(port))).toBe('closed')
+  })
+
+  it('stays whose it is', async () => {
+    const { port } = await listen(server, HERE)
+    await expect(holdPort({ ...HERE, port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  })
+
+  it('brings callers to each of them, and those who are left when one has closed it', async () => {
+    const { port } = await listen(server, HERE, { shared: true })
+    const second = createServer((_request, response) => void response.end('second'))
+    await listen(second, { ...HERE, port }, { shared: true })
+    const answers = async (): Promise<ReadonlySet<string>> => {
+      const all = Array.from({ length: 64 }, async () =>
+        String((await once(call(port, GET), 'data'))[0])
+          .slice(-6)
+          .trim(),
+      )
+      return new Set(await Promise.all(all))
+    }
+    expect(await answers()).toEqual(new Set(['fine', 'second']))
+    second.closeAllConnections()
+    await new Promise<void>((resolve) => closePort(second, resolve))
+    expect(await answers()).toEqual(new Set(['fine']))
   })
 })

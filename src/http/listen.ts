@@ -1,4 +1,3 @@
-import cluster from 'node:cluster'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { createServer, type AddressInfo, type Server as Listener, type Socket } from 'node:net'
@@ -18,15 +17,34 @@ export interface Address {
   readonly host: string
 }
 
+export interface ListenOptions {
+  readonly sockets?: number
+  /** Other processes listen there, too, or will: whoever started all of them has looked whether the port was anybody else's. */
+  readonly shared?: boolean
+}
+
+/** Whether the system deals the connections of a port among all sockets that listen there, also those of several processes. */
+export const canSharePorts = process.platform === 'linux'
+
 const others = new WeakMap<Server, readonly Listener[]>()
 
 /**
- * Opens the port, with several sockets where the system shares one among them (Linux; a process among others gets its connections from the one
- * that started it). Rejects with the system's error: a port that somebody else listens on stays theirs, as with one socket.
+ * Opens the port, with several sockets where the system shares one among them. Rejects with the system's error: a port that somebody else
+ * listens on stays theirs, as with one socket.
  */
-export async function listen(server: Server, { port, host }: Address, sockets = SOCKETS): Promise<AddressInfo> {
-  if (process.platform !== 'linux' || cluster.isWorker || sockets === 1) return open(server, { port, host })
-  const address = await share(server, { port, host }, TRIES)
+export async function listen(
+  server: Server,
+  { port, host }: Address,
+  { sockets = SOCKETS, shared = false }: ListenOptions = {},
+): Promise<AddressInfo> {
+  if (!canSharePorts || sockets === 1) return open(server, { port, host })
+  const address = shared ? await open(server, { port, host, reusePort: true }) : await take(server, { port, host }, TRIES)
+  await openMore(server, { port: address.port, host: address.address }, sockets - 1)
+  return address
+}
+
+/** They hand whom they let in to the server, as one of its own sockets would. */
+async function openMore(server: Server, address: Address, sockets: number): Promise<void> {
   const { maxConnections } = server
   let taken = 0
   const forward = (socket: Socket): void => {
@@ -40,21 +58,20 @@ export async function listen(server: Server, { port, host }: Address, sockets = 
   }
   const listeners: Listener[] = []
   others.set(server, listeners)
-  for (let i = 1; i < sockets; i++) {
+  for (let i = 0; i < sockets; i++) {
     // As an HTTP server makes its own.
     const listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       if (server.maxConnections === undefined) return forward(socket)
       server.getConnections((error, own) => (error === null && own >= server.maxConnections ? socket.destroy() : forward(socket)))
     })
     try {
-      await open(listener, { port: address.port, host: address.address, reusePort: true })
+      await open(listener, { ...address, reusePort: true })
     } catch {
       // Fewer do as well.
       break
     }
     listeners.push(listener)
   }
-  return address
 }
 
 /** Lets nobody in any more; `onClosed` when nobody is connected either. */
@@ -71,18 +88,44 @@ export function closePort(server: Server, onClosed: () => void): void {
   server.close(closed)
 }
 
-/** With a socket that shares its port. Those that do share it with whoever asks to: it is looked first whether anybody has it. */
-async function share(server: Server, { port, host }: Address, tries: number): Promise<AddressInfo> {
-  const look = createServer()
-  const free = await open(look, { port, host })
-  look.close()
-  await once(look, 'close')
+export interface HeldPort {
+  readonly port: number
+  /** Once others listen there. */
+  release(): void
+}
+
+/**
+ * For processes that are to share a port: looks whether anybody has it. One that was chosen here, which nobody knows yet, is held until they
+ * listen; one that callers know is not, as they would be let in here. Rejects with the system's error.
+ */
+export async function holdPort(address: Address): Promise<HeldPort> {
+  if (address.port !== 0) {
+    await look(address)
+    return { port: address.port, release: () => undefined }
+  }
+  const holder = createServer((socket) => socket.destroy())
+  const { port } = await take(holder, address, TRIES)
+  return { port, release: () => void holder.close() }
+}
+
+/** Opens it with a socket that shares its port. Those share it with whoever asks to: it is looked first whether anybody has it. */
+async function take(server: Listener, { port, host }: Address, tries: number): Promise<AddressInfo> {
+  const free = await look({ port, host })
   try {
     return await open(server, { port: free.port, host, reusePort: true })
   } catch (error) {
     if (port !== 0 || tries <= 1) throw error
-    return share(server, { port, host }, tries - 1)
+    return take(server, { port, host }, tries - 1)
   }
+}
+
+/** Rejects where somebody listens there already. */
+async function look(address: Address): Promise<AddressInfo> {
+  const plain = createServer()
+  const free = await open(plain, address)
+  plain.close()
+  await once(plain, 'close')
+  return free
 }
 
 async function open(server: Listener, address: Address & { readonly reusePort?: true }): Promise<AddressInfo> {
