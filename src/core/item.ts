@@ -78,7 +78,7 @@ export interface FilePath {
 }
 export type Annotation = UrlCitation | FileCitation | FilePath
 
-export interface OutputText {
+export interface OutputText extends CacheMarked {
   readonly type: 'output_text'
   readonly text: string
   readonly annotations?: readonly Annotation[]
@@ -115,7 +115,7 @@ export interface ReasoningItem {
   readonly format?: string | null
   readonly status?: ItemStatus | null
 }
-export interface FunctionCallItem {
+export interface FunctionCallItem extends CacheMarked {
   readonly type: 'function_call'
   readonly id?: string | null
   readonly call_id: string
@@ -170,7 +170,7 @@ export function isKnownItem(item: InputItem): item is KnownItem {
 
 // ---- tools ----
 
-export interface FunctionTool {
+export interface FunctionTool extends CacheMarked {
   readonly type: 'function'
   readonly name: string
   readonly description?: string | null
@@ -178,7 +178,7 @@ export interface FunctionTool {
   readonly strict?: boolean | null
   readonly defer_loading?: boolean
 }
-export interface CustomTool {
+export interface CustomTool extends CacheMarked {
   readonly type: 'custom'
   readonly name: string
   readonly description?: string

@@ -163,6 +163,9 @@ describe('pins', () => {
     expect(pinTtl({ input: [user(marked('5m')), user(marked())] })).toBe(10 * MINUTE)
     expect(pinTtl({ input: [user(marked(), marked('1h')), user(marked('5m'))] })).toBe(60 * MINUTE)
     expect(pinTtl({ input: [{ type: 'function_call_output', call_id: 'c', output: [marked('1h')] }] })).toBe(60 * MINUTE)
+    const { prompt_cache_breakpoint } = marked('1h')
+    expect(pinTtl({ input: [], tools: [{ type: 'function', name: 'f', prompt_cache_breakpoint }] })).toBe(60 * MINUTE)
+    expect(pinTtl({ input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', prompt_cache_breakpoint }] })).toBe(60 * MINUTE)
   })
   it('keeps a bounded table, the oldest out first', () => {
     const { sticky } = setup({ maxEntries: 3 })

@@ -227,12 +227,15 @@ export function pinTtl(request: ModelRequest): number {
   return Math.min(ttl, LONGEST_TTL_MS)
 }
 
-/** The longest lifetime that single parts are marked with: some front doors' formats say it there. */
-function longestMark({ input }: ModelRequest): '1h' | undefined {
+const isLong = (marked: unknown): boolean => (marked as CacheMarked | null)?.prompt_cache_breakpoint?.ttl === '1h'
+
+/** The longest lifetime that tools, calls and single parts are marked with: some front doors' formats say it there. */
+function longestMark({ tools, input }: ModelRequest): '1h' | undefined {
+  if (tools?.some(isLong) === true) return '1h'
   for (const item of input) {
     const { content, output } = item as { readonly content?: unknown; readonly output?: unknown }
     const parts = Array.isArray(content) ? content : output
-    if (Array.isArray(parts) && (parts as readonly Partial<CacheMarked>[]).some((part) => part?.prompt_cache_breakpoint?.ttl === '1h')) return '1h'
+    if (isLong(item) || (Array.isArray(parts) && parts.some(isLong))) return '1h'
   }
   return undefined
 }

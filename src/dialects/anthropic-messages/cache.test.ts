@@ -52,3 +52,40 @@ it('gives marks in results of tools the lifetime of a longer one behind them', (
   const { results } = encode(loop([text('a')], 'b'), {}, { cache_control: { type: 'ephemeral', ttl: '1h' } })
   expect(results.map((block) => block['cache_control'])).toEqual([long, long])
 })
+
+const mark = { prompt_cache_breakpoint: { mode: 'explicit' } } as const
+const bodyOf = (request: ModelRequest, overrides: TargetOverrides = {}): Body & { readonly tools: readonly JsonObject[] } =>
+  JSON.parse(anthropicMessages.encodeRequest(request, messagesTarget(overrides)).body) as Body & { readonly tools: readonly JsonObject[] }
+
+it('marks tools, which come before everything else', () => {
+  const tools = ['f', 'g', 'h'].map((name) => ({ type: 'function' as const, name, ...mark }))
+  const input: readonly InputItem[] = [{ type: 'message', role: 'user', content: [text('a'), text('b')] as never }]
+  const { tools: sent } = bodyOf({ input, tools })
+  expect(sent.map((tool) => tool['cache_control'])).toEqual([undefined, { type: 'ephemeral' }, { type: 'ephemeral' }])
+  expect(JSON.stringify(bodyOf({ input, tools }, { options: { cache_control: 'none' } }))).not.toMatch(/cache/)
+})
+
+it('takes the marks of tools of its own format among those it counts, and changes nothing of what the caller sent', () => {
+  const own = { type: 'text_editor_20250728', name: 'str_replace_based_edit_tool', cache_control: { type: 'ephemeral' } }
+  const parts = [1, 2, 3, 4].map((n) => text(`p${n}`))
+  const { tools } = bodyOf(
+    { input: [{ type: 'message', role: 'user', content: parts as never }], tools: [own] },
+    { options: { native_tools: ['^text_editor'] } },
+  )
+  expect(tools).toEqual([{ type: own.type, name: own.name }])
+  expect(own.cache_control).toEqual({ type: 'ephemeral' })
+})
+
+it('marks what the model said and called', () => {
+  const input: readonly InputItem[] = [
+    { type: 'message', role: 'user', content: 'q' },
+    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a', ...mark }] },
+    { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', ...mark },
+    { type: 'function_call_output', call_id: 'c', output: 'r' },
+  ]
+  const { messages } = bodyOf({ input, tools: [{ type: 'function', name: 'f' }] })
+  expect(messages[1]!.content.map(({ type, cache_control: at }) => [type, at])).toEqual([
+    ['text', { type: 'ephemeral' }],
+    ['tool_use', { type: 'ephemeral' }],
+  ])
+})

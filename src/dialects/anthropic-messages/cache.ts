@@ -1,9 +1,17 @@
 import type { ModelRequest } from '../../core/request.ts'
-import type { Block } from './content.ts'
 import type { AnthropicMessagesOptions } from './options.ts'
 
 /** Blocks that may carry a breakpoint: what the model read or did, never its thinking. */
-const CACHEABLE: ReadonlySet<string> = new Set(['text', 'image', 'document', 'tool_use', 'tool_result'])
+const CACHEABLE: ReadonlySet<unknown> = new Set(['text', 'image', 'document', 'tool_use', 'tool_result'])
+
+type Marked = { [field: string]: unknown }
+
+/** What a request is made of, in the order in which it is cached. */
+interface Markable {
+  readonly tools: readonly Marked[]
+  readonly system: readonly Marked[]
+  readonly messages: readonly { readonly content: readonly Marked[] }[]
+}
 
 /**
  * Makes the breakpoints of a request valid, in place: adds the caller's automatic one to the last block that can carry it, keeps the last
@@ -11,20 +19,19 @@ const CACHEABLE: ReadonlySet<string> = new Set(['text', 'image', 'document', 'to
  * gives those before a long-lived one the same lifetime, because longer ones must come first.
  */
 export function placeBreakpoints(
-  system: readonly Block[],
-  messages: readonly { readonly content: readonly Block[] }[],
+  { tools, system, messages }: Markable,
   request: Pick<ModelRequest, 'cache_control'>,
   options: Pick<AnthropicMessagesOptions, 'cache_control' | 'cache_breakpoints'>,
   dropped: string[],
 ): void {
-  const blocks = [...system, ...messages.flatMap(({ content }) => content)]
+  const blocks = [...tools, ...system, ...messages.flatMap(({ content }) => content)]
   if (options.cache_control === 'none') {
     for (const block of blocks) delete block['cache_control']
     return
   }
   const automatic = request.cache_control
   if (automatic != null) {
-    const last = blocks.findLast((block) => CACHEABLE.has(block.type))
+    const last = blocks.findLast((block) => CACHEABLE.has(block['type']))
     const ttl = options.cache_control === 'all' ? automatic.ttl : undefined
     if (last !== undefined) last['cache_control'] = { type: 'ephemeral', ...(ttl === undefined ? {} : { ttl }) }
   }

@@ -23,7 +23,8 @@ function unsupported(what: string, target: MessagesTarget): GatewayError {
   })
 }
 
-const markOf = (part: CacheMarked, { options }: MessagesTarget): object => cacheMark(part, options.cache_control === 'all')
+/** The mark of what it becomes here. */
+export const markOf = (part: CacheMarked, { options }: MessagesTarget): object => cacheMark(part, options.cache_control === 'all')
 
 /** One part of the user's content; undefined for text that is only whitespace, which is refused. Throws `invalid_prompt` for media this endpoint cannot take. */
 export function encodePart(part: ContentPart, target: MessagesTarget): Block | undefined {

@@ -1,12 +1,11 @@
 import type { CacheMarked } from '../../core/item.ts'
-import { cacheMark } from '../shared/cache-mark.ts'
 import { joinTexts } from '../shared/content-parts.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import type { AssistantPart, CallPart, Conversation, ToolResult, Turn } from '../shared/conversation.ts'
-import { encodePart, tryEncodePart } from './content.ts'
+import { encodePart, markOf, tryEncodePart } from './content.ts'
 import type { Block } from './content.ts'
 import { rulesFor } from './options.ts'
 import type { MessagesTarget } from './options.ts'
@@ -83,8 +82,8 @@ function assistantBlocks(parts: readonly AssistantPart[], target: MessagesTarget
   const blocks: Block[] = []
   for (const part of parts) {
     if (part.type === 'text') {
-      if (part.text.trim() !== '') blocks.push({ type: 'text', text: part.text })
-    } else if (part.type === 'call') blocks.push(toolUse(part))
+      if (part.text.trim() !== '') blocks.push({ type: 'text', text: part.text, ...markOf(part, target) })
+    } else if (part.type === 'call') blocks.push({ ...toolUse(part), ...markOf(part, target) })
     else if (part.type === 'item') blocks.push(...(blocksOfItem(part.item, target) ?? []))
     else blocks.push(...reasoningBlocks(part))
   }
@@ -143,7 +142,7 @@ function toolResult(result: ToolResult, target: MessagesTarget): Block {
     ...(content === undefined ? {} : { content }),
     ...(result.missing ? { is_error: true } : {}),
     // The result carries the mark of any part of it: inside the content nobody would count it against the endpoint's limit.
-    ...(marked === undefined ? {} : cacheMark(marked, target.options.cache_control === 'all')),
+    ...(marked === undefined ? {} : markOf(marked, target)),
   }
 }
 

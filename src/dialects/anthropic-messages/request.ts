@@ -51,7 +51,7 @@ export function encodeRequest(request: ModelRequest, target: MessagesTarget): En
   const messages = encodeMessages(conversation.turns, target, new Set(plan.native.map(({ name }) => String(name))))
   const thinking = planThinking(request, target, rules, { forcedTool: tools.forced, loopWithoutThinking: isLoopWithoutThinking(messages) }, dropped)
   finishPrefill(messages, rules.prefill && !thinking.active, dropped)
-  placeBreakpoints(system, messages, request, options, dropped)
+  placeBreakpoints({ tools: tools.fields.tools ?? [], system, messages }, request, options, dropped)
   // Citations and structured output refuse each other.
   if (format.native !== undefined) withoutCitations(messages)
 

@@ -8,6 +8,7 @@ import { Unfolding } from '../shared/unfolding.ts'
 import { isForced, NOT_FORCED, onlyChosen } from '../shared/tool-choice.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
+import { markOf } from './content.ts'
 import { rulesFor } from './options.ts'
 import type { AnthropicMessagesOptions, MessagesTarget } from './options.ts'
 import { compiled } from '../shared/pattern.ts'
@@ -88,7 +89,8 @@ function webSearchTool(tool: OtherTool, type: string): JsonObject {
 }
 
 export interface EncodedTools {
-  readonly fields: { readonly tools?: readonly JsonObject[]; readonly tool_choice?: JsonObject }
+  /** The cache may still mark the tools. */
+  readonly fields: { readonly tools?: readonly { [field: string]: unknown }[]; readonly tool_choice?: JsonObject }
   /** A call must come: thinking is then refused. */
   readonly forced: boolean
 }
@@ -103,7 +105,7 @@ export function encodeTools(
   dropped: string[],
 ): EncodedTools {
   const { functions, native, choice, answers } = offer(plan, format, target, dropped)
-  const tools = [...encodeFunctions(functions, target, dropped), ...native.map((tool) => withBudget(tool, request, dropped))]
+  const tools = [...encodeFunctions(functions, target, dropped), ...native.map((tool) => ({ ...withBudget(tool, request, dropped) }))]
   if (tools.length === 0) return { fields: stubFields(called, target), forced: false }
   const oneAtATime = answers || request.parallel_tool_calls === false
   const encoded = encodeChoice(choice, oneAtATime, target.options, dropped)
@@ -160,7 +162,7 @@ function encodeFunctions(functions: readonly FlatTool[], target: MessagesTarget,
   const tooMany = functions.filter(({ strict }) => strict === true).length > MAX_STRICT_TOOLS
   if (known && tooMany) dropped.push('tools: strict, for there are too many')
   const unfolding = new Unfolding()
-  return functions.map((tool) => encodeTool(tool, known && !tooMany, unfolding))
+  return functions.map((tool) => ({ ...encodeTool(tool, known && !tooMany, unfolding), ...markOf(tool, target) }))
 }
 
 function encodeTool(tool: FlatTool, strictTools: boolean, unfolding: Unfolding): JsonObject {

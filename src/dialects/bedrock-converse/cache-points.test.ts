@@ -61,3 +61,39 @@ it('a long mark behind another at the same place is not lost', () => {
   expect(lives([{ type: 'message', role: 'user', content }])).toEqual([{ type: 'default' }])
   expect(lives(result)).toEqual([long])
 })
+
+it('points stand behind marked tools, where the model takes them there', () => {
+  const tools = ['f', 'g'].map((name) => ({ type: 'function' as const, name, ...mark() }))
+  const listFor = (model: string): readonly string[] | undefined => {
+    const { body } = bedrockConverse.encodeRequest({ input: [{ type: 'message', role: 'user', content: 'q' }], tools }, bedrockTarget({ model }))
+    return kinds((JSON.parse(body) as { readonly toolConfig: { readonly tools: readonly JsonObject[] } }).toolConfig.tools)
+  }
+  expect(listFor(NEW_CLAUDE)).toEqual(['toolSpec', 'cachePoint', 'toolSpec', 'cachePoint'])
+  expect(listFor('amazon.nova-pro-v1:0')).toEqual(['toolSpec', 'toolSpec'])
+})
+
+it('points of tools count among the four, and live as long as one behind them', () => {
+  const tools = ['f', 'g'].map((name) => ({ type: 'function' as const, name, ...mark() }))
+  const input: readonly InputItem[] = [{ type: 'message', role: 'user', content: [text(), text(), text('1h')] }]
+  const { body } = bedrockConverse.encodeRequest({ input, tools }, bedrockTarget({ model: NEW_CLAUDE }))
+  const { toolConfig } = JSON.parse(body) as { readonly toolConfig: { readonly tools: readonly JsonObject[] } }
+  expect(toolConfig.tools.map((tool) => tool['cachePoint'])).toEqual([undefined, undefined, long])
+})
+
+it('points stand behind what the model said and called', () => {
+  const said: readonly InputItem[] = [
+    { type: 'message', role: 'user', content: 'q' },
+    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a', ...mark() }] },
+    { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', ...mark() },
+    { type: 'function_call_output', call_id: 'c', output: 'r' },
+  ]
+  expect(kinds(contents(said)[1])).toEqual(['text', 'cachePoint', 'toolUse', 'cachePoint'])
+})
+
+it('an answer begun ends without white space, marked or not', () => {
+  const begun: readonly InputItem[] = [
+    { type: 'message', role: 'user', content: 'q' },
+    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a ', ...mark() }] },
+  ]
+  expect(contents(begun, 'amazon.nova-pro-v1:0')[1]).toEqual([{ text: 'a' }, { cachePoint: { type: 'default' } }])
+})

@@ -4,6 +4,7 @@ import { parseExact } from '../../lib/exact-json.ts'
 import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import type { AssistantPart, Conversation, ToolResult, Turn } from '../shared/conversation.ts'
+import { cachePointOf, type CachePlan } from './cache-points.ts'
 import { DocumentNames, encodeMedia, encodeResultMedia, takesMedia } from './media.ts'
 import type { BedrockTarget } from './media.ts'
 import { traitsOf } from './model-traits.ts'
@@ -28,17 +29,6 @@ export interface MessagePlan {
   readonly cache: CachePlan
 }
 
-export interface CachePlan {
-  /** The block that marks a prefix to be kept; undefined for models that keep none. */
-  readonly point: JsonObject | undefined
-  /** Each may say for how long. */
-  readonly lives: boolean
-  /** The caller wants one at the end of the conversation. */
-  readonly atEnd: boolean
-}
-
-/** The model never sees more cache points than this. */
-const MAX_CACHE_POINTS = 4
 const CONTINUE = 'Continue.'
 const SEE_DOCUMENT = 'See the attached document.'
 
@@ -72,14 +62,6 @@ export function finishPrefill(messages: BedrockMessage[], allowed: boolean, drop
   trimLastText(content)
   last.content.length = 0
   for (const block of content) last.content.push(block)
-}
-
-/** The point the caller wants at the end, and no more points than count. Those before a long-lived one live as long: longer ones must come first. */
-export function placeCachePoints(system: JsonObject[], messages: readonly BedrockMessage[], cache: CachePlan): void {
-  if (cache.atEnd && cache.point !== undefined) messages.at(-1)!.content.push(cache.point)
-  const blocks = [system, ...messages.map(({ content }) => content)]
-  lengthenCachePoints(blocks)
-  limitCachePoints(blocks)
 }
 
 /**
@@ -126,7 +108,7 @@ class MessageWriter {
   texts(parts: readonly InputText[]): JsonObject[] {
     return parts.flatMap((part): JsonObject[] => {
       if (part.text.trim() === '') return []
-      return [{ text: part.text }, ...this.#cachePointOf(part)]
+      return [{ text: part.text }, ...cachePointOf(part, this.#cache)]
     })
   }
 
@@ -150,17 +132,17 @@ class MessageWriter {
 
   #userBlocks(parts: readonly ContentPart[]): JsonObject[] {
     return parts.flatMap((part) =>
-      part.type === 'input_text' ? this.texts([part]) : [encodeMedia(part, this.#target, this.#names), ...this.#cachePointOf(part)],
+      part.type === 'input_text' ? this.texts([part]) : [encodeMedia(part, this.#target, this.#names), ...cachePointOf(part, this.#cache)],
     )
   }
 
   #assistantBlocks(parts: readonly AssistantPart[]): JsonObject[] {
     const blocks = parts.flatMap((part): JsonObject[] => {
-      if (part.type === 'text') return part.text.trim() === '' ? [] : [{ text: part.text }]
+      if (part.type === 'text') return part.text.trim() === '' ? [] : [{ text: part.text }, ...cachePointOf(part, this.#cache)]
       if (part.type === 'reasoning') return replayed(part)
       if (part.type === 'item') return []
       if (this.#textCalls) return [{ text: `Called the tool ${part.name} with the arguments ${part.arguments}` }]
-      return [{ toolUse: { toolUseId: part.id, name: part.name, input: argumentsObject(part.arguments) } }]
+      return [{ toolUse: { toolUseId: part.id, name: part.name, input: argumentsObject(part.arguments) } }, ...cachePointOf(part, this.#cache)]
     })
     // Thoughts of an answer cut off may not end a message.
     const kept = blocks.slice(0, blocks.findLastIndex((block) => !isThought(block)) + 1)
@@ -180,7 +162,7 @@ class MessageWriter {
     for (const part of parts) {
       if (part.type === 'input_text') {
         content.push(this.#resultText(part.text))
-        after.push(...this.#cachePointOf(part))
+        after.push(...cachePointOf(part, this.#cache))
         continue
       }
       if (!takesMedia(part, this.#target)) {
@@ -193,7 +175,7 @@ class MessageWriter {
         content.push({ text: '[The medium follows below.]' })
         after.push(encodeMedia(part, this.#target, this.#names))
       }
-      after.push(...this.#cachePointOf(part))
+      after.push(...cachePointOf(part, this.#cache))
     }
     if (content.length === 0) content.push({ text: '(no output)' })
     if (this.#textCalls)
@@ -201,13 +183,6 @@ class MessageWriter {
         text: `Result of the tool ${name}: ${content.map((block) => (typeof block['text'] === 'string' ? block['text'] : JSON.stringify(block['json']))).join('\n')}`,
       }
     return { toolResult: { toolUseId: callId, content, ...(this.#traits.tool_result_status ? { status: missing ? 'error' : 'success' } : {}) } }
-  }
-
-  #cachePointOf(part: ContentPart): JsonObject[] {
-    const { point, lives } = this.#cache
-    const mark = 'prompt_cache_breakpoint' in part ? part.prompt_cache_breakpoint : undefined
-    if (mark == null || point === undefined) return []
-    return [lives && mark.ttl !== undefined ? cachePoint(mark.ttl) : point]
   }
 
   #resultText(text: string): JsonObject {
@@ -233,40 +208,7 @@ function argumentsObject(text: string): unknown {
 
 /** An answer the model is to continue may not end in white space. */
 function trimLastText(content: JsonObject[]): void {
-  const last = content.at(-1)
-  if (typeof last?.['text'] === 'string') content[content.length - 1] = { ...last, text: last['text'].trimEnd() }
-}
-
-export const cachePoint = (ttl?: '5m' | '1h'): JsonObject => ({ cachePoint: { type: 'default', ...(ttl === undefined ? {} : { ttl }) } })
-
-const livesLong = ({ cachePoint: point }: JsonObject): boolean => isObject(point) && point['ttl'] === '1h'
-
-function lengthenCachePoints(blocks: readonly JsonObject[][]): void {
-  let long = false
-  for (const list of blocks.toReversed()) {
-    for (let at = list.length - 1; at >= 0; at--) {
-      if (long && 'cachePoint' in list[at]!) list[at] = cachePoint('1h')
-      long ||= livesLong(list[at]!)
-    }
-  }
-}
-
-/** The last points cover the longest prefixes; earlier ones give way. */
-function limitCachePoints(blocks: readonly JsonObject[][]): void {
-  let kept = 0
-  for (const list of blocks.toReversed()) {
-    const rest: JsonObject[] = []
-    for (let at = list.length - 1; at >= 0; at--) {
-      const block = list[at]!
-      if ('cachePoint' in block) {
-        const doubled = at > 0 && 'cachePoint' in list[at - 1]!
-        if (doubled || at === 0 || kept === MAX_CACHE_POINTS) continue
-        kept++
-      }
-      rest.push(block)
-    }
-    if (rest.length === list.length) continue
-    list.length = 0
-    for (const block of rest.toReversed()) list.push(block)
-  }
+  const at = content.findLastIndex((block) => !('cachePoint' in block))
+  const last = content[at]
+  if (typeof last?.['text'] === 'string') content[at] = { ...last, text: last['text'].trimEnd() }
 }

@@ -48,6 +48,7 @@ export const traitFields = {
       'Schemas of answers and strict tools must close every object and may not hold bounds or patterns; those of tools hold no choice at the top.',
     ),
   cache_points: z.boolean().describe('Prompt cache breakpoints are sent.'),
+  cache_tools: z.boolean().describe('Cache points may stand among the tools.'),
   cache_ttl: z.boolean().describe('Cache points may say how long.'),
 }
 
@@ -94,6 +95,7 @@ const UNKNOWN_MODEL: ModelTraits = {
   json_schema: 'tool',
   closed_schemas: false,
   cache_points: false,
+  cache_tools: false,
   cache_ttl: false,
 }
 
@@ -112,6 +114,7 @@ export const MODEL_RULES: readonly TraitRule[] = [
     prefill: 'never',
     closed_schemas: true,
     cache_points: true,
+    cache_tools: true,
   },
   // Up to 4.5; what is not known yet is treated like the newest.
   { match: 'anthropic\\.claude-(v?[12](?!\\d)|instant|3|(opus|sonnet|haiku)-4(?!-([6-9]|\\d\\d)(?!\\d)))', prefill: 'without-reasoning' },

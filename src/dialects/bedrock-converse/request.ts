@@ -10,8 +10,8 @@ import type { TierWords } from '../shared/service-tier.ts'
 import { stopSequences } from '../shared/stop-sequences.ts'
 import { foldTurns } from '../shared/turns.ts'
 import type { BedrockTarget } from './media.ts'
-import { cachePoint, encodeMessages, finishPrefill, isLoopWithoutThinking, placeCachePoints } from './messages.ts'
-import type { CachePlan } from './messages.ts'
+import { placeCachePoints, planCache } from './cache-points.ts'
+import { encodeMessages, finishPrefill, isLoopWithoutThinking } from './messages.ts'
 import { traitsOf } from './model-traits.ts'
 import type { ModelTraits } from './model-traits.ts'
 import { planReasoning } from './reasoning.ts'
@@ -19,7 +19,7 @@ import type { ReasoningPlan } from './reasoning.ts'
 import { planFormat } from './response-format.ts'
 import { splitTools } from './system-tools.ts'
 import { isForced } from '../shared/tool-choice.ts'
-import { planTools, toolConfig, toolsOf, type Offer } from './tools.ts'
+import { planTools, toolConfig, toolList, toolsOf, type Offer } from './tools.ts'
 import { compiled } from '../shared/pattern.ts'
 
 type Body = { [field: string]: unknown }
@@ -56,13 +56,14 @@ export function encodeRequest(request: ModelRequest, target: BedrockTarget): Enc
     dropped,
   )
   finishPrefill(messages, traits.prefill === 'always' || (traits.prefill === 'without-reasoning' && !reasoning.on), dropped)
-  placeCachePoints(system, messages, cache)
+  const tools = toolList(offer, request.tool_choice === 'none' ? [] : systemTools, traits, cache)
+  placeCachePoints(tools, system, messages, cache)
   const additional = additionalFields(request, target, traits, reasoning, offer, dropped)
   const body: Body = {
     messages,
     ...(system.length > 0 ? { system } : {}),
     inferenceConfig: inferenceConfig(request, target, traits, reasoning, dropped),
-    ...toolConfig(offer, request.tool_choice === 'none' ? [] : systemTools, traits),
+    ...toolConfig(tools, offer, traits),
     ...(format.native === undefined ? {} : { outputConfig: format.native }),
     ...(Object.keys(additional).length === 0 ? {} : { additionalModelRequestFields: additional }),
     ...accountFields(request, target, dropped),
@@ -159,15 +160,7 @@ function merge(fields: Body, more: JsonObject): Body {
   return merged
 }
 
-// ---- caching, account ----
-
-/** How long points live whose marks do not say. */
-function planCache(request: ModelRequest, traits: ModelTraits): CachePlan {
-  const { cache_ttl: lives } = traits
-  if (!traits.cache_points) return { point: undefined, lives, atEnd: false }
-  const ttl = request.cache_control?.ttl ?? request.prompt_cache_options?.ttl
-  return { point: cachePoint(lives && (ttl === '5m' || ttl === '1h') ? ttl : undefined), lives, atEnd: request.cache_control != null }
-}
+// ---- account ----
 
 const TIERS: TierWords = { flex: 'flex', priority: 'priority' }
 

@@ -10,6 +10,7 @@ import { isForced, NOT_FORCED, onlyChosen } from '../shared/tool-choice.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
 import type { Conversation } from '../shared/conversation.ts'
+import { cachePointOf, type CachePlan } from './cache-points.ts'
 import type { ModelTraits } from './model-traits.ts'
 
 const NAMES: NameRule = { ...COMMON_TOOL_NAMES, taken: ANSWER_NAMES }
@@ -70,24 +71,28 @@ function withStubs(tools: readonly FlatTool[], called: readonly string[]): reado
   return called.map((name) => ({ name, description: 'No longer available.', parameters: { type: 'object', properties: {} } }))
 }
 
-/** The field `toolConfig`, where there is anything to offer. */
-export function toolConfig({ tools, choice, nativeChoice }: Offer, systemTools: readonly string[], traits: ModelTraits): JsonObject {
-  if (tools.length + systemTools.length === 0) return {}
+/** What is offered, with points behind what is marked where the model takes them here. */
+export function toolList({ tools }: Offer, systemTools: readonly string[], traits: ModelTraits, cache: CachePlan): JsonObject[] {
   const unfolding = new Unfolding()
-  const specs = tools.map((tool) => ({
-    toolSpec: {
-      name: tool.name,
-      ...(tool.description === undefined ? {} : { description: tool.description }),
-      inputSchema: { json: inputSchema(tool, traits, unfolding) },
-      ...(isStrict(tool, traits) ? { strict: true } : {}),
+  const specs = tools.flatMap((tool): JsonObject[] => [
+    {
+      toolSpec: {
+        name: tool.name,
+        ...(tool.description === undefined ? {} : { description: tool.description }),
+        inputSchema: { json: inputSchema(tool, traits, unfolding) },
+        ...(isStrict(tool, traits) ? { strict: true } : {}),
+      },
     },
-  }))
-  return {
-    toolConfig: {
-      tools: [...specs, ...systemTools.map((name) => ({ systemTool: { name } }))],
-      ...(choice === undefined || nativeChoice !== undefined || specs.length === 0 ? {} : encodeChoice(choice, traits)),
-    },
-  }
+    ...(traits.cache_tools ? cachePointOf(tool, cache) : []),
+  ])
+  return [...specs, ...systemTools.map((name) => ({ systemTool: { name } }))]
+}
+
+/** The field `toolConfig`, where there is anything to offer. */
+export function toolConfig(list: readonly JsonObject[], { tools, choice, nativeChoice }: Offer, traits: ModelTraits): JsonObject {
+  if (list.length === 0) return {}
+  const chosen = choice === undefined || nativeChoice !== undefined || tools.length === 0 ? {} : encodeChoice(choice, traits)
+  return { toolConfig: { tools: list, ...chosen } }
 }
 
 const isStrict = (tool: FlatTool, traits: ModelTraits): boolean => traits.strict_tools && tool.strict === true

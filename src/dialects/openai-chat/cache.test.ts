@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest'
+import type { ModelRequest } from '../../core/request.ts'
+import { chatTarget } from './__fixtures__/target.ts'
 import { placeBreakpoints } from './cache.ts'
+import { openAiChat } from './index.ts'
 
 const SHORT = { type: 'ephemeral' } as const
 const LONG = { type: 'ephemeral', ttl: '1h' } as const
@@ -16,21 +19,38 @@ it('keeps the last four breakpoints, the one the caller asks for at the end amon
     user(part('c', SHORT), part('d', SHORT), part('e')),
   ]
   const dropped: string[] = []
-  const placed = placeBreakpoints(messages, { cache_control: SHORT }, { cache_breakpoints: true }, dropped)
-  expect(marksOf(placed)).toEqual(['a', 'b short', 'c short', 'd short', 'e short'])
+  const placed = placeBreakpoints({ tools: [], messages }, { cache_control: SHORT }, { cache_breakpoints: true }, dropped)
+  expect(marksOf(placed.messages)).toEqual(['a', 'b short', 'c short', 'd short', 'e short'])
   expect(dropped).toEqual(['prompt_cache_breakpoint: more than the endpoint takes'])
   expect(marksOf(messages)).toEqual(['a short', 'b short', 'c short', 'd short', 'e'])
 })
 
 it('lets those before a long-lived one live as long', () => {
   const dropped: string[] = []
-  const placed = placeBreakpoints([user(part('a', SHORT)), user(part('b'))], { cache_control: LONG }, { cache_breakpoints: true }, dropped)
-  expect(marksOf(placed)).toEqual(['a 1h', 'b 1h'])
+  const messages = [user(part('a', SHORT)), user(part('b'))]
+  const placed = placeBreakpoints({ tools: [], messages }, { cache_control: LONG }, { cache_breakpoints: true }, dropped)
+  expect(marksOf(placed.messages)).toEqual(['a 1h', 'b 1h'])
   expect(dropped).toEqual([])
 })
 
 it('leaves alone what is valid, and servers that know no breakpoints', () => {
   const messages = [user(part('a', LONG)), user(part('b', LONG))]
-  expect(placeBreakpoints(messages, {}, { cache_breakpoints: true }, [])).toBe(messages)
-  expect(placeBreakpoints(messages, { cache_control: LONG }, { cache_breakpoints: false }, [])).toBe(messages)
+  const whole = { tools: [], messages }
+  expect(placeBreakpoints(whole, {}, { cache_breakpoints: true }, []).messages).toBe(messages)
+  expect(placeBreakpoints(whole, { cache_control: LONG }, { cache_breakpoints: false }, []).messages).toBe(messages)
+})
+
+it('counts those of tools first, which come before all messages', () => {
+  const tools = ['p', 'q'].map((text) => ({ text, cache_control: SHORT }))
+  const messages = [user(part('a', SHORT), part('b', SHORT)), user(part('c', LONG))]
+  const placed = placeBreakpoints({ tools, messages }, {}, { cache_breakpoints: true }, [])
+  expect(marksOf([...placed.tools, ...placed.messages])).toEqual(['p', 'q 1h', 'a 1h', 'b 1h', 'c 1h'])
+})
+
+it('marks tools where servers know breakpoints', () => {
+  const request: ModelRequest = { input: [], tools: [{ type: 'function', name: 'f', prompt_cache_breakpoint: { mode: 'explicit', ttl: '1h' } }] }
+  const toolsFor = (cache_breakpoints: boolean) =>
+    (JSON.parse(openAiChat.encodeRequest(request, chatTarget({ options: { cache_breakpoints } })).body) as { tools: object[] }).tools
+  expect(toolsFor(true)).toEqual([expect.objectContaining({ type: 'function', cache_control: LONG })])
+  expect(JSON.stringify(toolsFor(false))).not.toMatch(/cache/)
 })

@@ -10,22 +10,28 @@ type MarkedPart = JsonObject & { readonly cache_control: CacheControl }
 /** Servers that know breakpoints take them for models that take no more than this, and refuse a request with one too many. */
 const MAX_BREAKPOINTS = 4
 
+/** What a request is made of, in the order in which it is cached. */
+interface Markable {
+  readonly tools: readonly JsonObject[]
+  readonly messages: readonly ChatMessage[]
+}
+
 /**
  * Marks the end of what the caller wants cached, and makes all breakpoints valid together: of too many the last are kept (the longest
  * prefixes), and those before a long-lived one live as long, because longer ones must come first.
  */
 export function placeBreakpoints(
-  messages: readonly ChatMessage[],
+  { tools, messages }: Markable,
   request: Pick<ModelRequest, 'cache_control'>,
   options: Pick<OpenAiChatOptions, 'cache_breakpoints'>,
   dropped: string[],
-): readonly ChatMessage[] {
-  if (!options.cache_breakpoints) return messages
+): Markable {
+  if (!options.cache_breakpoints) return { tools, messages }
   const all = request.cache_control == null ? messages : markLast(messages, request.cache_control)
-  const marked = all.flatMap(({ content }) => (Array.isArray(content) ? content.filter(isMarked) : []))
+  const marked = [...tools.filter(isMarked), ...all.flatMap(({ content }) => (Array.isArray(content) ? content.filter(isMarked) : []))]
   const tooMany = Math.max(0, marked.length - MAX_BREAKPOINTS)
   const long = marked.findLast(isLong)?.cache_control
-  if (tooMany === 0 && (long === undefined || marked.every(isLong))) return all
+  if (tooMany === 0 && (long === undefined || marked.every(isLong))) return { tools, messages: all }
   if (tooMany > 0) dropped.push('prompt_cache_breakpoint: more than the endpoint takes')
   const lastLong = marked.findLastIndex(isLong)
   const placed = new Map<unknown, JsonObject>(
@@ -34,10 +40,11 @@ export function placeBreakpoints(
       return [part, at < tooMany ? bare : { ...bare, cache_control: at < lastLong && long !== undefined ? long : mark }]
     }),
   )
-  return all.map((message) => {
+  const placedIn = (message: ChatMessage): ChatMessage => {
     const { content } = message
     return Array.isArray(content) ? { ...message, content: content.map((part: unknown) => placed.get(part) ?? part) } : message
-  })
+  }
+  return { tools: tools.map((tool) => placed.get(tool) ?? tool), messages: all.map(placedIn) }
 }
 
 /** The last text that can carry the caller's one directive carries it. */

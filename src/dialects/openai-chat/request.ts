@@ -55,15 +55,16 @@ export function encodeRequest(request: ModelRequest, target: ChatTarget): Encode
 
   const stream = target.stream && !asksWhole(request, target)
   const turns = encodeMessages(conversation, target, format.instruction === undefined ? [] : [format.instruction])
-  const messages = placeBreakpoints(turns, request, options, dropped)
-  const offer = encodeTools(tools, format, request, target, dropped)
+  const { tools: offered = [], ...choice } = encodeTools(tools, format, request, target, dropped)
+  const marked = placeBreakpoints({ tools: offered, messages: turns }, request, options, dropped)
   const body: Body = {
     model: target.upstreamModel,
-    messages,
-    ...offer,
+    messages: marked.messages,
+    ...(marked.tools.length === 0 ? {} : { tools: marked.tools }),
+    ...choice,
     ...(format.native === undefined ? {} : { response_format: format.native }),
     ...encodeParameters(request, target, dropped),
-    ...encodeReasoning(request, target, dropped, demandsCall(offer)),
+    ...encodeReasoning(request, target, dropped, demandsCall(choice)),
     ...encodeImageOutput(request, options, dropped),
     ...encodeWebSearch(request, options),
     ...encodeAccount(request, options, dropped),

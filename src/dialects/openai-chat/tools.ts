@@ -1,6 +1,7 @@
 import type { Target } from '../../core/dialect.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { cacheMark } from '../shared/cache-mark.ts'
 import { withAnswerTool } from '../shared/format-plan.ts'
 import type { FormatPlan } from '../shared/format-plan.ts'
 import { isForced, NOT_FORCED, onlyChosen } from '../shared/tool-choice.ts'
@@ -9,14 +10,15 @@ import { forcedToolsFor, type OpenAiChatOptions } from './options.ts'
 
 type ChatTarget = Target<OpenAiChatOptions>
 type Body = { [field: string]: unknown }
+type Offered = Body & { tools?: readonly JsonObject[] }
 
 /** What is offered and how it is chosen from; names what could not be said in `dropped`. */
-export function encodeTools(flat: FlatTools, format: FormatPlan, request: ModelRequest, target: ChatTarget, dropped: string[]): Body {
+export function encodeTools(flat: FlatTools, format: FormatPlan, request: ModelRequest, target: ChatTarget, dropped: string[]): Offered {
   const { options, supports } = target
   const { answers, ...wanted } = withAnswerTool(flat.tools, flat.choice, format.answerTool)
   const { tools, choice } = possibleChoice(wanted, target, dropped)
   if (tools.length === 0) return {}
-  const body: Body = { tools: tools.map((tool) => encodeTool(tool, options)) }
+  const body: Offered = { tools: tools.map((tool) => encodeTool(tool, options)) }
   // Free choice is what happens anyway: not worth a field where others of its values are refused.
   if (choice !== undefined && (choice.mode !== 'auto' || forcedToolsFor(target) === undefined)) {
     if (supports.has('tool_choice')) body['tool_choice'] = encodeChoice(choice, options)
@@ -60,6 +62,7 @@ function encodeTool(tool: FlatTool, options: OpenAiChatOptions): JsonObject {
       parameters: tool.parameters,
       ...(options.strict_tools && tool.strict !== undefined ? { strict: tool.strict } : {}),
     },
+    ...(options.cache_breakpoints ? cacheMark(tool, true) : {}),
   }
 }
 

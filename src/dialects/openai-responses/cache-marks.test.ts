@@ -35,3 +35,17 @@ it('marks and options of caches go only to the models that are declared to take 
   expect(asked('old-1').dropped).toEqual(['prompt_cache_options'])
   expect(asked('new-1').body).toMatch(/breakpoint.*prompt_cache_options|prompt_cache_options.*breakpoint/)
 })
+
+it('marks of tools, and of what the model said and called, go to nobody', () => {
+  const said: readonly InputItem[] = [
+    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a', ...mark }] },
+    { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', ...mark },
+    { type: 'function_call_output', call_id: 'c', output: 'r' },
+  ]
+  const tools = [
+    { type: 'function', name: 'f', ...mark },
+    { type: 'custom', name: 'g', ...mark },
+  ] as const
+  for (const custom_tools of [true, false])
+    expect(openAiResponses.encodeRequest({ input: said, tools }, target({ options: { custom_tools } })).body).not.toContain('breakpoint')
+})

@@ -71,7 +71,13 @@ export function toolNames(request: ModelRequest, options: ResponsesOptions): Too
 
 function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOptions): JsonObject {
   // The Anthropic family's cache marks have their own meaning elsewhere; here they are unknown fields.
-  const { strict, defer_loading, cache_control: _, ...rest } = tool as FunctionTool & { readonly cache_control?: unknown }
+  const {
+    strict,
+    defer_loading,
+    cache_control: _,
+    prompt_cache_breakpoint: __,
+    ...rest
+  } = tool as FunctionTool & { readonly cache_control?: unknown }
   const keepStrict = strict !== undefined && (options.strict === 'forward' || (options.strict === 'only-true' && strict === true))
   const keepDeferred = defer_loading !== undefined && acceptsBuiltin('tool_search', options.builtin_tools)
   return {
@@ -93,7 +99,8 @@ function encodeTool(entry: Listed, names: ToolNames, options: ResponsesOptions, 
   if (entry.kind === 'verbatim') return isWebSearch(entry.tool) ? encodeWebSearch(entry.tool, options, dropped) : { ...entry.tool }
   const name = names.upstream(entry.tool.name, entry.namespace)
   if (!isCustomTool(entry.tool)) return encodeFunction(entry.tool, name, options)
-  return options.custom_tools ? { ...entry.tool, name } : encodeWrapped(entry.tool, name, options)
+  const { prompt_cache_breakpoint: _, ...tool } = entry.tool
+  return options.custom_tools ? { ...tool, name } : encodeWrapped(tool, name, options)
 }
 
 /** The endpoint's tools and the choice among them. Notes go to `dropped`. */

@@ -1,4 +1,16 @@
-import type { CacheMarked } from '../../core/item.ts'
+import type { CacheMarked, MessageItem } from '../../core/item.ts'
+
+/** The mark alone of what may have one. */
+export function markOf({ prompt_cache_breakpoint: mark }: CacheMarked): CacheMarked {
+  return mark == null ? {} : { prompt_cache_breakpoint: mark }
+}
+
+/** Of a message that becomes one text. */
+export function lastMark(content: MessageItem['content']): CacheMarked {
+  if (typeof content === 'string') return {}
+  const marked = (content as readonly CacheMarked[]).findLast(({ prompt_cache_breakpoint: mark }) => mark != null)
+  return marked === undefined ? {} : markOf(marked)
+}
 
 /** The end of what shall be cached, in the words of Anthropic's format, which others took over. `lasting`: whether this server knows lifetimes. */
 export function cacheMark({ prompt_cache_breakpoint: mark }: CacheMarked, lasting: boolean): { readonly cache_control?: object } {

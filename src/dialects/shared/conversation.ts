@@ -1,14 +1,14 @@
-import type { InputText, OtherItem } from '../../core/item.ts'
+import type { CacheMarked, InputText, OtherItem } from '../../core/item.ts'
 import type { ContentPart } from './content-parts.ts'
 import type { ReasoningPart } from './reasoning-replay.ts'
 
 // ---- the conversation as turns ----
 
-export interface TextPart {
+export interface TextPart extends CacheMarked {
   readonly type: 'text'
   readonly text: string
 }
-export interface CallPart {
+export interface CallPart extends CacheMarked {
   readonly type: 'call'
   /** Id and name as the endpoint takes them. */
   readonly id: string

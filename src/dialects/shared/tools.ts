@@ -1,12 +1,13 @@
 import { isCustomTool, isFunctionTool } from '../../core/item.ts'
-import type { CustomTool, FunctionTool, JsonObject, Tool, ToolChoice } from '../../core/item.ts'
+import type { CacheMarked, CustomTool, FunctionTool, JsonObject, Tool, ToolChoice } from '../../core/item.ts'
+import { markOf } from './cache-mark.ts'
 import { functionParameters } from './function-parameters.ts'
 import { asString, isObject } from './json.ts'
 import { createToolNames } from './tool-names.ts'
 import type { NameRule, ToolNames } from './tool-names.ts'
 
 /** A tool as a plain function, whatever it was: what every dialect but the native one can offer. */
-export interface FlatTool {
+export interface FlatTool extends CacheMarked {
   /** The endpoint's name, already mapped. */
   readonly name: string
   readonly description?: string
@@ -100,7 +101,7 @@ export function flattenTools(source: ToolSource, rule: NameRule): FlatTools {
   }
   const all = listed.map(({ tool, namespace }) => {
     const name = names.upstream(tool.name, namespace)
-    return isFunctionTool(tool) ? flatFunction(tool, name) : flatCustom(tool, name)
+    return { ...(isFunctionTool(tool) ? flatFunction(tool, name) : flatCustom(tool, name)), ...markOf(tool) }
   })
   // The same name twice is refused everywhere; the first one stands.
   const unique = [...new Map(all.toReversed().map((tool) => [tool.name, tool])).values()].toReversed()

@@ -13,6 +13,7 @@ import type {
 import type { ModelRequest } from '../../core/request.ts'
 import { alternate, OPENING_TURN } from './alternate-turns.ts'
 import { createCallerRunReader } from './caller-run.ts'
+import { lastMark, markOf } from './cache-mark.ts'
 import { contentParts, textOf } from './content-parts.ts'
 import type { ContentPart } from './content-parts.ts'
 import type { AssistantPart, CallPart, Conversation, ItemPart, SystemPart, ToolResult, Turn } from './conversation.ts'
@@ -182,7 +183,7 @@ class TurnBuilder {
     }
     const text = textOf(item.content)
     if (text === '') return
-    this.#openAssistant().parts.push({ type: 'text', text })
+    this.#openAssistant().parts.push({ type: 'text', text, ...lastMark(item.content) })
   }
 
   #otherMessage(item: MessageItem): void {
@@ -226,6 +227,7 @@ class TurnBuilder {
       id: ids.map(item.call_id, occurrence),
       name: this.#options.names.upstream(item.name, item.namespace, isFunction ? 'function' : 'custom'),
       arguments: isFunction ? (saysNothing(item.arguments) ? '{}' : item.arguments) : wrapCustomInput(item.input),
+      ...(isFunction ? markOf(item) : {}),
     }
     turn.parts.push(part)
     turn.calls.push({ item, part })

@@ -117,7 +117,7 @@ function partOf(part: ChatPart): InputPart {
 }
 
 /** The end of what shall be cached, in either of its two spellings; only one of them says for how long. */
-function markOf({ cache_control: cached, prompt_cache_breakpoint: given }: ChatPart): Pick<InputText, 'prompt_cache_breakpoint'> {
+export function markOf({ cache_control: cached, prompt_cache_breakpoint: given }: Partial<ChatPart>): Pick<InputText, 'prompt_cache_breakpoint'> {
   if (cached == null && given == null) return {}
   return { prompt_cache_breakpoint: { mode: 'explicit', ...(cached?.ttl == null ? {} : { ttl: cached.ttl }) } }
 }

@@ -50,7 +50,7 @@ const shape: Shape = responsesRequest.shape
 const shared: Shape = Object.fromEntries(SHARED.map((field) => [field, shape[field]!]))
 
 const functionTool = tagged('function', {
-  cache_control: maybe(cacheControl).describe('Taken, without effect: the end of what is cached is marked in messages.'),
+  cache_control: maybe(cacheControl).describe('What is cached ends with this tool.'),
   function: fields({ name: z.string().min(1), description: text, parameters: maybe(anyObject), strict: flag }),
 })
 const customTool = tagged('custom', {

@@ -58,6 +58,12 @@ describe('fields', () => {
     ])
   })
 
+  it('a tool with which what is cached ends', () => {
+    const tool = { type: 'function', function: { name: 'f' }, cache_control: { type: 'ephemeral', ttl: '1h' } }
+    const mark = { prompt_cache_breakpoint: { mode: 'explicit', ttl: '1h' } }
+    expect(ask({ tools: [tool] })['tools']).toEqual([{ type: 'function', name: 'f', strict: false, ...mark }])
+  })
+
   it('tools of free text, with their grammar', () => {
     const custom = { name: 'c', format: { type: 'grammar', grammar: { syntax: 'regex', definition: 'a+' } } }
     expect(ask({ tools: [{ type: 'custom', custom }] })['tools']).toEqual([

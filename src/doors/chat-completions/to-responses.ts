@@ -2,7 +2,7 @@ import type { InputItem, JsonObject } from '../../core/item.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { checkBody, given, refuse } from '../shared/check-body.ts'
 import { chatPaths } from './chat-paths.ts'
-import { toItems, type ChatMessage } from './history.ts'
+import { markOf, toItems, type ChatMessage } from './history.ts'
 import { chatRequest } from './schema.ts'
 
 /** What a caller of this format wants of the answer and no model needs to know. */
@@ -105,7 +105,7 @@ function toolsOf({ tools, tool_choice: choice }: JsonObject): JsonObject {
 function toolOf(tool: JsonObject): JsonObject {
   if (tool['type'] === 'function') {
     const { name, description, parameters, strict } = tool['function'] as JsonObject
-    return { type: 'function', name, ...given({ description, parameters }), strict: strict ?? false }
+    return { type: 'function', name, ...given({ description, parameters }), strict: strict ?? false, ...markOf(tool) }
   }
   if (tool['type'] === 'custom') {
     const { name, description, format } = tool['custom'] as JsonObject

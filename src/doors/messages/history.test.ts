@@ -39,6 +39,14 @@ describe('messages', () => {
     ])
   })
 
+  it('keep the marks of what the model said and called', () => {
+    const said = [text('a', marked), { type: 'tool_use', id: 'c', name: 'f', input: {}, ...marked }]
+    expect(toItems([{ role: 'assistant', content: said }])).toEqual([
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a', ...mark }] },
+      { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', ...mark },
+    ])
+  })
+
   it('keep the marks of what they show', () => {
     const image = { type: 'image', source: { type: 'url', url: 'https://a.example/p' }, ...marked }
     const document = (source: object): Block => ({ type: 'document', source, ...marked })

@@ -57,6 +57,7 @@ class BlockReader {
           call_id: block['id'] as string,
           name: block['name'] as string,
           arguments: JSON.stringify(block['input'] ?? {}),
+          ...markOf(block),
         })
       case 'tool_result':
         return this.#item({ type: 'function_call_output', call_id: block['tool_use_id'] as string, output: outputOf(block) })
@@ -152,7 +153,8 @@ function markLast(parts: readonly InputPart[], mark: CacheMarked): readonly Inpu
 
 const textPart = (text: string, mark: CacheMarked): InputText => ({ type: 'input_text', text, ...mark })
 
-function markOf({ cache_control: mark }: Block): CacheMarked {
+/** The mark of what the caller marked in this format's words. */
+export function markOf({ cache_control: mark }: JsonObject): CacheMarked {
   if (mark == null) return {}
   const { ttl } = mark as { readonly ttl?: '5m' | '1h' | null }
   return { prompt_cache_breakpoint: { mode: 'explicit', ...(ttl == null ? {} : { ttl }) } }
@@ -162,7 +164,9 @@ function markOf({ cache_control: mark }: Block): CacheMarked {
 function partsOf(block: Block, role: Message['role']): readonly InputPart[] {
   switch (block.type) {
     case 'text':
-      return role === 'assistant' ? [{ type: 'output_text', text: block['text'] as string }] : [textPart(block['text'] as string, markOf(block))]
+      return role === 'assistant'
+        ? [{ type: 'output_text', text: block['text'] as string, ...markOf(block) }]
+        : [textPart(block['text'] as string, markOf(block))]
     case 'image':
       return [{ type: 'input_image', ...imageOf(block['source'] as Block), detail: 'auto', ...markOf(block) }]
     case 'document':

@@ -48,7 +48,7 @@ const callerTool = fields({
   input_schema: anyObject,
   strict: flag,
   defer_loading: flag,
-  cache_control: maybe(cacheControl).describe('Taken, without effect: the end of what is cached is marked in messages.'),
+  cache_control: maybe(cacheControl).describe('What is cached ends with this tool.'),
 })
 
 const TOOLS: readonly Branch[] = [['custom', callerTool], ...NATIVE_TOOLS, ...GATEWAY_TOOLS_OF_ANY_FORMAT]

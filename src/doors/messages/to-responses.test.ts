@@ -62,8 +62,13 @@ describe('tools', () => {
   it.each<readonly [string, object, object]>([
     [
       'of the caller, of a type or none',
-      { name: 'f', description: 'd', input_schema: schema, cache_control: { type: 'ephemeral' } },
+      { name: 'f', description: 'd', input_schema: schema, cache_control: null },
       { type: 'function', name: 'f', description: 'd', parameters: schema, strict: false },
+    ],
+    [
+      'with which what is cached ends',
+      { name: 'f', input_schema: schema, cache_control: { type: 'ephemeral', ttl: '1h' } },
+      { type: 'function', name: 'f', parameters: schema, strict: false, prompt_cache_breakpoint: { mode: 'explicit', ttl: '1h' } },
     ],
     [
       'of a type, strict',

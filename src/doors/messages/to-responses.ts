@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/item.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { checkBody, given, refuse } from '../shared/check-body.ts'
-import { systemOf, toItems, type Message } from './history.ts'
+import { markOf, systemOf, toItems, type Message } from './history.ts'
 import { messagePaths } from './message-paths.ts'
 import { nativeTool, searchesTools } from './native-tools.ts'
 import { messagesRequest, SHARED } from './schema.ts'
@@ -90,6 +90,7 @@ function toolOf(tool: JsonObject, searches = false): JsonObject {
       parameters,
       strict: strict ?? false,
       ...(deferred === true && searches ? { defer_loading: true } : {}),
+      ...markOf(tool),
     }
   return nativeTool(tool) ?? tool
 }

@@ -1,0 +1,79 @@
+import type { CacheMarked, JsonObject } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import type { ContentPart } from '../shared/content-parts.ts'
+import { isObject } from '../shared/json.ts'
+import type { ModelTraits } from './model-traits.ts'
+
+/** The model never sees more cache points than this. */
+const MAX_CACHE_POINTS = 4
+
+export interface CachePlan {
+  /** The block that marks a prefix to be kept; undefined for models that keep none. */
+  readonly point: JsonObject | undefined
+  /** Each may say for how long. */
+  readonly lives: boolean
+  /** The caller wants one at the end of the conversation. */
+  readonly atEnd: boolean
+}
+
+/** How long points live whose marks do not say. */
+export function planCache(request: ModelRequest, traits: ModelTraits): CachePlan {
+  const { cache_ttl: lives } = traits
+  if (!traits.cache_points) return { point: undefined, lives, atEnd: false }
+  const ttl = request.cache_control?.ttl ?? request.prompt_cache_options?.ttl
+  return { point: cachePoint(lives && (ttl === '5m' || ttl === '1h') ? ttl : undefined), lives, atEnd: request.cache_control != null }
+}
+
+/** What stands behind something for its mark. */
+export function cachePointOf(part: CacheMarked | ContentPart, { point, lives }: CachePlan): JsonObject[] {
+  const mark = 'prompt_cache_breakpoint' in part ? part.prompt_cache_breakpoint : undefined
+  if (mark == null || point === undefined) return []
+  return [lives && mark.ttl !== undefined ? cachePoint(mark.ttl) : point]
+}
+
+/** The point the caller wants at the end, and no more points than count. Those before a long-lived one live as long: longer ones must come first. */
+export function placeCachePoints(
+  tools: JsonObject[],
+  system: JsonObject[],
+  messages: readonly { readonly content: JsonObject[] }[],
+  cache: CachePlan,
+): void {
+  if (cache.atEnd && cache.point !== undefined) messages.at(-1)!.content.push(cache.point)
+  const blocks = [tools, system, ...messages.map(({ content }) => content)]
+  lengthenCachePoints(blocks)
+  limitCachePoints(blocks)
+}
+
+const cachePoint = (ttl?: '5m' | '1h'): JsonObject => ({ cachePoint: { type: 'default', ...(ttl === undefined ? {} : { ttl }) } })
+
+const livesLong = ({ cachePoint: point }: JsonObject): boolean => isObject(point) && point['ttl'] === '1h'
+
+function lengthenCachePoints(blocks: readonly JsonObject[][]): void {
+  let long = false
+  for (const list of blocks.toReversed()) {
+    for (let at = list.length - 1; at >= 0; at--) {
+      if (long && 'cachePoint' in list[at]!) list[at] = cachePoint('1h')
+      long ||= livesLong(list[at]!)
+    }
+  }
+}
+
+/** The last points cover the longest prefixes; earlier ones give way. */
+function limitCachePoints(blocks: readonly JsonObject[][]): void {
+  let kept = 0
+  for (const list of blocks.toReversed()) {
+    const rest: JsonObject[] = []
+    for (let at = list.length - 1; at >= 0; at--) {
+      const block = list[at]!
+      if ('cachePoint' in block) {
+        const doubled = at > 0 && 'cachePoint' in list[at - 1]!
+        if (doubled || at === 0 || kept === MAX_CACHE_POINTS) continue
+        kept++
+      }
+      rest.push(block)
+    }
+    if (rest.length === list.length) continue
+    list.length = 0
+    for (const block of rest.toReversed()) list.push(block)
+  }
+}
