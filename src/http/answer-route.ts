@@ -12,6 +12,7 @@ import type { Door, Read } from '../doors/shared/door.ts'
 import type { Fold } from '../doors/shared/fold.ts'
 import { retold } from '../doors/shared/retold.ts'
 import type { Clock } from '../lib/clock.ts'
+import { parseExact } from '../lib/exact-json.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { LiveSet } from '../lib/live-map.ts'
 import { takeEchoes } from '../pipeline/echo-body.ts'
@@ -171,7 +172,7 @@ function open(
   const { streamFailure, asEvents, errorEvent } = streamWishes(request, options.errorEvent())
   const sent = jsonOf(bytes)
   const { door } = serving
-  const read = door.read(sent)
+  const read = door.read(sent, () => parseExact(bytes.toString()))
   serving.pathOf = read.pathOf
   const { modelRequest, preset } = requestOf(options, request, read, owner, bytes.length)
   const { id, requestId, headers, gone } = serving

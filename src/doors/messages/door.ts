@@ -11,8 +11,8 @@ export const messages: TranslatingDoor = {
   refersToItems: false,
   keyHeader: 'x-api-key',
   idHeader: 'request-id',
-  read(sent) {
-    const { body, wishes, pathOf } = messagesToResponses(sent)
+  read(sent, exactly) {
+    const { body, wishes, pathOf } = messagesToResponses(sent, exactly)
     return { body, fold: (options) => new Assembler(options, new MessagesWriter(options, wishes)), pathOf }
   },
   envelope: messagesEnvelope,

@@ -1,4 +1,5 @@
 import type { CacheMarked, InputItem, InputPart, InputText, JsonObject, ReasoningItem, ToolOutput } from '../../core/item.ts'
+import { wellFormedJson } from '../../lib/json.ts'
 import { readLateSeal } from './late-seal.ts'
 import { IS_PASSED_OVER } from './schema-blocks.ts'
 
@@ -14,23 +15,30 @@ export interface Message {
 /** Envelopes of the gateway's own around what keeps thoughts alive: core/reasoning-envelope.ts. Anything else in their place is a vendor's. */
 const SEALED = /^sb1\./
 
-/** The conversation as items, in the order of its blocks. */
-export function toItems(messages: readonly Message[]): readonly InputItem[] {
+/** The conversation as items, in the order of its blocks. `exactInput`: with what a block calls, its numbers as they were sent. */
+export function toItems(messages: readonly Message[], exactInput: (block: Block) => unknown = inputOf): readonly InputItem[] {
   return messages.flatMap(({ role, content }) => {
     if (typeof content === 'string') return content === '' && role === 'assistant' ? [] : [{ type: 'message', role, content }]
-    return new BlockReader(role).read(content)
+    return new BlockReader(role, exactInput).read(content)
   })
 }
+
+const inputOf = (block: Block): unknown => block['input']
+
+/** A number as it is written that a double may have changed: whole ones of sixteen digits and more. */
+const ROUNDED = /\d{16}|\de\+\d/
 
 /** What stands between two blocks that are items of their own is one message. */
 class BlockReader {
   readonly #role: Message['role']
+  readonly #exactInput: (block: Block) => unknown
   readonly #items: InputItem[] = []
   #parts: InputPart[] = []
   readonly #searches = new Map<string, unknown>()
 
-  constructor(role: Message['role']) {
+  constructor(role: Message['role'], exactInput: (block: Block) => unknown) {
     this.#role = role
+    this.#exactInput = exactInput
   }
 
   read(sent: readonly Block[]): readonly InputItem[] {
@@ -56,7 +64,7 @@ class BlockReader {
           type: 'function_call',
           call_id: block['id'] as string,
           name: block['name'] as string,
-          arguments: JSON.stringify(block['input'] ?? {}),
+          arguments: this.#arguments(block),
           ...markOf(block),
         })
       case 'tool_result':
@@ -72,6 +80,11 @@ class BlockReader {
         if (this.#role === 'assistant') return this.#picture(block['source'] as Block)
     }
     if (!IS_PASSED_OVER.has(block.type)) this.#parts.push(...partsOf(block, this.#role))
+  }
+
+  #arguments(block: Block): string {
+    const text = JSON.stringify(inputOf(block) ?? {})
+    return ROUNDED.test(text) ? wellFormedJson(JSON.stringify(this.#exactInput(block) ?? {})) : text
   }
 
   /** One of an earlier answer, as the tool that made it left it. */

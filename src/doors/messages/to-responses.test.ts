@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { GatewayError } from '../../core/error.ts'
+import type { JsonObject } from '../../core/item.ts'
+import { parseExact } from '../../lib/exact-json.ts'
 import { decodeResponsesRequest } from '../responses/decode-request.ts'
 import { messagesToResponses } from './to-responses.ts'
 
@@ -54,6 +56,32 @@ describe('fields', () => {
     [{ thinking: { type: 'enabled', budget_tokens: 1_024, display: 'omitted' } }, false],
   ])('whether thoughts are to be read: %j', (sent, thinking) => {
     expect(messagesToResponses({ messages: [user], ...sent }).wishes).toEqual({ thinking })
+  })
+})
+
+describe('what the model called with', () => {
+  const body = (inputs: readonly string[]): string => {
+    const blocks = inputs.map((input, at) => `{"type":"tool_use","id":"c${at}","name":"f","input":${input}}`)
+    return `{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"text","text":"a"},${blocks.join(',')}]}]}`
+  }
+  const argumentsOf = (text: string, exactly?: () => unknown): readonly unknown[] =>
+    (messagesToResponses(JSON.parse(text), exactly).body['input'] as readonly JsonObject[]).flatMap((item) => item['arguments'] ?? [])
+
+  it('keeps the numbers no double holds', () => {
+    const text = body(['{"id":1234567890123456789,"n":1}', '{"n":[0.12345678901234567891]}', '{"id":"1234567890123456789"}'])
+    expect(argumentsOf(text, () => parseExact(text))).toEqual([
+      '{"id":1234567890123456789,"n":1}',
+      '{"n":[0.12345678901234567891]}',
+      '{"id":"1234567890123456789"}',
+    ])
+  })
+
+  it('is read once more only where a number may have been changed, and is as it is where nobody can', () => {
+    const exactly = vi.fn<() => unknown>()
+    expect(argumentsOf(body(['{"n":1.5}', 'null']), exactly)).toEqual(['{"n":1.5}', '{}'])
+    expect(exactly).not.toHaveBeenCalled()
+    const text = body(['{"id":1234567890123456789}'])
+    expect(argumentsOf(text, exactly)).toEqual(argumentsOf(text))
   })
 })
 

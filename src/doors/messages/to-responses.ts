@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/item.ts'
+import type { InputItem, JsonObject } from '../../core/item.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { checkBody, given, refuse } from '../shared/check-body.ts'
 import { markOf, systemOf, toItems, type Message } from './history.ts'
@@ -22,17 +22,17 @@ export interface MessagesRead {
 const MAX_USER = 256
 
 /**
- * The parsed body of POST /api/v1/messages in the words of Responses. Throws GatewayError `invalid_request` (`invalid_prompt` for no messages
+ * The parsed body of POST /api/v1/messages in the words of Responses; `exactly`: the same, with numbers as they were sent. Throws GatewayError `invalid_request` (`invalid_prompt` for no messages
  * or none that says anything, or a role nobody knows), naming one path of this format and one reason.
  */
-export function messagesToResponses(body: unknown): MessagesRead {
+export function messagesToResponses(body: unknown, exactly?: () => unknown): MessagesRead {
   checkShape(body)
   const sent = body as JsonObject
   const translated: { [field: string]: unknown } = {}
   for (const field of SHARED) if (sent[field] != null) translated[field] = sent[field]
   const { instructions, items } = systemOf(sent['system'])
   if (instructions !== undefined) translated['instructions'] = instructions
-  const conversation = (sent['messages'] as readonly Message[]).map((message) => toItems([message]))
+  const conversation = conversationOf(sent['messages'] as readonly Message[], exactly)
   if (conversation.every((said) => said.length === 0)) throw refuse('invalid_prompt', 'messages', 'say nothing: send at least one with content')
   translated['input'] = [...items, ...conversation.flat()]
   Object.assign(translated, plainOf(sent), toolsOf(sent), thinkingOf(sent), modelsOf(sent), tierOf(sent), userOf(sent))
@@ -41,6 +41,17 @@ export function messagesToResponses(body: unknown): MessagesRead {
     wishes: { thinking: (sent['thinking'] as { readonly display?: unknown } | null | undefined)?.display !== 'omitted' },
     pathOf: messagePaths([...items.map(() => -1), ...conversation.flatMap((said, index) => said.map(() => index))]),
   }
+}
+
+/** What was called with, again where a double has changed a number of it: an id of twenty digits would be another one in the history. */
+function conversationOf(messages: readonly Message[], exactly: (() => unknown) | undefined): readonly (readonly InputItem[])[] {
+  let exact: readonly Message[] | undefined
+  return messages.map((message, at) =>
+    toItems([message], (block) => {
+      exact ??= ((exactly?.() ?? { messages }) as { readonly messages: readonly Message[] }).messages
+      return (exact[at]!.content as readonly JsonObject[])[(message.content as readonly JsonObject[]).indexOf(block)]!['input']
+    }),
+  )
 }
 
 function checkShape(body: unknown): void {

@@ -36,8 +36,11 @@ export interface Door {
   readonly apiType: CallOrigin['apiType']
   /** Whether callers may name items of earlier answers by their ids. */
   readonly refersToItems: boolean
-  /** What a parsed body asks for, and what tells its answer. Throws GatewayError for a body this format does not have. */
-  read(sent: unknown): Read
+  /**
+   * What a parsed body asks for, and what tells its answer. `exactly` parses it once more, so that numbers no double holds are written as they
+   * were sent; undefined where nobody has the text. Throws GatewayError for a body this format does not have.
+   */
+  read(sent: unknown, exactly?: () => unknown): Read
   /** A header, beside `authorization`, in which clients of this format send their key. */
   readonly keyHeader?: string
   /** A header, beside `x-request-id`, in which clients of this format look for the id of a request. */
@@ -48,5 +51,5 @@ export interface Door {
 
 /** A door whose callers may say what those of Responses may. */
 export interface TranslatingDoor extends Door {
-  read(sent: unknown): Translated
+  read(sent: unknown, exactly?: () => unknown): Translated
 }
