@@ -172,7 +172,7 @@ function open(
   const { streamFailure, asEvents, errorEvent } = streamWishes(request, options.errorEvent())
   const sent = jsonOf(bytes)
   const { door } = serving
-  const read = door.read(sent, () => parseExact(bytes.toString()))
+  const read = door.read(sent, exactly(bytes))
   serving.pathOf = read.pathOf
   const { modelRequest, preset } = requestOf(options, request, read, owner, bytes.length)
   const { id, requestId, headers, gone } = serving
@@ -215,6 +215,7 @@ function requestOf(options: AnswerRouteOptions, request: IncomingMessage, read: 
 }
 
 /** Functions of their own: in the scope of `open` they would share a context with what outlives a young collection there, and carry the whole call along. */
+const exactly = (bytes: Buffer) => (): unknown => parseExact(bytes.toString())
 const outputOf = (assembler: Fold) => (): readonly OutputItem[] => assembler.output()
 const signOf = (assembler: Fold) => (): string => assembler.keepAlive()
 
