@@ -51,7 +51,7 @@ export const anthropicMessages: Cells = {
   refusals: [
     'stop reason and its words',
     'stream: the end > of a refusal is told in its words',
-    'stream: the end > of a refusal without words is a filter, unless something was said',
+    'stream: the end > of a refusal without words is a filter, before the first word and after it',
   ],
   service_tiers: ['where declared', 'request: encoding, by golden file > every-parameter', 'stream: usage > says which tier served'],
   caching: [

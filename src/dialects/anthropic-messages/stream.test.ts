@@ -359,9 +359,14 @@ describe('the end', () => {
     expect(foldEvents(events).refusal).toBe('No.')
     expect(ended(events).reason).toBe('refusal')
   })
-  it('of a refusal without words is a filter, unless something was said', () => {
+  it('of a refusal without words is a filter, before the first word and after it', () => {
     expect(ended(decode([start(), ...finish('refusal')])).reason).toBe('content_filter')
-    expect(ended(decode([start(), ...text(0, 'x'), ...finish('refusal')])).reason).toBe('refusal')
+    expect(ended(decode([start(), ...text(0, 'x'), ...finish('refusal')]))).toMatchObject({ reason: 'content_filter', nativeReason: 'refusal' })
+  })
+  it('of a refusal without words leaves what was said incomplete', () => {
+    expect(itemEnds(decode([start(), ...text(0, 'x'), ...finish('refusal')]))).toEqual([{ status: 'incomplete' }])
+    const told = { stop_details: { type: 'refusal', explanation: 'No.' } }
+    expect(itemEnds(decode([start(), ...text(0, 'x'), ...finish('refusal', {}, told)]))).toEqual([undefined])
   })
   it('of a refusal in a call leaves it incomplete', () => {
     expect(itemEnds(decode([start(), ...call(0, 'a', 'f', '{"x'), ...finish('refusal')]))).toEqual([{ status: 'incomplete' }])

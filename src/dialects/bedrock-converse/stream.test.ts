@@ -318,7 +318,7 @@ describe('the end', () => {
     ['model_context_window_exceeded', 'length'],
     ['guardrail_intervened', 'content_filter'],
     ['content_filtered', 'content_filter'],
-    ['refusal', 'refusal'],
+    ['refusal', 'content_filter'],
     ['something_new', 'stop'],
   ])('%s of a text is %s', (native, reason) => {
     expect(last(decode([start, text('a'), stop(), end(native), usage]))).toMatchObject({ reason, nativeReason: native })

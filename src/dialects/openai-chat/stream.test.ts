@@ -690,7 +690,7 @@ describe('the end', () => {
     ['max_tokens', 'length'],
     ['content_filter', 'content_filter'],
     ['sensitive', 'content_filter'],
-    ['refusal', 'refusal'],
+    ['refusal', 'content_filter'],
     ['some_new_word', 'stop'],
   ])('finish reason %s of a text is %s', (native, reason) => {
     expect(last(decode([text('a'), end(native)]))).toMatchObject({ reason, nativeReason: native })
@@ -700,6 +700,9 @@ describe('the end', () => {
     ['insufficient_system_resource', 'provider_overloaded'],
   ])('finish reason %s is a failure', (native, type) => {
     expect(failure(() => decode([text('a'), end(native)])).errorType).toBe(type)
+  })
+  it('keeps a refusal that is told in words', () => {
+    expect(last(decode([delta({ refusal: 'No.' }), end('refusal')])).reason).toBe('refusal')
   })
   it('takes declared finish reasons', () => {
     expect(last(decode([text('a'), end('zu_lang')], { options: { finish_reasons: { zu_lang: 'length' } } })).reason).toBe('length')

@@ -232,7 +232,9 @@ export class AnswerWriter {
   }
 
   /** Closes what is open and ends the answer. */
-  end(reason: FinishReason, fields: { readonly nativeReason?: string; readonly usage?: Usage; readonly serviceTier?: string } = {}): void {
+  end(stop: FinishReason, fields: { readonly nativeReason?: string; readonly usage?: Usage; readonly serviceTier?: string } = {}): void {
+    // A refusal without words of its own has cut off what was being said, as a filter does.
+    const reason = stop === 'refusal' && this.hasContent && !this.#refused ? 'content_filter' : stop
     const cut = reason === 'length' || reason === 'content_filter'
     this.closeReasoning(cut ? 'incomplete' : undefined)
     this.endCitations()
