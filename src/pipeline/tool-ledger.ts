@@ -21,6 +21,8 @@ export class LoopLedger {
   turns = 0
   /** Calls that were run or refused. */
   requested = 0
+  /** Turns that are over have said something to the caller. */
+  spoke = false
   readonly #call: Call
   readonly #costOf: (usage: Usage, pricing: Pricing) => Cost
   readonly #startedAt: number
@@ -47,9 +49,10 @@ export class LoopLedger {
     return this.#call.clock.monotonic() - this.#startedAt
   }
 
-  /** A turn of the model is over. */
+  /** A turn of the model is over. One that a filter stopped before its first word costs nothing. */
   account(step: ToolStep, request: ModelRequest): void {
-    this.#add(step.end?.usage ?? estimatedUsage(request, step.chars))
+    this.spoke ||= step.spoke
+    if (!step.filtered) this.#add(step.end?.usage ?? estimatedUsage(request, step.chars))
   }
 
   /** A call begins: what it costs counts from now on, whatever becomes of it. */

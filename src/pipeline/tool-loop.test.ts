@@ -192,6 +192,28 @@ describe('one answer', () => {
     expect(trace.cost).toMatchObject({ total: 0.75 })
   })
 
+  it('ends where a filter stops a later turn before its first word, and pays for what was said', async () => {
+    const filter = new GatewayError('content_policy_violation', 'stopped', { source: 'provider', providerCode: 'SAFETY' })
+    const said = words('Let me see.').slice(0, -1)
+    const { collect, trace } = stage({ turns: [[...said, ...call('probe', 'c1'), end], filter], prices: [0.25] })
+    expect((await collect()).at(-1)).toMatchObject({
+      type: 'response-end',
+      reason: 'content_filter',
+      nativeReason: 'SAFETY',
+      usage: { inputTokens: 10, outputTokens: 5 },
+    })
+    expect(trace.attempts.map(({ costUsd }) => costUsd)).toEqual([0.25])
+    expect(trace.cost).toMatchObject({ total: 0.25 })
+  })
+
+  it('fails where a filter stops it before any word, and where the gateway itself refuses', async () => {
+    const filter = new GatewayError('content_policy_violation', 'stopped', { source: 'provider' })
+    await expect(stage({ turns: [[...call('probe', 'c1'), end], filter] }).collect()).rejects.toBe(filter)
+    const said = words('Let me see.').slice(0, -1)
+    const own = new GatewayError('content_policy_violation', 'flagged', { source: 'gateway' })
+    await expect(stage({ turns: [[...said, ...call('probe', 'c1'), end], own] }).collect()).rejects.toBe(own)
+  })
+
   it('records each execution with the id of its item', async () => {
     const { collect, trace } = stage({
       turns: [[...call('probe', 'c1'), ...call('probe', 'c2'), end], words('ok')],

@@ -46,6 +46,8 @@ export class ToolStep {
   /** Calls of the caller's own tools, its search among them: they end the loop. */
   callerCalls = 0
   end: StepEnd | undefined
+  /** A filter stopped it before its first word. */
+  filtered = false
   /** Something of it is for the caller to read, or to answer. */
   #spoke = false
   readonly #options: StepOptions
@@ -72,8 +74,18 @@ export class ToolStep {
     return !this.#spoke && (this.end?.reason === 'stop' || this.end?.reason === 'tool_calls')
   }
 
+  get spoke(): boolean {
+    return this.#spoke
+  }
+
   get chars(): number {
     return this.#fold.chars
+  }
+
+  /** Nobody has said anything in it, and a filter is why. */
+  endByFilter(nativeReason: string | undefined): void {
+    this.filtered = true
+    this.end = { reason: 'content_filter', ...(nativeReason === undefined ? {} : { nativeReason }) }
   }
 
   /** The turn for the conversation in the order of the model, whose signatures belong to what follows them; its calls under the ids their results answer. */
