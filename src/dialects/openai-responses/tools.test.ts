@@ -13,3 +13,17 @@ it.each([true, false])(verifies('B1', 'a choice among many functions costs linea
   expect(tools).toHaveLength(10_000)
   expect(threadTime() - started).toBeLessThan(1_000)
 })
+
+it.each([
+  ['auto', { allowed_tools: true }, 'none', []],
+  ['auto', { allowed_tools: false }, 'none', []],
+  ['required', { allowed_tools: true }, 'none', ['tool_choice']],
+] as const)('a choice (%s) of which nothing is offered forbids what is: %o', (mode, options, forbidden, left) => {
+  const dropped = new Set<string>()
+  const choice = { type: 'allowed_tools' as const, mode, tools: [{ type: 'web_search' }] }
+  const request = { input: [], tools: [{ type: 'function' as const, name: 'f' }], tool_choice: choice }
+  const encode = (supports: readonly ('tools' | 'tool_choice')[]) => encodeTools(request, responsesOptions.parse(options), new Set(supports), dropped)
+  expect(encode(['tools', 'tool_choice'])).toMatchObject({ tools: [{ name: 'f' }], choice: forbidden })
+  expect(encode(['tools'])).not.toHaveProperty('tools')
+  expect([...dropped]).toEqual(left)
+})

@@ -140,6 +140,11 @@ function choose(
 ): { tools?: readonly JsonObject[]; choice?: unknown } {
   const { options, supports, dropped } = context
   if (choice == null) return { tools }
+  if (isAllowed(choice) && narrow(tools, choice, context).length === 0) {
+    // Whoever allows nothing that is offered forbids all of it; a choice among no tools is none that servers take.
+    if (choice.mode === 'required') dropped.add('tool_choice')
+    return choose(tools, 'none', context)
+  }
   if (!supports.has('tool_choice') && choice !== 'auto') {
     // Without a choice, offering no tools is how "none" is obeyed.
     if (choice === 'none') return {}
