@@ -19,6 +19,7 @@ import { withoutSecrets } from '../core/tool-secrets.ts'
 import { ZERO_USAGE, type Usage } from '../core/usage.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { answerCost } from './answer-cost.ts'
+import { recordedParameters } from './recorded-parameters.ts'
 
 export interface RecordOptions {
   readonly sink: GenerationSink
@@ -162,7 +163,7 @@ function describe(call: Call, ending: Ending, status: GenerationStatus, { durati
     strategy: trace.strategy,
     attempts: trace.attempts.map(attemptOf),
     pipeline: trace.pipeline,
-    parameters: parametersOf(call),
+    parameters: recordedParameters(call),
   }
   if (firstTokenMs !== undefined) draft.firstTokenMs = firstTokenMs
   const begun = begunBy(call)
@@ -263,30 +264,4 @@ function attemptOf(attempt: AttemptRecord): GenerationAttempt {
   if (isByok !== undefined) told.isByok = isByok
   if (costUsd !== undefined) told.costUsd = costUsd
   return told
-}
-
-const RECORDED_PARAMETERS = [
-  'temperature',
-  'top_p',
-  'top_k',
-  'max_output_tokens',
-  'presence_penalty',
-  'frequency_penalty',
-  'top_logprobs',
-  'parallel_tool_calls',
-  'tool_choice',
-  'reasoning',
-  'service_tier',
-  'truncation',
-  'max_tool_calls',
-  'dimensions',
-  'encoding_format',
-  'input_type',
-] as const
-
-/** The sampling parameters as sent, by their wire names. */
-function parametersOf(call: Call): { readonly [name: string]: unknown } {
-  const parameters: Record<string, unknown> = {}
-  for (const name of RECORDED_PARAMETERS) if (call.request[name] != null) parameters[name] = call.request[name]
-  return parameters
 }

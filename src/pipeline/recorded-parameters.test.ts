@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest'
+import type { Call } from '../core/call.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { recordedParameters } from './recorded-parameters.ts'
+
+const of = (request: object, keptRequest?: object) =>
+  recordedParameters({ request: request as ModelRequest, trace: keptRequest === undefined ? {} : { keptRequest } } as Call)
+
+it('are those of every front door, by the names they were sent with', () => {
+  const sent = {
+    temperature: 0.3,
+    reasoning: { effort: 'low' },
+    min_p: 0.1,
+    top_a: 0,
+    repetition_penalty: 1.1,
+    seed: 7,
+    logit_bias: { '50256': -100 },
+  }
+  expect(of({ ...sent, input: [], user: 'u', top_p: null })).toEqual(sent)
+})
+
+it('stop sequences are a list, however they were sent', () => {
+  for (const sent of [{ stop: 'END' }, { stop: ['END'] }, { stop_sequences: ['END', ''] }]) expect(of(sent)).toEqual({ stop: ['END'] })
+  for (const none of [{ stop: '' }, { stop: [] }, { stop: null }, {}]) expect(of(none)).toEqual({})
+})
+
+it('words among them are what guardrails have left', () => {
+  expect(of({ stop: 'jane@example.com' }, { stop: '[EMAIL]' })).toEqual({ stop: ['[EMAIL]'] })
+})
+
+it('what no door has checked is left out where it is no such parameter', () => {
+  expect(of({ seed: 1e300, min_p: 'much', top_a: { a: 1 }, repetition_penalty: [1], logit_bias: ['x'], stop: { a: 1 } })).toEqual({})
+  expect(of({ seed: 1.5, logit_bias: { a: 'x' } })).toEqual({})
+})

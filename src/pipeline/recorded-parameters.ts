@@ -1,0 +1,47 @@
+import type { Call } from '../core/call.ts'
+import type { ModelRequest } from '../core/request.ts'
+
+/** Checked wherever they come in. */
+const CHECKED = [
+  'temperature',
+  'top_p',
+  'top_k',
+  'max_output_tokens',
+  'presence_penalty',
+  'frequency_penalty',
+  'top_logprobs',
+  'parallel_tool_calls',
+  'tool_choice',
+  'reasoning',
+  'service_tier',
+  'truncation',
+  'max_tool_calls',
+  'dimensions',
+  'encoding_format',
+  'input_type',
+] as const
+/** Of other formats than Responses, whose door carries them unread: they may be anything there. */
+const NUMBERS = ['min_p', 'top_a', 'repetition_penalty'] as const
+
+/** The sampling parameters as sent, by their wire names. Words among them are what guardrails have left. */
+export function recordedParameters({ request, trace }: Call): { readonly [name: string]: unknown } {
+  const parameters: Record<string, unknown> = {}
+  for (const name of CHECKED) if (request[name] != null) parameters[name] = request[name]
+  for (const name of NUMBERS) if (Number.isFinite(request[name])) parameters[name] = request[name]
+  if (Number.isSafeInteger(request['seed'])) parameters['seed'] = request['seed']
+  const bias = request['logit_bias']
+  if (isBias(bias)) parameters['logit_bias'] = bias
+  const stop = stopTexts(trace.keptRequest ?? request)
+  if (stop.length > 0) parameters['stop'] = stop
+  return parameters
+}
+
+const isBias = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every((each) => Number.isFinite(each))
+
+/** One or several, by either name: a list wherever they are shown. */
+function stopTexts(request: ModelRequest): readonly string[] {
+  const stop = request['stop'] ?? request['stop_sequences']
+  if (stop == null) return []
+  return (Array.isArray(stop) ? stop : [stop]).filter((each): each is string => typeof each === 'string' && each !== '')
+}
