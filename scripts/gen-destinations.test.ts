@@ -32,5 +32,6 @@ describe('the reference of destinations', () => {
     expect(page).toContain('| `token` | required, secret |  | a\\|b |')
     expect(page).toContain('| `size` |  | `3` | How many. |')
     expect(page).toContain('At most 7 generations and 2.5 MB at a time, after at most 2 s; no older than 1 h')
+    expect(destinationsPage([{ ...plain, limits: { records: 7, bytes: 2_500_000 } }])).toContain('after at most 2 s; waiting no longer than 7 days')
   })
 })

@@ -78,10 +78,11 @@ function settingRow(name: string, field: Field, required: boolean, secret: boole
 
 function limitsLine({ limits }: Destination): string {
   const hours = (limits.maxAgeMs ?? DESTINATION_DEFAULTS.maxAgeMs) / 3_600_000
-  const age = hours >= 48 ? `${hours / 24} days` : hours >= 1 ? `${hours} h` : `${Math.round(hours * 60)} min`
+  const time = hours >= 48 ? `${hours / 24} days` : hours >= 1 ? `${hours} h` : `${Math.round(hours * 60)} min`
+  const age = limits.maxAgeMs === undefined ? `waiting no longer than ${time}` : `no older than ${time}`
   const values = limits.valueChars === undefined ? '' : `; values of at most ${limits.valueChars.toLocaleString('en')} characters`
   const linger = (limits.lingerMs ?? DESTINATION_DEFAULTS.lingerMs) / 1_000
-  return `At most ${limits.records} generations and ${(limits.bytes / 1e6).toLocaleString('en')} MB at a time, after at most ${linger} s; no older than ${age}${values}.`
+  return `At most ${limits.records} generations and ${(limits.bytes / 1e6).toLocaleString('en')} MB at a time, after at most ${linger} s; ${age}${values}.`
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) publish('docs/reference/destinations.md', destinationsPage(), import.meta.filename)

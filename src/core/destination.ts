@@ -11,7 +11,7 @@ export interface DestinationLimits {
   readonly valueChars?: number
   /** How long a batch waits to fill, milliseconds. Default 2,000. */
   readonly lingerMs?: number
-  /** Age after which the platform drops a generation: older ones become dead letters instead of being sent. Default 7 days. */
+  /** Age after which the platform drops a generation: older ones become dead letters instead of being sent. Default: none, only what has waited for 7 days does. */
   readonly maxAgeMs?: number
   /** Time for one request, milliseconds. Default 30,000. */
   readonly timeoutMs?: number

@@ -1,5 +1,5 @@
 import type { DeliveryRecord } from '../core/delivery.ts'
-import { DESTINATION_DEFAULTS, type DestinationContext } from '../core/destination.ts'
+import { DESTINATION_DEFAULTS, type DestinationContext, type DestinationLimits } from '../core/destination.ts'
 import type { LeasedDelivery, Settlement } from '../core/outbox.ts'
 import { DELIVERY_BACKOFF, retryAt } from './backoff.ts'
 import { destinationContext } from './destination-context.ts'
@@ -63,16 +63,10 @@ export class BatchProcessor {
     const settlements: Settlement[] = []
     const records: DeliveryRecord[] = []
     const deliveries: LeasedDelivery[] = []
-    const maxAge = ready.type.limits.maxAgeMs ?? DESTINATION_DEFAULTS.maxAgeMs
     for (const delivery of leased) {
-      if (now - delivery.generation.endedAt > maxAge) {
-        settlements.push({
-          id: delivery.id,
-          state: 'dead',
-          reason: 'expired',
-          status: 0,
-          error: `older than ${inWords(maxAge)}`,
-        })
+      const age = tooOld(delivery, ready.type.limits, now)
+      if (age !== undefined) {
+        settlements.push({ id: delivery.id, state: 'dead', reason: 'expired', status: 0, error: `older than ${inWords(age)}` })
         continue
       }
       try {
@@ -290,6 +284,12 @@ function givesUp(id: string, result: RecordResult, doubtful: DoubtfulAnswers): b
   const gaveUp = isDoubtful && doubtful.add(id) >= maxAttempts
   if (gaveUp || !isDoubtful) doubtful.forget(id)
   return gaveUp
+}
+
+/** The age it is past. A platform's counts from when the call ended; where it has none, waiting ends: a letter of last month that is replayed is sent. */
+function tooOld({ generation, enteredAt }: LeasedDelivery, { maxAgeMs }: DestinationLimits, now: number): number | undefined {
+  const [since, limit] = maxAgeMs === undefined ? [enteredAt, DESTINATION_DEFAULTS.maxAgeMs] : [generation.endedAt, maxAgeMs]
+  return now - since > limit ? limit : undefined
 }
 
 function inWords(ms: number): string {

@@ -417,7 +417,7 @@ describe('fates', () => {
 
   it('makes dead letters of what the platform would drop for its age', async () => {
     await enter(1, ['a'], { generation: { endedAt: Date.now() - 8 * 86_400_000 } })
-    start()
+    start({}, { ...plain, limits: { ...plain.limits, maxAgeMs: 7 * 86_400_000 } })
     await until(drained())
     expect((await outbox.deadLetters('a', { offset: 0, limit: 1 })).letters).toMatchObject([{ reason: 'expired' }])
     expect(receiver.requests).toEqual([])
@@ -607,6 +607,17 @@ describe('fates', () => {
     expect(await outbox.replay('a', Date.now())).toBe(3)
     worker?.wake()
     await until(async () => (await outbox.status('a')).delivered === 3)
+  })
+
+  it('replays them however old they are, where the platform takes any age', async () => {
+    receiver.react = () => answer(400)
+    start()
+    await enter(1, ['a'], { generation: { endedAt: Date.now() - 20 * 86_400_000 } })
+    await until(drained())
+    receiver.react = () => ok
+    expect(await outbox.replay('a', Date.now())).toBe(1)
+    worker?.wake()
+    await until(async () => (await outbox.status('a')).delivered === 1)
   })
 })
 
