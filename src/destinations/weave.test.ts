@@ -36,6 +36,14 @@ testDestination(weave, {
   },
 })
 
+/** As the platform writes it: in ASCII, with blanks behind commas and colons. */
+function storedBytes(value: unknown): number {
+  const text = JSON.stringify(value ?? null, undefined, 1)
+  // Each line but the last has a break, which stands for the blank there; what it is indented by does not.
+  const indented = [...text.matchAll(/\n +/g)].reduce((sum, [blanks]) => sum + blanks.length - 1, 0)
+  return text.length - indented + 5 * (text.match(/[\u0080-\uffff]/g)?.length ?? 0)
+}
+
 const CONTEXT = { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }
 
 describe('Weave', () => {
@@ -112,6 +120,25 @@ describe('Weave', () => {
         expect(display_name.length).toBeLessThanOrEqual(1_024)
         expect(`${op_name}${display_name}`.isWellFormed()).toBe(true)
       }
+  })
+
+  it.each(['a', '"', 'ж', '漢', '\u{1f600}'])('gets no call it would store without its texts: %s', async (character) => {
+    const generation = { ...fullGeneration().generation, trace: {} }
+    const stored = ({ inputs, output, attributes, summary }: Record<string, unknown>): number =>
+      [inputs, output, attributes, summary].reduce((sum: number, part) => sum + storedBytes(part), 0)
+    let largest = 0
+    for (const length of [50_000, 200_000, 450_000, 900_000, 1_400_000, 2_900_000, 3_900_000]) {
+      const item = (text: string) => ({ type: 'message' as const, role: 'user' as const, content: text })
+      const content = { input: [item(character.repeat(length)), ...Array.from({ length: 3_000 }, () => item('x'))], output: [] }
+      const broadcast = { cost: false, identity: false, requestContext: false }
+      const [request] = await weave.encode([toDeliveryRecord(generation, content, { privacyMode: false, broadcast })], settings, CONTEXT)
+      const calls = (JSON.parse(String(request?.body)) as { batch: Record<string, unknown>[] }).batch
+      expect(calls[0]).toHaveProperty('inputs.messages[0].content', content.input[0]?.content)
+      if (Buffer.byteLength(String(request?.body)) > weave.limits.bytes) continue
+      largest = length
+      for (const call of calls) expect(stored(call)).toBeLessThan(3.5 * 1024 * 1024)
+    }
+    expect(largest).toBeGreaterThanOrEqual(200_000)
   })
 
   it('keeps ids of the caller that are UUIDs, and makes nothing an orphan', async () => {
