@@ -6,6 +6,7 @@ import type { IdSource } from '../lib/id.ts'
 import { destinationContext } from './destination-context.ts'
 import { sampleGeneration } from './sample-generation.ts'
 import { sendSample } from './send-sample.ts'
+import { readSettings } from './stored-settings.ts'
 import type { Surroundings } from './surroundings.ts'
 import { testConnection, type ConnectionTest } from './test-connection.ts'
 import type { Transport } from './transport.ts'
@@ -40,8 +41,16 @@ export function createConnectionTests({ types, surroundings, transport, clock, n
   return {
     async test(destination) {
       const type = typeOf(destination)
-      const settings: unknown = type.settings.parse(destination.config)
-      return testConnection({ type, settings, context: contextOf(destination), transport, clock, signal: AbortSignal.timeout(LIMIT_MS) })
+      const read = readSettings(type, destination)
+      if ('problem' in read) return { ok: false, steps: [{ name: 'read the settings', ok: false, status: 0, latencyMs: 0, message: read.problem }] }
+      return testConnection({
+        type,
+        settings: read.settings,
+        context: contextOf(destination),
+        transport,
+        clock,
+        signal: AbortSignal.timeout(LIMIT_MS),
+      })
     },
     async sendTest(destination) {
       const now = clock.now()

@@ -4,6 +4,7 @@ import { createBreaker, type Breaker, type BreakerOptions } from './breaker.ts'
 import { createExpansion, type Expansion } from './batching.ts'
 import { createDoubtfulAnswers, type DoubtfulAnswers } from './doubtful-answers.ts'
 import type { BatchVerdict } from './batch-report.ts'
+import { readSettings } from './stored-settings.ts'
 
 /** Everything the worker keeps for one destination; nothing in it is shared, so a dead destination holds up only itself. */
 export interface Lane {
@@ -87,18 +88,15 @@ export function refreshLane(lane: Lane, record: DestinationRecord, types: Readon
   if (lane.ready !== undefined && isSuperseded(lane.ready.record, record)) lane.ready.superseded.abort()
   lane.ready = undefined
   lane.brokenRevision = undefined
-  const type = types.get(record.type)
-  const settings = type?.settings.safeParse(record.config)
-  if (type === undefined || !settings?.success) {
+  const read = readSettings(types.get(record.type), record)
+  if ('problem' in read) {
     lane.brokenRevision = revision
-    if (type === undefined) return `destination type ${record.type} is not known`
-    return `the stored settings are not valid any more: ${settings?.error?.issues.map((issue) => issue.path.join('.')).join(', ')}`
+    return read.problem
   }
   if (changed) lane.breaker.reset()
   lane.ready = {
     record,
-    type,
-    settings: settings.data,
+    ...read,
     superseded: new AbortController(),
     prepared: undefined,
     doubtful: createDoubtfulAnswers(),

@@ -6,6 +6,7 @@ import type { Clock } from '../lib/clock.ts'
 import { createLookUp } from './prepared.ts'
 import { toDeliveryRecord } from './record.ts'
 import { sendBatch } from './send-batch.ts'
+import { readSettings } from './stored-settings.ts'
 import type { ConnectionTest } from './test-connection.ts'
 import type { Transport } from './transport.ts'
 
@@ -27,7 +28,9 @@ export async function sendSample({ type, destination, sample, context, transport
     return { ok, steps: [message === undefined ? step : { ...step, message: redact(message, 500) }] }
   }
   try {
-    const settings: unknown = type.settings.parse(destination.config)
+    const read = readSettings(type, destination)
+    if ('problem' in read) return finish(false, 0, read.problem)
+    const { settings } = read
     const prepared = await type.prepare?.(settings, context, createLookUp(type, settings, transport, signal))
     const { results, verdict, rejected } = await sendBatch({
       type,

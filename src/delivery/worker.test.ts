@@ -404,6 +404,19 @@ describe('isolation', () => {
     expect(events.filter((event) => event.kind === 'problem')).toHaveLength(1)
     expect((await outbox.status('a')).queued).toBe(1)
   })
+
+  it('shows its owner that they are, and goes on with valid ones', async () => {
+    records.set('a', destination('a', receiver.url, { config: {} }))
+    start()
+    await enter(1)
+    const health = async () => (await outbox.status('a')).health
+    await until(async () => (await health()) !== undefined)
+    expect(await health()).toMatchObject({ breaker: 'unauthorized', lastError: expect.stringContaining('not valid any more: url') })
+    records.set('a', destination('a', receiver.url, { revision: 2 }))
+    worker?.wake()
+    await until(drained())
+    await until(async () => (await health())?.breaker === 'closed')
+  })
 })
 
 describe('fates', () => {

@@ -51,7 +51,8 @@ class Engine implements DeliveryWorker {
   readonly #tuning: Tuning
   readonly #lanes = new Map<string, Lane>()
   readonly #inFlight = new Set<Promise<void>>()
-  readonly #trims = new Set<Promise<unknown>>()
+  /** Work beside the sending: trims, reports. */
+  readonly #asides = new Set<Promise<unknown>>()
   readonly #abort = new AbortController()
   #bytesInFlight = 0
   /** The part of both that is on its way to destinations nobody can count on. */
@@ -95,7 +96,7 @@ class Engine implements DeliveryWorker {
     clearTimeout(this.#timer)
     const giveUp = setTimeout(() => this.#abort.abort(), deadlineMs)
     await this.#looking
-    await Promise.all([...this.#inFlight, ...this.#trims])
+    await Promise.all([...this.#inFlight, ...this.#asides])
     clearTimeout(giveUp)
     await this.#guard(undefined, () => this.#options.outbox.releaseAll(this.#options.owner))
   }
@@ -153,7 +154,7 @@ class Engine implements DeliveryWorker {
     if (record === undefined) return this.#close(lane)
     if (isAtRest(record)) return restLane(lane, record)
     if (!isOutdated(lane, record)) return
-    this.#refresh(lane, record)
+    this.#refresh(lane, record, now)
     await this.#guard(lane.id, () => this.#options.outbox.retryNow(lane.id, now))
   }
 
@@ -163,9 +164,20 @@ class Engine implements DeliveryWorker {
     if (lane.inFlight === 0 && !lane.isTrimming) this.#lanes.delete(lane.id)
   }
 
-  #refresh(lane: Lane, record: DestinationRecord): void {
+  /** What cannot be used is shown to its owner as what is refused is: nothing goes there, until the configuration changes. */
+  #refresh(lane: Lane, record: DestinationRecord, now: number): void {
     const problem = refreshLane(lane, record, this.#options.types)
-    if (problem !== undefined) this.#options.onEvent?.({ kind: 'problem', destinationId: lane.id, message: problem })
+    if (problem === undefined) return
+    this.#options.onEvent?.({ kind: 'problem', destinationId: lane.id, message: problem })
+    lane.lastErrorAt = now
+    lane.lastError = problem
+    const { lastSuccessAt } = lane
+    const since = lastSuccessAt === undefined ? {} : { lastSuccessAt }
+    const health = { breaker: 'unauthorized', ...since, lastErrorAt: now, lastStatus: 0, lastError: problem } as const
+    const told = this.#guard(lane.id, () => this.#options.outbox.report(lane.id, health)).then(() => {
+      this.#asides.delete(told)
+    })
+    this.#asides.add(told)
   }
 
   /** A queue that fails holds up its own destination only, and is left alone for longer and longer. */
@@ -188,7 +200,7 @@ class Engine implements DeliveryWorker {
     if (record === undefined) return undefined
     this.#trim(lane, now)
     if (isAtRest(record)) return undefined
-    this.#refresh(lane, record)
+    this.#refresh(lane, record, now)
     const ready = lane.ready
     if (ready === undefined) return undefined
     const { limits } = ready.type
@@ -257,9 +269,9 @@ class Engine implements DeliveryWorker {
       if (bodies > 0 || deliveries > 0) this.#options.onEvent?.({ kind: 'trimmed', destinationId: lane.id, bodies, deliveries })
     }).then(() => {
       lane.isTrimming = false
-      this.#trims.delete(trim)
+      this.#asides.delete(trim)
     })
-    this.#trims.add(trim)
+    this.#asides.add(trim)
   }
 }
 
