@@ -23,6 +23,14 @@ describe('maskSecret', () => {
     fc.assert(fc.property(fc.string(), (secret) => isMask(maskSecret(secret))))
   })
 
+  it('holds no half of a character, which strict clients refuse with the whole list', () => {
+    for (const password of ['abc\u{1f600}efghijkl', 'abcdefgh\u{1f600}jkl']) {
+      const mask = maskSecret(password)
+      expect([mask.isWellFormed(), isMask(mask)]).toEqual([true, true])
+      expect(mergeConfig({ secretKey: password }, { secretKey: mask }, secrets)).toEqual({ secretKey: password })
+    }
+  })
+
   it.each(['', 'abc', '*******', '*********', 'sk-lf-0123456789-AbCd', 'abcd..efgh', 'abcd...efghi', 'a...b'])('%j is none', (text) =>
     expect(isMask(text)).toBe(false),
   )

@@ -12,9 +12,9 @@ const FULL_MASK = '********'
 const MIN_SHOWN = 3 * SHOWN_CHARS
 const MASK_CHARS = 2 * SHOWN_CHARS + GAP.length
 
-/** What a secret looks like in a read: enough to recognise it, too little to use it. */
+/** What a secret looks like in a read: enough to recognise it, too little to use it, and no half of a character that is cut in two. */
 export function maskSecret(value: string): string {
-  return value.length >= MIN_SHOWN ? `${value.slice(0, SHOWN_CHARS)}${GAP}${value.slice(-SHOWN_CHARS)}` : FULL_MASK
+  return value.length >= MIN_SHOWN ? `${value.slice(0, SHOWN_CHARS)}${GAP}${value.slice(-SHOWN_CHARS)}`.toWellFormed() : FULL_MASK
 }
 
 /** Whether a text is what `maskSecret` makes of some secret, of whichever: the one that was read may have been replaced since. */
