@@ -2,6 +2,7 @@ import type { Adaptation, Call, Handler, Owner } from '../core/call.ts'
 import { roundUsd, withExtra } from '../core/cost.ts'
 import type { Catalog, Endpoint, Pricing } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
+import type { ModelEvent } from '../core/event.ts'
 import type { PluginContext, PluginEffects } from '../core/extension.ts'
 import type { Cost, PipelineStage } from '../core/generation.ts'
 import type { ModelRequest } from '../core/request.ts'
@@ -140,12 +141,23 @@ export class PluginRun {
     this.#stages.set(key, told)
   }
 
+  /** Whether an answer ends with this event, and without a word about its usage, which the plugins' share is to be added to. */
+  mustEstimate(last: ModelEvent | undefined): boolean {
+    return last?.type === 'response-end' && last.usage === undefined && this.#hasShare && this.#call.trace.served !== undefined
+  }
+
   /** Usage of the answer with the plugins' own counters, and its cost with theirs, which goes into the trace. */
-  settle(usage: Usage | undefined): Usage | undefined {
+  settle(end: Extract<ModelEvent, { readonly type: 'response-end' }>): Usage | undefined {
+    const usage = this.mustEstimate(end) ? this.#options.estimateUsage(this.#call) : end.usage
     if (usage !== undefined) this.#pay(usage)
     if (usage === undefined || Object.keys(this.#counts).length === 0) return usage
     const counted = addUsage(usage, createUsage({ serverToolUse: this.#counts }))
     return usage.raw === undefined ? counted : { ...counted, raw: usage.raw }
+  }
+
+  /** Whether the plugins have bought or counted anything. */
+  get #hasShare(): boolean {
+    return this.#bills.size > 0 || Object.keys(this.#counts).length > 0
   }
 
   /** An answer that broke after it had begun is paid for, and so is what the plugins did for it. */
@@ -157,8 +169,7 @@ export class PluginRun {
   /** Fixed before the plugins' counters join the usage: their searches are none of the model's provider, which has a price for its own. */
   #pay(usage: Usage): void {
     const { trace } = this.#call
-    const nothing = this.#bills.size === 0 && Object.keys(this.#counts).length === 0
-    if (nothing || trace.served === undefined) return
+    if (!this.#hasShare || trace.served === undefined) return
     let cost = trace.cost ?? answerCost(this.#options.costOf, usage, trace)
     for (const [id, bill] of this.#bills) {
       const { total, byok } = bill.spent.cost

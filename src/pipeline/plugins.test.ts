@@ -5,7 +5,7 @@ import type { ModelEvent } from '../core/event.ts'
 import { GatewayError } from '../core/error.ts'
 import type { Plugin, PluginEntry } from '../core/extension.ts'
 import type { ModelRequest } from '../core/request.ts'
-import { createUsage } from '../core/usage.ts'
+import { createUsage, type Usage } from '../core/usage.ts'
 import { computeCost } from '../catalog/cost.ts'
 import { testCatalog, testEndpoint } from '../testing/endpoints.ts'
 import { testCall } from '../testing/plugin-context.ts'
@@ -32,10 +32,20 @@ interface Scene {
   readonly isByok?: (call: Call) => boolean
   /** In place of the model that says one thing. */
   readonly model?: Handler
+  readonly estimate?: () => Usage
 }
 
 /** The room alone: plugins that are objects, a model that says one thing. */
-function stage({ plugins, defaults = [], request, signal, answer: told = says('hello'), isByok = () => false, model: given }: Scene) {
+function stage({
+  plugins,
+  defaults = [],
+  request,
+  signal,
+  answer: told = says('hello'),
+  isByok = () => false,
+  model: given,
+  estimate = () => usage,
+}: Scene) {
   const seen: Call[] = []
   const talker: Handler = async function* (call) {
     seen.push(call)
@@ -50,7 +60,7 @@ function stage({ plugins, defaults = [], request, signal, answer: told = says('h
     catalog: () => testCatalog([endpoint]),
     defaults: () => ({}),
     costOf: computeCost,
-    estimateUsage: () => usage,
+    estimateUsage: estimate,
   })
   const call = testCall({
     request: { model: 'acme/small', input: [{ type: 'message', role: 'user', content: 'hi' }], ...request },
@@ -215,6 +225,21 @@ describe('what a plugin may do', () => {
     await read()
     expect(events.at(-1)).toMatchObject({ usage: { serverToolUse: { web_search: 1 } } })
     expect(call.trace.cost).toEqual({ total: 1, input: 1, output: 0, cacheDiscount: 0, source: 'catalog' })
+  })
+
+  it('is paid for an answer whose upstream says nothing of its usage, which is estimated from all that was passed on', async () => {
+    const prepare: Plugin['prepare'] = (_request, { report }) => report({ cost: 0.25, usage: { web_search: 1 } }) as undefined
+    const seen: ModelEvent[] = []
+    const { answer, call } = stage({
+      plugins: [{ prepare }],
+      request: use(0),
+      answer: says('hello').map((batch) => batch.map((event) => (event.type === 'response-end' ? { type: 'response-end', reason: 'stop' } : event))),
+      estimate: () => createUsage({ inputTokens: seen.some(({ type }) => type === 'item-end') ? 1_000_000 : 0, estimated: true }),
+    })
+    for await (const batch of answer()) seen.push(...batch)
+    expect(call.trace.cost).toMatchObject({ total: 1.25, extras: { 'plugin-0': 0.25 } })
+    expect(seen.map(({ type }) => type)).toEqual(['item-start', 'text-delta', 'item-end', 'response-end'])
+    expect(seen.at(-1)).toMatchObject({ usage: { inputTokens: 1_000_000, serverToolUse: { web_search: 1 }, estimated: true } })
   })
 
   it('is paid for an answer that breaks, too', async () => {

@@ -94,7 +94,13 @@ async function* runPlugins(
       adaptation: adaptation ?? NO_ADAPTATION,
       ...(strategy === undefined ? {} : { strategy }),
     })) {
-      const settled = settle(run, citations.take(events))
+      let cited = citations.take(events)
+      if (cited.length > 1 && run.mustEstimate(cited.at(-1))) {
+        // What the answer holds is known to whoever assembles it once it has been passed on.
+        yield cited.slice(0, -1)
+        cited = cited.slice(-1)
+      }
+      const settled = settle(run, cited)
       // With its end an answer is paid for, whether or not anybody asks for what comes after it.
       complete = settled.at(-1)?.type === 'response-end'
       yield settled
@@ -150,6 +156,6 @@ async function prepare(run: PluginRun, active: readonly ActivePlugin[], call: Ca
 function settle(run: PluginRun, events: readonly ModelEvent[]): readonly ModelEvent[] {
   const last = events.at(-1)
   if (last?.type !== 'response-end') return events
-  const usage = run.settle(last.usage)
+  const usage = run.settle(last)
   return usage === last.usage ? events : [...events.slice(0, -1), { ...last, ...(usage === undefined ? {} : { usage }) }]
 }
