@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Call, Handler } from '../core/call.ts'
 import type { ModelEvent } from '../core/event.ts'
 import { GatewayError } from '../core/error.ts'
-import type { Plugin, PluginEntry } from '../core/extension.ts'
+import type { ModelAnswer, Plugin, PluginEntry } from '../core/extension.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { createUsage, type Usage } from '../core/usage.ts'
 import { computeCost } from '../catalog/cost.ts'
@@ -217,6 +217,22 @@ describe('what a plugin may do', () => {
     await read()
     expect(call.trace.cost).toMatchObject({ total: 3, byok: 2, extras: { 'plugin-0': 2 } })
     expect(events.at(-1)).toMatchObject({ usage: { inputTokens: 1_000_000 } })
+  })
+
+  it('pays for a model it asks by an estimate, where that model’s provider says nothing of its usage', async () => {
+    const model: Handler = async function* ({ trace }) {
+      trace.served = { endpoint, status: 200, startedAt: 0, firstTokenMs: 1 }
+      if (trace.parent === undefined) yield* says('hello')
+      else
+        yield* says('x'.repeat(4_000)).map((batch) => batch.map((event) => (event.type === 'response-end' ? { ...event, usage: undefined } : event)))
+    }
+    const answers: ModelAnswer[] = []
+    const prepare: Plugin['prepare'] = async (_request, { ask }) => void answers.push(await ask({ model: 'acme/judge', input: [] }))
+    const { read, call } = stage({ plugins: [{ prepare }], request: use(0), model })
+    await read()
+    expect(answers[0]).toMatchObject({ usage: { outputTokens: 1_000, estimated: true } })
+    expect(call.trace.cost?.extras).toEqual({ 'plugin-0': answers[0]!.cost.total })
+    expect(answers[0]!.cost.total).toBeCloseTo(answers[0]!.usage.totalTokens / 1_000_000, 9)
   })
 
   it('costs nothing when it searched for nothing: what the model’s provider takes for its own searches is not charged', async () => {

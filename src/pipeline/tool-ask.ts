@@ -49,7 +49,7 @@ export async function askModel(
       if (event.type !== 'response-end') fold.push(event)
       else {
         reason = event.reason
-        usage = event.usage ?? ZERO_USAGE
+        usage = event.usage ?? estimatedUsage(request, fold.chars)
       }
     }
     onEvents?.(events)
