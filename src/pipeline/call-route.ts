@@ -70,6 +70,7 @@ export async function planCall(options: PlanningOptions, call: Call): Promise<Ro
     ...(call.admits === undefined ? {} : { admits: call.admits }),
     ...(adaptation === undefined ? {} : { adaptation }),
     ...(call.strategy === undefined ? {} : { strategy: call.strategy }),
+    served: call.preferredEndpoint,
   })
   call.trace.strategy = planned.strategy
   call.trace.candidates = planned.candidates

@@ -203,6 +203,14 @@ describe('provider preferences', () => {
     expect(plan(all, { provider: { only: ['other'], zdr: false } }, { defaults }).error?.errorType).toBe('not_found')
     expect(tags(plan(three, { provider: { order: ['dear'] } }, { defaults: { provider: { sort: 'price' } } }))).toEqual(['dear', 'cheap', 'middle'])
   })
+
+  it('no fallbacks is one endpoint for all turns of an answer: the one that served the turn before, whichever the balance draws', () => {
+    const drawn = (random: number, served?: string) => tags(plan(three, { provider: { allow_fallbacks: false } }, { random: () => random, served }))
+    expect(drawn(0)).toEqual(['dear'])
+    expect(drawn(0.99)).toEqual(['middle'])
+    expect(drawn(0.99, dear.id)).toEqual(['dear'])
+    expect(drawn(0.99, 'gone')).toEqual(['middle'])
+  })
 })
 
 describe('models', () => {

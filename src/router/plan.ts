@@ -53,6 +53,8 @@ export interface PlanInput {
   readonly admits?: Demand['admits']
   /** `estimateRequest(request)`, when it is known already. */
   readonly estimate?: RequestEstimate
+  /** Id of the endpoint that served the turn before of the same answer: a call that wants one endpoint wants it for all of them. */
+  readonly served?: string | undefined
 }
 
 export interface PlannedAttempt {
@@ -161,10 +163,14 @@ export function planRoute(input: PlanInput): Plan {
   return { ...base, attempts, params: paramsOf(attempts, unknown, relaxed) }
 }
 
-function contextOf({ defaults, session: open, health, random, now, ownKeys }: PlanInput, demand: Demand, groups: readonly Group[]): RankContext {
+function contextOf(
+  { defaults, session: open, health, random, now, ownKeys, served }: PlanInput,
+  demand: Demand,
+  groups: readonly Group[],
+): RankContext {
   const session = defaults?.sticky === false ? undefined : open
   const pinnedAcross = demand.acrossModels && groups.some(({ model }) => session?.pinned(model.slug) !== undefined)
-  return { demand, health: defaults?.cooldown === false ? undefined : health, session, pinnedAcross, random, now, ownKeys }
+  return { demand, health: defaults?.cooldown === false ? undefined : health, session, pinnedAcross, random, now, ownKeys, served }
 }
 
 /** The models a request asks for, the first first; none when neither it nor the defaults name one. */

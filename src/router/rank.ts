@@ -31,6 +31,8 @@ export interface RankContext {
   readonly random: () => number
   readonly now: number
   readonly ownKeys: ((endpoint: Group['columns']['endpoints'][number]) => OwnKeyUse | undefined) | undefined
+  /** Id of the endpoint that served the turn before of the same answer: of those that only the first may serve, it is the first. */
+  readonly served?: string | undefined
 }
 
 const FAR = 1e12

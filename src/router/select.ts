@@ -51,8 +51,14 @@ export function select(context: RankContext, group: Group, slack: Slack): Select
   }
   const ranked = rankGroup(context, group, usable, count)
   const topOnly = !demand.allowFallbacks && demand.order === undefined
-  if (topOnly && ranked.length > 1) ranked.length = 1
-  return { group, ranked, missing: count > 0 ? missing : Infinity, flexOnly, topOnly, slack }
+  const tried = topOnly && ranked.length > 1 ? [theOne(ranked, context)] : ranked
+  return { group, ranked: tried, missing: count > 0 ? missing : Infinity, flexOnly, topOnly, slack }
+}
+
+/** The only one that may be tried: the one that served the turn before of the same answer, else the first. */
+function theOne(ranked: readonly Ranked[], { served }: RankContext): Ranked {
+  const known = served === undefined ? undefined : ranked.find(({ group, index }) => group.columns.endpoints[index]!.id === served)
+  return known ?? ranked[0]!
 }
 
 /** Why an endpoint is not among the ranked; `none` for one that only came too late for a place. */
