@@ -35,7 +35,8 @@ export async function askModel(
     ...rest,
     request,
     signal,
-    stream: false,
+    // What the caller sees as it is written is told at once, and cannot be taken back: only the rest may wait until it is whole.
+    stream: parent.stream && onEvents !== undefined,
     requestedModel: request.model ?? request.models?.[0] ?? '',
     trace: { strategy: 'direct', candidates: [], rejected: new Map(), attempts: [], pipeline: [], params: {}, parent: parent.trace },
     output: () => [],
