@@ -95,3 +95,13 @@ it('is what a budget is asked for before the call', async () => {
   expect((await gateway.respond({ input: 'hi', max_output_tokens: 16 }, { key })).status).toBe(402)
   expect(upstreams.flatMap(({ requests }) => requests)).toEqual([])
 })
+
+it('may be a name that stands for a choice, or one that asks for more: it means what it would mean in the request', async () => {
+  await set({ default_text_model: 'gateway/auto' })
+  expect(await explain({})).toMatchObject({ requested: 'gateway/auto', strategy: 'auto', error: null })
+  expect((await (await gateway.respond({ input: 'hi' })).json()) as object).toMatchObject({ status: 'completed' })
+  await set({ default_text_model: 'acme/small:online' })
+  const refused = await gateway.respond({ input: 'hi' })
+  expect(refused.status).toBe(400)
+  expect(await refused.json()).toMatchObject({ error: { message: expect.stringContaining('The plugin web needs a search engine') } })
+})

@@ -174,7 +174,7 @@ function open(
   const { door } = serving
   const read = door.read(sent, exactly(bytes))
   serving.pathOf = read.pathOf
-  const { modelRequest, preset } = requestOf(options, request, read, owner, bytes.length)
+  const { modelRequest, preset } = namingItsModel(options, owner, requestOf(options, request, read, owner, bytes.length))
   const { id, requestId, headers, gone } = serving
   const origin = originOf(request, door.apiType)
   const call = createCall(options, {
@@ -183,7 +183,7 @@ function open(
     requestId,
     owner,
     request: modelRequest,
-    requestedModel: modelNamed(sent) ?? modelRequest.model ?? options.defaultModel(modelRequest, owner) ?? '',
+    requestedModel: modelNamed(sent) ?? modelRequest.model ?? '',
     signal: gone.signal,
     origin,
     ...(preset === undefined ? {} : { presetId: preset.id }),
@@ -212,6 +212,13 @@ function requestOf(options: AnswerRouteOptions, request: IncomingMessage, read: 
   const { body, preset } = applyPreset(read.body, (slug) => options.presets.find(owner.workspaceId, slug))
   const resolveReference = referencesOf(options.recentItems, owner.workspaceId, size, options.bodyLimitBytes)
   return { modelRequest: decodeResponsesRequest(body, session, { resolveReference }), preset }
+}
+
+/** A default is a name like any other: it may stand for a choice, or ask for more than the model. */
+function namingItsModel({ defaultModel }: Pick<AnswerRouteOptions, 'defaultModel'>, owner: Owner, asked: Asked): Asked {
+  if (asked.modelRequest.model !== undefined) return asked
+  const model = defaultModel(asked.modelRequest, owner)
+  return model === undefined ? asked : { ...asked, modelRequest: { ...asked.modelRequest, model } }
 }
 
 /** Functions of their own: in the scope of `open` they would share a context with what outlives a young collection there, and carry the whole call along. */

@@ -27,7 +27,7 @@ import { PROVIDERS } from '../providers/index.ts'
 import { estimateRequest } from '../router/estimate.ts'
 import { explainPlan, type RouteExplanation } from '../router/explain.ts'
 import type { Health } from '../router/health.ts'
-import { planRoute, type PlanInput } from '../router/plan.ts'
+import { modelNames, planRoute, type PlanInput } from '../router/plan.ts'
 import type { Sticky } from '../router/sticky.ts'
 import type { WriteBehindSink } from '../store/index.ts'
 
@@ -130,8 +130,10 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
 }
 
 /** What a call of this owner would do at this moment. Nothing is drawn, pinned or counted. */
-async function explain(deps: AccountDependencies, asked: ModelRequest, owner: Owner, sessionId: string | undefined): Promise<RouteExplanation> {
+async function explain(deps: AccountDependencies, given: ModelRequest, owner: Owner, sessionId: string | undefined): Promise<RouteExplanation> {
   const defaults = deps.defaults(owner)
+  const model = given.model ?? modelNames(given, defaults)[0]
+  const asked = model === undefined ? given : { ...given, model }
   const view = deps.health.view()
   const admits = compileEndpointRule(deps.policies.guardrails.of(owner) ?? [])
   const choice = await deps.choose(asked, { owner, defaults, sessionId, ...(admits === undefined ? {} : { admits }) })
