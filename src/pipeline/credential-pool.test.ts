@@ -109,4 +109,14 @@ describe('a pool of credentials', () => {
     )
     expect(turns(pools, acme, 2)).toBe('ab')
   })
+
+  it('uses a key of the caller’s at once when he has put another in its place', () => {
+    const { pools } = open()
+    const acme = connection('a')
+    const [before, after] = ['mistyped', 'right'].map((text) => [{ id: 'x', secret: new Secret(text) }])
+    pools.report(acme, before![0]!, dead)
+    expect(() => pools.pick(acme, NONE, before)).toThrow()
+    expect(pools.pick(acme, NONE, after)).toBe(after![0])
+    expect(pools.hasOther(acme, NONE, after)).toBe(true)
+  })
 })

@@ -1,8 +1,11 @@
 import { GatewayError } from '../core/error.ts'
 import type { Connection, Credential } from '../core/provider.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Secret } from '../lib/secret.ts'
 
 interface CredentialState {
+  /** What was refused: the same credential may be given another secret, of which nothing is known. */
+  readonly secret: Secret
   /** Until when a rate limit keeps it aside, monotonic milliseconds. */
   limitedUntil: number
   /** Until when it counts as dead (401, 402, 403, exhausted quota): tried again after a while. */
@@ -43,6 +46,10 @@ export function createCredentialPools(clock: Clock, cooldown = true, onDead?: On
   const states = new Map<string, CredentialState>()
   const turns = new Map<string, number>()
   const keyOf = (connection: Connection, credential: Credential): string => `${connection.provider} ${credential.id}`
+  const stateOf = (connection: Connection, credential: Credential): CredentialState | undefined => {
+    const state = states.get(keyOf(connection, credential))
+    return state?.secret.reveal() === credential.secret.reveal() ? state : undefined
+  }
 
   const choose = (connection: Connection, tried: ReadonlySet<string>, own?: readonly Credential[]): Credential | undefined => {
     const credentials = own ?? connection.credentials
@@ -52,7 +59,7 @@ export function createCredentialPools(clock: Clock, cooldown = true, onDead?: On
     for (let i = 0; i < credentials.length; i++) {
       const credential = credentials[(turn + i) % credentials.length]!
       if (tried.has(credential.id)) continue
-      const state = states.get(keyOf(connection, credential))
+      const state = stateOf(connection, credential)
       if (isLive(state, now)) {
         if (own === undefined) turns.set(connection.provider, (turn + i + 1) % credentials.length)
         return credential
@@ -88,7 +95,7 @@ export function createCredentialPools(clock: Clock, cooldown = true, onDead?: On
     },
     hasLive(connection) {
       const now = clock.monotonic()
-      return connection.credentials.some((credential) => isLive(states.get(keyOf(connection, credential)), now))
+      return connection.credentials.some((credential) => isLive(stateOf(connection, credential), now))
     },
     reset() {
       states.clear()
@@ -98,14 +105,13 @@ export function createCredentialPools(clock: Clock, cooldown = true, onDead?: On
       if (!cooldown) return
       if (!dead && error.errorType !== 'rate_limit_exceeded') return
       if (states.size > MAX_TRACKED) states.clear()
-      const key = keyOf(connection, credential)
-      const state = states.get(key) ?? { limitedUntil: 0, deadUntil: 0 }
+      const state = stateOf(connection, credential) ?? { secret: credential.secret, limitedUntil: 0, deadUntil: 0 }
       const now = clock.monotonic()
       if (dead) {
         if (state.deadUntil <= now && connection.credentials.includes(credential)) onDead?.(connection, credential, error)
         state.deadUntil = now + DEAD_MS
       } else state.limitedUntil = now + (error.details.retryAfterMs ?? DEFAULT_LIMITED_MS)
-      states.set(key, state)
+      states.set(keyOf(connection, credential), state)
     },
   }
 }
