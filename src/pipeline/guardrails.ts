@@ -10,7 +10,7 @@ import { resolveModel } from '../router/variants.ts'
 import { compileFilters, type ContentFilter } from './guardrails/content-filters.ts'
 import { compileEndpointRule, type EndpointRule } from './guardrails/endpoint-rules.ts'
 import { collectTexts, replaceTexts, type TextSlot } from './guardrails/request-texts.ts'
-import type { Hit } from './guardrails/hit-list.ts'
+import { redactText, type Hit } from './guardrails/hit-list.ts'
 import { redact } from './guardrails/redact-json.ts'
 import { scanTexts, type Scan } from './guardrails/scan-texts.ts'
 
@@ -82,12 +82,13 @@ async function* filtered(next: Handler, call: Call, filters: readonly ContentFil
     yield* next(call)
     return
   }
-  if (hits.length > 0) call.trace.pipeline.push(...stagesOf(hits, slots))
+  const quotes = quoter(unfinished === undefined ? hits : undefined, slots)
+  if (hits.length > 0) call.trace.pipeline.push(...stagesOf(hits, quotes))
   const blocking = hits.filter(({ filter }) => filter.action === 'block')
   if (unfinished !== undefined && strict !== undefined) {
     // What was found is not all there is: nothing of it may leave, to the provider or to records.
     call.trace.candidates = endpoints()
-    throw blocking.length > 0 ? blocked(blocking, slots) : notRead(strict, unfinished)
+    throw blocking.length > 0 ? blocked(blocking, quotes) : notRead(strict, unfinished)
   }
   const changing = hits.filter(({ filter }) => filter.action !== 'flag')
   const request = redacted(call.request, slots, changing)
@@ -95,7 +96,7 @@ async function* filtered(next: Handler, call: Call, filters: readonly ContentFil
   if (request !== call.request) call.trace.keptRequest = request
   if (blocking.length > 0) {
     call.trace.candidates = endpoints()
-    throw blocked(blocking, slots)
+    throw blocked(blocking, quotes)
   }
   yield* next(request === call.request ? call : { ...call, request })
 }
@@ -143,19 +144,19 @@ function redacted(request: ModelRequest, slots: readonly TextSlot[], hits: reado
   return replaceTexts(request, texts)
 }
 
-function blocked(hits: readonly Hit[], slots: readonly TextSlot[]): GatewayError {
+function blocked(hits: readonly Hit[], quotes: Quotes): GatewayError {
   const content = hits.find(({ filter }) => filter.kind === 'content')
   const { guardrail } = (content ?? hits[0]!).filter
   const about = { reason: 'guardrail', guardrail_id: guardrail.id, guardrail_scope: guardrail.scope }
   if (content !== undefined) return refuse(`Request blocked by content filter: ${content.filter.label}`, about)
-  return refuse('Request blocked: prompt injection patterns detected', { ...about, patterns: quotesOf(hits, slots) })
+  return refuse('Request blocked: prompt injection patterns detected', { ...about, patterns: quotes(hits) })
 }
 
 const refuse = (message: string, metadata: { readonly [key: string]: unknown }): GatewayError =>
   new GatewayError('permission_denied', message, { failover: 'never', metadata })
 
 /** One stage for each guardrail and kind of filter that found something. */
-function stagesOf(hits: readonly Hit[], slots: readonly TextSlot[]): readonly PipelineStage[] {
+function stagesOf(hits: readonly Hit[], quotes: Quotes): readonly PipelineStage[] {
   const groups = Map.groupBy(hits, ({ filter: { guardrail, kind, action } }) => `${guardrail.id} ${kind} ${action}`)
   return [...groups.values()].map((group): PipelineStage => {
     const { guardrail, kind, action } = group[0]!.filter
@@ -178,14 +179,36 @@ function stagesOf(hits: readonly Hit[], slots: readonly TextSlot[]): readonly Pi
         matched_entity_types: entities,
         matches: found.length,
         ...(names.length === 0 ? {} : { pattern_names: names }),
-        ...(kind === 'injection' ? { patterns: quotesOf(group, slots) } : {}),
+        ...(kind === 'injection' ? { patterns: quotes(group) } : {}),
       },
     }
   })
 }
 
-/** Attacks are quoted; what is sensitive never is. */
-function quotesOf(hits: readonly Hit[], slots: readonly TextSlot[]): readonly string[] {
-  const quotes = hits.map(({ slot, start, end }) => slots[slot]!.text.slice(start, Math.min(end, start + MAX_QUOTE)))
-  return [...new Set(quotes)].slice(0, MAX_QUOTED)
+type Quotes = (hits: readonly Hit[]) => readonly string[]
+
+/**
+ * Attacks are quoted; what is sensitive never is, be it a part of one. `all`: what was found in the request; undefined where it was not read to
+ * its end, and nobody knows what a quote would tell.
+ */
+function quoter(all: readonly Hit[] | undefined, slots: readonly TextSlot[]): Quotes {
+  const sensitive = Map.groupBy(all?.filter(({ filter }) => filter.kind === 'content' && filter.action !== 'flag') ?? [], ({ slot }) => slot)
+  return (hits) => {
+    const quoted = new Map<string, string>()
+    for (const { slot, start, end: last } of all === undefined ? [] : hits) {
+      const end = Math.min(last, start + MAX_QUOTE)
+      const text = slots[slot]!.text.slice(start, end)
+      if (quoted.has(text)) continue
+      if (quoted.size === MAX_QUOTED) break
+      const within = sensitive.get(slot)?.filter((hit) => hit.start < end && hit.end > start) ?? []
+      quoted.set(
+        text,
+        redactText(
+          text,
+          within.map((hit) => ({ ...hit, start: Math.max(hit.start, start) - start, end: Math.min(hit.end, end) - start })),
+        ),
+      )
+    }
+    return [...new Set(quoted.values())]
+  }
 }
