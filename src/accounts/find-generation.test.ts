@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Generation } from '../core/generation.ts'
 import { manualClock } from '../lib/clock.ts'
 import { sampleGeneration } from '../testing/sample-records.ts'
-import { createFindGeneration } from './find-generation.ts'
+import { createFindContent, createFindGeneration } from './find-generation.ts'
 
 const clock = manualClock()
 const idOf = (ageMs: number): string => `gen-${Math.floor((clock.now() - ageMs) / 1_000)}-abc`
@@ -38,5 +38,43 @@ describe('the record of a call', () => {
     ['of the future', idOf(-86_400_000)],
   ])('%s is not waited for', async (_what, id) => {
     expect(await find(id, 2)).toEqual({ found: false, looks: 1, waited: 0 })
+  })
+})
+
+describe('what was said in a call', () => {
+  const record = sampleGeneration(idOf(0))
+  const content = { input: [], output: [] }
+
+  it('is found where the record had to be waited for: another process was about to write both', async () => {
+    let looks = 0
+    const look = (): Promise<Generation | undefined> => Promise.resolve(++looks === 3 ? record : undefined)
+    const find = createFindContent({
+      find: createFindGeneration({ look, clock, sleep: () => Promise.resolve() }),
+      isPending: () => false,
+      settled: () => Promise.reject(new Error('nothing is to be written here')),
+      contentOf: () => Promise.resolve(looks < 3 ? undefined : content),
+    })
+    expect(await find(record.id, 'w')).toEqual({ generation: record, content })
+  })
+
+  it('is written first, where this process has not done so', async () => {
+    let written = false
+    const find = createFindContent({
+      find: () => Promise.resolve(record),
+      isPending: () => !written,
+      settled: () => Promise.resolve(void (written = true)),
+      contentOf: () => Promise.resolve(written ? content : undefined),
+    })
+    expect(await find(record.id, 'w')).toEqual({ generation: record, content })
+  })
+
+  it('of no call is not looked for', async () => {
+    const find = createFindContent({
+      find: () => Promise.resolve(undefined),
+      isPending: () => false,
+      settled: () => Promise.resolve(),
+      contentOf: () => Promise.reject(new Error('looked for')),
+    })
+    expect(await find('gen-x', 'w')).toBeUndefined()
   })
 })

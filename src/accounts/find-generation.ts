@@ -1,4 +1,4 @@
-import type { Generation } from '../core/generation.ts'
+import type { Generation, GenerationContent } from '../core/generation.ts'
 import type { Clock } from '../lib/clock.ts'
 
 export interface FindGenerationOptions {
@@ -29,5 +29,29 @@ export function createFindGeneration({ look, clock, sleep }: FindGenerationOptio
       found = await look(id, workspaceId)
     }
     return found
+  }
+}
+
+export interface FindContentOptions {
+  readonly find: FindGenerationOptions['look']
+  /** Whether this process has the record, and has not written it yet. */
+  readonly isPending: (id: string, workspaceId: string | undefined) => boolean
+  /** Resolves when all records of this process are written, or cannot be. */
+  readonly settled: () => Promise<void>
+  readonly contentOf: (id: string, workspaceId: string | undefined) => Promise<GenerationContent | undefined>
+}
+
+export interface FoundContent {
+  readonly generation: Generation
+  readonly content: GenerationContent | undefined
+}
+
+/** Finds a record and what was said, which is written with it: whoever waits for the one waits for both. */
+export function createFindContent({ find, isPending, settled, contentOf }: FindContentOptions) {
+  return async (id: string, workspaceId: string | undefined): Promise<FoundContent | undefined> => {
+    const generation = await find(id, workspaceId)
+    if (generation === undefined) return undefined
+    if (isPending(id, workspaceId)) await settled()
+    return { generation, content: await contentOf(id, workspaceId) }
   }
 }

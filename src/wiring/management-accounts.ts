@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { bindsKeyName, bindsSlug } from '../accounts/configured-names.ts'
+import { createFindContent } from '../accounts/find-generation.ts'
 import type { OwnerDefaults } from '../accounts/routing-defaults.ts'
 import { withChoice, type ChoiceScene, type ExplainedChoice } from './choosing.ts'
 import type { OwnKeyAccounts, KeyAccounts } from '../core/account.ts'
 import type { CallLimits } from '../core/call-limits.ts'
 import type { Owner } from '../core/call.ts'
 import type { Config } from '../core/config.ts'
+import type { Generation } from '../core/generation.ts'
 import { isNameOf } from '../core/provider-names.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { Store } from '../core/store.ts'
@@ -41,6 +43,8 @@ export interface AccountDependencies {
   readonly ownCredentials: (call: { readonly owner: Owner }) => OwnCredentials | undefined
   readonly limitsOf: (owner: Owner) => CallLimits | undefined
   readonly sink: WriteBehindSink
+  /** A generation of one workspace (of any, when undefined), waited for where it may be on its way to the store. */
+  readonly findGeneration: (id: string, workspaceId: string | undefined) => Promise<Generation | undefined>
   readonly health: Health
   readonly sticky: Sticky
   readonly policies: Policies
@@ -110,11 +114,12 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
       now,
     }),
     contentRoutes({
-      find: async (id, workspaceId) => {
-        if (sink.pending(id, workspaceId) !== undefined) await settled()
-        const generation = await store.generations.get(id, workspaceId)
-        return generation === undefined ? undefined : { generation, content: await store.generations.content(id, workspaceId) }
-      },
+      find: createFindContent({
+        find: deps.findGeneration,
+        isPending: (id, workspaceId) => sink.pending(id, workspaceId) !== undefined,
+        settled,
+        contentOf: (id, workspaceId) => store.generations.content(id, workspaceId),
+      }),
     }),
     countTokensRoutes({
       estimate: (request) => estimateRequest(request).inputTokens,

@@ -22,7 +22,8 @@ import { destinationManagement, type DestinationDependencies } from './managemen
 import type { Metrics } from '../telemetry/metrics.ts'
 import { VERSION } from '../version.ts'
 
-export interface ManagementDependencies extends Omit<ManagementOptions, 'bodyLimitBytes'>, AccountDependencies, PolicyDependencies {
+export interface ManagementDependencies
+  extends Omit<ManagementOptions, 'bodyLimitBytes'>, Omit<AccountDependencies, 'findGeneration'>, PolicyDependencies {
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>
   readonly destinations: DestinationDependencies
 }
@@ -58,7 +59,7 @@ export async function buildManagement(deps: ManagementDependencies): Promise<Man
     consoleRoutes({ files: findConsole(), isOn: () => deps.config().server.console }),
     generationRoutes({ find }),
     generationListRoutes({ find, list: (filter, page) => deps.store.generations.list(filter, page) }),
-    ...accountRoutes(deps),
+    ...accountRoutes({ ...deps, findGeneration: find }),
     ...policyRoutes(deps),
     ...destinationManagement(deps.destinations),
   ])
