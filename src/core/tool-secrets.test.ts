@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { secretsOfTools, withoutSecrets } from './tool-secrets.ts'
+import { inputWithoutSecrets, secretsOfTools, withoutSecrets } from './tool-secrets.ts'
 
 describe('a tool as it may be shown', () => {
   it('has no credentials, and of an address only the origin', () => {
@@ -50,5 +50,28 @@ describe('secrets of tools', () => {
   it('are so many that a text is searched for them in no time', () => {
     const tools = Array.from({ length: 100 }, (_, n) => ({ type: 'mcp', authorization: `${n}`.padEnd(10_000, 'x') }))
     expect(secretsOfTools(tools)).toHaveLength(6)
+  })
+})
+
+describe('tools that stand in the input', () => {
+  const mcp = { type: 'mcp', server_label: 'docs', server_url: 'https://docs.example/key-in-path', authorization: 'long enough' }
+  const hello = { type: 'message', role: 'user', content: 'hi' } as const
+  const items = ['additional_tools', 'tool_search_output'].map((type) => ({ type, tools: [mcp, { type: 'function', name: 'f' }] }))
+
+  it('are kept without their secrets, and everything else as it is', () => {
+    const shown = [
+      { type: 'mcp', server_label: 'docs', server_url: 'https://docs.example' },
+      { type: 'function', name: 'f' },
+    ]
+    const kept = inputWithoutSecrets([hello, ...items])
+    expect(kept).toEqual([hello, { type: 'additional_tools', tools: shown }, { type: 'tool_search_output', tools: shown }])
+    expect(kept[0]).toBe(hello)
+    const harmless = [hello, { type: 'additional_tools', tools: [{ type: 'function', name: 'f' }] }]
+    expect(inputWithoutSecrets(harmless)[1]).toBe(harmless[1])
+    expect(inputWithoutSecrets([hello])).toEqual([hello])
+  })
+
+  it('have secrets that no failure may show', () => {
+    expect(secretsOfTools(undefined, [hello, items[0]!])).toEqual(expect.arrayContaining(['long enough', '/key-in-path']))
   })
 })

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../lib/json.ts'
-import type { JsonObject, Tool } from './item.ts'
+import { toolsWithin, type InputItem, type JsonObject, type Tool } from './item.ts'
 
 /**
  * A tool as it may be shown and kept: without the caller's credentials for other servers, and of their addresses no more than the origin,
@@ -15,6 +15,16 @@ export function withoutSecrets(tool: Tool): Tool {
   return (kept === parameters ? shown : { ...shown, parameters: kept }) as Tool
 }
 
+/** The input as it may be kept: tools may stand in it, too. The same list when there is nothing to hide. */
+export function inputWithoutSecrets(input: readonly InputItem[]): readonly InputItem[] {
+  if (!input.some((item) => toolsWithin(item).length > 0)) return input
+  return input.map((item) => {
+    const tools = toolsWithin(item)
+    const shown = tools.map(withoutSecrets)
+    return shown.some((tool, index) => tool !== tools[index]) ? { ...item, tools: shown } : item
+  })
+}
+
 /** What a tool proves itself with to a server. */
 export const TOOL_CREDENTIALS: readonly string[] = ['authorization', 'headers', 'api_key']
 
@@ -22,8 +32,8 @@ export const TOOL_CREDENTIALS: readonly string[] = ['authorization', 'headers', 
 const MAX_SECRET_CHARS = 65_536
 
 /** What tools prove themselves with, and what stands behind the origin of their servers: nobody who reads of a failure may see it. */
-export function secretsOfTools(tools: readonly Tool[] | undefined): readonly string[] {
-  const secrets = (tools ?? []).flatMap((tool) => {
+export function secretsOfTools(tools: readonly Tool[] | undefined, input: readonly InputItem[] = []): readonly string[] {
+  const secrets = [...(tools ?? []), ...input.flatMap(toolsWithin)].flatMap((tool) => {
     if (tool.type === 'function') return []
     const { parameters } = tool as JsonObject
     return [tool as JsonObject, ...(isJsonObject(parameters) ? [parameters] : [])].flatMap(secretsIn)

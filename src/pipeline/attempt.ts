@@ -90,7 +90,7 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
       timer.release()
     }
   } catch (error) {
-    const secrets = [...(endpoint.connection.secrets ?? []), ...secretsOfTools(request.tools)]
+    const secrets = [...(endpoint.connection.secrets ?? []), ...secretsOfTools(request.tools, request.input)]
     const failure = withoutCredential(attemptFailure(error, input, timer.expired), input.credential, secrets)
     record.error = { type: failure.errorType, message: failure.message }
     if (call.signal.aborted && !isGatewayError(call.signal.reason)) record.abandoned = true

@@ -15,7 +15,7 @@ import type {
 } from '../core/generation.ts'
 import type { OutputItem } from '../core/item.ts'
 import { tierServed } from '../core/service-tier.ts'
-import { withoutSecrets } from '../core/tool-secrets.ts'
+import { inputWithoutSecrets, withoutSecrets } from '../core/tool-secrets.ts'
 import { ZERO_USAGE, type Usage } from '../core/usage.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { answerCost } from './answer-cost.ts'
@@ -189,7 +189,7 @@ const keptRequest = ({ request, trace }: Call): Call['request'] => trace.keptReq
 function contentOf(call: Call, output: readonly OutputItem[]): GenerationContent {
   const { input, instructions, tools } = keptRequest(call)
   return {
-    input,
+    input: inputWithoutSecrets(input),
     output,
     ...(instructions == null ? {} : { instructions }),
     ...(tools === undefined ? {} : { tools: tools.map(withoutSecrets) }),
