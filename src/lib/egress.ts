@@ -1,8 +1,9 @@
 import type { LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
 import { checkAddress, checkHeaders, checkUrl, EgressError, hostOf, type EgressPolicy } from './egress-policy.ts'
+import { createConnector } from './connector.ts'
 import { createBoundedLookup, lookupThreads } from './lookup.ts'
-import { Agent, buildConnector, requestThrough } from './undici.ts'
+import { Agent, requestThrough, type buildConnector } from './undici.ts'
 
 export { EgressError } from './egress-policy.ts'
 
@@ -166,12 +167,10 @@ function checkedConnector(options: EgressOptions, policy: EgressPolicy): buildCo
   const resolver = options.resolver ?? systemResolver
   const timeout = options.connectTimeoutMs ?? 5_000
   const build = (protocol: string): buildConnector.connector =>
-    buildConnector({
-      timeout,
-      allowH2: false,
-      autoSelectFamily: true,
-      ...(options.ca === undefined ? {} : { ca: options.ca }),
+    createConnector({
+      timeoutMs: timeout,
       lookup: checkedLookup(resolver, protocol, policy, timeout),
+      ...(options.ca === undefined ? {} : { ca: options.ca }),
     })
   const connectors = { secure: build('https:'), plain: build('http:') }
   return (target, callback) => {

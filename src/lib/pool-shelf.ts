@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici'
+import { createConnector } from './connector.ts'
 import { createLookup } from './lookup.ts'
 import { Client, isConnected, Pool } from './undici.ts'
 
@@ -93,7 +94,7 @@ export class PoolShelf {
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: this.#options.keepAliveMs ?? KEPT_MS,
-      connect: { timeout: connectTimeoutMs, lookup },
+      connect: createConnector({ timeoutMs: connectTimeoutMs, lookup }),
     })
     const shelved: Shelved = { pool, places: 0, usedAt: now, lookedAt: now }
     pool.on('connectionError', () => void shelved.places--)
