@@ -1,6 +1,11 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { connect, createServer as createNetServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { closePort, holdPort, listen } from './listen.ts'
 
@@ -155,5 +160,33 @@ describe.runIf(process.platform === 'linux')('a port that several processes shar
     second.closeAllConnections()
     await new Promise<void>((resolve) => closePort(second, resolve))
     expect(await answers()).toEqual(new Set(['fine']))
+  })
+})
+
+describe('a port whose connections a process manager hands round', () => {
+  const MANAGER = `
+    import cluster from 'node:cluster'
+    import { createServer } from 'node:http'
+    import { listen } from ${JSON.stringify(new URL('listen.ts', import.meta.url).href)}
+    if (cluster.isWorker) {
+      await listen(createServer(), { port: 0, host: '127.0.0.1' }).then(({ port }) => process.send({ port }), ({ code }) => process.send({ code }))
+    } else {
+      const heard = []
+      const start = () => cluster.fork().on('message', (message) => (heard.push(message), heard.length < 3 ? start() : end()))
+      const end = () => (process.stdout.write(JSON.stringify(heard)), process.exit())
+      start()
+    }`
+
+  it('is listened on by all processes it has started', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'handed-'))
+    try {
+      writeFileSync(join(folder, 'manager.mjs'), MANAGER)
+      const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'manager.mjs')])
+      const [first, ...others] = JSON.parse(stdout) as readonly unknown[]
+      expect(first).toEqual({ port: expect.any(Number) as number })
+      expect(others).toEqual([first, first])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 })

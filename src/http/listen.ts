@@ -1,3 +1,4 @@
+import cluster from 'node:cluster'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { createServer, type AddressInfo, type Server as Listener, type Socket } from 'node:net'
@@ -37,7 +38,9 @@ export async function listen(
   { port, host }: Address,
   { sockets = SOCKETS, shared = false }: ListenOptions = {},
 ): Promise<AddressInfo> {
-  if (!canSharePorts || sockets === 1) return open(server, { port, host })
+  // A process manager's own process listens for all it has started, and the port is not free for the second.
+  const isHandedConnections = cluster.isWorker && !shared
+  if (!canSharePorts || sockets === 1 || isHandedConnections) return open(server, { port, host })
   const address = shared ? await open(server, { port, host, reusePort: true }) : await take(server, { port, host }, TRIES)
   await openMore(server, { port: address.port, host: address.address }, sockets - 1)
   return address
