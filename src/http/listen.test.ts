@@ -137,6 +137,18 @@ describe.runIf(process.platform === 'linux')('a port that several processes shar
     const held = await holdPort({ ...HERE, port })
     expect(held.port).toBe(port)
     expect(await endOf(call(port))).toBe('closed')
+    held.release()
+  })
+
+  it('is theirs also before they listen, for another gateway that is started meanwhile', async () => {
+    const { port, release } = await holdPort(HERE)
+    release()
+    const held = await holdPort({ ...HERE, port })
+    const others = Promise.allSettled([holdPort({ ...HERE, port }), listen(createServer(), { ...HERE, port })])
+    await listen(server, { ...HERE, port }, { shared: true })
+    held.release()
+    const refused = { status: 'rejected', reason: { code: 'EADDRINUSE' } }
+    expect(await others).toMatchObject([refused, refused])
   })
 
   it('stays whose it is', async () => {

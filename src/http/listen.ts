@@ -2,6 +2,7 @@ import cluster from 'node:cluster'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { createServer, type AddressInfo, type Server as Listener, type Socket } from 'node:net'
+import { takeTurn } from './port-turn.ts'
 
 /**
  * Connections one turn of the event loop can accept. libuv (1.52) accepts one per turn and socket that listens: under load, when a turn takes
@@ -99,13 +100,11 @@ export interface HeldPort {
 
 /**
  * For processes that are to share a port: looks whether anybody has it. One that was chosen here, which nobody knows yet, is held until they
- * listen; one that callers know is not, as they would be let in here. Rejects with the system's error.
+ * listen; one that callers know is not, as they would be let in here, but kept from other gateways. Rejects with the system's error.
  */
 export async function holdPort(address: Address): Promise<HeldPort> {
-  if (address.port !== 0) {
-    await look(address)
-    return { port: address.port, release: () => undefined }
-  }
+  const { port: known } = address
+  if (known !== 0) return lookFirst(address, (release) => ({ port: known, release }))
   const holder = createServer((socket) => socket.destroy())
   const { port } = await take(holder, address, TRIES)
   return { port, release: () => void holder.close() }
@@ -113,12 +112,31 @@ export async function holdPort(address: Address): Promise<HeldPort> {
 
 /** Opens it with a socket that shares its port. Those share it with whoever asks to: it is looked first whether anybody has it. */
 async function take(server: Listener, { port, host }: Address, tries: number): Promise<AddressInfo> {
+  if (port !== 0) {
+    return lookFirst({ port, host }, async (release) => {
+      const address = await open(server, { port, host, reusePort: true })
+      release()
+      return address
+    })
+  }
   const free = await look({ port, host })
   try {
     return await open(server, { port: free.port, host, reusePort: true })
   } catch (error) {
-    if (port !== 0 || tries <= 1) throw error
+    if (tries <= 1) throw error
     return take(server, { port, host }, tries - 1)
+  }
+}
+
+/** `then` has the port to itself until it calls `release`: no other gateway that is started meanwhile takes it for free. */
+async function lookFirst<T>(address: Address, then: (release: () => void) => T | Promise<T>): Promise<T> {
+  const release = await takeTurn(address.port)
+  try {
+    await look(address)
+    return await then(release)
+  } catch (error) {
+    release()
+    throw error
   }
 }
 
