@@ -4,9 +4,10 @@ import { availableParallelism } from 'node:os'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { configSchema } from '../config/schema.ts'
 import { toConfig } from '../config/to-config.ts'
+import { workersOf } from '../config/workers.ts'
 import type { HeldPort } from '../http/listen.ts'
 import { silentLogger } from '../lib/logger.ts'
-import { graceOf, serveWithWorkers, stopLimitOf, workerWarnings, workersOf } from './serve-workers.ts'
+import { graceOf, serveWithWorkers, stopLimitOf, workerWarnings } from './serve-workers.ts'
 
 const configOf = (tree: object) => toConfig(configSchema.parse(tree), {}, undefined)
 

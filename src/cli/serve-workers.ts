@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
-import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readOf, type ConfigRead } from '../config/load.ts'
+import { workersOf } from '../config/workers.ts'
 import type { Config } from '../core/config.ts'
 import type { HeldPort } from '../http/listen.ts'
 import { ceiling } from '../lib/backoff.ts'
@@ -20,9 +20,6 @@ const HEALTHY_MS = 10_000
 const COLLECT_LIMIT_MS = 1_500
 /** Beyond the grace period and delay of a stop, for records and deliveries. */
 const STOP_MARGIN_MS = 25_000
-
-/** How many processes the configuration asks for. */
-export const workersOf = ({ server }: Pick<Config, 'server'>): number => (server.workers === 'auto' ? availableParallelism() : server.workers)
 
 /** How long calls may take to end after a signal. */
 export const graceOf = ({ server }: Pick<Config, 'server'>): number => server.shutdownDelay + server.shutdownGrace

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { startLoadProbe, type ProbedLoad } from './load-probe.ts'
+import { memoryShareOf, startLoadProbe, type ProbedLoad } from './load-probe.ts'
 
 let now = 0
 const clock = { now: () => now, monotonic: () => now }
@@ -56,4 +56,24 @@ it('knows the memory of this process', () => {
   turn(100)
   expect(seen[0]!.memoryShare).toBeGreaterThan(0)
   expect(seen[0]!.memoryShare).toBeLessThan(1)
+})
+
+const MB = 2 ** 20
+const use = { heapUsed: 50 * MB, heapLimit: 1_000 * MB, allowed: 1_000 * MB, resident: 300 * MB, own: 240 * MB }
+
+it('counts what a process has of its container, or the heap of its bound, whichever is nearer to its end', () => {
+  expect(memoryShareOf(use, 1)).toBe(0.3)
+  expect(memoryShareOf({ ...use, heapUsed: 800 * MB }, 1)).toBe(0.8)
+  for (const allowed of [0, 2 ** 63]) expect(memoryShareOf({ ...use, allowed }, 1)).toBe(0.05)
+})
+
+it('counts a container that several processes share by the part of each, and pages of files, which they share, once', () => {
+  expect(memoryShareOf(use, 4)).toBe(0.96)
+  expect(memoryShareOf({ ...use, own: 60 * MB }, 4)).toBe(0.3)
+})
+
+it('knows the memory of this process among others', () => {
+  stop = startLoadProbe({ clock, onLoad: (load) => seen.push(load), processes: 2 })
+  turn(100)
+  expect(seen[0]!.memoryShare).toBeGreaterThan(0)
 })

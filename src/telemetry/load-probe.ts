@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { getHeapStatistics } from 'node:v8'
 import type { Clock } from '../lib/clock.ts'
 
@@ -11,6 +12,8 @@ export interface LoadProbeOptions {
   readonly clock: Clock
   readonly onLoad: (load: ProbedLoad) => void
   readonly everyMs?: number
+  /** How many processes like this one share the container. Default: this one alone. */
+  readonly processes?: number
   /** Default: the heap's and the container's. */
   readonly memoryShare?: () => number
 }
@@ -22,7 +25,8 @@ const NEWEST = 0.4
 const MEMORY_LOOKS = 10
 
 /** Measures the delay of its own timer: nothing runs on the hot path. Returns what ends it. */
-export function startLoadProbe({ clock, onLoad, everyMs = EVERY_MS, memoryShare = memoryInUse }: LoadProbeOptions): () => void {
+export function startLoadProbe({ clock, onLoad, everyMs = EVERY_MS, processes = 1, memoryShare }: LoadProbeOptions): () => void {
+  const look = memoryShare ?? (() => memoryInUse(processes))
   let expected = clock.monotonic() + everyMs
   let delayMs = 0
   let memory = 0
@@ -31,18 +35,47 @@ export function startLoadProbe({ clock, onLoad, everyMs = EVERY_MS, memoryShare 
     const now = clock.monotonic()
     delayMs += NEWEST * (Math.max(0, now - expected) - delayMs)
     expected = now + everyMs
-    if (looks++ % MEMORY_LOOKS === 0) memory = memoryShare()
+    if (looks++ % MEMORY_LOOKS === 0) memory = look()
     onLoad({ delayMs, memoryShare: memory })
   }, everyMs)
   timer.unref()
   return () => clearInterval(timer)
 }
 
-/** Of the heap, or of what the container allows the whole process, whichever is nearer to its end. */
-function memoryInUse(): number {
-  const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics()
-  const allowed = process.constrainedMemory()
-  // Without a container there is no bound, which some systems say with an absurd number.
-  const ofContainer = allowed > 0 && allowed < 2 ** 50 ? process.memoryUsage.rss() / allowed : 0
-  return Math.max(used / limit, ofContainer)
+/** Bytes. */
+export interface MemoryUse {
+  readonly heapUsed: number
+  readonly heapLimit: number
+  /** What the container allows all of its processes: 0 or absurdly much where there is none. */
+  readonly allowed: number
+  readonly resident: number
+  /** Without pages of files, which processes share and the kernel takes back. */
+  readonly own: number
+}
+
+/**
+ * Of the heap, or of what the container allows, whichever is nearer to its end. Of several processes each may use its part: they get like shares of
+ * the calls, and the kernel ends one of them when all together have used what is allowed, however little each has.
+ */
+export function memoryShareOf({ heapUsed, heapLimit, allowed, resident, own }: MemoryUse, processes: number): number {
+  const isBounded = allowed > 0 && allowed < 2 ** 50
+  const inContainer = processes === 1 ? resident : Math.max(resident, own * processes)
+  return Math.max(heapUsed / heapLimit, isBounded ? inContainer / allowed : 0)
+}
+
+function memoryInUse(processes: number): number {
+  const { used_heap_size: heapUsed, heap_size_limit: heapLimit } = getHeapStatistics()
+  const resident = process.memoryUsage.rss()
+  const own = processes === 1 ? resident : (ownMemory() ?? resident)
+  return memoryShareOf({ heapUsed, heapLimit, allowed: process.constrainedMemory(), resident, own }, processes)
+}
+
+/** What no file stands behind; undefined where the system does not say (only Linux does). */
+function ownMemory(): number | undefined {
+  try {
+    const kilobytes = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]
+    return kilobytes === undefined ? undefined : Number(kilobytes) * 1_024
+  } catch {
+    return undefined
+  }
 }

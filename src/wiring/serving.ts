@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import type { Boot } from './boot.ts'
+import { workersOf } from '../config/workers.ts'
 import type { Config } from '../core/config.ts'
 import type { DeliveryHost } from './delivery-host.ts'
 import { Admission } from '../http/admission.ts'
@@ -44,6 +45,7 @@ export function openServing({ config, state, delivery, sink, sharedStateAnswers,
   let delayMs = 0
   const stopProbe = startLoadProbe({
     clock: systemClock,
+    processes: workersOf(config()),
     onLoad: (load) => {
       delayMs = load.delayMs
       admission.observe(load)
