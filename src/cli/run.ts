@@ -1,4 +1,5 @@
 import { isGatewayError } from '../core/error.ts'
+import { waitForAddresses } from '../lib/address-patience.ts'
 import { VERSION } from '../version.ts'
 import { createProgram, type Commands } from './program.ts'
 import { reasonOf } from './reason.ts'
@@ -27,6 +28,7 @@ const COMMANDS: Commands = {
 export async function run(argv: readonly string[]): Promise<void> {
   // Whoever reads the output may have seen enough (`| head`).
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+  waitForAddresses()
   try {
     await createProgram(COMMANDS, VERSION).parseAsync([...argv])
   } catch (error) {

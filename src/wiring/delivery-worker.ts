@@ -24,6 +24,7 @@ import type { DeliveryEvent } from '../delivery/worker-options.ts'
 import { createDeliveryWorker, type DeliveryWorker } from '../delivery/worker.ts'
 import { openWayOut, type WayOut } from '../delivery/way-out.ts'
 import { DESTINATIONS } from '../destinations/index.ts'
+import { waitForAddresses } from '../lib/address-patience.ts'
 import { systemClock } from '../lib/clock.ts'
 import { randomId } from '../lib/id.ts'
 import { Secret } from '../lib/secret.ts'
@@ -246,6 +247,7 @@ const port = parentPort
 if (port !== null) {
   const post = (message: FromThread): void => port.postMessage(message)
   if (process.platform === 'linux') setPriority(NICENESS)
+  waitForAddresses()
   // Calls that arrive during the start wait for it.
   const methods = serveThread(workerData as DeliveryThreadData, post)
   port.on('message', (message: ToThread) => void methods.then((ready) => answerCall(ready, message, post)))
