@@ -5,7 +5,8 @@ import { PoolShelf, type PoolShelfOptions, type SentHandler } from './pool-shelf
 import { atTurnEnd } from './turn-end.ts'
 import type { Client } from './undici.ts'
 
-export type HttpFailureKind = 'connect-timeout' | 'connect' | 'reset' | 'cancelled' | 'protocol'
+/** `exhausted`: this process or machine has nothing left to connect with; the server has no part in it. */
+export type HttpFailureKind = 'connect-timeout' | 'connect' | 'exhausted' | 'reset' | 'cancelled' | 'protocol'
 
 /** Why an exchange failed below HTTP. `sent` tells whether the request may have reached the server. */
 export class HttpFailure extends Error {
@@ -60,6 +61,9 @@ export interface HttpClientOptions extends PoolShelfOptions {
 
 const CONNECT_CODES = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES'])
 
+/** Files of this process, files of the machine, memory of its network. */
+const EXHAUSTED_CODES = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])
+
 const LOST_CODES = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 const isLostConnection = (error: Error): boolean => 'code' in error && LOST_CODES.has(String(error.code))
 
@@ -73,6 +77,7 @@ function toFailure(error: Error, sent: boolean): HttpFailure {
   if (CONNECT_CODES.has(code) || code.startsWith('ERR_TLS') || code.startsWith('CERT_') || code.includes('CERT') || code.startsWith('ERR_SSL')) {
     return new HttpFailure('connect', `could not connect (${code})`, false, error)
   }
+  if (EXHAUSTED_CODES.has(code)) return new HttpFailure('exhausted', `no connection could be opened (${code})`, false, error)
   if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
     return new HttpFailure('protocol', `the answer breaks HTTP (${code})`, sent, error)
   }

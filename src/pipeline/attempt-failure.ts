@@ -26,10 +26,19 @@ export function attemptFailure(
   if (call.signal.aborted) return abortReason(call.signal, error)
   if (isGatewayError(error)) return error.details.source === 'provider' ? error.with(from) : error
   if (error instanceof HttpFailure) {
+    if (error.kind === 'exhausted') return noRoom(error)
     const failover = error.kind === 'connect-timeout' ? 'next' : 'retry'
     return new GatewayError('provider_unavailable', `${endpoint.providerName}: ${error.message}`, { ...from, failover, cause: error })
   }
   if (error instanceof SseLimitError || error instanceof EventStreamError)
     return new GatewayError('provider_unavailable', `${endpoint.providerName}: ${error.message}`, { ...from, cause: error })
   return asGatewayError(error)
+}
+
+const COME_BACK_MS = 1_000
+
+/** Nobody could be asked anything. Another endpoint may have a connection that is open; whoever has not is no worse for it. */
+function noRoom(cause: HttpFailure): GatewayError {
+  const details = { source: 'gateway', failover: 'next', retryAfterMs: COME_BACK_MS, cause } as const
+  return new GatewayError('provider_overloaded', 'The gateway has nothing left to connect with; try again', details)
 }

@@ -214,8 +214,9 @@ export function judgeFailure(error: GatewayError): 'none' | 'busy' | 'outage' {
   switch (error.errorType) {
     case 'rate_limit_exceeded':
       return error.details.source === 'gateway' ? 'none' : 'busy'
-    case 'provider_unavailable':
     case 'provider_overloaded':
+      return error.details.source === 'gateway' ? 'none' : 'outage'
+    case 'provider_unavailable':
     case 'timeout':
       return 'outage'
     case 'not_found':
