@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { connect, createServer as createNetServer, type Socket } from 'node:net'
+import { connect, createServer as createNetServer, Server as Listener, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { closePort, holdPort, listen } from './listen.ts'
 
 const HERE = { port: 0, host: '127.0.0.1' }
@@ -90,6 +90,17 @@ describe('the port', () => {
     const plain = createNetServer().listen(port, HERE.host)
     const [error] = (await once(plain, 'error')) as [NodeJS.ErrnoException]
     expect(error.code).toBe('EADDRINUSE')
+  })
+
+  it.runIf(process.platform === 'linux')('that two have chosen in the same moment is had by one of them, and the other has another', async () => {
+    const { port } = await listen(server, HERE)
+    // What is free is looked for once; the first to be asked for it finds the port that has just been taken.
+    const choose = vi.spyOn(Listener.prototype, 'address').mockImplementationOnce(() => ({ address: HERE.host, family: 'IPv4', port }))
+    const second = createServer()
+    const { port: other } = await listen(second, HERE)
+    choose.mockRestore()
+    expect(other).not.toBe(port)
+    await new Promise<void>((resolve) => closePort(second, resolve))
   })
 
   it('is closed by all sockets at once, and who is connected is served to the end', async () => {

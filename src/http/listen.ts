@@ -110,7 +110,10 @@ export async function holdPort(address: Address): Promise<HeldPort> {
   return { port, release: () => void holder.close() }
 }
 
-/** Opens it with a socket that shares its port. Those share it with whoever asks to: it is looked first whether anybody has it. */
+/**
+ * Opens it with a socket that shares its port. Those share it with whoever asks to: it is looked first whether anybody has it. One that is chosen here
+ * may be chosen by another gateway in the same moment, and is looked at again when it is this one's turn.
+ */
 async function take(server: Listener, { port, host }: Address, tries: number): Promise<AddressInfo> {
   if (port !== 0) {
     return lookFirst({ port, host }, async (release) => {
@@ -121,7 +124,7 @@ async function take(server: Listener, { port, host }: Address, tries: number): P
   }
   const free = await look({ port, host })
   try {
-    return await open(server, { port: free.port, host, reusePort: true })
+    return await take(server, { port: free.port, host }, 1)
   } catch (error) {
     if (tries <= 1) throw error
     return take(server, { port, host }, tries - 1)
