@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { createServer, type AddressInfo, type LookupFunction, type Server, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { finding, ONE_WORKS } from '../testing/lookups.ts'
 import { createConnector, firstToConnect } from './connector.ts'
 
 const v4 = (last: number) => ({ address: `192.0.2.${last}`, family: 4 })
@@ -108,33 +109,14 @@ describe('a connection', () => {
         (error, socket) => (error === null ? resolve(socket) : reject(error)),
       ),
     )
-  const answers =
-    (...addresses: readonly string[]): LookupFunction =>
-    (_host, _options, found) =>
-      void setImmediate(() =>
-        found(
-          null,
-          addresses.map((address) => ({ address, family: 4 })),
-        ),
-      )
-
   it('is not given up for the time this process was busy', async () => {
-    // Nobody listens at the second address, as at one of IPv6 where there is none.
-    const lookup: LookupFunction = (_host, _options, found) =>
-      void setImmediate(() => {
-        found(
-          null,
-          ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 })),
-        )
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400)
-      })
-    const socket = await connectTo('http:', lookup, 5_000)
+    const socket = await connectTo('http:', finding(ONE_WORKS, 400), 5_000)
     expect(socket.remoteAddress).toBe('127.0.0.1')
     socket.destroy()
   })
 
   it('has its limit for TLS, too, and leaves nothing behind', async () => {
-    const failed = connectTo('https:', answers('127.0.0.1'), 200)
+    const failed = connectTo('https:', finding(['127.0.0.1']), 200)
     await expect.poll(() => sockets.size).toBe(1)
     await expect(failed).rejects.toMatchObject({ code: 'UND_ERR_CONNECT_TIMEOUT' })
     await expect.poll(() => sockets.size).toBe(0)
@@ -146,6 +128,6 @@ describe('a connection', () => {
 
   it('that breaks within TLS says how', async () => {
     server.once('connection', (socket: Socket) => socket.once('data', () => socket.resetAndDestroy()))
-    await expect(connectTo('https:', answers('127.0.0.1'), 5_000)).rejects.toMatchObject({ code: 'ECONNRESET' })
+    await expect(connectTo('https:', finding(['127.0.0.1']), 5_000)).rejects.toMatchObject({ code: 'ECONNRESET' })
   })
 })
