@@ -1,4 +1,5 @@
-import type { InputItem, InputPart, InputText, JsonObject, ToolOutput } from '../../core/item.ts'
+import type { InputItem, InputPart, JsonObject, ToolOutput } from '../../core/item.ts'
+import { markOf, type MarkedByCaller } from '../shared/cache-mark.ts'
 import { thoughtsOf, type ReasoningDetail } from './reasoning-details.ts'
 
 /** Messages that have passed the schema. */
@@ -23,11 +24,7 @@ interface ChatCall {
   readonly custom?: { readonly name: string; readonly input?: string | null }
 }
 
-type ChatPart = {
-  readonly type: string
-  readonly cache_control?: { readonly ttl?: '5m' | '1h' | null } | null
-  readonly prompt_cache_breakpoint?: object | null
-} & JsonObject
+type ChatPart = { readonly type: string } & MarkedByCaller & JsonObject
 
 /** The conversation as items, in the order its messages have. `origins` gets the index of the message each item is of. */
 export function toItems(messages: readonly ChatMessage[], origins: number[] = []): readonly InputItem[] {
@@ -114,12 +111,6 @@ function partOf(part: ChatPart): InputPart {
     default:
       return { type: 'input_text', text: part['text'] as string, ...mark }
   }
-}
-
-/** The end of what shall be cached, in either of its two spellings; only one of them says for how long. */
-export function markOf({ cache_control: cached, prompt_cache_breakpoint: given }: Partial<ChatPart>): Pick<InputText, 'prompt_cache_breakpoint'> {
-  if (cached == null && given == null) return {}
-  return { prompt_cache_breakpoint: { mode: 'explicit', ...(cached?.ttl == null ? {} : { ttl: cached.ttl }) } }
 }
 
 type ImageUrl = string | { readonly url: string; readonly detail?: 'auto' | 'low' | 'high' | 'original' | null }

@@ -1,8 +1,9 @@
 import type { InputItem, JsonObject } from '../../core/item.ts'
 import { isJsonObject } from '../../lib/json.ts'
+import { markOf } from '../shared/cache-mark.ts'
 import { checkBody, given, refuse } from '../shared/check-body.ts'
 import { chatPaths } from './chat-paths.ts'
-import { markOf, toItems, type ChatMessage } from './history.ts'
+import { toItems, type ChatMessage } from './history.ts'
 import { chatRequest } from './schema.ts'
 
 /** What a caller of this format wants of the answer and no model needs to know. */

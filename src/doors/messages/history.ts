@@ -1,10 +1,11 @@
 import type { CacheMarked, InputItem, InputPart, InputText, JsonObject, ReasoningItem, ToolOutput } from '../../core/item.ts'
 import { wellFormedJson } from '../../lib/json.ts'
+import { markOf, type MarkedByCaller } from '../shared/cache-mark.ts'
 import { readLateSeal } from './late-seal.ts'
 import { IS_PASSED_OVER } from './schema-blocks.ts'
 
 /** Blocks that have passed the schema. */
-export interface Block extends JsonObject {
+export interface Block extends JsonObject, Pick<MarkedByCaller, 'cache_control'> {
   readonly type: string
 }
 export interface Message {
@@ -165,13 +166,6 @@ function markLast(parts: readonly InputPart[], mark: CacheMarked): readonly Inpu
 }
 
 const textPart = (text: string, mark: CacheMarked): InputText => ({ type: 'input_text', text, ...mark })
-
-/** The mark of what the caller marked in this format's words. */
-export function markOf({ cache_control: mark }: JsonObject): CacheMarked {
-  if (mark == null) return {}
-  const { ttl } = mark as { readonly ttl?: '5m' | '1h' | null }
-  return { prompt_cache_breakpoint: { mode: 'explicit', ...(ttl == null ? {} : { ttl }) } }
-}
 
 /** What a block says or shows. */
 function partsOf(block: Block, role: Message['role']): readonly InputPart[] {
