@@ -162,10 +162,10 @@ function encodeFunctions(functions: readonly FlatTool[], target: MessagesTarget,
   const tooMany = functions.filter(({ strict }) => strict === true).length > MAX_STRICT_TOOLS
   if (known && tooMany) dropped.push('tools: strict, for there are too many')
   const unfolding = new Unfolding()
-  return functions.map((tool) => ({ ...encodeTool(tool, known && !tooMany, unfolding), ...markOf(tool, target) }))
+  return functions.map((tool) => encodeTool(tool, target, known && !tooMany, unfolding))
 }
 
-function encodeTool(tool: FlatTool, strictTools: boolean, unfolding: Unfolding): JsonObject {
+function encodeTool(tool: FlatTool, target: MessagesTarget, strictTools: boolean, unfolding: Unfolding): JsonObject {
   const schema = toolInputSchema(tool.parameters, unfolding)
   const strict = strictTools && tool.strict === true
   return {
@@ -173,6 +173,7 @@ function encodeTool(tool: FlatTool, strictTools: boolean, unfolding: Unfolding):
     ...(tool.description === undefined ? {} : { description: tool.description }),
     input_schema: strict ? sanitizeSchema(schema) : schema,
     ...(strict ? { strict: true } : {}),
+    ...markOf(tool, target),
   }
 }
 

@@ -46,6 +46,7 @@ function flatFunction(tool: FunctionTool, name: string): FlatTool {
     ...(tool.description == null || tool.description === '' ? {} : { description: tool.description }),
     parameters: functionParameters(tool.parameters),
     ...(tool.strict == null ? {} : { strict: tool.strict }),
+    ...markOf(tool),
   }
 }
 
@@ -61,6 +62,7 @@ function flatCustom(tool: CustomTool, name: string): FlatTool {
       required: ['input'],
       additionalProperties: false,
     },
+    ...markOf(tool),
   }
 }
 
@@ -101,7 +103,7 @@ export function flattenTools(source: ToolSource, rule: NameRule): FlatTools {
   }
   const all = listed.map(({ tool, namespace }) => {
     const name = names.upstream(tool.name, namespace)
-    return { ...(isFunctionTool(tool) ? flatFunction(tool, name) : flatCustom(tool, name)), ...markOf(tool) }
+    return isFunctionTool(tool) ? flatFunction(tool, name) : flatCustom(tool, name)
   })
   // The same name twice is refused everywhere; the first one stands.
   const unique = [...new Map(all.toReversed().map((tool) => [tool.name, tool])).values()].toReversed()
