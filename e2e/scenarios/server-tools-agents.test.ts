@@ -403,6 +403,12 @@ describe('what is refused before anything is sent', () => {
       'names must differ',
     ],
     [{ tools: [{ type: 'gateway:subagent', parameters: { tools: [{ type: 'gateway:subagent' }] } }] }, 'cannot have subagents'],
+    [{ tools: [{ type: 'gateway:subagent', parameters: { tools: [{ type: 'gateway:mcp' }] } }] }, 'among the tools of the request'],
+    [
+      { tools: [{ type: 'gateway:subagent', parameters: { tools: [{ type: 'gateway:sing' }] } }] },
+      'tools[0].parameters.tools[0].type: there is no server tool',
+    ],
+    [{ tools: [{ type: 'gateway:fusion', parameters: { tools: [{ type: 'function', name: 'f' }] } }] }, 'to answer'],
     [{ tools: [{ type: 'gateway:subagent', parameters: { inherit_functions: true } }] }, 'not supported'],
     [{ tools: [{ type: 'gateway:tool_search' }, defer], tool_choice: 'required' }, 'tool_choice'],
   ])('%j', async (body, words) => {

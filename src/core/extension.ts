@@ -3,7 +3,7 @@ import type { Call, CallTrace, Handler } from './call.ts'
 import type { Endpoint, Modality, Model } from './endpoint.ts'
 import type { FinishReason, ModelEvent } from './event.ts'
 import type { Cost, PipelineStage } from './generation.ts'
-import type { FunctionTool, InputItem, JsonObject, OtherTool, OutputItem, ToolOutput } from './item.ts'
+import type { FunctionTool, InputItem, JsonObject, OtherTool, OutputItem, Tool, ToolOutput } from './item.ts'
 import type { ModelRequest } from './request.ts'
 import type { Usage } from './usage.ts'
 
@@ -132,6 +132,8 @@ export interface ServerTool<S = unknown, A = unknown> {
   readonly showsError?: boolean
   /** Throws GatewayError `invalid_request` when this request can not have this tool; the message names what to change. */
   check?(settings: S, request: ToolRequest): void
+  /** Tools it gives to the model calls it makes: what cannot run there is refused before anything is sent. */
+  nested?(settings: S): readonly Tool[] | undefined
   /** What the items of this entry name as their `instance_name`, where several entries may stand side by side. */
   instanceName?(settings: S, instance: number): string
   /** Name and description for the model, where they depend on the settings. */

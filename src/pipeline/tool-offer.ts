@@ -7,6 +7,7 @@ import { isCustomTool, isFunctionTool, type FunctionTool, type JsonObject, type 
 import type { ModelRequest } from '../core/request.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { ownName, sameInAnySpelling, type ToolBelt } from './tool-belt.ts'
+import { checkNested } from './nested-tools.ts'
 import type { Offer, OfferedTool, PendingSource } from './offered-tool.ts'
 import { checkDeferral, findable, translateChoice } from './tool-choice.ts'
 
@@ -80,6 +81,7 @@ export function offerTools(request: ModelRequest, options: OfferOptions): Offer 
       continue
     }
     const offered = offer(tool, settings, entry as OtherTool, index, { request, byFunction, taken })
+    checkNested(tool, settings, index, options.belt)
     byFunction.set(offered.functionName, offered)
     tools.push(functionFor(offered))
   }

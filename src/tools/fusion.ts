@@ -71,6 +71,7 @@ export function createFusion({ models, defaultTools, outputLimit }: FusionOption
     agent: true,
     showsError: true,
     timeoutMs: 540_000,
+    nested: ({ tools }) => tools,
     begin: () => ({}),
     async execute({ prompt }, context) {
       if (context.uses > 1) return failed('fusion was used in this request already', 'fusion_invocation_capped')

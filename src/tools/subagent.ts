@@ -60,6 +60,7 @@ export const subagent: ServerTool<Settings, Arguments> = {
       )
     }
   },
+  nested: ({ tools }) => tools,
   begin: (args, context) => ({
     ...task(args),
     ...identity(context),

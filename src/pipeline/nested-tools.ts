@@ -1,0 +1,28 @@
+import { GatewayError } from '../core/error.ts'
+import type { ServerTool } from '../core/extension.ts'
+import { cutText } from '../lib/cut-text.ts'
+import { ownName, type ToolBelt } from './tool-belt.ts'
+
+/** Of a name nobody knows. */
+const MAX_SHOWN = 60
+
+/**
+ * Whether the tools an entry gives to the model calls it makes can run there. Throws `invalid_request` for one that cannot: left out without a word, its
+ * model would answer without what its caller counts on. Agents are allowed, and left out there: that is what ends them.
+ */
+export function checkNested(tool: ServerTool, settings: unknown, index: number, belt: ToolBelt): void {
+  for (const [place, { type }] of (tool.nested?.(settings) ?? []).entries()) {
+    const fault = faultOf(type, belt)
+    if (fault === undefined) continue
+    const path = `tools[${index}].parameters.tools[${place}].type`
+    throw new GatewayError('invalid_request', `${path}: ${fault}`, { path })
+  }
+}
+
+function faultOf(type: string, belt: ToolBelt): string | undefined {
+  const shown = `"${cutText(type, MAX_SHOWN)}"`
+  if (type === 'function' || type === 'custom') return `${shown} is the caller's to answer, who is not asked in calls of a tool`
+  if (belt.source(type) !== undefined) return `${shown} cannot be used inside another tool; name it among the tools of the request`
+  if (ownName(type) !== undefined && belt.find(type) === undefined) return `there is no server tool ${shown}; known are ${belt.names.join(', ')}`
+  return undefined
+}
