@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Call } from '../core/call.ts'
 import { MODALITIES } from '../core/capability.ts'
 import type { Catalog, Modality, Model } from '../core/endpoint.ts'
 import type { ServerTool } from '../core/extension.ts'
@@ -29,14 +30,20 @@ export function createSearchModels(catalog: () => Catalog): ServerTool<Settings,
     parameters,
     timeoutMs: 5_000,
     begin: (args) => ({ query: args?.query ?? '', arguments: JSON.stringify(args ?? {}) }),
-    async execute(args, { settings: own }) {
+    async execute(args, { settings: own, call }) {
       const found = catalog()
         .models()
+        .map((model) => admitted(model, call))
         .filter((model) => fits(model, args))
       const models = found.slice(0, own.max_results).map(describe)
       return { output: JSON.stringify({ models, total_results: found.length, showing: models.length }) }
     },
   }
+}
+
+/** With the endpoints that may serve this call: what a guardrail forbids is nothing to offer. */
+function admitted(model: Model, { admits }: Pick<Call, 'admits'>): Model {
+  return admits === undefined ? model : { ...model, endpoints: model.endpoints.filter((endpoint) => admits(endpoint) === undefined) }
 }
 
 function fits(
