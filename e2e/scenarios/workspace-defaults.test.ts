@@ -44,6 +44,13 @@ it('names the model of calls that name none, from the moment it is set', async (
   expect((await gateway.respond({ input: 'hi' })).status).toBe(400)
 })
 
+it('is no preset, whose own fields a default comes too late for', async () => {
+  const response = await gateway.api('PATCH', DEFAULT, { default_text_model: '@preset/mine' })
+  expect(response.status).toBe(400)
+  expect(await response.text()).toContain('default_text_model: a preset cannot be a default')
+  expect(await set({ default_image_model: 'acme/paint@preset/mine' })).toBe(400)
+})
+
 it('is what metadata, errors and records tell as the model that was asked for', async () => {
   await set({ default_text_model: 'acme/paint' })
   const ask = async (): Promise<unknown> =>

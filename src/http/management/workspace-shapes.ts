@@ -10,10 +10,18 @@ import { component } from './route-doc.ts'
 
 /** Shapes of `/api/v1/workspaces` and its budgets on the wire. */
 
+/** A preset is filled in before a default is looked at: as one, it would make every call that names no model fail. */
+const defaultModel = z
+  .string()
+  .max(256)
+  .refine((text) => !text.includes('@preset/'), 'a preset cannot be a default; name a model')
+  .nullable()
+  .optional()
+
 const fields = {
   description: z.string().max(500).nullable().optional(),
-  default_text_model: z.string().max(256).nullable().optional().describe('Serves calls that name no model.'),
-  default_image_model: z.string().max(256).nullable().optional().describe('Serves calls that name no model and want images.'),
+  default_text_model: defaultModel.describe('Serves calls that name no model.'),
+  default_image_model: defaultModel.describe('Serves calls that name no model and want images.'),
   default_provider_sort: z.enum(SORT_KEYS).nullable().optional().describe('How endpoints are sorted for calls that say nothing about it.'),
   io_logging_api_key_ids: z
     .array(z.union([z.int(), z.string().max(128)]))
