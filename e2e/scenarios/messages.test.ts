@@ -148,6 +148,89 @@ function contentOf(wire: string): readonly Json[] {
   return blocks.map(({ json, ...block }) => (json === '' ? block : { ...block, input: JSON.parse(json as string) as unknown }))
 }
 
+describe('documents that are to be cited', () => {
+  const cited = { citations: { enabled: true } }
+  const content = [
+    { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Grass is green.' }, title: 'Facts', ...cited },
+    {
+      type: 'document',
+      source: {
+        type: 'content',
+        content: [
+          { type: 'text', text: 'Snow' },
+          { type: 'text', text: 'is white.' },
+        ],
+      },
+      ...cited,
+    },
+    { type: 'text', text: 'What is green?' },
+  ]
+  const ask = (dialect: string, stream: boolean): Promise<Response> =>
+    post({ model: `acme/${dialect}`, max_tokens: 100, stream, messages: [{ role: 'user', content }] })
+  const place = {
+    type: 'char_location',
+    cited_text: 'Grass is green.',
+    document_index: 0,
+    document_title: 'Facts',
+    start_char_index: 0,
+    end_char_index: 15,
+  }
+  const blocks = [
+    { type: 'text', text: 'The facts say ' },
+    { type: 'text', text: 'grass is.', citations: [place] },
+    { type: 'text', text: ' That is all.' },
+  ]
+  const told = (index: number, { text, citations = [] }: (typeof blocks)[number]): Json[] => [
+    { type: 'content_block_start', index, content_block: { type: 'text', text: '', citations: [] } },
+    ...citations.map((citation) => ({ type: 'content_block_delta', index, delta: { type: 'citations_delta', citation } })),
+    { type: 'content_block_delta', index, delta: { type: 'text_delta', text } },
+    { type: 'content_block_stop', index },
+  ]
+  const answers: Reply = async (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    const message = { id: 'm', type: 'message', role: 'assistant', content: [], model: 'm', usage: { input_tokens: 9, output_tokens: 1 } }
+    const events: Json[] = [
+      { type: 'message_start', message },
+      ...blocks.flatMap((block, index) => told(index, block)),
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 9 } },
+      { type: 'message_stop' },
+    ]
+    response.end(events.map((event) => `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`).join(''))
+  }
+
+  it.each([true, false])('are documents to their vendor, whose citations come back block by block (stream: %s)', async (stream) => {
+    upstreams.get('anthropic-messages')!.script(answers)
+    const text = await (await ask('anthropic-messages', stream)).text()
+    expect((heardBy('anthropic-messages')['messages'] as [{ content: unknown }])[0].content).toEqual([
+      { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Grass is green.' }, title: 'Facts', ...cited },
+      { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Snow\nis white.' }, ...cited },
+      { type: 'text', text: 'What is green?' },
+    ])
+    const whole = blocks.map((block) => ({ citations: null, ...block }))
+    if (!stream) return expect(JSON.parse(text)).toMatchObject({ content: whole })
+    const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as Json)
+    const deltas = events.filter(({ type }) => type === 'content_block_delta').map(({ index, delta }) => [index, delta])
+    expect(deltas).toEqual([
+      [0, { type: 'text_delta', text: 'The facts say ' }],
+      [1, { type: 'text_delta', text: 'grass is.' }],
+      [1, { type: 'citations_delta', citation: place }],
+      [2, { type: 'text_delta', text: ' That is all.' }],
+    ])
+  })
+
+  it.each(voices.map(({ dialect }) => dialect).filter((dialect) => dialect !== 'anthropic-messages'))(
+    'are read by %s, which has no word for it',
+    async (dialect) => {
+      script.set(dialect, { text: 'Grass.' })
+      const response = await ask(dialect, false)
+      expect([response.status, await response.json()]).toMatchObject([200, { content: [{ type: 'text', text: 'Grass.' }] }])
+      const heard = JSON.stringify(heardBy(dialect))
+      expect(heard).toContain('Facts\\nGrass is green.')
+      expect(heard).not.toContain('"cited"')
+    },
+  )
+})
+
 describe('what goes wrong', () => {
   const hi = { model: 'acme/openai-chat', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }
 

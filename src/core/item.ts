@@ -16,7 +16,12 @@ export interface CacheMarked {
   /** `ttl`: for how long, where a front door's own format says so at each mark. */
   readonly prompt_cache_breakpoint?: { readonly mode: 'explicit'; readonly ttl?: '5m' | '1h' } | null
 }
-export interface InputText extends CacheMarked {
+/** A document the model shall cite where it uses it, from a front door whose format asks so for each. */
+export interface Citable {
+  /** `titled`: the first line of the text is its title. */
+  readonly cited?: { readonly titled?: boolean }
+}
+export interface InputText extends CacheMarked, Citable {
   readonly type: 'input_text'
   readonly text: string
 }
@@ -26,7 +31,7 @@ export interface InputImage extends CacheMarked {
   readonly file_id?: string | null
   readonly detail?: 'auto' | 'high' | 'low' | 'original' | null
 }
-export interface InputFile extends CacheMarked {
+export interface InputFile extends CacheMarked, Citable {
   readonly type: 'input_file'
   readonly file_data?: string | null
   readonly file_id?: string | null

@@ -8,7 +8,7 @@ import type { OpenCall } from '../shared/call-writer.ts'
 import { DeltaTemplate } from '../shared/delta-template.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { bracesTail } from '../shared/template-tail.ts'
-import { decodeCitation } from './citations.ts'
+import { citedIn, decodeCitation } from './citations.ts'
 import type { Block } from './content.ts'
 import type { MessagesTarget } from './options.ts'
 import { answerToolName } from './response-format.ts'
@@ -50,6 +50,7 @@ type OpenBlock =
 /** Writes the blocks of one answer as items: their starts, deltas and stops, streamed or whole. */
 export class BlockDecoder {
   readonly writer: AnswerWriter
+  readonly #isCited: () => boolean
   readonly #target: MessagesTarget
   readonly #server: ServerToolDecoder
   readonly #answerTool: string | undefined
@@ -65,6 +66,7 @@ export class BlockDecoder {
   readonly #aside: AnswerAside | undefined
 
   constructor(request: ModelRequest, target: MessagesTarget, fastPath: boolean) {
+    this.#isCited = citedIn(request)
     this.#target = target
     this.#learns = fastPath
     this.writer = new AnswerWriter({ names: () => planTools(request, target.options).flat.names, endReasoning: () => this.#endReasoning() })
@@ -99,6 +101,8 @@ export class BlockDecoder {
     switch (type) {
       case 'text': {
         this.#server.flush()
+        // Whoever asked for citations is told which block each stands in.
+        if (this.writer.messageKey !== undefined && this.#isCited()) this.writer.closeMessage()
         const open: TextBlock = {
           kind: 'text',
           citations: Array.isArray(block['citations']) ? [...(block['citations'] as unknown[])] : [],

@@ -1,4 +1,7 @@
-import type { Annotation } from '../../core/item.ts'
+import type { Annotation, JsonObject } from '../../core/item.ts'
+import { keepNative } from '../../core/native-citation.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { visitParts } from '../shared/content-parts.ts'
 import { asString, isObject } from '../shared/json.ts'
 
 /**
@@ -7,6 +10,12 @@ import { asString, isObject } from '../shared/json.ts'
  */
 export function decodeCitation(value: unknown, start: number, end: number): Annotation | undefined {
   if (!isObject(value)) return undefined
+  const annotation = annotationOf(value, start, end)
+  if (annotation !== undefined) keepNative(annotation, 'messages', value)
+  return annotation
+}
+
+function annotationOf(value: JsonObject, start: number, end: number): Annotation | undefined {
   const url = asString(value['url']) ?? asString(value['source'])
   const title = asString(value['title'])
   if (url !== undefined && url !== '') {
@@ -17,4 +26,18 @@ export function decodeCitation(value: unknown, start: number, end: number): Anno
   if (typeof number !== 'number') return undefined
   const name = asString(value['document_title']) || `document_${number}`
   return { type: 'file_citation', file_id: asString(value['file_id']) ?? name, filename: name, index: end }
+}
+
+/** Whether its caller has asked for citations, document by document; looked up when it is first asked for. */
+export function citedIn({ input }: Pick<ModelRequest, 'input'>): () => boolean {
+  let wants: boolean | undefined
+  return () => {
+    if (wants === undefined) {
+      wants = false
+      visitParts(input, (part) => {
+        wants ||= 'cited' in part && part.cited !== undefined
+      })
+    }
+    return wants
+  }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelEvent } from '../../core/event.ts'
-import type { InputItem, JsonObject } from '../../core/item.ts'
+import type { InputItem, InputPart, JsonObject } from '../../core/item.ts'
 import { sealReasoning } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest, ReasoningOptions } from '../../core/request.ts'
 import { REQUESTS } from './__fixtures__/requests.ts'
@@ -524,6 +524,26 @@ describe('media', () => {
       { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA' } },
       { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'BB' } },
     ])
+  })
+})
+
+describe('documents that are to be cited', () => {
+  const sent = (part: InputPart, options: TargetOverrides['options'] = {}): unknown =>
+    encode({ input: [user([part])] }, { options }).body.messages[0]!.content[0]
+  const cited = { citations: { enabled: true } }
+  it('say so', () => {
+    const pdf = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' }
+    expect(sent({ type: 'input_file', file_data: 'JVBERi0=', cited: {} })).toEqual({ type: 'document', source: pdf, ...cited })
+    expect(sent({ type: 'input_file', file_data: 'JVBERi0=' })).toEqual({ type: 'document', source: pdf })
+  })
+  it('are made of text, under the title of its first line', () => {
+    const source = { type: 'text', media_type: 'text/plain', data: 'a\nb' }
+    const mark = { prompt_cache_breakpoint: { mode: 'explicit' as const } }
+    const titled = { type: 'input_text' as const, text: 'T\na\nb', cited: { titled: true } }
+    expect(sent({ ...titled, ...mark })).toEqual({ type: 'document', source, title: 'T', ...cited, cache_control: { type: 'ephemeral' } })
+    expect(sent({ ...titled, text: 'a\nb', cited: { titled: false } })).toEqual({ type: 'document', source, ...cited })
+    expect(sent({ ...titled, text: 'T\n ' })).toEqual({ type: 'text', text: 'T\n ' })
+    expect(sent(titled, { documents: false })).toEqual({ type: 'text', text: 'T\na\nb' })
   })
 })
 

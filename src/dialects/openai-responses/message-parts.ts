@@ -73,7 +73,7 @@ const dataUrl = ({ mimeType, data }: FetchedMedia): string => `data:${mimeType};
 
 /** A name belongs to bytes and nothing else: bytes without one are refused, and so is one beside an address or an id. */
 function encodeFile(part: InputFile, { media, dropped }: PartContext): JsonObject {
-  const { file_data: _data, file_url: _address, file_id, filename, ...rest } = part
+  const { file_data: _data, file_url: _address, cited: _cited, file_id, filename, ...rest } = part
   const url = fileUrl(part)
   if (isRemote(url)) {
     const fetched = media?.get(url)

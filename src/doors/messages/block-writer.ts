@@ -1,3 +1,4 @@
+import { nativeCitation } from '../../core/native-citation.ts'
 import type { Annotation, JsonObject } from '../../core/item.ts'
 import { quote } from '../responses/wire.ts'
 
@@ -77,7 +78,9 @@ export class BlockWriter {
   }
 
   citations(index: number, annotations: readonly Annotation[]): void {
-    const citations = annotations.flatMap((annotation) => (annotation.type === 'url_citation' ? [citationOf(annotation)] : []))
+    const citations = annotations.flatMap(
+      (annotation) => nativeCitation(annotation, 'messages') ?? (annotation.type === 'url_citation' ? [citationOf(annotation)] : []),
+    )
     if (citations.length === 0) return
     this.#set(index, 'citations', citations)
     for (const citation of citations)

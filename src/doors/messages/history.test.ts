@@ -47,6 +47,31 @@ describe('messages', () => {
     ])
   })
 
+  it('say of documents which are to be cited, and where text has a title', () => {
+    const document = (source: object, more: object = {}): Block => ({ type: 'document', source, citations: { enabled: true }, ...more })
+    const source = { type: 'text', media_type: 'text/plain', data: 'a\nb' }
+    const pdf = { type: 'base64', media_type: 'application/pdf', data: 'AA' }
+    const picture = { type: 'image', source: { type: 'url', url: 'https://a.example/p' } }
+    const content = [
+      document(source, { title: 'Of\nLetters', ...marked }),
+      document(source),
+      document(source, { citations: { enabled: false } }),
+      document({ type: 'content', content: [text('a'), text('b')] }, { context: 'c' }),
+      document({ type: 'content', content: [text('a'), picture] }),
+      document(pdf, { title: 'a.pdf' }),
+    ]
+    expect(contentOf(user(...content))).toEqual([
+      { type: 'input_text', text: 'Of Letters\na\nb', cited: { titled: true }, ...mark },
+      { type: 'input_text', text: 'a\nb', cited: { titled: false } },
+      { type: 'input_text', text: 'a\nb' },
+      { type: 'input_text', text: 'c' },
+      { type: 'input_text', text: 'a\nb', cited: { titled: false } },
+      { type: 'input_text', text: 'a' },
+      { type: 'input_image', image_url: 'https://a.example/p', detail: 'auto' },
+      { type: 'input_file', file_data: 'data:application/pdf;base64,AA', filename: 'a.pdf', cited: {} },
+    ])
+  })
+
   it('keep the marks of what they show', () => {
     const image = { type: 'image', source: { type: 'url', url: 'https://a.example/p' }, ...marked }
     const document = (source: object): Block => ({ type: 'document', source, ...marked })

@@ -195,25 +195,47 @@ function imageOf(source: Block): { readonly image_url?: string; readonly file_id
   return { image_url: source.type === 'url' ? (source['url'] as string) : `data:${String(source['media_type'])};base64,${String(source['data'])}` }
 }
 
+/** Undefined for what is no text, or not text alone. */
+function textOfSource({ type, data, content }: Block): string | undefined {
+  if (type === 'text') return data as string
+  if (type !== 'content') return undefined
+  if (typeof content === 'string') return content
+  const blocks = content as readonly Block[]
+  return blocks.every((block) => block.type === 'text') ? blocks.map(({ text }) => text as string).join('\n') : undefined
+}
+
+interface DocumentBlock {
+  readonly source: Block
+  readonly title?: string | null
+  readonly context?: string | null
+  readonly citations?: { readonly enabled?: boolean | null } | null
+}
+
 function documentOf(block: Block): readonly InputPart[] {
-  const { source, title, context } = block as unknown as { readonly source: Block; readonly title?: string | null; readonly context?: string | null }
+  const { source, title, context, citations } = block as unknown as DocumentBlock
   const name = title ? { filename: title } : {}
+  const isCited = citations?.enabled === true
   const mark = markOf(block)
+  const file = { ...name, ...mark, ...(isCited ? { cited: {} } : {}) }
   const before = context ? [textPart(context, {})] : []
+  const text = isCited || source.type === 'text' ? textOfSource(source) : undefined
+  if (text !== undefined) {
+    const heading = isCited ? title?.replace(/\s+/g, ' ').trim() : title
+    const said = textPart([heading, text].filter(Boolean).join('\n'), mark)
+    return [...before, isCited ? { ...said, cited: { titled: Boolean(heading) } } : said]
+  }
   switch (source.type) {
-    case 'text':
-      return [...before, textPart([title, source['data']].filter(Boolean).join('\n'), mark)]
     case 'content': {
       const { content } = source as unknown as { readonly content: string | readonly Block[] }
       const parts = typeof content === 'string' ? [textPart(content, {})] : content.flatMap((part) => partsOf(part, 'user'))
       return [...before, ...markLast(parts, mark)]
     }
     case 'url':
-      return [...before, { type: 'input_file', file_url: source['url'] as string, ...name, ...mark }]
+      return [...before, { type: 'input_file', file_url: source['url'] as string, ...file }]
     case 'file':
-      return [...before, { type: 'input_file', file_id: source['file_id'] as string, ...name, ...mark }]
+      return [...before, { type: 'input_file', file_id: source['file_id'] as string, ...file }]
     default:
-      return [...before, { type: 'input_file', file_data: `data:${String(source['media_type'])};base64,${String(source['data'])}`, ...name, ...mark }]
+      return [...before, { type: 'input_file', file_data: `data:${String(source['media_type'])};base64,${String(source['data'])}`, ...file }]
   }
 }
 

@@ -29,7 +29,13 @@ const documentSource = byType(
   ],
   { noun: 'document source' },
 )
-const documentBlock = tagged('document', { source: documentSource, title: text, context: text, ...marked })
+const documentBlock = tagged('document', {
+  source: documentSource,
+  title: text,
+  context: text,
+  citations: maybe(fields({ enabled: flag })),
+  ...marked,
+})
 const searchResult = tagged('search_result', {
   source: z.string(),
   title: z.string(),
