@@ -1,10 +1,14 @@
 import { z } from 'zod'
 import type { Target } from '../../core/dialect.ts'
 import { maxUserLength } from '../shared/account-name.ts'
-import { pattern } from '../shared/pattern.ts'
+import type { IdRule } from '../shared/id-map.ts'
+import { compiled, pattern } from '../shared/pattern.ts'
 
 const STYLES = ['none', 'effort', 'reasoning-object', 'thinking-type', 'enable-thinking', 'template-kwargs', 'think'] as const
 const SCHEMA_MODES = ['auto', 'native', 'json-object', 'tool', 'prompt'] as const
+
+/** These read the ids of earlier calls in their prompt and write the next alike: after one of another form, calls come as text. */
+const OWN_IDS = [{ match: '[Kk]imi', pattern: '^functions\\.[a-zA-Z0-9_.-]{1,128}:\\d{1,6}$' }]
 
 /** What differs between models behind one server. None has a default here: see `reasoningRulesFor`. */
 const modelRules = z.strictObject({
@@ -77,8 +81,16 @@ export const openAiChatOptions = z.strictObject({
 
   // ---- tools ----
   tool_ids: z
-    .strictObject({ pattern: pattern.default('^[a-zA-Z0-9_-]+$'), max: z.int().positive().default(40), length: z.int().positive().optional() })
-    .prefault({}),
+    .strictObject({
+      pattern: pattern.default('^[a-zA-Z0-9_-]+$'),
+      max: z.int().positive().default(40),
+      length: z.int().positive().optional(),
+      own_form: z.array(z.strictObject({ match: pattern, pattern })).default(OWN_IDS),
+    })
+    .prefault({})
+    .describe(
+      'Ids of tool calls this server takes; others are rewritten. `own_form`: models, by upstream id, that write ids of a form of their own, and lose it when those come back as others.',
+    ),
   tool_names: z.strictObject({ pattern: pattern.default('^[a-zA-Z0-9_-]+$'), max: z.int().positive().default(64) }).prefault({}),
   strict_tools: z.boolean().default(false).describe('Send `strict` of function tools.'),
   named_tool_choice: z.boolean().default(true).describe('False: forcing one tool is done by offering only that tool.'),
@@ -199,6 +211,17 @@ export function reasoningRulesFor(target: ModelTarget): ReasoningRules {
     efforts: options.reasoning_efforts ?? model?.reasoning_efforts,
     off: model?.off,
     known: model !== undefined,
+  }
+}
+
+/** What ids of calls the model a request goes to gets back. */
+export function callIdsFor({ options: { tool_ids: ids }, upstreamModel }: ModelTarget): IdRule {
+  const own = ids.own_form.find(({ match }) => compiled(match).test(upstreamModel))
+  return {
+    pattern: compiled(ids.pattern),
+    max: ids.max,
+    ...(ids.length === undefined ? {} : { length: ids.length }),
+    ...(own === undefined ? {} : { also: compiled(own.pattern) }),
   }
 }
 

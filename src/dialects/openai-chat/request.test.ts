@@ -366,6 +366,34 @@ describe('web search', () => {
   })
 })
 
+describe('ids of calls', () => {
+  const call = (id: string): InputItem[] => [
+    { type: 'function_call', call_id: id, name: 'get_weather', arguments: '{}' },
+    { type: 'function_call_output', call_id: id, output: 'snow' },
+  ]
+  const sent = (id: string, overrides: TargetOverrides = {}): unknown[] => {
+    const messages = encode({ input: [user('q'), ...call(id)] }, overrides).body['messages'] as {
+      tool_call_id?: string
+      tool_calls?: { id: string }[]
+    }[]
+    return [messages[1]!.tool_calls![0]!.id, messages[2]!.tool_call_id]
+  }
+  const own = 'functions.get_weather:0'
+  const long = `functions.mcp__${'x'.repeat(40)}:12`
+  const isRewritten = (ids: unknown[]): boolean => ids[0] === ids[1] && /^[a-zA-Z0-9]{24}$/.test(ids[0] as string)
+
+  it.each(['kimi-k2-0905-preview', 'moonshotai/Kimi-K2-Instruct', 'accounts/x/models/kimi-k2p5'])(
+    'of the form %s writes go back to it as they are: it writes the next like them, and no server reads another form as a call',
+    (upstreamModel) => {
+      for (const id of [own, long]) expect(sent(id, { upstreamModel })).toEqual([id, id])
+    },
+  )
+  it('of that form get another one for every other model, as ids of any foreign form do for all', () => {
+    expect(isRewritten(sent(own))).toBe(true)
+    expect(isRewritten(sent('call:0', { upstreamModel: 'kimi-k2' }))).toBe(true)
+  })
+})
+
 describe('options', () => {
   it('have defaults for all, refuse unknown ones and bad patterns', () => {
     expect(openAiChat.options.safeParse({}).success).toBe(true)

@@ -15,7 +15,7 @@ import { foldTurns } from '../shared/turns.ts'
 import { placeBreakpoints } from './cache.ts'
 import { encodeImageOutput } from './image-output.ts'
 import { encodeMessages } from './messages.ts'
-import { refuses, takesSampling, type OpenAiChatOptions } from './options.ts'
+import { callIdsFor, refuses, takesSampling, type OpenAiChatOptions } from './options.ts'
 import { encodeReasoning } from './reasoning.ts'
 import { planFormat } from './response-format.ts'
 import { demandsCall, encodeTools } from './tools.ts'
@@ -35,11 +35,7 @@ export function encodeRequest(request: ModelRequest, target: ChatTarget): Encode
   dropped.push(...tools.dropped)
 
   const conversation = foldTurns(request, {
-    callIds: {
-      pattern: compiled(options.tool_ids.pattern),
-      max: options.tool_ids.max,
-      ...(options.tool_ids.length === undefined ? {} : { length: options.tool_ids.length }),
-    },
+    callIds: callIdsFor(target),
     names: tools.names,
     laterSystem: options.system_role === 'first-only' ? 'user-text' : 'in-place',
     alternate: options.alternating_roles,

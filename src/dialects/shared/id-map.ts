@@ -18,6 +18,8 @@ export interface IdRule {
   readonly max: number
   /** Ids must have exactly this many characters. */
   readonly length?: number
+  /** Ids that are taken whatever the rest says. */
+  readonly also?: RegExp
 }
 
 export type MapId = (publicId: string, occurrence: number) => string
@@ -30,7 +32,8 @@ export function createIdMap(rule: IdRule): MapId {
   const taken = new Map<string, string>()
   const known = new Map<string, string>()
   const accepts = (id: string): boolean =>
-    id !== '' && id.length <= rule.max && (rule.length === undefined || id.length === rule.length) && rule.pattern.test(id)
+    rule.also?.test(id) === true ||
+    (id !== '' && id.length <= rule.max && (rule.length === undefined || id.length === rule.length) && rule.pattern.test(id))
 
   return (publicId, occurrence) => {
     const source = occurrence === 0 ? publicId : `${publicId}#${occurrence}`

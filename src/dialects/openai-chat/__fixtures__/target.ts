@@ -8,6 +8,7 @@ export interface TargetOverrides {
   readonly options?: Parameters<typeof openAiChatOptions.parse>[0]
   readonly supports?: readonly Parameter[]
   readonly scope?: string
+  readonly upstreamModel?: string
   readonly stream?: boolean
   readonly maxOutputTokens?: number
   readonly media?: Target['media']
@@ -18,11 +19,11 @@ const SUPPORTS: readonly Parameter[] = [
 ]
 
 /** An endpoint of a server nothing is known of, but for what a test declares. */
-export function chatTarget({ options = {}, supports = SUPPORTS, scope = 'acme', stream = true, maxOutputTokens, media }: TargetOverrides = {}): Target<OpenAiChatOptions> {
+export function chatTarget({ options = {}, supports = SUPPORTS, upstreamModel = 'small-1', scope = 'acme', stream = true, maxOutputTokens, media }: TargetOverrides = {}): Target<OpenAiChatOptions> {
   return {
     provider: 'acme',
     providerName: 'Acme',
-    upstreamModel: 'small-1',
+    upstreamModel,
     options: openAiChatOptions.parse(options),
     supports: new Set(supports),
     contextLength: 128_000,
