@@ -329,6 +329,21 @@ describe('tools', () => {
   })
 })
 
+describe('the schema of a function', () => {
+  const members = { url: { type: 'string' }, id: { type: 'string' } }
+  const parameters = { type: 'object', oneOf: [{ properties: { url: members.url }, required: ['url'] }, { properties: { id: members.id } }] }
+  const declared = (overrides: TargetOverrides): unknown => {
+    const [tools] = encode({ tools: [{ type: 'function', name: 'f', parameters }] }, overrides).body['tools'] as [{ functionDeclarations: unknown[] }]
+    return tools.functionDeclarations[0]
+  }
+  it('is an object at its top, and keeps its members, in either form', () => {
+    expect(declared({})).toMatchObject({ name: 'f', parametersJsonSchema: { type: 'object', properties: members } })
+    expect(declared({ options: { schemas: 'openapi' } })).toMatchObject({
+      parameters: { type: 'OBJECT', properties: { url: { type: 'STRING' }, id: { type: 'STRING' } } },
+    })
+  })
+})
+
 describe('the number of words to choose among', () => {
   it('is sent where there is one: zero means none, and is out of range here', () => {
     expect(encode({ top_k: 40 }).body['generationConfig']).toMatchObject({ topK: 40 })

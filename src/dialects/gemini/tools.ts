@@ -2,6 +2,7 @@ import type { Target } from '../../core/dialect.ts'
 import type { JsonObject, Tool } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { isObject } from '../shared/json.ts'
+import { objectAtTop } from '../shared/sanitize-schema.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { FlatTool, FlatTools } from '../shared/tools.ts'
 import { Unfolding } from '../shared/unfolding.ts'
@@ -86,8 +87,9 @@ export function encodeTools(
 
 function declaration(tool: FlatTool, options: GeminiOptions, unfolding: Unfolding): JsonObject {
   const described = { name: tool.name, description: tool.description ?? '' }
-  if (options.schemas === 'json-schema') return { ...described, parametersJsonSchema: fitJsonSchema(tool.parameters) }
-  const parameters = toOpenApiSchema(tool.parameters, unfolding)
+  const schema = objectAtTop(tool.parameters, unfolding)
+  if (options.schemas === 'json-schema') return { ...described, parametersJsonSchema: fitJsonSchema(schema) }
+  const parameters = toOpenApiSchema(schema, unfolding)
   // An object without members is refused there; without parameters the function takes none.
   return parameters['properties'] === undefined ? described : { ...described, parameters }
 }

@@ -366,6 +366,15 @@ describe('web search', () => {
   })
 })
 
+describe('the schema of a function', () => {
+  it('is an object at its top and nothing else, for which all functions would be refused', () => {
+    const members = { url: { type: 'string' }, id: { type: 'string' } }
+    const parameters = { type: 'object', anyOf: [{ properties: { url: members.url }, required: ['url'] }, { properties: { id: members.id } }] }
+    const { body } = encode({ tools: [{ type: 'function', name: 'f', parameters, strict: true }] }, { options: { strict_tools: true } })
+    expect(body['tools']).toEqual([{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: members } } }])
+  })
+})
+
 describe('ids of calls', () => {
   const call = (id: string): InputItem[] => [
     { type: 'function_call', call_id: id, name: 'get_weather', arguments: '{}' },

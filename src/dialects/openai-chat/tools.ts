@@ -4,8 +4,10 @@ import type { ModelRequest } from '../../core/request.ts'
 import { cacheMark } from '../shared/cache-mark.ts'
 import { withAnswerTool } from '../shared/format-plan.ts'
 import type { FormatPlan } from '../shared/format-plan.ts'
+import { objectAtTop } from '../shared/sanitize-schema.ts'
 import { isForced, NOT_FORCED, onlyChosen } from '../shared/tool-choice.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
+import { Unfolding } from '../shared/unfolding.ts'
 import { forcedToolsFor, type OpenAiChatOptions } from './options.ts'
 
 type ChatTarget = Target<OpenAiChatOptions>
@@ -18,7 +20,8 @@ export function encodeTools(flat: FlatTools, format: FormatPlan, request: ModelR
   const { answers, ...wanted } = withAnswerTool(flat.tools, flat.choice, format.answerTool)
   const { tools, choice } = possibleChoice(wanted, target, dropped)
   if (tools.length === 0) return {}
-  const body: Offered = { tools: tools.map((tool) => encodeTool(tool, options)) }
+  const unfolding = new Unfolding()
+  const body: Offered = { tools: tools.map((tool) => encodeTool(tool, options, unfolding)) }
   // Free choice is what happens anyway: not worth a field where others of its values are refused.
   if (choice !== undefined && (choice.mode !== 'auto' || forcedToolsFor(target) === undefined)) {
     if (supports.has('tool_choice')) body['tool_choice'] = encodeChoice(choice, options)
@@ -53,14 +56,17 @@ function possibleChoice({ tools, choice }: Offer, target: ChatTarget, dropped: s
 /** Whether what is offered demands a call. */
 export const demandsCall = ({ tool_choice: choice }: Body): boolean => choice !== undefined && choice !== 'auto' && choice !== 'none'
 
-function encodeTool(tool: FlatTool, options: OpenAiChatOptions): JsonObject {
+function encodeTool(tool: FlatTool, options: OpenAiChatOptions, unfolding: Unfolding): JsonObject {
+  const parameters = objectAtTop(tool.parameters, unfolding)
+  // What was folded holds more than a strict schema may.
+  const strict = parameters === tool.parameters ? tool.strict : undefined
   return {
     type: 'function',
     function: {
       name: tool.name,
       ...(tool.description === undefined ? {} : { description: tool.description }),
-      parameters: tool.parameters,
-      ...(options.strict_tools && tool.strict !== undefined ? { strict: tool.strict } : {}),
+      parameters,
+      ...(options.strict_tools && strict !== undefined ? { strict } : {}),
     },
     ...(options.cache_breakpoints ? cacheMark(tool, true) : {}),
   }

@@ -27,3 +27,28 @@ it.each([
   expect(encode(['tools'])).not.toHaveProperty('tools')
   expect([...dropped]).toEqual(left)
 })
+
+const ways = { type: 'object', anyOf: [{ properties: { url: { type: 'string' } }, required: ['url'] }, { properties: { id: { type: 'string' } } }] }
+const both = { type: 'object', properties: { url: { type: 'string' }, id: { type: 'string' } } }
+const referring = { $ref: '#/definitions/a', definitions: { a: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] } } }
+
+it.each([
+  ['a choice of schemas', ways, both],
+  ['a reference', referring, { type: 'object', properties: { id: { type: 'string' } }, required: ['id'], definitions: referring.definitions }],
+  ['what it may not be', { ...both, not: { required: ['url', 'id'] } }, both],
+  ['null', { ...both, type: ['object', 'null'] }, both],
+])(
+  'at its top, the schema of a function is an object and nothing else, for which all functions would be refused: %s',
+  (_name, parameters, expected) => {
+    const encoded = (strict: boolean | undefined) =>
+      encodeTools(
+        { input: [], tools: [{ type: 'function', name: 'f', parameters, ...(strict === undefined ? {} : { strict }) }] },
+        responsesOptions.parse({}),
+        new Set(['tools']),
+        new Set(),
+      ).tools
+    // It is not what was said to be strict, and nothing said means strict.
+    for (const strict of [true, false, undefined])
+      expect(encoded(strict)).toEqual([{ type: 'function', name: 'f', parameters: expected, strict: false }])
+  },
+)

@@ -4,9 +4,11 @@ import type { CustomTool, FunctionTool, JsonObject, Tool, ToolChoice } from '../
 import type { ModelRequest } from '../../core/request.ts'
 import { functionParameters } from '../shared/function-parameters.ts'
 import { asString, isObject } from '../shared/json.ts'
+import { objectAtTop } from '../shared/sanitize-schema.ts'
 import { COMMON_TOOL_NAMES, createToolNames } from '../shared/tool-names.ts'
 import type { ToolNames } from '../shared/tool-names.ts'
 import { flattenTools } from '../shared/tools.ts'
+import { Unfolding } from '../shared/unfolding.ts'
 import type { ResponsesOptions } from './options.ts'
 import { encodeWebSearch, isWebSearch } from './web-search.ts'
 
@@ -69,21 +71,25 @@ export function toolNames(request: ModelRequest, options: ResponsesOptions): Too
   return request.tools === undefined || request.tools.length === 0 ? NO_NAMES : nameTools(listTools(request, options, new Set()), options)
 }
 
-function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOptions): JsonObject {
+function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOptions, unfolding: Unfolding): JsonObject {
   // The Anthropic family's cache marks have their own meaning elsewhere; here they are unknown fields.
   const {
-    strict,
+    strict: wanted,
     defer_loading,
     cache_control: _,
     prompt_cache_breakpoint: __,
     ...rest
   } = tool as FunctionTool & { readonly cache_control?: unknown }
+  const listed = functionParameters(tool.parameters)
+  const parameters = objectAtTop(listed, unfolding)
+  // What was folded holds more than a strict schema may, and strict is what silence means.
+  const strict = parameters === listed ? wanted : false
   const keepStrict = strict !== undefined && (options.strict === 'forward' || (options.strict === 'only-true' && strict === true))
   const keepDeferred = defer_loading !== undefined && acceptsBuiltin('tool_search', options.builtin_tools)
   return {
     ...rest,
     name,
-    parameters: functionParameters(tool.parameters),
+    parameters,
     ...(keepStrict ? { strict } : {}),
     ...(keepDeferred ? { defer_loading } : {}),
   }
@@ -95,10 +101,10 @@ function encodeWrapped(tool: CustomTool, name: string, options: ResponsesOptions
   return { type: 'function', ...flat, name, ...(options.strict === 'forward' ? { strict: false } : {}) }
 }
 
-function encodeTool(entry: Listed, names: ToolNames, options: ResponsesOptions, dropped: Set<string>): JsonObject {
+function encodeTool(entry: Listed, names: ToolNames, options: ResponsesOptions, dropped: Set<string>, unfolding: Unfolding): JsonObject {
   if (entry.kind === 'verbatim') return isWebSearch(entry.tool) ? encodeWebSearch(entry.tool, options, dropped) : { ...entry.tool }
   const name = names.upstream(entry.tool.name, entry.namespace)
-  if (!isCustomTool(entry.tool)) return encodeFunction(entry.tool, name, options)
+  if (!isCustomTool(entry.tool)) return encodeFunction(entry.tool, name, options, unfolding)
   const { prompt_cache_breakpoint: _, ...tool } = entry.tool
   return options.custom_tools ? { ...tool, name } : encodeWrapped(tool, name, options)
 }
@@ -114,9 +120,10 @@ export function encodeTools(request: ModelRequest, options: ResponsesOptions, su
   const listed = listTools(request, options, dropped)
   const names = nameTools(listed, options)
   const seen = new Set<string>()
+  const unfolding = new Unfolding()
   // The same function twice is refused; the first one stands.
   const tools = listed
-    .map((entry) => encodeTool(entry, names, options, dropped))
+    .map((entry) => encodeTool(entry, names, options, dropped, unfolding))
     .filter((tool) => {
       const name = asString(tool['name'])
       if (name === undefined || (tool['type'] !== 'function' && tool['type'] !== 'custom')) return true

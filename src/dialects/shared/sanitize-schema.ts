@@ -147,6 +147,17 @@ export function toolInputSchema(parameters: JsonObject, unfolding: Unfolding): J
   }
 }
 
+/**
+ * The same for servers that take no other statement about the whole at the top either (`Invalid schema for function`), nor a reference in
+ * its place: one such tool has all of them refused.
+ */
+export function objectAtTop(parameters: JsonObject, unfolding: Unfolding): JsonObject {
+  const schema = toolInputSchema(parameters, unfolding)
+  if (schema['not'] === undefined && schema['enum'] === undefined) return schema
+  const { not: _not, enum: _enum, ...rest } = schema
+  return rest
+}
+
 interface Folded {
   readonly properties: JsonObject
   readonly required: readonly string[]
