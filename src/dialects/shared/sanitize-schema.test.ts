@@ -48,7 +48,7 @@ describe('the input of a tool', () => {
     const $defs = { b }
     expect(toolInputSchema({ anyOf: [a, { $ref: '#/$defs/b' }], $defs }, new Unfolding())).toEqual({
       type: 'object',
-      properties: { x: { type: 'string' }, y: {}, z: {} },
+      properties: { x: { anyOf: [{ type: 'string' }, { type: 'number' }] }, y: {}, z: {} },
       required: ['x'],
       $defs,
     })
@@ -62,9 +62,28 @@ describe('the input of a tool', () => {
     expect(spent(...times(1_000, () => bomb))).toBeLessThan(500)
   })
 
+  it('lets a member be what any branch has it, above all the one that tells the branches apart', () => {
+    const branch = (kind: string, more: JsonObject): JsonObject => ({
+      properties: { kind: { const: kind }, name: { type: 'string' }, ...more },
+      required: ['kind', ...Object.keys(more)],
+    })
+    const oneOf = [branch('file', { path: { type: 'string' } }), branch('page', { url: { type: 'string' } })]
+    expect(toolInputSchema({ oneOf }, new Unfolding())).toEqual({
+      type: 'object',
+      properties: {
+        kind: { anyOf: [{ const: 'file' }, { const: 'page' }] },
+        name: { type: 'string' },
+        path: { type: 'string' },
+        url: { type: 'string' },
+      },
+      required: ['kind'],
+    })
+  })
+
   it('costs what its branches cost, not their square', () => {
     const branches = times(30_000, (n) => ({ properties: { [`p${n}`]: {} }, required: [`p${n}`] }))
     for (const keyword of ['allOf', 'anyOf']) expect(spent({ type: 'object', [keyword]: branches })).toBeLessThan(1_000)
+    expect(spent({ oneOf: times(30_000, (n) => ({ properties: { kind: { const: n } } })) })).toBeLessThan(1_000)
     const required = times(20_000, (n) => `p${n}`)
     expect(spent({ anyOf: [{ required }, { required: required.toReversed() }] })).toBeLessThan(500)
   })

@@ -184,10 +184,29 @@ function foldBranches(schema: unknown, scope: FoldScope, depth: number): Folded 
     const list = schema[keyword]
     if (!Array.isArray(list) || list.length === 0) continue
     const branches = list.map((branch) => foldBranches(branch, scope, depth + 1))
-    for (const branch of branches) add(branch.properties)
+    if (keyword === 'allOf') for (const branch of branches) add(branch.properties)
+    else add(choicesOf(branches))
     for (const name of keyword === 'allOf' ? branches.flatMap((branch) => branch.required) : requiredByAll(branches)) required.add(name)
   }
   return { properties, required: [...required] }
+}
+
+/** What each member may be: in one of several branches this, in another that, as the member that says which branch is meant. */
+function choicesOf(branches: readonly Folded[]): JsonObject {
+  const choices = new Map<string, unknown[]>()
+  for (const { properties } of branches) {
+    for (const name in properties) {
+      const known = choices.get(name)
+      if (known === undefined) choices.set(name, [properties[name]])
+      else known.push(properties[name])
+    }
+  }
+  return Object.fromEntries([...choices].map(([name, schemas]) => [name, schemas.length === 1 ? schemas[0] : anyOfThese(schemas)]))
+}
+
+function anyOfThese(schemas: readonly unknown[]): unknown {
+  const different = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()]
+  return different.length === 1 ? different[0] : { anyOf: different }
 }
 
 function requiredByAll(branches: readonly Folded[]): string[] {
