@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../core/item.ts'
+import { soundSchema } from './sound-schema.ts'
 
 const NOTHING: JsonObject = { type: 'object', properties: {} }
 
@@ -11,7 +12,8 @@ const ELSEWHERE = ['$ref', 'anyOf', 'oneOf', 'allOf', 'not', 'if', 'enum', 'cons
  */
 export function functionParameters(parameters: JsonObject | null | undefined): JsonObject {
   if (parameters == null) return NOTHING
-  const { type, properties } = parameters
-  const isObject = (type == null || type === 'object') && ELSEWHERE.every((keyword) => parameters[keyword] === undefined)
-  return !isObject || (type === 'object' && properties !== undefined) ? parameters : { ...parameters, type: 'object', properties: properties ?? {} }
+  const sound = soundSchema(parameters)
+  const { type, properties } = sound
+  const isObject = (type == null || type === 'object') && ELSEWHERE.every((keyword) => sound[keyword] === undefined)
+  return !isObject || (type === 'object' && properties !== undefined) ? sound : { ...sound, type: 'object', properties: properties ?? {} }
 }

@@ -27,6 +27,8 @@ describe('the schema of an answer', () => {
       items: { anyOf: [{ type: 'string', description: 'Constraints: minLength: 2' }, closed, { type: 'null' }] },
       description: 'Constraints: the first 2 items come in the order of items.anyOf',
     })
+    expect(sanitizeSchema({ ...tuple, items: {} })).toEqual(sanitizeSchema(tuple))
+    expect(sanitizeSchema({ type: 'array', items: {} })).toEqual({ type: 'array' })
     expect(sanitizeSchema({ ...tuple, items: false })['items']).toMatchObject({ anyOf: [{ type: 'string' }, closed] })
   })
 

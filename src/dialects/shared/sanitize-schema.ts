@@ -64,7 +64,7 @@ function sanitize(schema: unknown, depth: number): unknown {
   const out: { [keyword: string]: unknown } = {}
   const told: string[] = []
   for (const [keyword, value] of Object.entries(schema)) {
-    if (HANDLED_APART.has(keyword)) continue
+    if (HANDLED_APART.has(keyword) || (keyword === 'items' && saysNothing(value))) continue
     if (isRefused(keyword, value)) told.push(`${keyword}: ${JSON.stringify(value)}`)
     else out[keyword === 'oneOf' ? 'anyOf' : keyword] = sanitizeKeyword(keyword, value, depth + 1)
   }
@@ -75,7 +75,7 @@ function sanitize(schema: unknown, depth: number): unknown {
   const first = schema['prefixItems']
   if (Array.isArray(first)) {
     const { items } = schema
-    const further: readonly unknown[] = Array.isArray(items) ? items : isObject(items) ? [items] : []
+    const further: readonly unknown[] = Array.isArray(items) ? items : isObject(items) && !saysNothing(items) ? [items] : []
     out['items'] = { anyOf: [...(first as readonly unknown[]), ...further].map((each) => sanitize(each, depth + 1)) }
     told.push(`the first ${first.length} items come in the order of items.anyOf`)
   }
@@ -86,6 +86,9 @@ function sanitize(schema: unknown, depth: number): unknown {
   }
   return { ...out, ...definitionsOf(schema, depth) }
 }
+
+/** Items may be anything: as good as unsaid. */
+const saysNothing = (items: unknown): boolean => isObject(items) && Object.keys(items).length === 0
 
 function isRefused(keyword: string, value: unknown): boolean {
   if (keyword === 'format') return !FORMATS.has(String(value))

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../core/item.ts'
+import { soundSchema } from './sound-schema.ts'
+
+const TEXT = { type: 'string' }
+
+describe('a schema that providers refuse as none', () => {
+  it.each<[string, JsonObject, JsonObject]>([
+    ['a list of anything', { type: 'array' }, { type: 'array', items: {} }],
+    ['the same, or nothing', { type: ['array', 'null'] }, { type: ['array', 'null'], items: {} }],
+    ['a tuple', { type: 'array', prefixItems: [TEXT, TEXT] }, { type: 'array', prefixItems: [TEXT, TEXT], items: {} }],
+    ['a tuple of an older draft', { type: 'array', items: [TEXT], minItems: 1 }, { type: 'array', prefixItems: [TEXT], items: {}, minItems: 1 }],
+    ['the same, and no more', { type: 'array', items: [TEXT], additionalItems: false }, { type: 'array', prefixItems: [TEXT], items: false }],
+    ['a bound of an older draft', { minimum: 0, exclusiveMinimum: true }, { exclusiveMinimum: 0 }],
+    ['the same, as it is by itself', { maximum: 9, exclusiveMaximum: false }, { maximum: 9 }],
+    ['no members, as PHP writes it', { type: 'object', properties: [] }, { type: 'object', properties: {} }],
+    ['a member that says itself that it is required', { ...TEXT, required: true }, TEXT],
+    ['a type of some language', { type: 'any', description: 'd' }, { description: 'd' }],
+    ['a choice of nothing', { ...TEXT, enum: [] }, TEXT],
+  ])('says the same in words they take: %s', (_name, given, expected) => {
+    expect(soundSchema(given)).toEqual(expected)
+    expect(soundSchema({ type: 'object', properties: { a: given }, required: ['a'] })).toMatchObject({ properties: { a: expected }, required: ['a'] })
+    for (const keyword of ['anyOf', 'oneOf', 'allOf', 'prefixItems'])
+      expect(soundSchema({ [keyword]: [TEXT, given] })[keyword]).toEqual([TEXT, expected])
+    for (const keyword of ['items', 'additionalProperties', 'not']) expect(soundSchema({ [keyword]: given })[keyword]).toEqual(expected)
+    for (const keyword of ['$defs', 'definitions', 'patternProperties'])
+      expect(soundSchema({ [keyword]: { a: given } })[keyword]).toEqual({ a: expected })
+  })
+
+  it('keeps what is sound as the object it is, members named like keywords included', () => {
+    const schema = {
+      type: 'object',
+      properties: { type: { type: 'array', items: TEXT }, items: { enum: [1] }, required: { type: 'boolean' }, properties: { minimum: 1 } },
+      required: ['type'],
+      additionalProperties: false,
+      examples: [{ type: 'array' }],
+      default: { type: 'array' },
+    }
+    expect(soundSchema(schema)).toBe(schema)
+  })
+
+  it('ends where it is deeper than anybody means', () => {
+    let deep: JsonObject = { type: 'array' }
+    for (let level = 0; level < 5_000; level++) deep = { items: deep }
+    expect(soundSchema(deep)).toBe(deep)
+  })
+})
