@@ -255,6 +255,21 @@ describe('strict tools', () => {
   })
 })
 
+describe('members of a tool whose names are not taken', () => {
+  it('are told in its description, and it is not strict', () => {
+    const parameters = { type: 'object', properties: { id: { type: 'string' }, 'filter[id]': { type: 'string' } }, additionalProperties: false }
+    const tool = { type: 'function' as const, name: 'f', description: 'Lists.', parameters, strict: true }
+    const { body, dropped } = encode({ tools: [tool] }, { options: { strict_tools: true } })
+    const [sent] = body['tools'] as JsonObject[]
+    expect(sent).toEqual({
+      name: 'f',
+      description: expect.stringMatching(/^Lists\.\n\n.*\n\{"properties":\{"filter\[id\]":\{"type":"string"\}\}\}$/),
+      input_schema: { type: 'object', properties: { id: { type: 'string' } } },
+    })
+    expect(dropped).toEqual(['tools: strict, for the names of members'])
+  })
+})
+
 describe('thinking', () => {
   const adaptive = { thinking: 'adaptive', thinking_display: 'summarized', efforts: ['low', 'medium', 'high', 'max'] } as const
   it.each<[string, ReasoningOptions, TargetOverrides['options'], object]>([

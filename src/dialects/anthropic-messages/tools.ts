@@ -3,6 +3,7 @@ import { MAX_TOOL_CALLS, type ModelRequest } from '../../core/request.ts'
 import { ANSWER_NAMES, withAnswerTool } from '../shared/format-plan.ts'
 import type { FormatPlan } from '../shared/format-plan.ts'
 import { asString, isObject } from '../shared/json.ts'
+import { NOT_STRICT, noted, takenMembers } from '../shared/member-names.ts'
 import { sanitizeSchema, toolInputSchema } from '../shared/sanitize-schema.ts'
 import { Unfolding } from '../shared/unfolding.ts'
 import { isForced, NOT_FORCED, onlyChosen } from '../shared/tool-choice.ts'
@@ -162,15 +163,17 @@ function encodeFunctions(functions: readonly FlatTool[], target: MessagesTarget,
   const tooMany = functions.filter(({ strict }) => strict === true).length > MAX_STRICT_TOOLS
   if (known && tooMany) dropped.push('tools: strict, for there are too many')
   const unfolding = new Unfolding()
-  return functions.map((tool) => encodeTool(tool, target, known && !tooMany, unfolding))
+  return functions.map((tool) => encodeTool(tool, target, known && !tooMany, unfolding, dropped))
 }
 
-function encodeTool(tool: FlatTool, target: MessagesTarget, strictTools: boolean, unfolding: Unfolding): JsonObject {
-  const schema = toolInputSchema(tool.parameters, unfolding)
-  const strict = strictTools && tool.strict === true
+function encodeTool(tool: FlatTool, target: MessagesTarget, strictTools: boolean, unfolding: Unfolding, dropped: string[]): JsonObject {
+  const { schema, note } = takenMembers(toolInputSchema(tool.parameters, unfolding))
+  const strict = strictTools && tool.strict === true && note === undefined
+  if (strictTools && tool.strict === true && !strict) dropped.push(NOT_STRICT)
+  const description = noted(tool.description, note)
   return {
     name: tool.name,
-    ...(tool.description === undefined ? {} : { description: tool.description }),
+    ...(description === undefined ? {} : { description }),
     input_schema: strict ? sanitizeSchema(schema) : schema,
     ...(strict ? { strict: true } : {}),
     ...markOf(tool, target),

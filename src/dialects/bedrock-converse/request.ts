@@ -56,7 +56,7 @@ export function encodeRequest(request: ModelRequest, target: BedrockTarget): Enc
     dropped,
   )
   finishPrefill(messages, traits.prefill === 'always' || (traits.prefill === 'without-reasoning' && !reasoning.on), dropped)
-  const tools = toolList(offer, request.tool_choice === 'none' ? [] : systemTools, traits, cache)
+  const tools = toolList(offer, request.tool_choice === 'none' ? [] : systemTools, traits, cache, dropped)
   placeCachePoints(tools, system, messages, cache)
   const additional = additionalFields(request, target, traits, reasoning, offer, dropped)
   const body: Body = {

@@ -49,6 +49,15 @@ describe('the input of a tool', () => {
     const named = { $schema: 'http://json-schema.org/draft-07/schema#', $id: 'https://example.com/f', type: 'object', properties: { $id: {} } }
     expect(input(named, NOVA)).toEqual({ type: 'object', properties: { $id: {} } })
   })
+  it('names only members whose names Claude takes, and tells it of the others', () => {
+    const parameters = { type: 'object', properties: { id: {}, 'Account Number': { type: 'string' } } }
+    expect(spec(parameters, CLAUDE, true)).toEqual({
+      name: 'f',
+      description: expect.stringContaining('{"properties":{"Account Number":{"type":"string"}}}'),
+      inputSchema: { json: { type: 'object', properties: { id: {} } } },
+    })
+    expect(input(parameters, NOVA)).toEqual(parameters)
+  })
   it('of strict tools is cut down to what they know', () => {
     const parameters = { type: 'object', properties: { a: { type: 'integer', minimum: 1 } }, required: ['a'] }
     expect(spec(parameters, CLAUDE, true)).toMatchObject({

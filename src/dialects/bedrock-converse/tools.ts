@@ -2,6 +2,7 @@ import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { ANSWER_NAMES, withAnswerTool } from '../shared/format-plan.ts'
 import type { FormatPlan } from '../shared/format-plan.ts'
+import { NOT_STRICT, noted, takenMembers } from '../shared/member-names.ts'
 import { sanitizeSchema, toolInputSchema } from '../shared/sanitize-schema.ts'
 import { Unfolding } from '../shared/unfolding.ts'
 import { COMMON_TOOL_NAMES } from '../shared/tool-names.ts'
@@ -72,17 +73,10 @@ function withStubs(tools: readonly FlatTool[], called: readonly string[]): reado
 }
 
 /** What is offered, with points behind what is marked where the model takes them here. */
-export function toolList({ tools }: Offer, systemTools: readonly string[], traits: ModelTraits, cache: CachePlan): JsonObject[] {
+export function toolList({ tools }: Offer, systemTools: readonly string[], traits: ModelTraits, cache: CachePlan, dropped: string[]): JsonObject[] {
   const unfolding = new Unfolding()
   const specs = tools.flatMap((tool): JsonObject[] => [
-    {
-      toolSpec: {
-        name: tool.name,
-        ...(tool.description === undefined ? {} : { description: tool.description }),
-        inputSchema: { json: inputSchema(tool, traits, unfolding) },
-        ...(isStrict(tool, traits) ? { strict: true } : {}),
-      },
-    },
+    { toolSpec: toolSpec(tool, traits, unfolding, dropped) },
     ...(traits.cache_tools ? cachePointOf(tool, cache) : []),
   ])
   return [...specs, ...systemTools.map((name) => ({ systemTool: { name } }))]
@@ -95,15 +89,26 @@ export function toolConfig(list: readonly JsonObject[], { tools, choice, nativeC
   return { toolConfig: { tools: list, ...chosen } }
 }
 
-const isStrict = (tool: FlatTool, traits: ModelTraits): boolean => traits.strict_tools && tool.strict === true
-
 /** The service wants an object at the top, and nothing but one; models that want closed schemas take no choice of them there either. */
-function inputSchema(tool: FlatTool, traits: ModelTraits, unfolding: Unfolding): JsonObject {
-  // What names the schema says nothing of the input, and some of these models refuse keys they do not know.
-  const { $schema: _dialect, $id: _id, ...parameters } = tool.parameters
-  if (!traits.closed_schemas) return { ...parameters, type: 'object' }
-  const schema = toolInputSchema(tool.parameters, unfolding)
-  return isStrict(tool, traits) ? sanitizeSchema(schema) : schema
+function toolSpec(tool: FlatTool, traits: ModelTraits, unfolding: Unfolding, dropped: string[]): JsonObject {
+  const { name, description } = tool
+  if (!traits.closed_schemas) {
+    // What names the schema says nothing of the input, and some of these models refuse keys they do not know.
+    const { $schema: _dialect, $id: _id, ...parameters } = tool.parameters
+    const strict = traits.strict_tools && tool.strict === true ? { strict: true } : {}
+    return { name, ...(description === undefined ? {} : { description }), inputSchema: { json: { ...parameters, type: 'object' } }, ...strict }
+  }
+  const { schema, note } = takenMembers(toolInputSchema(tool.parameters, unfolding))
+  const wanted = traits.strict_tools && tool.strict === true
+  const strict = wanted && note === undefined
+  if (wanted && !strict) dropped.push(NOT_STRICT)
+  const told = noted(description, note)
+  return {
+    name,
+    ...(told === undefined ? {} : { description: told }),
+    inputSchema: { json: strict ? sanitizeSchema(schema) : schema },
+    ...(strict ? { strict: true } : {}),
+  }
 }
 
 function encodeChoice(choice: FlatChoice, traits: ModelTraits): JsonObject {

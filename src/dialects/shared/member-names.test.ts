@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { takenMembers } from './member-names.ts'
+
+const TEXT = { type: 'string' }
+
+it('members whose names are not taken are told to the model, and no schema forbids them', () => {
+  const long = 'x'.repeat(65)
+  const properties = { id: TEXT, 'a.b-c_1': TEXT, 'filter[id]': { type: 'string', maxLength: 3 }, $top: TEXT, [long]: TEXT }
+  expect(takenMembers({ type: 'object', properties, required: ['$top', 'id'], additionalProperties: false, $defs: { a: TEXT } })).toEqual({
+    schema: { type: 'object', properties: { id: TEXT, 'a.b-c_1': TEXT }, required: ['id'], $defs: { a: TEXT } },
+    note:
+      'It also takes members of these names, exactly as they are written, under this JSON schema:\n' +
+      JSON.stringify({ properties: { 'filter[id]': { type: 'string', maxLength: 3 }, $top: TEXT, [long]: TEXT }, required: ['$top'] }),
+  })
+})
+
+it('what is taken stays as it is, and so do names further in', () => {
+  for (const schema of [{ type: 'object' }, { type: 'object', properties: { a: { type: 'object', properties: { 'b c': TEXT } } }, required: ['a'] }])
+    expect(takenMembers(schema)).toEqual({ schema })
+})
