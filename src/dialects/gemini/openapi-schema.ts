@@ -1,5 +1,6 @@
 import { isObject } from '../shared/json.ts'
 import type { Unfolding } from '../shared/unfolding.ts'
+import { resolve } from './schema-pointer.ts'
 
 type Json = { readonly [key: string]: unknown }
 type Draft = { [key: string]: unknown }
@@ -67,26 +68,6 @@ function reference(node: Json, ref: string, scope: Scope, depth: number): Draft 
   const found = scope.open.includes(ref) ? undefined : resolve(scope.root, ref)
   if (found === undefined || !scope.unfolding.takes(found)) return { type: 'OBJECT', ...description }
   return { ...convert(found, { ...scope, open: [...scope.open, ref] }, depth + 1), ...description }
-}
-
-/** Only pointers into the same schema; a foreign address cannot be followed. */
-function resolve(root: Json, ref: string): Json | undefined {
-  if (!ref.startsWith('#')) return undefined
-  let at: unknown = root
-  for (const step of ref.slice(1).split('/').slice(1)) {
-    const key = decodeStep(step)
-    at = (isObject(at) && Object.hasOwn(at, key)) || Array.isArray(at) ? (at as Json)[key] : undefined
-  }
-  return isObject(at) ? at : undefined
-}
-
-function decodeStep(step: string): string {
-  const plain = step.replaceAll('~1', '/').replaceAll('~0', '~')
-  try {
-    return decodeURIComponent(plain)
-  } catch {
-    return plain
-  }
 }
 
 /** One schema of a conjunction: members together, the rest by the last that says it. */

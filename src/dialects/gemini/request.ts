@@ -179,7 +179,7 @@ function planFormat(request: ModelRequest, { options, supports }: GeminiTarget, 
     const schema =
       options.schemas === 'openapi'
         ? { responseSchema: toOpenApiSchema(format.schema, new Unfolding()) }
-        : { responseJsonSchema: fitJsonSchema(format.schema) }
+        : { responseJsonSchema: fitJsonSchema(format.schema, new Unfolding()) }
     return { native: { responseMimeType: 'application/json', ...schema } }
   }
   return askForFormat(format)

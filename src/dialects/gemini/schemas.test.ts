@@ -14,18 +14,21 @@ type Json = { readonly [key: string]: unknown }
 describe('JSON Schema', () => {
   it('keeps everything but what stands beside a reference', () => {
     expect(
-      fitJsonSchema({
-        $schema: 'x',
-        type: 'object',
-        additionalProperties: false,
-        properties: {
-          type: { type: ['string', 'null'] },
-          $ref: { const: 1 },
-          a: { $ref: '#/definitions/A', description: 'd', title: 't', nullable: true },
+      fitJsonSchema(
+        {
+          $schema: 'x',
+          type: 'object',
+          additionalProperties: false,
+          properties: {
+            type: { type: ['string', 'null'] },
+            $ref: { const: 1 },
+            a: { $ref: '#/definitions/A', description: 'd', title: 't', nullable: true },
+          },
+          definitions: { A: { type: 'integer', minimum: 0 } },
+          default: { $ref: 'kept' },
         },
-        definitions: { A: { type: 'integer', minimum: 0 } },
-        default: { $ref: 'kept' },
-      }),
+        new Unfolding(),
+      ),
     ).toEqual({
       type: 'object',
       additionalProperties: false,
@@ -33,6 +36,41 @@ describe('JSON Schema', () => {
       $defs: { A: { type: 'integer', minimum: 0 } },
       default: { $ref: 'kept' },
     })
+  })
+})
+
+describe('references of a JSON Schema', () => {
+  const TEXT = { type: 'string' }
+  const fit = (schema: Json): Json => fitJsonSchema(schema, new Unfolding())
+
+  it('to definitions further in find them at the root, where the endpoint looks', () => {
+    const member = { $defs: { A: TEXT, B: { properties: { a: { $ref: '#/$defs/A' } } } }, anyOf: [{ $ref: '#/$defs/B' }, { type: 'null' }] }
+    expect(fit({ type: 'object', properties: { member } })['$defs']).toEqual({ A: TEXT, B: { properties: { a: { $ref: '#/$defs/A' } } } })
+  })
+  it('to any other place find what stands there as a definition, once', () => {
+    const schema = {
+      type: 'object',
+      properties: { a: { type: 'object', properties: { b: TEXT } }, c: { $ref: '#/properties/a' }, d: { items: { $ref: '#/properties/a' } } },
+      $defs: { shared0: TEXT },
+    }
+    expect(fit(schema)).toEqual({
+      type: 'object',
+      properties: { a: schema.properties.a, c: { $ref: '#/$defs/shared1' }, d: { items: { $ref: '#/$defs/shared1' } } },
+      $defs: { shared0: TEXT, shared1: schema.properties.a },
+    })
+  })
+  it('to nothing, or to somewhere else, are left out', () => {
+    const properties = { a: { $ref: '#/$defs/none', description: 'd' }, b: { $ref: 'https://example.com/schema' }, c: { $ref: '#' } }
+    expect(fit({ type: 'object', properties })['properties']).toEqual({ a: { description: 'd' }, b: {}, c: { $ref: '#' } })
+  })
+  it('cost no more than a request may', () => {
+    let deep: Json = { description: 'x'.repeat(100_000) }
+    const properties: Record<string, Json> = {}
+    for (let level = 0, path = '#/properties/deep'; level < 90; level++, path += '/properties/a') {
+      deep = { properties: { a: deep } }
+      properties[`p${level}`] = { $ref: path }
+    }
+    expect(JSON.stringify(fit({ properties: { deep, ...properties } })).length).toBeLessThan(2_000_000)
   })
 })
 
@@ -207,7 +245,7 @@ describe('any schema', () => {
   })
   it('loses nothing it needs in the newer form', () => {
     fc.assert(
-      fc.property(node, (schema) => void JSON.stringify(fitJsonSchema(schema))),
+      fc.property(node, (schema) => void JSON.stringify(fitJsonSchema(schema, new Unfolding()))),
       { numRuns: 500 },
     )
   })

@@ -88,7 +88,7 @@ export function encodeTools(
 function declaration(tool: FlatTool, options: GeminiOptions, unfolding: Unfolding): JsonObject {
   const described = { name: tool.name, description: tool.description ?? '' }
   const schema = objectAtTop(tool.parameters, unfolding)
-  if (options.schemas === 'json-schema') return { ...described, parametersJsonSchema: fitJsonSchema(schema) }
+  if (options.schemas === 'json-schema') return { ...described, parametersJsonSchema: fitJsonSchema(schema, unfolding) }
   const parameters = toOpenApiSchema(schema, unfolding)
   // An object without members is refused there; without parameters the function takes none.
   return parameters['properties'] === undefined ? described : { ...described, parameters }
