@@ -7,7 +7,8 @@ export const llamacpp: Provider = {
   env: { apiKey: ['LLAMACPP_API_KEY'], baseUrl: ['LLAMACPP_BASE_URL', 'LLAMA_CPP_BASE_URL'] },
   baseUrl: 'http://127.0.0.1:8080/v1',
   dialect: 'openai-chat',
-  options: { reasoning_style: 'template-kwargs', inline_images: true },
+  // An object in `tool_choice` is passed over.
+  options: { reasoning_style: 'template-kwargs', named_tool_choice: false, inline_images: true },
   dialectOptions: { 'openai-responses': LOCAL_RESPONSES },
   keyless: true,
   policies: { dataCollection: 'deny', zdr: true },

@@ -115,7 +115,10 @@ export const openAiChatOptions = z.strictObject({
     .describe(
       'How a JSON schema is asked for. `auto`: natively when the endpoint supports structured outputs, else as a JSON object with the schema in the prompt, else by the prompt alone. `tool`: by a forced tool.',
     ),
-
+  json_object: z
+    .enum(['native', 'schema'])
+    .default('native')
+    .describe('How a JSON object of no schema is asked for where formats are known. `schema`: by the schema of any object.'),
   formats_with_tools: z
     .boolean()
     .default(true)

@@ -18,23 +18,29 @@ type ChatTarget = Pick<Target<OpenAiChatOptions>, 'options' | 'upstreamModel' | 
 export function planFormat(request: ModelRequest, target: ChatTarget): FormatPlan {
   const format = request.text?.format
   if (format == null || format.type === 'text') return {}
-  const { supports } = target
+  const { supports, options } = target
   if (format.type === 'json_object') {
     if (!yieldsToTools(request, target) && (supports.has('response_format') || supports.has('structured_outputs')))
-      return { native: { type: 'json_object' }, ...jsonWord(request) }
+      return { native: options.json_object === 'schema' ? ANY_OBJECT : { type: 'json_object' }, ...jsonWord(request) }
     return askForFormat(format)
   }
   switch (schemaMode(request, target)) {
     case 'native':
       return { native: { type: 'json_schema', json_schema: nativeSchema(format) } }
     case 'json-object':
-      return { native: { type: 'json_object' }, instruction: schemaInstruction(format), note: 'text.format: schema asked for in the prompt' }
+      return {
+        native: options.json_object === 'schema' ? ANY_OBJECT : { type: 'json_object' },
+        instruction: schemaInstruction(format),
+        note: 'text.format: schema asked for in the prompt',
+      }
     case 'tool':
       return { answerTool: answerTool(format) }
     case 'prompt':
       return askForFormat(format)
   }
 }
+
+const ANY_OBJECT: JsonObject = { type: 'json_schema', json_schema: { name: 'object', schema: { type: 'object' } } }
 
 /** The tool whose calls are the answer of this request, if it has one. */
 export function answerToolName(request: ModelRequest, target: ChatTarget): string | undefined {

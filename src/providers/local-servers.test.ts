@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest'
+import type { Provider } from '../core/provider.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { openAiChat } from '../dialects/openai-chat/index.ts'
+import { jan } from './jan.ts'
+import { llamacpp } from './llamacpp.ts'
+import { llamafile } from './llamafile.ts'
+import { lmstudio } from './lmstudio.ts'
+
+/** The body sent to a model there. */
+function sent({ slug, name, options }: Provider, fields: Partial<ModelRequest>): Record<string, unknown> {
+  const { body } = openAiChat.encodeRequest(
+    { input: [{ type: 'message', role: 'user', content: 'q' }], ...fields },
+    {
+      provider: slug,
+      providerName: name,
+      upstreamModel: 'qwen3',
+      options: openAiChat.options.parse(options),
+      supports: new Set(openAiChat.supports),
+      contextLength: 32_000,
+      scope: slug,
+      stream: true,
+    },
+  )
+  return JSON.parse(body) as Record<string, unknown>
+}
+
+it.each([lmstudio, llamacpp, jan, llamafile])(
+  '$slug, which knows words of tool_choice only, is offered the one tool that has to be called',
+  (provider) => {
+    const tools = ['f', 'g'].map((name) => ({ type: 'function' as const, name }))
+    expect(sent(provider, { tools, tool_choice: { type: 'function', name: 'g' } })).toMatchObject({
+      tools: [{ function: { name: 'g' } }],
+      tool_choice: 'required',
+    })
+  },
+)
+
+it('lmstudio, which knows formats by schema only, is asked for a JSON object by the schema of any', () => {
+  const { response_format: format, messages } = sent(lmstudio, { text: { format: { type: 'json_object' } } })
+  expect(format).toEqual({ type: 'json_schema', json_schema: { name: 'object', schema: { type: 'object' } } })
+  expect(JSON.stringify(messages)).toContain('JSON')
+})
