@@ -41,7 +41,7 @@ function hasCode(facts: ErrorFacts, pattern: RegExp): boolean {
 }
 
 const CONTEXT_TEXT =
-  /prompt (?:is )?too long|(?:maximum|max(?:imum)? model|model'?s) context (?:length|window|size)|exceed\w* (?:the |its |this model'?s )?(?:available |max(?:imum)? )?context|context (?:length|window|size|limit)\w* (?:is |was |has been )?exceeded|exceeds the context window|max context length|too many (?:prompt |input )?tokens\b|input tokens exceeded|input token count.{0,40}exceeds|(?:length of (?:all )?messages|input (?:is|was|text|length|tokens?)|prompt length|number of input tokens).{0,60}(?:too long|exceeds? (?:the )?(?:max|model|limit|context))|larger than (?:the )?max(?:imum)? context|reduce the length of (?:the )?(?:messages|prompt|input|either)|total number of tokens.{0,60}exceed|does not fit (?:in|into) the context/i
+  /prompt (?:is )?too long|(?:maximum|max(?:imum)? model|model'?s) context (?:length|window|size)|exceed\w* (?:the |its |this model'?s )?(?:available |max(?:imum)? )?context|context (?:length|window|size|limit)\w* (?:is |was |has been )?exceed(?:ed|s)|exceeds the context window|max context length|too many (?:prompt |input )?tokens\b|input tokens exceeded|(?:input|prompt) token count.{0,40}exceeds|(?:length of (?:all )?messages|input (?:is|was|text|length|tokens?)|prompt length|number of input tokens).{0,60}(?:too long|exceeds? (?:the )?(?:max|model|limit|context))|larger than (?:the )?max(?:imum)? context|reduce the length of (?:the )?(?:messages|prompt|input|either)|total number of tokens.{0,60}exceed|does not fit (?:in|into) the context|exceed\w* model token limit|greater than the context (?:length|window|size)|context length of only \d|maximum prompt length is|prompt exceeds max(?:imum)? length|prompt tokens? too long|range of input length should be|exceeds? max message tokens|prompt_tokens\b.{0,40}max_seq_len|inputs\b.{0,3} must have less than \d+ tokens|prompt 超长/i
 
 const PAYMENT_TEXT =
   /insufficient[ _](?:account[ _])?(?:balance|credits?|funds|quota)|credit balance is too low|used all (?:of )?(?:your |its )?available credits|(?:monthly|hard) (?:spending|billing|usage) limit|spending limit|(?:requires?|need) more credits|(?:out of|not enough|no) credits?\b(?! (?:was|were|have been|has been) (?:charged|used|deducted))|billing (?:is )?not (?:active|enabled)|account (?:is )?(?:overdue|in arrears|not active)|arrearage|payment (?:is )?required|recharge|reached your (?:specified|monthly) (?:workspace )?(?:api )?usage limits?|organization has been disabled/i
@@ -50,7 +50,7 @@ const AUTH_TEXT =
   /(?:incorrect|invalid|wrong|missing|no|expired|revoked|malformed|bad) (?:or (?:missing|expired|invalid) )?(?:x-)?(?:api|subscription|authentication|authorization|auth|access|bearer)[ _-]?(?:key|token|header|credentials?)|api[ _-]?key (?:is |was )?(?:not valid|invalid|missing|expired|required|not found)|security token included in the request is|authentication (?:fails?|failed|error|is required|required)|request signature we calculated|invalid x-api-key|could not (?:authenticate|validate credentials)|you didn'?t provide an api key/i
 
 const POLICY_TEXT =
-  /content[ _](?:management |filter(?:ing)? )?polic(?:y|ies)|content[ _]?filter|(?:violat\w+|against|breach\w*) .{0,40}(?:usage (?:polic|guideline)|polic(?:y|ies)|guidelines|terms of (?:use|service)|safety)|(?:input|prompt|content|request|image|output) .{0,30}(?:flagged|blocked) .{0,20}(?:by|as|for|due|because)|\b(?:input|prompt|content|request|message)s? (?:was|were|has been|have been) flagged\b|safety (?:system|filter|check|reasons)|inappropriate content|responsible ?ai|prohibited content|data[ _]inspection|sensitive (?:content|words?)|content exists risk/i
+  /content[ _](?:management |filter(?:ing)? )?polic(?:y|ies)|content[ _]?filter|(?:violat\w+|against|breach\w*) .{0,40}(?:usage (?:polic|guideline)|polic(?:y|ies)|guidelines|terms of (?:use|service)|safety)|(?:input|prompt|content|request|image|output) .{0,30}(?:flagged|blocked) .{0,20}(?:by|as|for|due|because)|\b(?:input|prompt|content|request|message)s? (?:was|were|has been|have been) flagged\b|safety (?:system|filter|check|reasons)|inappropriate content|responsible ?ai|prohibited content|data[ _]inspection|sensitive (?:content|words?)|content exists risk|\bnew_sensitive\b|敏感内容/i
 
 const UNSUPPORTED_TEXT =
   /unsupported (?:parameter|value|field|option|argument|feature|content|role|tool)|unrecognized (?:request )?(?:argument|parameter|field|key)|unknown (?:parameter|field|argument|name|key)|(?:extra|additional) (?:inputs?|fields?|properties|arguments?) (?:are |is )?not (?:permitted|allowed)|unexpected (?:keyword )?(?:argument|parameter|field|property)|(?:is|are|was) (?:not|no longer) (?:currently )?(?:supported|available|allowed|permitted|implemented)|(?:does|do)(?: not|n'?t) (?:currently )?(?:support|allow|accept)|(?:is|are) deprecated for this model|not (?:supported|implemented|available) (?:by|with|for|on|in) |isn'?t supported|cannot find field|only supported (?:by|with|on|in|for)|unable to (?:use|handle) .{0,40}tool|enable-auto-tool-choice|is not enabled for this/i
@@ -64,14 +64,14 @@ const RULES: readonly Rule[] = [
   {
     type: 'context_length_exceeded',
     codes:
-      /^(?:context_(?:length|window)_exceeded|model_context_window_exceeded|exceed_context_size_error|too_many_(?:prompt_|input_)?tokens|string_too_many_tokens|max_context_length_exceeded|input_too_long|prompt_too_long|context_overflow)$/,
+      /^(?:context_(?:length|window)_exceeded|model_context_window_exceeded|exceed_context_size_error|too_many_(?:prompt_|input_)?tokens|string_too_many_tokens|max_context_length_exceeded|input_too_long|prompt_too_long|context_overflow|model_max_prompt_tokens_exceeded|tokens_limit_reached)$/,
     text: CONTEXT_TEXT,
     when: notThrottle,
   },
   {
     type: 'payment_required',
     codes:
-      /^(?:insufficient_(?:quota|balance|credits?|funds|user_quota)|billing_(?:error|hard_limit_reached|not_active)|exceeded_current_quota_error|payment_required|arrearage|credits?_exhausted|usage_not_included|account_deactivated|out_of_credits?|credit_balance_exhausted|(?:contract|enforced|organization|project|workspace)_(?:spend|usage)_limit_(?:reached|exceeded))$/,
+      /^(?:not_enough_balance|insufficient_(?:quota|balance|credits?|funds|user_quota)|billing_(?:error|hard_limit_reached|not_active)|exceeded_current_quota_error|payment_required|arrearage|credits?_exhausted|usage_not_included|account_deactivated|out_of_credits?|credit_balance_exhausted|(?:contract|enforced|organization|project|workspace)_(?:spend|usage)_limit_(?:reached|exceeded))$/,
     statuses: [402],
     credentialDead: true,
   },
@@ -103,6 +103,7 @@ const RULES: readonly Rule[] = [
     codes:
       /^(?:tool_use_failed|json_validate_failed|output_parse_failed|failed_generation|modelerrorexception|malformed_(?:tool_use|model_output|function_call|response))$/,
   },
+  { type: 'provider_unavailable', text: /^function id \S+ degraded function cannot be invoked/i, failover: 'next' },
   {
     type: 'provider_overloaded',
     codes:
@@ -149,7 +150,7 @@ const RULES: readonly Rule[] = [
   {
     type: 'max_tokens_exceeded',
     codes: /^max_tokens_exceeded$/,
-    text: /max(?:imum)?[_ ]?(?:completion_|output_|new_|completion |output )?_?tokens\b.{0,80}(?:too (?:large|high|many|big)|exceed|greater than|at most|less than or equal|cannot be more|must be (?:less|at most|no more|below|<)|out of range| > )/i,
+    text: /range of max_tokens should be|max(?:imum)?[_ ]?(?:completion_|output_|new_|completion |output )?_?tokens\b.{0,80}(?:too (?:large|high|many|big)|exceed|greater than|at most|less than or equal|cannot be more|must be (?:less|at most|no more|below|<)|out of range| > )/i,
     when: badRequest,
   },
   {
@@ -174,7 +175,7 @@ const RULES: readonly Rule[] = [
   },
   {
     type: 'not_found',
-    text: /(?:model|deployment)\b.{0,120}(?:does ?n[o']t exist|not exist|not found|is not (?:a )?valid|has been (?:deprecated|decommissioned|removed|shut down))|(?:invalid|unknown|no such) model\b|not a valid model/i,
+    text: /(?:model|deployment)\b.{0,120}(?:does ?n[o']t exist|not exist|not found|is not (?:a )?valid|has been (?:deprecated|decommissioned|removed|shut down))|(?:invalid|unknown|no such) model\b|not a valid model|the provided model identifier is invalid|^invocation of model id \S+ with on-demand throughput isn.t supported/i,
     when: badRequest,
   },
   // Where the gateway stands, or whose account it uses, is nothing the caller could mend.
@@ -201,7 +202,12 @@ const RULES: readonly Rule[] = [
     codes: /^(?:timeout(?:_error)?|request_timeout|deadline_exceeded|modeltimeoutexception|gateway_timeout|error_timeout)$/,
     statuses: [408, 504, 522, 524],
   },
-  { type: 'payload_too_large', codes: /^(?:request_too_large|payload_too_large|request_entity_too_large)$/, statuses: [413] },
+  {
+    type: 'payload_too_large',
+    codes: /^(?:request_too_large|payload_too_large|request_entity_too_large)$/,
+    statuses: [413],
+    text: /^request payload size exceeds the limit/i,
+  },
   { type: 'provider_overloaded', statuses: [503, 529] },
   // A blob another organisation or a rotated key made: other endpoints get the history without it.
   { type: 'invalid_request', codes: /^(?:invalid_encrypted_content|thinking_signature_invalid)$/, failover: 'next' },
