@@ -69,6 +69,22 @@ function failure(run: () => unknown): GatewayError {
   throw new Error('nothing was thrown')
 }
 
+describe('a call under a name with a piece of the model’s own notation', () => {
+  const tools: Tool[] = [{ type: 'function', name: 'query' }]
+  const nameOf = (name: string): unknown => {
+    const start = decode([{ choices: [{ delta: { tool_calls: [{ index: 0, id: 'c', function: { name, arguments: '{}' } }] } }] }], { tools }).find(
+      ({ type }) => type === 'item-start',
+    )
+    return start?.type === 'item-start' && 'name' in start.item ? start.item.name : undefined
+  }
+  it.each(['query', 'query<|channel|>commentary', 'query <|constrain|>json', 'functions.query', ' query'])('is one of the tool: %s', (name) => {
+    expect(nameOf(name)).toBe('query')
+  })
+  it.each(['functions.other', 'other<|channel|>analysis', 'query.functions'])('stays as it is where there is no such tool: %s', (name) => {
+    expect(nameOf(name)).toBe(name)
+  })
+})
+
 describe('text', () => {
   it('streams text into one message', () => {
     const events = decode([delta({ role: 'assistant', content: '' }), text('Hel'), text('lo "you"'), end()])

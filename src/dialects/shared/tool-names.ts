@@ -25,6 +25,15 @@ export interface ToolNames {
   origin(upstreamName: string): ToolOrigin
 }
 
+/**
+ * The name in what servers let through of a model's own notation: `functions.` before it, which is where open models think their tools are,
+ * and from `<|` on the tokens behind it, which no name holds.
+ */
+function meantName(written: string): string {
+  const tokens = written.indexOf('<|')
+  return (tokens < 0 ? written : written.slice(0, tokens)).trim().replace(/^functions\./, '')
+}
+
 export function createToolNames(rule: NameRule): ToolNames {
   // Most requests have no tools, and each costs what it allocates.
   let byOrigin: Map<string, string> | undefined
@@ -54,7 +63,7 @@ export function createToolNames(rule: NameRule): ToolNames {
       return upstream
     },
     origin(upstreamName) {
-      return byUpstream?.get(upstreamName) ?? { kind: 'function', name: upstreamName }
+      return byUpstream?.get(upstreamName) ?? byUpstream?.get(meantName(upstreamName)) ?? { kind: 'function', name: upstreamName }
     },
   }
 }
