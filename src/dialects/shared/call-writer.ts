@@ -3,7 +3,7 @@ import type { OutputItem } from '../../core/item.ts'
 import { createCustomInputStream } from './custom-input.ts'
 import type { CustomInputStream } from './custom-input.ts'
 import { isCompleteJson, JsonEnd } from './json-end.ts'
-import { saysNothing } from './json.ts'
+import { isObject, saysNothing, tryParseJson } from './json.ts'
 import { isPlainText } from './plain-text.ts'
 import type { ToolNames } from './tool-names.ts'
 
@@ -15,6 +15,8 @@ export interface OpenCall {
   readonly end: JsonEnd
   /** They are an empty object nobody was shown yet: with some servers it only keeps the place of what is to come. */
   held: boolean
+  /** They are a text, in which some models and servers wrap them: nobody was shown it yet. */
+  quoted: boolean
   readonly custom: CustomInputStream | undefined
   closed: boolean
 }
@@ -33,7 +35,7 @@ export class CallWriter {
 
   open(key: string, callId: string, { kind, name, namespace }: ReturnType<ToolNames['origin']>): OpenCall {
     const custom = kind === 'custom' ? createCustomInputStream() : undefined
-    const call: OpenCall = { key, arguments: '', end: new JsonEnd(), held: false, custom, closed: false }
+    const call: OpenCall = { key, arguments: '', end: new JsonEnd(), held: false, quoted: false, custom, closed: false }
     const shared = { call_id: callId, name, ...(namespace === undefined ? {} : { namespace }) }
     const item: OutputItem =
       custom === undefined ? { type: 'function_call', ...shared, arguments: '' } : { type: 'custom_tool_call', ...shared, input: '' }
@@ -46,6 +48,11 @@ export class CallWriter {
   arguments(call: OpenCall, delta: string): void {
     if (delta === '' || call.closed) return
     if (call.custom === undefined && call.arguments === '' && saysNothing(delta)) return
+    if (call.quoted || (call.custom === undefined && call.arguments === '' && delta.trimStart().startsWith('"'))) {
+      call.quoted = true
+      call.arguments += delta
+      return
+    }
     if (call.held) delta = takeHeld(call, delta)
     if (call.arguments === '' && delta.trim() === '{}') {
       call.arguments = delta
@@ -75,6 +82,7 @@ export class CallWriter {
   close(call: OpenCall, cut = false): void {
     if (call.closed) return
     if (call.held) this.#showArguments(call, takeHeld(call, ''))
+    else if (call.quoted) this.#showArguments(call, takeQuoted(call))
     call.closed = true
     this.#open.delete(call)
     const custom = call.custom?.end()
@@ -111,4 +119,12 @@ function takeHeld(call: OpenCall, delta: string): string {
   call.held = false
   call.arguments = ''
   return delta.trimStart().startsWith('{') ? delta : held + delta
+}
+
+/** The object within the text, if that is what it holds; else the text as it came. */
+function takeQuoted(call: OpenCall): string {
+  const written = call.arguments
+  call.arguments = ''
+  const text = tryParseJson(written)
+  return typeof text === 'string' && isObject(tryParseJson(text)) ? text : written
 }
