@@ -10,7 +10,8 @@ export const databricks: Provider = {
   name: 'Databricks',
   env: { apiKey: ['DATABRICKS_TOKEN', 'DATABRICKS_API_KEY'], settings: { host: ['DATABRICKS_HOST'] } },
   dialect: 'openai-chat',
-  options: { reasoning_style: 'effort', models: ALWAYS_REASONING },
+  // Of an empty text it makes an empty block for Claude: "text content blocks must be non-empty".
+  options: { reasoning_style: 'effort', models: ALWAYS_REASONING, empty_content: 'omit' },
   settings,
   homepage: 'https://www.databricks.com/product/model-serving',
   statusPage: 'https://status.databricks.com',

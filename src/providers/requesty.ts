@@ -7,6 +7,7 @@ export const requesty: Provider = {
   env: { apiKey: ['REQUESTY_API_KEY'] },
   baseUrl: 'https://router.requesty.ai/v1',
   dialect: 'openai-chat',
-  options: { reasoning_style: 'effort', models: ALWAYS_REASONING },
+  // Of an empty text it makes an empty block for Claude: "text content blocks must be non-empty".
+  options: { reasoning_style: 'effort', models: ALWAYS_REASONING, empty_content: 'null' },
   homepage: 'https://requesty.ai',
 }
