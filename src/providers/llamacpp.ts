@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { ALWAYS_REASONING } from './shared/gpt.ts'
 import { LOCAL_RESPONSES } from './shared/partial-responses.ts'
 
 export const llamacpp: Provider = {
@@ -8,7 +9,7 @@ export const llamacpp: Provider = {
   baseUrl: 'http://127.0.0.1:8080/v1',
   dialect: 'openai-chat',
   // An object in `tool_choice` is passed over.
-  options: { reasoning_style: 'template-kwargs', named_tool_choice: false, inline_images: true },
+  options: { reasoning_style: 'template-kwargs', models: ALWAYS_REASONING, named_tool_choice: false, inline_images: true },
   dialectOptions: { 'openai-responses': LOCAL_RESPONSES },
   keyless: true,
   policies: { dataCollection: 'deny', zdr: true },

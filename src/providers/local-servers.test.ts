@@ -6,17 +6,19 @@ import { jan } from './jan.ts'
 import { llamacpp } from './llamacpp.ts'
 import { llamafile } from './llamafile.ts'
 import { lmstudio } from './lmstudio.ts'
+import { sglang } from './sglang.ts'
+import { vllm } from './vllm.ts'
 
 /** The body sent to a model there. */
-function sent({ slug, name, options }: Provider, fields: Partial<ModelRequest>): Record<string, unknown> {
+function sent({ slug, name, options }: Provider, fields: Partial<ModelRequest>, upstreamModel = 'qwen3'): Record<string, unknown> {
   const { body } = openAiChat.encodeRequest(
     { input: [{ type: 'message', role: 'user', content: 'q' }], ...fields },
     {
       provider: slug,
       providerName: name,
-      upstreamModel: 'qwen3',
+      upstreamModel,
       options: openAiChat.options.parse(options),
-      supports: new Set(openAiChat.supports),
+      supports: new Set([...openAiChat.supports, 'reasoning'] as const),
       contextLength: 32_000,
       scope: slug,
       stream: true,
@@ -40,4 +42,12 @@ it('lmstudio, which knows formats by schema only, is asked for a JSON object by 
   const { response_format: format, messages } = sent(lmstudio, { text: { format: { type: 'json_object' } } })
   expect(format).toEqual({ type: 'json_schema', json_schema: { name: 'object', schema: { type: 'object' } } })
   expect(JSON.stringify(messages)).toContain('JSON')
+})
+
+it.each([vllm, sglang, llamacpp])('$slug is told in each model’s words whether to think, and how much', (provider) => {
+  const on = { enable_thinking: true, thinking: true, reasoning_effort: 'low' }
+  expect(sent(provider, { reasoning: { effort: 'minimal' } })).toMatchObject({ chat_template_kwargs: on, reasoning_effort: 'low' })
+  expect(sent(provider, { reasoning: { effort: 'none' } })).not.toHaveProperty('reasoning_effort')
+  // It thinks whatever it is told: the least is the closest to nothing.
+  expect(sent(provider, { reasoning: { effort: 'none' } }, 'openai/gpt-oss-20b')).toHaveProperty('reasoning_effort', 'low')
 })

@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { ALWAYS_REASONING } from './shared/gpt.ts'
 
 export const sglang: Provider = {
   slug: 'sglang',
@@ -6,7 +7,7 @@ export const sglang: Provider = {
   env: { apiKey: ['SGLANG_API_KEY'], baseUrl: ['SGLANG_BASE_URL'] },
   baseUrl: 'http://127.0.0.1:30000/v1',
   dialect: 'openai-chat',
-  options: { reasoning_style: 'template-kwargs', inline_images: true },
+  options: { reasoning_style: 'template-kwargs', models: ALWAYS_REASONING, inline_images: true },
   keyless: true,
   policies: { dataCollection: 'deny', zdr: true },
   homepage: 'https://docs.sglang.ai',

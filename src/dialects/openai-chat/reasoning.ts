@@ -43,7 +43,7 @@ export function encodeReasoning(request: ModelRequest, target: ChatTarget, dropp
     case 'enable-thinking':
       return enableThinking(wish, limit)
     case 'template-kwargs':
-      return { chat_template_kwargs: { enable_thinking: wish.mode === 'on' } }
+      return templateArguments(wish, rules, limit, dropped)
     case 'think':
       return { think: thinkLevel(wish, efforts, limit) }
   }
@@ -68,6 +68,20 @@ function enableThinking(wish: Decided, limit: number): JsonObject {
   if (wish.mode === 'off') return { enable_thinking: false }
   const budget = wish.maxTokens ?? (wish.effort === undefined ? undefined : effortBudget(wish.effort, limit))
   return { enable_thinking: true, ...(budget === undefined ? {} : { thinking_budget: budget }) }
+}
+
+/**
+ * Templates of models read the switch under two names, and those with levels a level; what a template does not read, it passes over. Servers
+ * that write the prompt of such a model themselves read the level beside them.
+ */
+function templateArguments(wish: Decided, { efforts = COMMON_EFFORTS, known }: ReasoningRules, limit: number, dropped: string[]): JsonObject {
+  const on = wish.mode === 'on'
+  const wanted = on ? effortOf(wish, limit) : known ? 'minimal' : undefined
+  if (!on && known) dropped.push('reasoning: none')
+  const effort = wanted === undefined ? undefined : nearestEffort(wanted, efforts)
+  nameChange(wish, effort, dropped)
+  const level = effort === undefined ? {} : { reasoning_effort: effort }
+  return { chat_template_kwargs: { enable_thinking: on, thinking: on, ...level }, ...level }
 }
 
 /** A level where the server has levels, else a switch. */
