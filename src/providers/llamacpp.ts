@@ -9,7 +9,13 @@ export const llamacpp: Provider = {
   baseUrl: 'http://127.0.0.1:8080/v1',
   dialect: 'openai-chat',
   // An object in `tool_choice` is passed over.
-  options: { reasoning_style: 'template-kwargs', models: ALWAYS_REASONING, named_tool_choice: false, inline_images: true },
+  options: {
+    reasoning_style: 'template-kwargs',
+    models: ALWAYS_REASONING,
+    reasoning_replay: 'reasoning_content',
+    named_tool_choice: false,
+    inline_images: true,
+  },
   dialectOptions: { 'openai-responses': LOCAL_RESPONSES },
   keyless: true,
   policies: { dataCollection: 'deny', zdr: true },

@@ -51,3 +51,19 @@ it.each([vllm, sglang, llamacpp])('$slug is told in each model’s words whether
   // It thinks whatever it is told: the least is the closest to nothing.
   expect(sent(provider, { reasoning: { effort: 'none' } }, 'openai/gpt-oss-20b')).toHaveProperty('reasoning_effort', 'low')
 })
+
+it.each([
+  [vllm, 'reasoning'],
+  [sglang, 'reasoning_content'],
+  [llamacpp, 'reasoning_content'],
+] as const)('$slug gets the thoughts that led to a call back, without which models go on calling or forget to', (provider, field) => {
+  const { messages } = sent(provider, {
+    input: [
+      { type: 'message', role: 'user', content: 'q' },
+      { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'I need f.' }] },
+      { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c', output: 'r' },
+    ],
+  })
+  expect((messages as object[])[1]).toMatchObject({ role: 'assistant', [field]: 'I need f.', tool_calls: [{ id: 'c' }] })
+})
