@@ -29,6 +29,8 @@ const QUICK_MS = 900
 /** What the server has nothing to do for: without an answer the connection leads nowhere, and what was to follow goes through another. */
 const BEGIN = 'begin'
 const BEGIN_MS = 2_000
+/** protocol_violation, feature_not_supported: what poolers say of a connection that asks for settings of its own. */
+const NO_SETTINGS = new Set(['08P01', '0A000'])
 
 /** PostgreSQL behind kysely, through a pool with a bound on everything. */
 export function postgresDialect(options: PostgresDialectOptions): Dialect {
@@ -38,14 +40,14 @@ export function postgresDialect(options: PostgresDialectOptions): Dialect {
 function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, statementLimitMs }: PostgresDialectOptions): PostgresPool {
   const types = new driver.TypeOverrides()
   types.setTypeParser(INT8, Number)
+  // The second also ends the locks of a process that stopped in the middle of a transaction.
+  const limits = { statement_timeout: statementLimitMs, idle_in_transaction_session_timeout: statementLimitMs + WIRE_GRACE_MS }
   const pool = new driver.Pool({
     connectionString: url.reveal(),
     max: maxConnections,
     connectionTimeoutMillis: connectLimitMs,
     idleTimeoutMillis: IDLE_MS,
-    statement_timeout: statementLimitMs,
-    // Also ends the locks of a process that stopped in the middle of a transaction.
-    idle_in_transaction_session_timeout: statementLimitMs + WIRE_GRACE_MS,
+    ...limits,
     query_timeout: statementLimitMs + WIRE_GRACE_MS,
     keepAlive: true,
     application_name: 'signalbox',
@@ -56,11 +58,21 @@ function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, st
   pool.on('error', () => undefined)
   pool.on('connect', (client) => client.on('error', () => undefined))
   const trust = createTrust()
+  const begin = [BEGIN, ...Object.entries(limits).map(([name, ms]) => `set local ${name} = ${ms}`)].join('; ')
+  let takesSettings = true
   const connect = async (): Promise<PostgresPoolClient> => {
     for (;;) {
-      const client = await pool.connect()
-      if (trust.holds(client)) return guardClient(driver, client, trust)
-      client.release(true)
+      const asked = takesSettings
+      try {
+        const client = await pool.connect()
+        if (trust.holds(client)) return guardClient(driver, client, trust, takesSettings ? BEGIN : begin)
+        client.release(true)
+      } catch (error) {
+        if (!asked || !(error instanceof driver.DatabaseError) || !NO_SETTINGS.has(error.code ?? '')) throw error
+        // A pooler, whose connections are everybody's: what is set there would be found by others. Each transaction sets what it needs.
+        takesSettings = false
+        for (const name of Object.keys(limits)) delete pool.options[name as keyof typeof limits]
+      }
     }
   }
   return { connect, end: () => pool.end(), options: pool.options }
@@ -93,13 +105,13 @@ function createTrust(): Trust {
  * A connection whose answer never came is still waiting for it: it must not go back to the pool, where the next user would wait behind it. One
  * that refuses writes leads to what was the first server before a failover; it is as lively as ever, and a new one may find the server that is now.
  */
-function guardClient(driver: typeof pg, client: pg.PoolClient, trust: Trust): PostgresPoolClient {
+function guardClient(driver: typeof pg, client: pg.PoolClient, trust: Trust, begin: string): PostgresPoolClient {
   let broken = false
   const query = async (text: string, values: unknown[]): Promise<unknown> => {
     const shortMs = text.startsWith(QUICK) ? QUICK_MS : text === BEGIN ? BEGIN_MS : undefined
     const askedAt = performance.now()
     try {
-      const answer = await client.query({ text, values, ...(shortMs === undefined ? {} : { query_timeout: shortMs }) })
+      const answer = await client.query({ text: text === BEGIN ? begin : text, values, ...(shortMs === undefined ? {} : { query_timeout: shortMs }) })
       trust.answered(client)
       return answer
     } catch (error) {

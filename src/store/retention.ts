@@ -1,7 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { Expired, Retained, RetentionStore } from '../core/retention.ts'
 import type { Database, Engine, Tables } from './database.ts'
-import { guarded } from './store-error.ts'
 import { inTransaction } from './transaction.ts'
 
 type Trx = Transaction<Tables>
@@ -9,6 +8,8 @@ type Expire = (trx: Trx, before: number, limit: number) => Promise<Expired>
 
 /** Eight megabytes at most are given back to the disk with each batch; the next takes the rest. */
 const VACUUM_PAGES = 1_000
+/** Who holds the lock does nothing else over that connection. Longer than a round, which ends itself; a process that stands still holds it no longer. */
+const LONGEST_ROUND_MS = 20 * 60_000
 
 /** See `RetentionStore`. Batches of deletes rather than partitions: docs/decisions/0091. */
 export function createRetentionStore(database: Database): RetentionStore {
@@ -32,21 +33,25 @@ export function createRetentionStore(database: Database): RetentionStore {
         await work()
         return true
       }
-      // A lock of the session: it ends with its connection, so that of a process that dies does.
+      // A lock of a transaction: of a session behind a pooler nobody would know where to let go of it. It ends with its connection, so that of a process that dies does.
       const maintenance = database.forMaintenance()
+      let done = false
       try {
-        return await guarded(() =>
-          maintenance.db.connection().execute(async (connection) => {
-            const { rows } = await sql<{ mine: boolean }>`
-              select pg_try_advisory_lock(hashtextextended('signalbox.retention.' || current_schema(), 0)) as mine`.execute(connection)
-            if (rows[0]?.mine !== true) return false
-            await work()
-            return true
-          }),
-        )
+        await inTransaction(maintenance.db, async (trx) => {
+          await sql`set local idle_in_transaction_session_timeout = ${sql.lit(LONGEST_ROUND_MS)}`.execute(trx)
+          const { rows } = await sql<{ mine: boolean }>`
+            select pg_try_advisory_xact_lock(hashtextextended('signalbox.retention.' || current_schema(), 0)) as mine`.execute(trx)
+          if (rows[0]?.mine !== true) return
+          await work()
+          done = true
+        })
+      } catch (error) {
+        // What is lost with the connection after the work is only the lock.
+        if (!done) throw error
       } finally {
         await maintenance.close()
       }
+      return done
     },
   }
 }
