@@ -77,3 +77,16 @@ it('knows the memory of this process among others', () => {
   turn(100)
   expect(seen[0]!.memoryShare).toBeGreaterThan(0)
 })
+
+it('goes by the heap, and by what it read last, where the system does not say how much memory the process has', () => {
+  const rss = vi.spyOn(process.memoryUsage, 'rss').mockImplementation(() => {
+    throw Object.assign(new Error('EMFILE: too many open files, uv_resident_set_memory'), { code: 'EMFILE' })
+  })
+  try {
+    stop = startLoadProbe({ clock, onLoad: (load) => seen.push(load) })
+    turn(100)
+    expect(seen[0]!.memoryShare).toBeGreaterThan(0)
+  } finally {
+    rss.mockRestore()
+  }
+})

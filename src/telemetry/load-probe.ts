@@ -26,7 +26,7 @@ const MEMORY_LOOKS = 10
 
 /** Measures the delay of its own timer: nothing runs on the hot path. Returns what ends it. */
 export function startLoadProbe({ clock, onLoad, everyMs = EVERY_MS, processes = 1, memoryShare }: LoadProbeOptions): () => void {
-  const look = memoryShare ?? (() => memoryInUse(processes))
+  const look = memoryShare ?? createMemoryLook(processes)
   let expected = clock.monotonic() + everyMs
   let delayMs = 0
   let memory = 0
@@ -63,11 +63,19 @@ export function memoryShareOf({ heapUsed, heapLimit, allowed, resident, own }: M
   return Math.max(heapUsed / heapLimit, isBounded ? inContainer / allowed : 0)
 }
 
-function memoryInUse(processes: number): number {
-  const { used_heap_size: heapUsed, heap_size_limit: heapLimit } = getHeapStatistics()
-  const resident = process.memoryUsage.rss()
-  const own = processes === 1 ? resident : (ownMemory() ?? resident)
-  return memoryShareOf({ heapUsed, heapLimit, allowed: process.constrainedMemory(), resident, own }, processes)
+/** Linux tells the resident memory in a file: where none can be opened (no files left, no /proc) what was read last counts, beside the heap. */
+function createMemoryLook(processes: number): () => number {
+  let resident = 0
+  return () => {
+    const { used_heap_size: heapUsed, heap_size_limit: heapLimit } = getHeapStatistics()
+    try {
+      resident = process.memoryUsage.rss()
+    } catch {
+      // The next look may have it.
+    }
+    const own = processes === 1 ? resident : (ownMemory() ?? resident)
+    return memoryShareOf({ heapUsed, heapLimit, allowed: process.constrainedMemory(), resident, own }, processes)
+  }
 }
 
 /** What no file stands behind; undefined where the system does not say (only Linux does). */
