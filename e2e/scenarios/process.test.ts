@@ -117,6 +117,19 @@ describe('signalbox serve', () => {
     expect(await record.json()).toMatchObject({ data: { id, streamed: true, finish_reason: 'stop' } })
   })
 
+  // Nothing else would end the first process of a container: there a signal that nobody listens for is none.
+  it.each([1, 2])(verifies('I5', 'told to stop while it waits for its database, ends at once and in order, with %i processes'), async (workers) => {
+    const silent = createServer().listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const connected = once(silent, 'connection')
+    const database = `postgres://nobody@127.0.0.1:${(silent.address() as AddressInfo).port}/none`
+    const { child, exit, out } = signalbox(['serve', '--workers', String(workers)], { SIGNALBOX_DATABASE_URL: database })
+    await connected
+    child.kill('SIGTERM')
+    expect([await exit, child.signalCode, out()]).toEqual([0, null, ''])
+    silent.close()
+  })
+
   it('is not ready before calls can be recorded', async () => {
     const gateway = await startGateway()
     const answer = await fetch(`${gateway.url}/readyz`)

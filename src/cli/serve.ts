@@ -44,22 +44,28 @@ export async function serve(overrides: Overrides): Promise<void> {
   holdYoungGeneration()
   // Until the file is watched: whoever reloads a gateway that has just been started must not end it.
   process.on('SIGHUP', () => (reloadAsked = true))
+  const own = newOwn()
+  // From the beginning: to the first process of a container a signal that nobody listens for is none, and it would go on to serve.
+  const forgetSignals = onStopSignals(
+    (signal) => own.handlers.stop(signal),
+    () => process.exit(1),
+  )
   const options = loadOptions(overrides)
-  if (cluster.isWorker) return serveAmongOthers(options)
+  if (cluster.isWorker) return serveAmongOthers(options, own)
   const { config, logger } = await configure(options)
   for (const note of await misspeltVariables(process.env, config.file)) logger.warn({}, note)
   const weak = weakKeyNote(config)
   if (weak !== undefined) logger.warn({}, weak)
-  if (workersOf(config) === 1) return serveAlone({ config, options, logger, own: newOwn() })
+  if (workersOf(config) === 1) return serveAlone({ config, options, logger, own })
   // Before anything is made: another gateway may have the port.
   const held = canSharePorts ? await listenOr(() => holdPort(config.server), config.server) : undefined
   await prepareData(config, logger)
+  forgetSignals()
   serveWithWorkers(config, logger, held)
 }
 
 /** As a process that another one started, which says how it is to be configured. */
-async function serveAmongOthers(options: LoadOptions): Promise<void> {
-  const own = newOwn()
+async function serveAmongOthers(options: LoadOptions, own: Own): Promise<void> {
   const link = openLink(() => own.handlers)
   try {
     const given = await link.begin()
@@ -99,14 +105,15 @@ async function prepareData(config: Config, logger: Logger): Promise<void> {
   await state.close()
 }
 
-/** What can be told to this process; it changes while the process starts. */
+/** What can be told to this process, by a signal or by the process that started it; it changes while the process starts. */
 interface Own {
   handlers: WorkerHandlers
-  stopEarly: boolean
+  /** Why it is to stop as soon as it could. */
+  stopEarly: string | undefined
 }
 
 /** A stop that comes before anything is served ends the process at once; later it waits until there is somebody to close in order. */
-const newOwn = (): Own => ({ handlers: earlyHandlers(() => process.exit(0)), stopEarly: false })
+const newOwn = (): Own => ({ handlers: earlyHandlers(() => process.exit(0)), stopEarly: undefined })
 
 interface Serving {
   readonly config: Config
@@ -128,7 +135,7 @@ async function serveAlone({ config, options, logger, own, link, given }: Serving
   }
   const among = { sharesPort: given?.port !== undefined, ...defined({ gatherMetrics: link?.gather }) }
   const app = await withLines(config, () => createApp({ config, env: process.env, logger, onFatal, ...among }))
-  own.handlers = earlyHandlers(() => (own.stopEarly = true))
+  own.handlers = earlyHandlers((why) => (own.stopEarly = why))
   const handlers: WatchHandlers = {
     onChange: async (next, _previous, restart) => {
       await app.reload(next)
@@ -162,16 +169,17 @@ async function serveAlone({ config, options, logger, own, link, given }: Serving
     )
   }
   catchTheUncaught({ logger, stop })
-  onStopSignals(stop, () => process.exit(1))
   // Whoever has read where it listens may tell it to stop: from here on that is heard.
   app.boot.onGenerated((key) => process.stdout.write(`${keyLines([key]).join('\n')}\n`))
   const text = bannerOf(app, url, config)
   if (link === undefined) process.stdout.write(text)
-  own.handlers = { metrics: app.metrics, stop: () => stop('the other processes stop, too') }
+  own.handlers = { metrics: app.metrics, stop: (why = OTHERS_STOP) => stop(why) }
   link?.send({ kind: 'serving', banner: text })
   link?.send({ kind: 'configured', read: readOf(watch.current()), graceMs: graceOf(watch.current()) })
-  if (own.stopEarly) own.handlers.stop()
+  if (own.stopEarly !== undefined) stop(own.stopEarly)
 }
+
+const OTHERS_STOP = 'the other processes stop, too'
 
 const FATAL_MARGIN_MS = 100
 
@@ -179,7 +187,10 @@ const FATAL_MARGIN_MS = 100
 let reloadAsked = false
 
 /** Of a process that does not serve yet. */
-const earlyHandlers = (stop: () => void): WorkerHandlers => ({ metrics: () => Promise.resolve(''), stop })
+const earlyHandlers = (stop: (why: string) => void): WorkerHandlers => ({
+  metrics: () => Promise.resolve(''),
+  stop: (why = OTHERS_STOP) => stop(why),
+})
 
 function bannerOf(app: App, url: string, config: Config): string {
   const catalog = app.catalog()

@@ -19,3 +19,15 @@ it.each([
   source.emit(second)
   expect(heard).toEqual([first, 'at once'])
 })
+
+it('hears no more once that is over', () => {
+  const source = new EventEmitter()
+  const forget = onStopSignals(
+    () => expect.unreachable(),
+    () => expect.unreachable(),
+    source as unknown as NodeJS.Process,
+  )
+  forget()
+  source.emit('SIGTERM')
+  expect(source.eventNames()).toEqual([])
+})

@@ -1,14 +1,17 @@
 /**
- * Calls `stop` with the first of SIGTERM and SIGINT, and `kill` with the second, whichever they are. `source`: where signals are heard;
- * replaced in tests.
+ * Calls `stop` with the first of SIGTERM and SIGINT, and `kill` with the second, whichever they are. Returns what ends that. `source`: where signals
+ * are heard; replaced in tests.
  */
-export function onStopSignals(stop: (signal: string) => void, kill: () => void, source: Pick<NodeJS.Process, 'on'> = process): void {
+export function onStopSignals(stop: (signal: string) => void, kill: () => void, source: Pick<NodeJS.Process, 'on' | 'off'> = process): () => void {
   let heard = false
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    source.on(signal, () => {
+  const listeners = (['SIGTERM', 'SIGINT'] as const).map((signal) => {
+    const listener = (): void => {
       if (heard) return kill()
       heard = true
       stop(signal)
-    })
-  }
+    }
+    source.on(signal, listener)
+    return () => source.off(signal, listener)
+  })
+  return () => listeners.forEach((forget) => forget())
 }

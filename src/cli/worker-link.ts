@@ -56,7 +56,7 @@ export interface WorkerChannel {
 
 export interface WorkerHandlers {
   readonly metrics: () => Promise<string>
-  readonly stop: () => void
+  readonly stop: (why?: string) => void
 }
 
 /** `handlers`: those in force, which change while the process starts. */
