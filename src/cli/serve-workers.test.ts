@@ -78,3 +78,38 @@ it('tells its processes the port it holds, and lets go of it when all of them se
   expect(release).toHaveBeenCalledBefore(shown)
   expect(shown).toHaveBeenCalledExactlyOnceWith('at your service')
 })
+
+it('starts a process again and again that the system has no room for at the moment', () => {
+  const { exit, dead, workers } = primary(1)
+  const noRoom = Object.assign(new Error('spawn node EAGAIN'), { code: 'EAGAIN' })
+  workers[0]!.emit('message', { kind: 'serving', banner: 'at your service' })
+  const fork = vi.mocked(cluster.fork)
+  // Said afterwards by a process that never was, or at once.
+  fork.mockImplementationOnce(() => Object.assign(new EventEmitter(), { id: 2, process: {}, isDead: () => true }) as unknown as Worker)
+  fork.mockImplementationOnce(() => {
+    throw noRoom
+  })
+  dead.add(1)
+  workers[0]!.emit('exit', null, 'SIGKILL')
+  vi.advanceTimersByTime(250)
+  ;(fork.mock.results.at(-1)!.value as Worker).emit('error', noRoom)
+  vi.advanceTimersByTime(5_000)
+  expect(fork).toHaveBeenCalledTimes(4)
+  expect(workers).toHaveLength(2)
+  expect(exit).not.toHaveBeenCalled()
+})
+
+it('ends where there is no room for its processes from the start', () => {
+  vi.spyOn(cluster, 'fork').mockImplementation(() => {
+    throw new Error('spawn node ENOMEM')
+  })
+  const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never)
+  vi.spyOn(process, 'on').mockReturnThis()
+  vi.useFakeTimers()
+  onTestFinished(() => {
+    vi.restoreAllMocks()
+    vi.useRealTimers()
+  })
+  serveWithWorkers(configOf({ server: { workers: 1 } }), silentLogger)
+  expect(exit).toHaveBeenCalledWith(1)
+})

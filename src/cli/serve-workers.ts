@@ -111,10 +111,20 @@ class Primary {
 
   #fork(): void {
     const startedAt = performance.now()
-    const worker = cluster.fork()
+    let worker: Worker
+    try {
+      worker = cluster.fork()
+    } catch (error) {
+      return this.#notStarted(error)
+    }
     worker.on('message', (message: FromWorker) => this.#hear(worker, message))
-    // A message to a process that is just dying.
-    worker.on('error', (error) => this.#logger.warn({ error, worker: worker.id }, 'a process could not be told something'))
+    worker.on('error', (error) => {
+      // A message to a process that is just dying.
+      if (worker.process.pid !== undefined) return this.#logger.warn({ error, worker: worker.id }, 'a process could not be told something')
+      // One that never was has no end, either.
+      delete cluster.workers?.[worker.id]
+      this.#notStarted(error)
+    })
     worker.on('exit', (code, signal) => this.#ended(worker, code, signal, performance.now() - startedAt))
   }
 
@@ -180,12 +190,27 @@ class Primary {
     this.#listening.delete(worker.id)
     // It has said why on its own standard error; the others would fail the same way.
     if (this.#serving === 0) return this.#killAll(1)
+    const waitMs = this.#startAnother(livedMs)
+    this.#logger.error({ worker: worker.id, pid: worker.process.pid, code, signal, restart_in_ms: waitMs }, 'a process ended; another is started')
+  }
+
+  /** The system has no room for one more at the moment: processes or memory of the container, files of this process. */
+  #notStarted(error: unknown): void {
+    if (this.#stopping) return
+    const isFirst = this.#serving === 0
+    const waitMs = isFirst ? undefined : this.#startAnother(0)
+    this.#logger.error({ error, ...defined({ restart_in_ms: waitMs }) }, 'a process could not be started')
+    if (isFirst) this.#killAll(1)
+  }
+
+  /** Returns in how many milliseconds. */
+  #startAnother(livedMs: number): number {
     this.#failures = livedMs > HEALTHY_MS ? 0 : this.#failures + 1
     const waitMs = ceiling(Math.max(0, this.#failures - 1), RESTART)
-    this.#logger.error({ worker: worker.id, pid: worker.process.pid, code, signal, restart_in_ms: waitMs }, 'a process ended; another is started')
     setTimeout(() => {
       if (!this.#stopping) this.#fork()
     }, waitMs)
+    return waitMs
   }
 
   #stop(signal: string): void {
