@@ -67,6 +67,31 @@ describe('the host of a thread', () => {
     expect(messages).toEqual([{ kind: 'interest', workspaces: ['w1'] }])
   })
 
+  it('tries again where the system has no room for another thread at the moment', async () => {
+    let room = true
+    const host = createHost({
+      spawn: () => {
+        if (!room) throw new Error('EAGAIN')
+        threads.push(createScriptedThread())
+        return newest().thread
+      },
+    })
+    host.start()
+    room = false
+    newest().die(new Error('out of memory'))
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(deaths.slice(0, 2)).toEqual([
+      ['out of memory', 250],
+      ['EAGAIN', 500],
+    ])
+    room = true
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(threads).toHaveLength(2)
+    const answered = host.call('add', [1, 2])
+    newest().say({ kind: 'result', id: 0, value: 3 })
+    expect(await answered).toBe(3)
+  })
+
   it('refuses calls before the start, and those that take too long', async () => {
     const host = createHost()
     await expect(host.call('x', [])).rejects.toMatchObject({ errorType: 'provider_overloaded' })

@@ -83,17 +83,28 @@ export function createThreadHost(options: ThreadHostOptions): ThreadHost {
     const started = spawn()
     let failure: Error | undefined
     thread = started
-    started.listen({ message: receive, error: (error) => (failure = error), exit: () => ended() })
     const ended = (): void => {
       if (thread !== started) return
       thread = undefined
       failAll()
-      if (closing) return
-      deaths = clock.monotonic() - startedAt > HEALTHY_MS ? 0 : deaths + 1
-      const waitMs = deaths === 0 ? backoff.baseMs : ceiling(deaths - 1, backoff)
-      onDeath(failure, waitMs)
-      restart = setTimeout(start, waitMs)
+      if (!closing) again(startedAt, failure)
     }
+    started.listen({ message: receive, error: (error) => (failure = error), exit: ended })
+  }
+
+  const again = (startedAt: number, failure: Error | undefined): void => {
+    deaths = clock.monotonic() - startedAt > HEALTHY_MS ? 0 : deaths + 1
+    const waitMs = deaths === 0 ? backoff.baseMs : ceiling(deaths - 1, backoff)
+    onDeath(failure, waitMs)
+    restart = setTimeout(() => {
+      const triedAt = clock.monotonic()
+      try {
+        start()
+      } catch (error) {
+        // The system has no room for a thread at the moment: that is thrown, and no thread ends.
+        again(triedAt, error instanceof Error ? error : new Error(String(error)))
+      }
+    }, waitMs)
   }
 
   const call = (method: string, args: readonly unknown[], limitMs = DEFAULT_LIMIT_MS): Promise<unknown> => {
