@@ -1,4 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk'
+import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { status } from '../../src/testing/fake-upstream.ts'
 import { TURN_USAGE } from '../../src/testing/scripted-model.ts'
@@ -143,6 +144,27 @@ describe.each(DIALECTS)(verifies('S2-clients', 'the SDK of the Messages format i
     const { content } = await client.messages.create({ ...hi, output_config: { format: { type: 'json_schema', schema: { ...WEATHER_SCHEMA } } } })
     expect(content).toMatchObject([{ text: '{"city":"Bern"}' }])
     expect(stage.heard()[0]!.schema).toMatchObject({ required: ['city'] })
+  })
+
+  it.each([false, true])(
+    'its loop of tools, which sends the whole conversation once it reads that nothing is kept here; streamed: %s',
+    async (stream) => {
+      stage.says(...WEATHER_TURNS)
+      const weather = betaTool({
+        name: 'weather',
+        description: 'The weather in a city.',
+        inputSchema: WEATHER_SCHEMA,
+        run: ({ city }) => weatherIn(city),
+      })
+      const runner = client.beta.messages.toolRunner({ ...hi, tools: [weather], stream })
+      expect((await runner.runUntilDone()).content).toMatchObject([{ type: 'text', text: 'Bern is sunny, Oslo is sunny.' }])
+      expectWeatherLoop(stage)
+    },
+  )
+
+  it('a conversation that is to be kept, as the typed error', async () => {
+    const thread = client.beta.messages.thread({ model: MODEL, max_tokens: 200 })
+    await expect(thread.send({ role: 'user', content: 'Hi' })).rejects.toBeInstanceOf(Anthropic.ThreadUnsupportedRequestError)
   })
 
   it('its own word for a token of the key: a bearer, as programs behind a gateway send it', async () => {

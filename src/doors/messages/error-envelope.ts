@@ -16,9 +16,17 @@ const TYPES: { readonly [status: number]: string | undefined } = {
 /** The word the contract of this format has for a failure of an HTTP status. */
 export const faultTypeOf = (status: number): string => TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
 
+/**
+ * What a refused field means, in the format's words for programs, by the field. Clients that let a server keep their conversation send all of
+ * it themselves from then on when they read that this one does not.
+ */
+const DETAILS: ReadonlyMap<unknown, JsonObject> = new Map([['thread', { error_code: 'thread_unsupported_request' }]])
+
 /** A failure before the first byte in this format: the same words in another place. */
 export function messagesEnvelope({ error, ...beside }: ErrorEnvelope, requestId: string): JsonObject {
   const { code, message, metadata } = error
-  const { error_type: errorType } = metadata
-  return { type: 'error', error: { type: faultTypeOf(code), message, error_type: errorType }, metadata, request_id: requestId, ...beside }
+  const { error_type: errorType, path } = metadata
+  const details = DETAILS.get(path)
+  const told = { type: faultTypeOf(code), message, error_type: errorType, ...(details === undefined ? {} : { details }) }
+  return { type: 'error', error: told, metadata, request_id: requestId, ...beside }
 }

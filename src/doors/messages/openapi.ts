@@ -78,7 +78,12 @@ const answer = z.looseObject({
 
 const messagesError = z.looseObject({
   type: z.literal('error'),
-  error: z.looseObject({ type: z.string(), message: z.string(), error_type: z.string().describe('The same word as in other formats.') }),
+  error: z.looseObject({
+    type: z.string(),
+    message: z.string(),
+    error_type: z.string().describe('The same word as in other formats.'),
+    details: z.looseObject({ error_code: z.string() }).optional().describe('For programs, where clients of the format act on it.'),
+  }),
   metadata: z.looseObject({}),
   request_id: z.string(),
   gateway_metadata: gatewayMetadata.optional(),

@@ -100,5 +100,6 @@ export const messagesRequest = fields({
   fallbacks: maybe(list(strictFields({ model: z.string().min(1) }))).describe('What to try after `model`, in order; another form of `models`.'),
   route: z.unknown().optional().describe('Ignored.'),
   context_management: z.unknown().optional().describe('Taken, without effect.'),
+  thread: unsupported('must be null: nothing is stored, send the whole conversation in "messages" instead'),
   mcp_servers: unsupported('is not supported in this format: /api/v1/responses takes tools of the type mcp'),
 })

@@ -263,6 +263,14 @@ describe('what is refused', () => {
     ],
     ['a forced tool that is not offered', { messages: [user], tool_choice: { type: 'tool', name: 'f' } }, 'unprocessable', 'tool_choice.name', /"f"/],
     ['servers of tools', { messages: [user], mcp_servers: [] }, 'invalid_request', 'mcp_servers', /\/api\/v1\/responses/],
+    ['a conversation to be kept', { messages: [user], thread: { type: 'create' } }, 'invalid_request', 'thread', /nothing is stored/],
+    [
+      'to go on from an earlier answer',
+      { messages: [user], thread: { type: 'continue', previous_message_id: 'gen-1' } },
+      'invalid_request',
+      'thread',
+      /whole conversation/,
+    ],
     ['to be stored', { messages: [user], store: true }, 'invalid_request', 'store', /nothing is stored/],
     [
       'a budget of nothing',
