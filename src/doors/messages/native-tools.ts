@@ -52,7 +52,7 @@ const BY_THE_CALLER: ReadonlyMap<string, CallersTool> = new Map([
   ['text_editor_20250429', editor('str_replace_based_edit_tool', EDITS)],
   ['text_editor_20250728', editor('str_replace_based_edit_tool', EDITS)],
 ])
-const SEARCHES = ['web_search_20250305', 'web_search_20260209']
+const SEARCHES = ['web_search_20250305', 'web_search_20260209', 'web_search_20260318']
 /** Those that rank by words are another kind of search, which the gateway does not have. */
 const TOOL_SEARCHES = ['tool_search_tool_regex', 'tool_search_tool_regex_20251119']
 const ADVISOR = 'advisor_20260301'

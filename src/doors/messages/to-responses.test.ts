@@ -110,6 +110,11 @@ describe('tools', () => {
       { type: 'gateway:web_search', parameters: { excluded_domains: ['a.example'], max_uses: 2 } },
     ],
     [
+      'a search of the latest version, whose results are all shown',
+      { type: 'web_search_20260318', name: 'web_search', response_inclusion: 'full' },
+      { type: 'gateway:web_search' },
+    ],
+    [
       'a consultation',
       { type: 'advisor_20260301', name: 'advisor', model: 'a/b', max_uses: 1 },
       { type: 'gateway:advisor', parameters: { model: 'a/b' } },
