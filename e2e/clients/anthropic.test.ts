@@ -162,6 +162,20 @@ describe.each(DIALECTS)(verifies('S2-clients', 'the SDK of the Messages format i
     },
   )
 
+  it('tools its loop adds and takes away on the way', async () => {
+    const call = (id: string, name: string) => ({ calls: [{ id, name, arguments: ['{"city":"Bern"}'] }] })
+    stage.says(call('call_1', 'weather'), call('call_2', 'time'), { text: ['Noon.'] })
+    const make = (name: string, answer: string) => betaTool({ name, description: name, inputSchema: WEATHER_SCHEMA, run: () => answer })
+    const runner = client.beta.messages.toolRunner({ ...hi, tools: [make('weather', 'sunny')] })
+    let turns = 0
+    for await (const _ of runner) {
+      if (++turns === 1) runner.addTools(make('time', 'noon'))
+      if (turns === 2) runner.removeTools('weather')
+    }
+    expect(stage.heard().map(({ tools }) => tools.map(({ name }) => name))).toEqual([['weather'], ['weather', 'time'], ['time']])
+    expect(stage.heard()[2]!.results.map(({ output }) => output)).toEqual(['sunny', 'noon'])
+  })
+
   it('a conversation that is to be kept, as the typed error', async () => {
     const thread = client.beta.messages.thread({ model: MODEL, max_tokens: 200 })
     await expect(thread.send({ role: 'user', content: 'Hi' })).rejects.toBeInstanceOf(Anthropic.ThreadUnsupportedRequestError)

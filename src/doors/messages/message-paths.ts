@@ -9,10 +9,12 @@ const FIELDS: ReadonlyMap<string, string> = new Map([
 
 /**
  * Where a body of this format has what stands at a path of its translation, for those who tell its caller of a fault. `origins` are the
- * messages the items came from, -1 for the instructions above them. Which block of a message it was cannot be told: they have been sorted.
+ * messages the items came from, -1 for the instructions above them; `tools`: where each of the tools stands. Which block of a message it was cannot be told: they have been sorted.
  */
-export function messagePaths(origins: readonly number[]): (path: string) => string {
+export function messagePaths(origins: readonly number[], tools: readonly string[] = []): (path: string) => string {
   return (path) => {
+    const [tool, at] = /^tools\[(\d+)\]/.exec(path) ?? []
+    if (tool !== undefined) return (tools[Number(at)] ?? tool) + path.slice(tool.length)
     const [whole, item] = /^input(?:\[(\d+)\])?(?!\w)/.exec(path) ?? []
     if (whole === undefined) return FIELDS.get(path) ?? path
     const message = item === undefined ? undefined : origins[Number(item)]

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Branch, byKind, byType, fields, list, maybe, tagged } from '../responses/schema-combinators.ts'
 import { anyObject, cacheControl, flag, text } from '../responses/schema-shared.ts'
+import { tool } from './schema-tools.ts'
 
 /** Content blocks of the Messages format. */
 
@@ -58,7 +59,16 @@ const searchResults = tagged('web_search_tool_result', {
   ...marked,
 })
 
-/** What tools of the format's vendor leave in its answers, and words of its own to it: nobody else reads them. */
+/** Tools that come and go in the midst of a conversation. */
+const named = tagged('tool_reference', { name: word })
+const OF_SERVERS: readonly Branch[] = ['mcp_tool_reference', 'mcp_toolset_reference'].map((type) => tagged(type, {}))
+const kindOfChange = { noun: 'reference to a tool' }
+const CHANGES: readonly Branch[] = [
+  tagged('tool_addition', { tool: byType([named, tagged('tool_definition', { definition: tool }), ...OF_SERVERS], kindOfChange), ...marked }),
+  tagged('tool_removal', { tool: byType([named, ...OF_SERVERS], kindOfChange), ...marked }),
+]
+
+/** What tools of the format's vendor leave in its answers: nobody else reads them. */
 const PASSED_OVER: readonly Branch[] = [
   'advisor_tool_result',
   'bash_code_execution_tool_result',
@@ -69,12 +79,11 @@ const PASSED_OVER: readonly Branch[] = [
   'mcp_tool_result',
   'mcp_tool_use',
   'text_editor_code_execution_tool_result',
-  'tool_addition',
-  'tool_removal',
   'tool_search_tool_result',
   'web_fetch_tool_result',
 ].map((type) => tagged(type, {}))
-export const IS_PASSED_OVER: ReadonlySet<string> = new Set(PASSED_OVER.map(([type]) => type))
+/** Of those that are no part of what was said. */
+export const IS_PASSED_OVER: ReadonlySet<string> = new Set([...PASSED_OVER, ...CHANGES].map(([type]) => type))
 
 const BLOCKS: readonly Branch[] = [
   textBlock,
@@ -88,6 +97,7 @@ const BLOCKS: readonly Branch[] = [
   serverToolUse,
   searchResults,
   tagged('compaction', { content: text, ...marked }),
+  ...CHANGES,
   ...PASSED_OVER,
 ]
 

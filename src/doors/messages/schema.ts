@@ -1,24 +1,9 @@
 import { z } from 'zod'
-import {
-  type Branch,
-  byType,
-  fields,
-  kindOf,
-  list,
-  maybe,
-  pickOne,
-  quote,
-  type Schema,
-  type Shape,
-  strictFields,
-  tagged,
-} from '../responses/schema-combinators.ts'
-import { GATEWAY_TOOLS_OF_ANY_FORMAT } from '../responses/schema-gateway-tools.ts'
-import { canonicalType } from '../responses/schema-names.ts'
+import { byType, fields, list, maybe, type Schema, type Shape, strictFields, tagged } from '../responses/schema-combinators.ts'
 import { responsesRequest } from '../responses/schema.ts'
-import { anyObject, cacheControl, count, flag, positive, text, texts } from '../responses/schema-shared.ts'
-import { NATIVE_TOOLS } from './native-tools.ts'
+import { anyObject, count, flag, positive, text, texts } from '../responses/schema-shared.ts'
 import { message, system } from './schema-blocks.ts'
+import { tool } from './schema-tools.ts'
 
 /** Fields that are the same in the body of Responses, and mean the same. */
 export const SHARED = [
@@ -40,27 +25,6 @@ export const SHARED = [
 ] as const
 const shape: Shape = responsesRequest.shape
 const shared: Shape = Object.fromEntries(SHARED.map((field) => [field, shape[field]!]))
-
-const callerTool = fields({
-  type: maybe(z.literal('custom')),
-  name: z.string().min(1),
-  description: text,
-  input_schema: anyObject,
-  strict: flag,
-  defer_loading: flag,
-  cache_control: maybe(cacheControl).describe('What is cached ends with this tool.'),
-})
-
-const TOOLS: readonly Branch[] = [['custom', callerTool], ...NATIVE_TOOLS, ...GATEWAY_TOOLS_OF_ANY_FORMAT]
-const known = byType(TOOLS, {
-  noun: 'tool',
-  alias: canonicalType,
-  hint: (type) => `is ${quote(type)}, which this gateway cannot offer to any model; known are ${TOOLS.map(([name]) => name).join(', ')}`,
-})
-/** A tool of the caller's needs no type. */
-const tool = pickOne([callerTool, known], (value) =>
-  kindOf(value) === 'object' && (value as { readonly type?: unknown }).type == null ? callerTool : known,
-)
 
 const unsupported = (reason: string): Schema => z.null({ error: reason }).optional()
 

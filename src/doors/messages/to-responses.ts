@@ -6,6 +6,7 @@ import { systemOf, toItems, type Message } from './history.ts'
 import { messagePaths } from './message-paths.ts'
 import { nativeTool, searchesTools } from './native-tools.ts'
 import { messagesRequest, SHARED } from './schema.ts'
+import { toolsAtTheEnd } from './tool-changes.ts'
 
 export interface MessagesWishes {
   /** Whether the caller wants to read thoughts; what keeps them alive comes in any case. */
@@ -33,14 +34,20 @@ export function messagesToResponses(body: unknown, exactly?: () => unknown): Mes
   for (const field of SHARED) if (sent[field] != null) translated[field] = sent[field]
   const { instructions, items } = systemOf(sent['system'])
   if (instructions !== undefined) translated['instructions'] = instructions
-  const conversation = conversationOf(sent['messages'] as readonly Message[], exactly)
+  const messages = sent['messages'] as readonly Message[]
+  const conversation = conversationOf(messages, exactly)
   if (conversation.every((said) => said.length === 0)) throw refuse('invalid_prompt', 'messages', 'say nothing: send at least one with content')
   translated['input'] = [...items, ...conversation.flat()]
-  Object.assign(translated, plainOf(sent), toolsOf(sent), thinkingOf(sent), modelsOf(sent), tierOf(sent), userOf(sent))
+  const offered = toolsAtTheEnd((sent['tools'] ?? []) as readonly JsonObject[], messages)
+  const tools = offered.map(({ tool }) => tool)
+  Object.assign(translated, plainOf(sent), toolsOf(tools, sent['tool_choice']), thinkingOf(sent), modelsOf(sent), tierOf(sent), userOf(sent))
   return {
     body: translated,
     wishes: { thinking: (sent['thinking'] as { readonly display?: unknown } | null | undefined)?.display !== 'omitted' },
-    pathOf: messagePaths([...items.map(() => -1), ...conversation.flatMap((said, index) => said.map(() => index))]),
+    pathOf: messagePaths(
+      [...items.map(() => -1), ...conversation.flatMap((said, index) => said.map(() => index))],
+      offered.map(({ path }) => path),
+    ),
   }
 }
 
@@ -78,8 +85,7 @@ function plainOf({ max_tokens: limit, stop_sequences: stop, temperature, stream 
   })
 }
 
-function toolsOf({ tools, tool_choice: choice }: JsonObject): JsonObject {
-  const list = (tools ?? []) as readonly JsonObject[]
+function toolsOf(list: readonly JsonObject[], choice: unknown): JsonObject {
   const { type, name, disable_parallel_tool_use: alone } = (choice ?? {}) as JsonObject
   // Without a search nobody would ever find what is kept back.
   const searches = list.some(searchesTools)

@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import { type Branch, byType, fields, kindOf, maybe, pickOne, quote, type Schema } from '../responses/schema-combinators.ts'
+import { GATEWAY_TOOLS_OF_ANY_FORMAT } from '../responses/schema-gateway-tools.ts'
+import { canonicalType } from '../responses/schema-names.ts'
+import { anyObject, cacheControl, flag, text } from '../responses/schema-shared.ts'
+import { NATIVE_TOOLS } from './native-tools.ts'
+
+const callerTool = fields({
+  type: maybe(z.literal('custom')),
+  name: z.string().min(1),
+  description: text,
+  input_schema: anyObject,
+  strict: flag,
+  defer_loading: flag,
+  cache_control: maybe(cacheControl).describe('What is cached ends with this tool.'),
+})
+
+const TOOLS: readonly Branch[] = [['custom', callerTool], ...NATIVE_TOOLS, ...GATEWAY_TOOLS_OF_ANY_FORMAT]
+const known = byType(TOOLS, {
+  noun: 'tool',
+  alias: canonicalType,
+  hint: (type) => `is ${quote(type)}, which this gateway cannot offer to any model; known are ${TOOLS.map(([name]) => name).join(', ')}`,
+})
+
+/** A tool of the Messages format. One of the caller's needs no type. */
+export const tool: Schema = pickOne([callerTool, known], (value) =>
+  kindOf(value) === 'object' && (value as { readonly type?: unknown }).type == null ? callerTool : known,
+)

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { GatewayError } from '../../core/error.ts'
+import type { JsonObject } from '../../core/item.ts'
+import { messagesToResponses } from './to-responses.ts'
+
+const user = { role: 'user', content: 'Hi' }
+const tool = (name: string, more: object = {}): object => ({ name, input_schema: { type: 'object' }, ...more })
+const named = (name: string): object => ({ type: 'tool_reference', name })
+const adds = (added: object): object => ({ type: 'tool_addition', tool: added })
+const removes = (removed: object): object => ({ type: 'tool_removal', tool: removed })
+const brings = (name: string, more: object = {}): object => adds({ type: 'tool_definition', definition: tool(name, more) })
+const system = (...content: readonly object[]): object => ({ role: 'system', content })
+
+const read = (messages: readonly object[], sent: object = {}): ReturnType<typeof messagesToResponses> =>
+  messagesToResponses({ tools: [tool('f'), tool('g')], ...sent, messages: [user, ...messages] })
+const offered = (messages: readonly object[], sent?: object): readonly unknown[] =>
+  ((read(messages, sent).body['tools'] ?? []) as readonly JsonObject[]).map(({ name, type }) => name ?? type)
+
+describe('tools that come and go in the midst of a conversation', () => {
+  it.each<readonly [string, readonly object[], readonly string[]]>([
+    ['are those of the request where nothing changes', [], ['f', 'g']],
+    ['are offered as soon as a message brings them', [system(brings('h'), brings('i'))], ['f', 'g', 'h', 'i']],
+    ['are offered no more once they are taken away', [system(removes(named('f')))], ['g']],
+    ['may be brought and taken away', [system(brings('h')), user, system(removes(named('h')))], ['f', 'g']],
+    ['may come back', [system(removes(named('f'))), user, system(adds(named('f')))], ['f', 'g']],
+    ['may be none at all', [system(removes(named('f')), removes(named('g')))], []],
+    [
+      'of servers and unknown names are passed over',
+      [system(adds({ type: 'mcp_toolset_reference', server_name: 's' }), adds(named('x')))],
+      ['f', 'g'],
+    ],
+  ])('%s', (_name, messages, names) => {
+    expect(offered(messages)).toEqual(names)
+  })
+
+  it('take the place of one with their name', () => {
+    const { tools } = read([system(brings('f', { description: 'The second.' }))]).body
+    expect(tools).toMatchObject([{ type: 'function', name: 'f', description: 'The second.' }, { name: 'g' }])
+  })
+
+  it('may be the only ones', () => {
+    expect(offered([system(brings('h'))], { tools: undefined })).toEqual(['h'])
+  })
+
+  it('need not be searched for, once they were brought by name', () => {
+    const tools = [tool('f', { defer_loading: true }), tool('g', { defer_loading: true }), { type: 'gateway:tool_search' }]
+    const translated = read([system(adds(named('f')))], { tools }).body['tools'] as readonly JsonObject[]
+    expect(translated.map(({ defer_loading: deferred }) => deferred === true)).toEqual([false, true, false])
+  })
+
+  it('say nothing by themselves', () => {
+    expect(read([system(brings('h'))]).body['input']).toEqual([{ type: 'message', role: 'user', content: 'Hi' }])
+  })
+
+  it('are refused as those of the request are, by where they stand', () => {
+    const refused = (messages: readonly object[]): unknown => {
+      try {
+        read(messages)
+      } catch (error) {
+        if (error instanceof GatewayError) return error.details.path
+        throw error
+      }
+      return undefined
+    }
+    expect(refused([system(adds({ type: 'tool_definition', definition: { name: 'h' } }))])).toBe(
+      'messages[1].content[0].tool.definition.input_schema',
+    )
+    expect(refused([system(adds({ type: 'tool_definition', definition: { type: 'memory_20250818', name: 'memory' } }))])).toBe(
+      'messages[1].content[0].tool.definition.type',
+    )
+    expect(read([system(removes(named('f')), brings('h'))]).pathOf('tools[1].name')).toBe('messages[1].content[1].tool.definition.name')
+  })
+})
