@@ -94,6 +94,32 @@ describe.skipIf(!hasBrowser)('the page of guardrails', () => {
     expect(problems).toEqual([])
   })
 
+  it('keeps what is typed while it is saved, and the place it is typed at', async () => {
+    const { id } = await make({ name: 'Slow', limit_usd: 5 })
+    const { page, problems } = await browser.console(gateway, `/guardrails?open=${id}`)
+    let answer = (): void => undefined
+    const mayAnswer = new Promise<void>((resolve) => (answer = resolve))
+    await page.route(`**/api/v1/guardrails/${id}`, async (route) => {
+      if (route.request().method() === 'PATCH') await mayAnswer
+      await route.continue()
+    })
+    const save = page.getByRole('button', { name: 'Save the changes' })
+    await page.getByLabel('Name').fill('Slow to save')
+    await save.click()
+    await page.getByLabel('Limit USD').fill('7')
+    await page.getByLabel('Description').pressSequentially('typed mean')
+    answer()
+    await page.getByRole('table', { name: 'Guardrails' }).getByText('Slow to save').waitFor()
+    await expect.poll(() => save.isEnabled()).toBe(true)
+    await page.keyboard.type('while')
+    expect(await page.getByLabel('Description').inputValue()).toBe('typed meanwhile')
+    expect(await page.getByText('Saved.').count()).toBe(0)
+    await save.click()
+    await page.getByText('Saved.').waitFor()
+    expect(await named('Slow to save')).toMatchObject({ description: 'typed meanwhile', limit_usd: 7 })
+    expect(problems).toEqual([])
+  })
+
   it('lists those of the workspace it names, and makes new ones there', async () => {
     const answer = await gateway.api('POST', '/api/v1/workspaces', { name: 'Research', slug: 'research' })
     const { data: workspace } = (await answer.json()) as { readonly data: { readonly id: string } }

@@ -2,10 +2,11 @@ import { Alert, Divider, Group, Stack, Text } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import type { Answer } from '../../api/client.ts'
 import { useChange } from '../../api/hooks.ts'
+import { isChanged } from '../../lib/changes.ts'
 import { moment } from '../../lib/format.ts'
 import { Confirm } from '../../ui/confirm.tsx'
 import { WorkspaceSelect } from '../../ui/workspace-select.tsx'
-import { changes, createBody, formOf } from './form.ts'
+import { changes, createBody, formOf, savedForm, type GuardrailForm } from './form.ts'
 import { KeysSection } from './keys-section.tsx'
 import type { RuleField } from './rule-schema.ts'
 import { RulesForm } from './rules-form.tsx'
@@ -27,14 +28,18 @@ export function Creator({ fields, workspaces, workspaceId, onCreated }: CreatorP
   const create = useChange('POST /api/v1/guardrails', OUTDATES)
   const [chosen, setChosen] = useState<string>()
   const workspace = chosen ?? workspaceId
+  const [empty] = useState(() => formOf(fields))
+  const [form, setForm] = useState(empty)
   return (
     <RulesForm
       fields={fields}
-      initial={formOf(fields)}
+      initial={empty}
+      form={form}
+      onForm={setForm}
       action="Create the guardrail"
       isBusy={create.isPending}
       error={create.error}
-      onSubmit={(form) => {
+      onSubmit={() => {
         const body = { ...createBody(fields, form), ...(workspace === '' ? {} : { workspace_id: workspace }) }
         create.mutate({ body }, { onSuccess: ({ data }) => onCreated(data) })
       }}
@@ -55,29 +60,32 @@ export function Editor({ fields, guardrail, isDefault, onDeleted }: EditorProps)
   const update = useChange('PATCH /api/v1/guardrails/{id}', OUTDATES)
   const remove = useChange('DELETE /api/v1/guardrails/{id}', isDefault ? OUTDATES : [OUTDATES[0]])
   // As it was when it was opened or saved: what others change meanwhile is no change of this form, and takes nothing out of it.
-  const [saved, setSaved] = useState({ guardrail, times: 0 })
-  const before = formOf(fields, saved.guardrail)
+  const [before, setBefore] = useState(() => formOf(fields, guardrail))
+  const [form, setForm] = useState(before)
   const params = { id: guardrail.id }
+  const onSaved = (sent: GuardrailForm, stored: GuardrailForm): void => {
+    setBefore(stored)
+    setForm((now) => savedForm(sent, now, stored))
+  }
   return (
     <Stack gap="lg">
       {isDefault && <Alert color="gray">The default of its workspace: it acts on every key there.</Alert>}
       {!isDefault && <KeysSection id={guardrail.id} workspaceId={guardrail.workspace_id} />}
       <Divider />
       <RulesForm
-        // What was saved is what the next changes are held against.
-        key={saved.times}
         fields={fields}
         initial={before}
+        form={form}
+        onForm={setForm}
         action="Save the changes"
         isBusy={update.isPending}
         error={update.error}
-        onSubmit={(form) => {
+        onSubmit={() => {
           const body = changes(fields, before, form)
-          if (Object.keys(body).length === 0) return
-          update.mutate({ params, body }, { onSuccess: ({ data }) => setSaved({ guardrail: data, times: saved.times + 1 }) })
+          if (Object.keys(body).length > 0) update.mutate({ params, body }, { onSuccess: ({ data }) => onSaved(form, formOf(fields, data)) })
         }}
       />
-      {update.isSuccess && (
+      {update.isSuccess && !isChanged(before, form) && (
         <Text component="output" display="block" size="sm" c="dimmed" ta="right">
           Saved.
         </Text>

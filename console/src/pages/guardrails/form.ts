@@ -1,3 +1,4 @@
+import { afterSave } from '../../lib/changes.ts'
 import { numberOf, type NumberField } from '../../lib/fields.ts'
 import type { RuleField } from './rule-schema.ts'
 
@@ -84,6 +85,12 @@ export function changes(fields: readonly RuleField[], before: GuardrailForm, aft
   }
   return changed
 }
+
+/** What the form holds once `given` was saved: what was typed since, rule by rule, over what is stored now. */
+export const savedForm = (given: GuardrailForm, now: GuardrailForm, stored: GuardrailForm): GuardrailForm => ({
+  ...afterSave(given, now, stored),
+  rules: afterSave(given.rules, now.rules, stored.rules),
+})
 
 export type Problems = { readonly [field: string]: string }
 

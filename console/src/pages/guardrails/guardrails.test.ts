@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { changes, createBody, fieldOfPath, formOf, problemsOf, summaryOf } from './form.ts'
+import { changes, createBody, fieldOfPath, formOf, problemsOf, savedForm, summaryOf } from './form.ts'
 import { ruleFields } from './rule-schema.ts'
 
 const nullable = (schema: object) => ({ anyOf: [schema, { type: 'null' }], description: 'About it.' })
@@ -109,6 +109,15 @@ it('a number that is still text, as fields hold 5. and 0.50, is that number and 
   expect(['0.50', '5.', '5.0', '', '.'].map(limited)).toEqual([{ limit_usd: 0.5 }, {}, {}, { limit_usd: null }, { limit_usd: '.' }])
   const made = createBody(fields, { name: 'Mine', description: '', rules: { ...empty.rules, limit_usd: '1.50' } })
   expect(made).toEqual({ name: 'Mine', limit_usd: 1.5 })
+})
+
+it('what was typed while it was saved stays, rule by rule, over what is stored now', () => {
+  const form = (name: string, rules: object) => ({ name, description: '', rules: { ...empty.rules, ...rules } })
+  const sent = form(' mine ', { limit_usd: 5 })
+  const now = form(' mine ', { limit_usd: 5, include_byok: true })
+  expect(savedForm(sent, now, form('mine', { limit_usd: 5, allowed_models: ['a'] }))).toEqual(
+    form('mine', { limit_usd: 5, allowed_models: ['a'], include_byok: true }),
+  )
 })
 
 it('what cannot be sent is said at its field', () => {

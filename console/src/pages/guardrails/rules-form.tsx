@@ -1,5 +1,5 @@
 import { Button, Fieldset, Group, Stack, Textarea, TextInput } from '@mantine/core'
-import { useCallback, useMemo, useState, type FormEvent, type ReactNode } from 'react'
+import { useCallback, useMemo, useState, type Dispatch, type FormEvent, type ReactNode, type SetStateAction } from 'react'
 import { ApiError } from '../../api/client.ts'
 import { useRead } from '../../api/hooks.ts'
 import { isChanged } from '../../lib/changes.ts'
@@ -11,11 +11,15 @@ import type { RuleField, RuleKind } from './rule-schema.ts'
 
 export interface RulesFormProps {
   readonly fields: readonly RuleField[]
+  /** As it was before anything was typed. */
   readonly initial: GuardrailForm
+  readonly form: GuardrailForm
+  /** The setter of a state: the same function from one drawing to the next. */
+  readonly onForm: Dispatch<SetStateAction<GuardrailForm>>
   readonly action: string
   readonly isBusy: boolean
   readonly error: Error | null
-  readonly onSubmit: (form: GuardrailForm) => void
+  readonly onSubmit: () => void
   /** Fields that only a new guardrail has. */
   readonly children?: ReactNode
 }
@@ -29,8 +33,8 @@ const SECTIONS: readonly { readonly title: string; readonly kinds: readonly Rule
 ]
 
 /** Everything a guardrail demands. */
-export function RulesForm({ fields, initial, action, isBusy, error, onSubmit, children }: RulesFormProps): ReactNode {
-  const [form, setForm] = useState(initial)
+export function RulesForm(props: RulesFormProps): ReactNode {
+  const { fields, initial, form, onForm, action, isBusy, error, onSubmit, children } = props
   const [isTried, setTried] = useState(false)
   useUnsaved(isChanged(initial, form))
   const suggestions = useSuggestions()
@@ -38,11 +42,12 @@ export function RulesForm({ fields, initial, action, isBusy, error, onSubmit, ch
   const isShownAtField = refused === 'name' || refused === 'description' || fields.some(({ name }) => name === refused)
   const problems = problemsOf(fields, form)
   const problemOf = (name: string): string | undefined => (isTried ? problems[name] : undefined) ?? (name === refused ? error?.message : undefined)
-  const onRule = useCallback((name: string, value: unknown): void => setForm((now) => ({ ...now, rules: { ...now.rules, [name]: value } })), [])
+  const onRule = useCallback((name: string, value: unknown): void => onForm((now) => ({ ...now, rules: { ...now.rules, [name]: value } })), [onForm])
   const submit = (event: FormEvent): void => {
     event.preventDefault()
-    setTried(true)
-    if (Object.keys(problems).length === 0) onSubmit(form)
+    const isRight = Object.keys(problems).length === 0
+    setTried(!isRight)
+    if (isRight) onSubmit()
   }
   return (
     <form onSubmit={submit} noValidate>
@@ -52,7 +57,7 @@ export function RulesForm({ fields, initial, action, isBusy, error, onSubmit, ch
           required
           value={form.name}
           error={problemOf('name')}
-          onChange={(event) => setForm({ ...form, name: event.currentTarget.value })}
+          onChange={(event) => onForm({ ...form, name: event.currentTarget.value })}
         />
         <Textarea
           label="Description"
@@ -60,7 +65,7 @@ export function RulesForm({ fields, initial, action, isBusy, error, onSubmit, ch
           maxRows={4}
           value={form.description}
           error={problemOf('description')}
-          onChange={(event) => setForm({ ...form, description: event.currentTarget.value })}
+          onChange={(event) => onForm({ ...form, description: event.currentTarget.value })}
         />
         {children}
         {SECTIONS.map(({ title, kinds }) => {
