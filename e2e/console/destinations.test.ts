@@ -129,6 +129,29 @@ describe.skipIf(!hasBrowser)('the page of destinations', () => {
     expect(problems).toEqual([])
   })
 
+  it('keeps what is typed while it is saved, and the place it is typed at', async () => {
+    const id = await hook()
+    const { page, problems } = await browser.console(gateway, `/destinations?destination=${id}&tab=settings`)
+    let answer = (): void => undefined
+    const mayAnswer = new Promise<void>((resolve) => (answer = resolve))
+    await page.route(`**${BASE}/${id}`, async (route) => {
+      if (route.request().method() === 'PATCH') await mayAnswer
+      await route.continue()
+    })
+    const save = page.getByRole('button', { name: 'Save changes' })
+    const name = page.getByRole('dialog').getByRole('textbox', { name: 'Name', exact: true })
+    await page.getByRole('textbox', { name: 'Sampling (%)' }).fill('50')
+    await save.click()
+    await name.fill('typed mean')
+    answer()
+    await expect.poll(() => save.isEnabled()).toBe(true)
+    await page.keyboard.type('while')
+    expect(await name.inputValue()).toBe('typed meanwhile')
+    await save.click()
+    await expect.poll(only, SOON).toMatchObject({ name: 'typed meanwhile', sampling_rate: 0.5 })
+    expect(problems).toEqual([])
+  })
+
   it('belongs to the workspace that is chosen, and takes the calls of chosen keys of it', async () => {
     const idOf = async (response: Response, name: string): Promise<string> =>
       ((await response.json()) as { data: { [name: string]: string } }).data[name]!

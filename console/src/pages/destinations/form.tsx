@@ -55,8 +55,10 @@ export function DestinationForm(props: DestinationFormProps): ReactNode {
   }, [refusal])
   const send = (event: FormEvent): void => {
     event.preventDefault()
-    setTried(true)
-    if (Object.keys(own).length === 0) onSubmit()
+    const isRight = Object.keys(own).length === 0
+    // What is typed after it was sent was not tried yet.
+    setTried(!isRight)
+    if (isRight) onSubmit()
     else setTimeout(() => firstInvalid(form.current))
   }
   const set = (part: Partial<Draft>): void => onDraft({ ...draft, ...part })

@@ -17,7 +17,6 @@ export function Settings({ destination, words }: SettingsProps): ReactNode {
   const fields = words.types.find(({ type }) => type === destination.type)?.fields ?? []
   const [before, setBefore] = useState(destination)
   const [draft, setDraft] = useState(() => draftOfDestination(destination, fields))
-  const [times, setTimes] = useState(0)
   const update = useChange('PATCH /api/v1/observability/destinations/{id}', [
     'GET /api/v1/observability/destinations',
     'GET /api/v1/observability/destinations/{id}',
@@ -32,7 +31,6 @@ export function Settings({ destination, words }: SettingsProps): ReactNode {
         onSuccess: ({ data }) => {
           setBefore(data)
           setDraft((now) => afterSave(draft, now, draftOfDestination(data, fields)))
-          setTimes(times + 1)
         },
       },
     )
@@ -43,8 +41,6 @@ export function Settings({ destination, words }: SettingsProps): ReactNode {
   return (
     <Stack>
       <DestinationForm
-        // What was typed is what is stored now: nothing was tried yet.
-        key={times}
         initial={draftOfDestination(before, fields)}
         draft={draft}
         onDraft={edit}
