@@ -37,6 +37,11 @@ describe('the proof that every configured fallback can be reached', () => {
     expect(await unreachable({ providers: [provider('acme'), provider('backup')], models })).toEqual([])
   })
 
+  it('holds for models that make embeddings', async () => {
+    const vectors = { slug: 'acme/mystery', answers: 'embeddings', endpoints: [{ provider: 'acme', upstream_model: 'mystery-1' }] }
+    expect(await unreachable({ providers: [provider('acme')], models: [vectors] })).toEqual([])
+  })
+
   it(verifies('P27', 'names an endpoint whose window is too short for any request'), async () => {
     const found = await unreachable({
       providers: [provider('acme'), provider('backup')],

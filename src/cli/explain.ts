@@ -112,7 +112,7 @@ export interface Unreachable {
 
 /**
  * Proves for every endpoint of the configured models that a call can come to it, first or as a fallback: its variant and service tier are
- * asked for, and it is the last that is left. Works on plans alone.
+ * asked for, and so is what it makes where that is no text, and it is the last that is left. Works on plans alone.
  */
 export function findUnreachable(catalog: BuiltCatalog, config: Config): readonly Unreachable[] {
   const found: Unreachable[] = []
@@ -132,11 +132,12 @@ export function findUnreachable(catalog: BuiltCatalog, config: Config): readonly
 }
 
 function whyUnreachable(slug: string, endpoint: Endpoint, catalog: BuiltCatalog, now: number): string | undefined {
-  const { variant, tier, tag, provider } = endpoint
+  const { variant, tier, tag, provider, outputModalities } = endpoint
   const request: ModelRequest = {
     model: variant === undefined || slug.endsWith(`:${variant}`) ? slug : `${slug}:${variant}`,
     input: [{ type: 'message', role: 'user', content: 'hello' }],
     ...(tier === undefined || tier === 'default' ? {} : { service_tier: tier }),
+    ...(outputModalities.has('text') ? {} : { modalities: [...outputModalities] }),
     provider: { only: [tag, provider] },
   }
   const plan = planRoute({ request, catalog, random: () => 0, now })
