@@ -3,6 +3,9 @@ import { createTheme, Drawer, Modal, type CSSVariablesResolver } from '@mantine/
 /** Its sign says nothing to those who do not see it. */
 const closeButtonProps = { 'aria-label': 'Close' }
 
+/** A name in it that is one long word must not push out what closes the panel. */
+const styles = { title: { minWidth: 0, overflowWrap: 'anywhere' } } as const
+
 /** The kit's own look, a little tighter: this is a tool one works with all day. */
 export const theme = createTheme({
   primaryColor: 'indigo',
@@ -13,7 +16,10 @@ export const theme = createTheme({
   headings: { fontWeight: '650', sizes: { h1: { fontSize: '1.45rem' }, h2: { fontSize: '1.1rem' } } },
   cursorType: 'pointer',
   respectReducedMotion: true,
-  components: { Modal: Modal.extend({ defaultProps: { closeButtonProps } }), Drawer: Drawer.extend({ defaultProps: { closeButtonProps } }) },
+  components: {
+    Modal: Modal.extend({ defaultProps: { closeButtonProps }, styles }),
+    Drawer: Drawer.extend({ defaultProps: { closeButtonProps }, styles }),
+  },
 })
 
 /** Where the kit's colours of texts are too pale to be read by everybody: WCAG 2.2 asks for 4.5 to 1 against what is behind them. */

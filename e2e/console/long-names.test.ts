@@ -1,0 +1,36 @@
+import type { Locator } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
+import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+
+/** Without a place to break it at. */
+const LONG = 'production_traces_of_every_team_'.repeat(6)
+
+describe.skipIf(!hasBrowser)('a name without spaces that is wider than a window', () => {
+  const browser = withBrowser()
+  let gateway: TestGateway
+  beforeAll(async () => {
+    gateway = await startGateway()
+    await gateway.api('POST', '/api/v1/observability/destinations', { type: 'webhook', name: LONG, config: { url: 'http://127.0.0.1:9/' } })
+    await gateway.api('POST', '/api/v1/keys', { name: LONG })
+  })
+  afterAll(() => gateway.close())
+
+  it.each([
+    ['/destinations', 'Delete destination'],
+    ['/keys', 'Revoke'],
+  ])('leaves what closes a panel and a question in reach (%s)', async (path, question) => {
+    const { page, problems } = await browser.console(gateway, path)
+    await page.setViewportSize({ width: 375, height: 800 })
+    await page.getByText(LONG).first().click()
+    const rightOfClose = async (dialog: Locator): Promise<number> => {
+      const { x, width } = (await dialog.getByRole('button', { name: 'Close' }).boundingBox())!
+      return x + width
+    }
+    const panel = page.getByRole('dialog').first()
+    expect(await rightOfClose(panel)).toBeLessThan(375)
+    await panel.getByRole('button', { name: question }).click()
+    expect(await rightOfClose(page.getByRole('dialog', { name: LONG }).last())).toBeLessThan(375)
+    expect(problems).toEqual([])
+  })
+})
