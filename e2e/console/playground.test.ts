@@ -235,14 +235,23 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect(problems).toEqual([])
   })
 
-  it('keeps the conversation through a look at another page, and nothing after signing out', async () => {
+  it('keeps the conversation and what is typed through a look at another page, and nothing after signing out', async () => {
     const { page, problems } = await ready('demo/echo')
     await send(page, 'remember me')
     await seen(page, 1, 'Demo (simulated) answered.')
-    await page.getByRole('link', { name: 'Keys', exact: true }).click()
-    await page.getByRole('heading', { name: 'Keys' }).waitFor()
-    await page.getByRole('link', { name: 'Playground', exact: true }).click()
-    await seen(page, 1, 'remember me')
+    const lookAway = async (): Promise<void> => {
+      await page.getByRole('link', { name: 'Keys', exact: true }).click()
+      await page.getByRole('heading', { name: 'Keys' }).waitFor()
+      await page.getByRole('link', { name: 'Playground', exact: true }).click()
+      await seen(page, 1, 'remember me')
+    }
+    await page.getByLabel('Message').fill('not yet sent')
+    await lookAway()
+    expect(await page.getByLabel('Message').inputValue()).toBe('not yet sent')
+    await page.getByText('JSON', { exact: true }).click()
+    await page.getByLabel('Body of the request').fill('{"written": "by hand"}')
+    await lookAway()
+    expect(await page.getByLabel('Body of the request').inputValue()).toBe('{"written": "by hand"}')
     expect(await turn(page, 1).getByText('remember me', { exact: true }).count()).toBe(2)
 
     await page.getByRole('button', { name: 'Sign out' }).click()
@@ -253,6 +262,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     await page.getByLabel('Inference key').fill(gateway.key)
     await page.getByRole('button', { name: 'Use this key' }).click()
     await page.getByText('Nothing was asked yet').waitFor()
+    expect(await page.getByLabel('Message').inputValue()).toBe('')
     expect(problems).toEqual([])
   })
 })

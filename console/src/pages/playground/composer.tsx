@@ -1,7 +1,8 @@
 import { Button, Group, Paper, Stack, Text, Textarea } from '@mantine/core'
-import { useState, type FormEvent, type KeyboardEvent, type ReactNode } from 'react'
+import type { FormEvent, KeyboardEvent, ReactNode } from 'react'
 import { callOutput, userMessage, type OpenCall } from './body.ts'
 import type { Item } from './run.ts'
+import { useKept } from './use-kept.ts'
 
 export interface ComposerProps {
   /** Calls the last answer made, whose results go with what is sent next. */
@@ -18,7 +19,7 @@ export interface ComposerProps {
 
 /** Where the next message is written. */
 export function Composer({ calls, text, onText, isBusy, onSend, onStop, onPlan, onCode }: ComposerProps): ReactNode {
-  const [results, setResults] = useState<{ readonly [callId: string]: string }>({})
+  const [results, changeResults] = useKept<{ readonly [callId: string]: string }>('results', {})
   const input = [
     ...calls.map(({ callId, type }) => callOutput(callId, results[callId] ?? '', type)),
     ...(text.trim() === '' ? [] : [userMessage(text)]),
@@ -42,7 +43,7 @@ export function Composer({ calls, text, onText, isBusy, onSend, onStop, onPlan, 
               minRows={1}
               maxRows={8}
               value={results[callId] ?? ''}
-              onChange={(event) => setResults({ ...results, [callId]: event.currentTarget.value })}
+              onChange={({ currentTarget: { value } }) => changeResults((now) => ({ ...now, [callId]: value }))}
               onKeyDown={sendsOnKey}
             />
           ))}

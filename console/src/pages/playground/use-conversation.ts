@@ -22,7 +22,14 @@ export function useConversation(key: string, onOver: (turn: Turn) => void): Conv
   const [turns, change] = useKept<readonly Turn[]>('turns', [])
   const [isBusy, setBusy] = useState(false)
   const asking = useRef<AbortController>(undefined)
-  useEffect(() => () => asking.current?.abort(), [])
+  const isLeft = useRef(false)
+  useEffect(() => {
+    isLeft.current = false
+    return () => {
+      isLeft.current = true
+      asking.current?.abort()
+    }
+  }, [])
 
   const ask: Conversation['ask'] = (body, input, isWhole) => {
     const controller = new AbortController()
@@ -45,6 +52,8 @@ export function useConversation(key: string, onOver: (turn: Turn) => void): Conv
     change((before) => [...before, { id, input, isWhole, body, run }])
     setBusy(true)
     void send(body, { key, signal: controller.signal, onHappening }).then(() => {
+      // Whoever signed out leaves nothing to be kept.
+      if (isLeft.current) return
       setBusy(false)
       onOver({ id, input, isWhole, body, run })
     })

@@ -15,6 +15,7 @@ import { Toolbar } from './toolbar.tsx'
 import { Transcript } from './transcript.tsx'
 import { useConversation, type Conversation } from './use-conversation.ts'
 import { useForm } from './use-form.ts'
+import { useKept } from './use-kept.ts'
 
 export interface WorkbenchProps {
   readonly inferenceKey: string
@@ -26,19 +27,20 @@ export function Workbench({ inferenceKey, onDropKey }: WorkbenchProps): ReactNod
   const [spent, setSpent] = useState(0)
   const [planned, setPlanned] = useState<Body>()
   const [coded, setCoded] = useState<Body>()
-  const [text, setText] = useState('')
-  const [raw, setRaw] = useState<string>()
-  const [isRaw, setIsRaw] = useState(false)
+  const [text, changeText] = useKept('text', '')
+  const [raw, changeRaw] = useKept<string | null>('raw', null)
+  const [isRaw, changeIsRaw] = useKept('isRaw', false)
+  const setText = (next: string): void => changeText(() => next)
   const form = useForm()
   const conversation = useConversation(inferenceKey, (turn) => {
     setSpent((times) => times + 1)
     // What brought nothing is not part of the conversation: its words come back, to be sent otherwise.
-    if (!turn.isWhole && keptOf(turn).length === 0) setText((now) => (now === '' ? messageOf(turn.input) : now))
+    if (!turn.isWhole && keptOf(turn).length === 0) changeText((now) => (now === '' ? messageOf(turn.input) : now))
   })
   const { turns, isBusy, ask, stop, forget } = conversation
   const refill = (): void => {
     const { body } = bodyOf(form.settings, [...historyOf(turns), ...(text === '' ? [] : [userMessage(text)])])
-    setRaw(JSON.stringify(body, null, 2))
+    changeRaw(() => JSON.stringify(body, null, 2))
   }
   const dialogs = { onPlan: setPlanned, onCode: setCoded }
   const transcript = turns.length === 0 ? <Nothing /> : <Transcript turns={turns} {...dialogs} />
@@ -52,8 +54,8 @@ export function Workbench({ inferenceKey, onDropKey }: WorkbenchProps): ReactNod
         isBusy={isBusy}
         isRaw={isRaw}
         onRaw={(next) => {
-          setIsRaw(next)
-          if (next && raw === undefined) refill()
+          changeIsRaw(() => next)
+          if (next && raw === null) refill()
         }}
       />
       {isRaw ? (
@@ -61,7 +63,7 @@ export function Workbench({ inferenceKey, onDropKey }: WorkbenchProps): ReactNod
           {transcript}
           <RawBody
             text={raw ?? ''}
-            onText={setRaw}
+            onText={(next) => changeRaw(() => next)}
             onRefill={refill}
             isBusy={isBusy}
             onSend={(body) => ask(body, itemsOf(body), true)}
