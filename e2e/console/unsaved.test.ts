@@ -95,6 +95,28 @@ describe.skipIf(!hasBrowser)('what was typed in a form', () => {
     await page.getByRole('dialog').first().waitFor({ state: 'detached' })
   })
 
+  it.each(['a key', 'a guardrail'])(
+    'is asked for by Escape, too, where the focus is nowhere in %s: a button was pressed and disabled',
+    async (what) => {
+      const { page, field, problems } = await opened(what)
+      await page.route('**/api/v1/*/*', (route) =>
+        route.request().method() === 'PATCH' ? route.fulfill({ status: 503, body: '{}' }) : route.continue(),
+      )
+      await field.fill('typed')
+      // Pressed, and disabled while it is saved: the focus is nowhere then.
+      await page.getByRole('button', { name: /^Save/ }).press('Enter')
+      await page.getByText('The gateway answered with status 503.').waitFor()
+      await page.keyboard.press('Escape')
+      await question(page).getByRole('button', { name: 'Keep editing' }).click()
+      expect(await field.inputValue()).toBe('typed')
+      await page.evaluate('document.activeElement.blur()')
+      await page.keyboard.press('Escape')
+      await question(page).getByRole('button', { name: 'Discard it' }).click()
+      await page.getByRole('dialog').first().waitFor({ state: 'detached' })
+      expect(problems).toEqual([])
+    },
+  )
+
   it('stays by a step back, which is taken once somebody says so', async () => {
     const { page } = await browser.console(gateway, '/keys')
     await page.getByRole('row', { name: /one/ }).click()

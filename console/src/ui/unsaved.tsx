@@ -46,6 +46,7 @@ export function useGuard(opened: boolean, onClose: () => void): Guard {
     isDone.current = false
   })
   useWaysOut(opened, unsaved, forms)
+  useEscapeFromNowhere(opened, forms, onClose)
   const stay = (): void => setGoing(undefined)
   const leave = (): void => {
     unsaved.clear()
@@ -96,6 +97,19 @@ function useWaysOut(opened: boolean, unsaved: ReadonlySet<string>, { ask }: Form
       unwatch()
     }
   }, [opened, unsaved, ask])
+}
+
+/** A button that was pressed, and is disabled while something is saved, leaves the focus nowhere: Escape is for the panel then, too. */
+function useEscapeFromNowhere(opened: boolean, { ask }: Forms, onClose: () => void): void {
+  useEffect(() => {
+    if (!opened) return undefined
+    const onKey = ({ key, target }: globalThis.KeyboardEvent): void => {
+      const isOnTop = document.querySelectorAll('[role="dialog"]').length === 1
+      if (key === 'Escape' && target === document.body && isOnTop) ask(onClose)
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [opened, ask, onClose])
 }
 
 interface QuestionProps {
