@@ -1,6 +1,7 @@
 import type { MatchLogic, ModelInfo, ModelPrice, Provider as PricedVendor } from '@pydantic/genai-prices'
 import { wholeDays, type PriceTier, type PriceWindow, type Pricing } from '../core/pricing.ts'
 import { createNamingIndex, splitVariant, type NamingIndex } from './canonical-slug.ts'
+import { hourInCache } from './data/cache-prices.ts'
 import { NAMING_VENDOR } from './data/model-names.ts'
 import { makesVectors } from './data/model-traits.ts'
 
@@ -104,8 +105,20 @@ function toPricedModel(model: ModelInfo, now: number): PricedModel {
     ...(model.description === undefined ? {} : { description: model.description }),
     ...(model.context_window === undefined ? {} : { contextLength: model.context_window }),
     created: dateOf(model),
-    pricing: { ...(free ? { input: 0, output: 0 } : {}), ...toPricing(model.prices, now) },
+    pricing: withHours({ ...(free ? { input: 0, output: 0 } : {}), ...toPricing(model.prices, now) }, hourInCache(model.id)),
   }
+}
+
+/** Prices of an hour in the cache where the data have one for minutes alone: charged like those, an hour would cost too little. */
+function withHours(pricing: Pricing, timesInput: number | undefined): Pricing {
+  if (timesInput === undefined) return pricing
+  const hour = <P extends PriceTier | PriceWindow | Pricing>(prices: P): P =>
+    prices.cacheWrite === undefined || prices.cacheWrite1h !== undefined || prices.input === undefined
+      ? prices
+      : { ...prices, cacheWrite1h: prices.input * timesInput }
+  const { tiers, windows } = pricing
+  const lists = { ...(tiers === undefined ? {} : { tiers: tiers.map(hour) }), ...(windows === undefined ? {} : { windows: windows.map(hour) }) }
+  return { ...hour(pricing), ...lists }
 }
 
 /** Whether the data would recognise this very id. */

@@ -1,0 +1,29 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { loadPriceBook, type PriceBook } from './price-book.ts'
+
+/** The price data as it comes with the gateway, at a day all of its prices are in force. */
+let book: PriceBook
+beforeAll(async () => {
+  book = await loadPriceBook(Date.UTC(2026, 10, 28))
+})
+
+const VENDORS = ['anthropic', 'aws', 'google', 'openrouter'] as const
+
+describe('what an hour in the cache costs', () => {
+  it.each(VENDORS)('is known of every Claude whose caches have a price, at %s', (vendor) => {
+    const cached = book.models(vendor).filter(({ id, pricing }) => id.includes('claude') && pricing.cacheWrite !== undefined)
+    expect(cached.length).toBeGreaterThan(5)
+    for (const { id, pricing } of cached) expect([id, pricing.cacheWrite1h]).toEqual([id, pricing.input! * 2])
+  })
+
+  it('rises with the price of long prompts', () => {
+    const tiered = book.models('google').filter(({ id, pricing }) => id.includes('claude') && pricing.tiers !== undefined)
+    expect(tiered.length).toBeGreaterThan(0)
+    for (const { id, pricing } of tiered) for (const tier of pricing.tiers!) expect([id, tier.cacheWrite1h]).toEqual([id, tier.input! * 2])
+  })
+
+  it('is left open where nothing says that hours are sold', () => {
+    const others = VENDORS.flatMap((vendor) => book.models(vendor)).filter(({ id }) => !id.includes('claude'))
+    expect(others.filter(({ pricing }) => pricing.cacheWrite1h !== undefined)).toEqual([])
+  })
+})
