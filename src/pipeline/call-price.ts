@@ -4,6 +4,7 @@ import type { Cost } from '../core/generation.ts'
 import { isPerRequest, type Pricing } from '../core/pricing.ts'
 import { asksForEmbeddings } from '../core/request.ts'
 import { createUsage, MAX_TOKENS, type Usage } from '../core/usage.ts'
+import { cacheAsked } from '../router/cache-marks.ts'
 import type { RequestEstimate } from '../router/estimate.ts'
 import { modelNames, type RoutingDefaults } from '../router/plan.ts'
 import { resolveModel } from '../router/variants.ts'
@@ -55,8 +56,22 @@ export function costOfTokens(options: CallPriceOptions, call: Call, endpoint: En
   const inputTokens = Math.ceil(estimate.inputTokens * PROMPT_MARGIN)
   const { connection, upstreamModel } = endpoint
   const priceFactor = connection.dialect.priceFactor?.(call.request, { options: connection.options, upstreamModel })
-  const usage = createUsage({ inputTokens, outputTokens: produced, imageOutputTokens: wantsPictures(call) ? produced : undefined, priceFactor })
-  return options.costOf(usage, endpoint.pricing).total
+  const parts = { inputTokens, outputTokens: produced, imageOutputTokens: wantsPictures(call) ? produced : undefined, priceFactor }
+  const read = options.costOf(createUsage(parts), endpoint.pricing).total
+  const kept = keptTokens(call, endpoint, inputTokens)
+  return kept === undefined ? read : Math.max(read, options.costOf(createUsage({ ...parts, ...kept }), endpoint.pricing).total)
+}
+
+/** What of a prompt may be written into a cache, at a price of its own: all of it. Undefined: nothing. */
+function keptTokens(
+  { request }: Call,
+  { pricing, implicitCaching }: Endpoint,
+  inputTokens: number,
+): Pick<Usage, 'cacheWriteTokens' | 'cacheWrite1hTokens'> | undefined {
+  if (pricing.cacheWrite === undefined && pricing.cacheWrite1h === undefined) return undefined
+  const life = cacheAsked(request) ?? (implicitCaching === true ? 'minutes' : undefined)
+  if (life === undefined) return undefined
+  return { cacheWriteTokens: inputTokens, ...(life === 'hour' ? { cacheWrite1hTokens: inputTokens } : {}) }
 }
 
 /** What must be left even if the answer is short; a caller who sets a bound wants all of it. */

@@ -1,6 +1,6 @@
-import type { CacheMarked } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { Clock } from '../lib/clock.ts'
+import { longestMark } from './cache-marks.ts'
 import { hash64, sampleText } from './hash.ts'
 import type { RankSession } from './rank.ts'
 
@@ -216,26 +216,15 @@ function textOf(content: unknown): string {
 
 const UNITS: { readonly [unit: string]: number } = { s: 1_000, m: MINUTE, h: 60 * MINUTE, d: 24 * 60 * MINUTE }
 
+const markedFor = (request: ModelRequest): string | undefined => (longestMark(request) === 'hour' ? '1h' : undefined)
+
 /** The longer of ten minutes and the cache lifetime the request declares, at most a day. */
 export function pinTtl(request: ModelRequest): number {
-  const declared = [request.cache_control?.ttl, request.prompt_cache_options?.ttl, request['prompt_cache_retention'], longestMark(request)]
+  const declared = [request.cache_control?.ttl, request.prompt_cache_options?.ttl, request['prompt_cache_retention'], markedFor(request)]
   let ttl = LEAST_TTL_MS
   for (const value of declared) {
     const match = typeof value === 'string' ? /^(\d{1,6})\s*([smhd])$/.exec(value.trim()) : null
     if (match !== null) ttl = Math.max(ttl, Number(match[1]) * (UNITS[match[2] ?? ''] ?? 0))
   }
   return Math.min(ttl, LONGEST_TTL_MS)
-}
-
-const isLong = (marked: unknown): boolean => (marked as CacheMarked | null)?.prompt_cache_breakpoint?.ttl === '1h'
-
-/** The longest lifetime that tools, calls and single parts are marked with: some front doors' formats say it there. */
-function longestMark({ tools, input }: ModelRequest): '1h' | undefined {
-  if (tools?.some(isLong) === true) return '1h'
-  for (const item of input) {
-    const { content, output } = item as { readonly content?: unknown; readonly output?: unknown }
-    const parts = Array.isArray(content) ? content : output
-    if (isLong(item) || (Array.isArray(parts) && parts.some(isLong))) return '1h'
-  }
-  return undefined
 }
