@@ -84,7 +84,7 @@ export interface OutboxEntry {
   /** A `GenerationContent` as JSON, media replaced by placeholders. Absent when no selected destination may see content. Kept only until the last delivery is settled. */
   readonly content?: string
   readonly deliveries: readonly NewDelivery[]
-  /** Content the workspace asked to keep with the record, as `GenerationStore.insertMany` takes it; no concern of the deliveries. */
+  /** Content the workspace asked to keep with the record, media replaced by placeholders, as `GenerationStore.insertMany` takes it; no concern of the deliveries. */
   readonly keptContent?: GenerationContent
   /** Size of the event as canonical JSON: the measure of batches and of the queue's bounds. */
   readonly bytes: number

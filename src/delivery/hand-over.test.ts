@@ -3,6 +3,7 @@ import type { FilterRules } from '../core/outbox.ts'
 import type { Generation } from '../core/generation.ts'
 import { sampleDestination } from '../testing/sample-records.ts'
 import { fullGeneration, minimalGeneration } from '../testing/sample-generations.ts'
+import { replaceMedia } from './media.ts'
 import { createHandOver, toEntry, type HandedOver } from './hand-over.ts'
 import { createSelector, type Selector } from './select.ts'
 
@@ -65,9 +66,11 @@ describe('toEntry', () => {
     expect(entry.content).toBeUndefined()
   })
 
-  it('keeps the content with the record where the workspace wants it', () => {
+  it('keeps the content with the record where the workspace wants it, without its media', () => {
     const generation = { ...full.generation, workspaceId: keeper }
-    expect(enter(packing.pack({ ...full, generation })).keptContent).toEqual(JSON.parse(JSON.stringify(full.content)))
+    const { keptContent } = enter(packing.pack({ ...full, generation }))
+    expect(keptContent).toEqual(replaceMedia(JSON.parse(JSON.stringify(full.content))))
+    expect(JSON.stringify(keptContent)).not.toContain('base64')
     expect(enter(packing.pack(full)).keptContent).toBeUndefined()
   })
 

@@ -1,6 +1,7 @@
 import type { FinishedGeneration, Generation, GenerationContent } from '../core/generation.ts'
 import type { DestinationRecord, OutboxEntry } from '../core/outbox.ts'
 import type { Packing } from '../core/store.ts'
+import { replaceMedia } from './media.ts'
 import { createSelector, toOutboxEntry, type Selector } from './select.ts'
 import type { DeliveryEvent } from './worker-options.ts'
 
@@ -103,7 +104,7 @@ export function toEntry(handed: HandedOver, selectorsOf: (workspaceId: string) =
   const { g: record, c: content, k: keep } = handed
   const finished = new Arrived(handed)
   const { generation } = finished
-  const kept = keep === 1 && content !== undefined ? { keptContent: finished.content } : {}
+  const kept = keep === 1 && content !== undefined ? { keptContent: replaceMedia(finished.content) } : {}
   const selectors = selectorsOf(generation.workspaceId)
   if (selectors.length === 0) return { generation, record, deliveries: [], bytes: 0, ...kept }
   if (content !== undefined) return { ...toOutboxEntry(finished, { record, content }, selectors), ...kept }
