@@ -100,15 +100,23 @@ describe('the limits of a caller', () => {
     expect(revisions()[1]).toBeGreaterThan(before[1]!)
   })
 
-  it('are compiled once per owner and configuration', () => {
-    let asked = 0
+  it('are compiled once per owner and configuration, and anew when the key or its workspace is another', () => {
     let current = config
-    const book = createLimitBook({ key: () => (asked++, sampleKey('h')), workspace: () => undefined }, () => current)
-    book(owner)
-    book(owner)
-    expect(asked).toBe(1)
+    const limited = (limit: number) => sampleKey('h', { settings: { limit } })
+    let key = limited(1)
+    let workspace = sampleWorkspace('w')
+    const book = createLimitBook({ key: () => key, workspace: () => workspace }, () => current)
+    const first = book(owner)
+    expect(first?.[0]?.budgets).toEqual([{ interval: 'lifetime', limitUsd: 1 }])
+    expect(book(owner)).toBe(first)
     current = { ...config }
-    book(owner)
-    expect(asked).toBe(2)
+    const second = book(owner)
+    expect(second).not.toBe(first)
+    expect(book(owner)).toBe(second)
+    // The owner of a call that has begun is that of the time before.
+    key = limited(2)
+    expect(book(owner)?.[0]?.budgets).toEqual([{ interval: 'lifetime', limitUsd: 2 }])
+    workspace = sampleWorkspace('w', { settings: { budgets: { daily: budget(3) } } })
+    expect(book(owner)?.map(({ kind }) => kind)).toEqual(['key', 'workspace'])
   })
 })

@@ -75,13 +75,15 @@ function guardrailLimits({ id, rules, revision = 0 }: AppliedGuardrail, owner: O
 }
 
 interface CompiledLimits {
+  readonly key: ApiKey | undefined
+  readonly workspace: Workspace | undefined
   readonly limits: CallLimits | undefined
   readonly guardrails: readonly AppliedGuardrail[] | undefined
 }
 
 /**
- * The limits of a caller, compiled once per owner: the snapshot makes new owners whenever keys or workspaces change, so that one look into a
- * map answers, and for a caller without limits it says so.
+ * The limits of a caller as they are now, compiled once per owner and anew when its key or workspace is another: a few looks into maps answer,
+ * and for a caller without limits they say so. The owner of a call that began before a change is that of the time before.
  */
 export function createLimitBook(
   authenticator: Pick<Authenticator, 'key' | 'workspace'>,
@@ -100,9 +102,11 @@ export function createLimitBook(
       compiledFor = current
     }
     const applied = guardrails?.of(owner)
+    const key = authenticator.key(owner.keyHash)
+    const workspace = authenticator.workspace(owner.workspaceId)
     let known = compiled.get(owner)
-    if (known === undefined || known.guardrails !== applied) {
-      known = { limits: compile(authenticator, owner, current, applied ?? [], creditsRevision), guardrails: applied }
+    if (known === undefined || known.guardrails !== applied || known.key !== key || known.workspace !== workspace) {
+      known = { key, workspace, guardrails: applied, limits: compile({ key, workspace }, owner, current, applied ?? [], creditsRevision) }
       compiled.set(owner, known)
     }
     return known.limits
@@ -110,14 +114,12 @@ export function createLimitBook(
 }
 
 function compile(
-  authenticator: Pick<Authenticator, 'key' | 'workspace'>,
+  { key, workspace }: Pick<CompiledLimits, 'key' | 'workspace'>,
   owner: Owner,
   config: LimitsConfig,
   guardrails: readonly AppliedGuardrail[],
   creditsRevision: number,
 ): CallLimits | undefined {
-  const key = authenticator.key(owner.keyHash)
-  const workspace = authenticator.workspace(owner.workspaceId)
   const all: SubjectLimits[] = []
   if (key !== undefined) all.push(keyLimits(key, config))
   all.push(...guardrails.flatMap((guardrail) => guardrailLimits(guardrail, owner)))

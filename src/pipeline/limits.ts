@@ -22,12 +22,13 @@ import {
   outputTokens,
   type CallPriceOptions,
 } from './call-price.ts'
+import { latePayments } from './late-payments.ts'
 import { refusal } from './limit-refusal.ts'
 import { estimatedUsage } from './tool-bill.ts'
 
 export interface LimitsOptions extends CallPriceOptions {
   readonly counter: Counter
-  /** Undefined for a caller without limits: one lookup. */
+  /** Those in force at this moment, whenever the call began. Undefined for a caller without limits: a few lookups. */
   readonly limitsOf: (owner: Owner) => CallLimits | undefined
   readonly policy: () => { readonly unknownPrice: 'allow' | 'deny'; readonly expectedOutputTokens: number }
   /** Whether the caller's own provider keys might serve the call: its price is then known only when an endpoint is chosen. */
@@ -88,7 +89,7 @@ export function createLimits(options: LimitsOptions): Limits {
   const tickets = new WeakMap<CallTrace, Ticket>()
   const ticketOf = ({ trace }: Call): Ticket | undefined => tickets.get(rootOf(trace))
 
-  const settle = (call: Call, ticket: Ticket, cost: Cost, tokens: number): void => {
+  const settle = (call: Call, ticket: Ticket, cost: Cost, tokens: number, late: readonly Payment[] = []): void => {
     if (ticket.settled) return
     ticket.settled = true
     const payments = ticket.limits.map(({ subject, tokensPerMinute, includeByok }): Payment => ({
@@ -96,7 +97,7 @@ export function createLimits(options: LimitsOptions): Limits {
       spentUsd: includeByok ? cost.total : gatewayShare(cost),
       rates: tokensPerMinute === undefined ? [] : [{ name: 'tokens', limit: tokensPerMinute, cost: tokens - ticket.tokens }],
     }))
-    const settlement = { id: call.id, now: call.clock.now(), payments }
+    const settlement = { id: call.id, now: call.clock.now(), payments: [...payments, ...late] }
     ticket.turns.end(() => void counter.settle(settlement))
   }
 
@@ -157,7 +158,9 @@ export function createLimits(options: LimitsOptions): Limits {
     },
     finished(generation, call) {
       const ticket = tickets.get(call.trace)
-      if (ticket !== undefined) settle(call, ticket, generation.cost, generation.usage.totalTokens + ticket.askedTokens)
+      const late = latePayments(options, call, generation.cost, ticket?.limits ?? [])
+      if (ticket !== undefined) settle(call, ticket, generation.cost, generation.usage.totalTokens + ticket.askedTokens, late)
+      else if (late.length > 0) void counter.settle({ id: call.id, now: call.clock.now(), payments: late })
     },
   }
 }
