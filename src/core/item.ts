@@ -18,8 +18,11 @@ export interface CacheMarked {
 }
 /** A document the model shall cite where it uses it, from a front door whose format asks so for each. */
 export interface Citable {
-  /** `titled`: the first line of the text is its title. */
-  readonly cited?: { readonly titled?: boolean }
+  /**
+   * Of a text, `titled`: its first line is the title; `sourced`: the next is where it was found; `blocks`: how long the texts are that make up the
+   * rest, joined by line breaks, in UTF-16 code units.
+   */
+  readonly cited?: { readonly titled?: boolean; readonly sourced?: boolean; readonly blocks?: readonly number[] }
 }
 export interface InputText extends CacheMarked, Citable {
   readonly type: 'input_text'

@@ -1,6 +1,7 @@
+import { CITED, citedText } from './cited-text.ts'
 import { cacheMark } from '../shared/cache-mark.ts'
 import { GatewayError } from '../../core/error.ts'
-import type { CacheMarked, InputFile, InputImage, InputText } from '../../core/item.ts'
+import type { CacheMarked, InputFile, InputImage } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { decodeText } from '../../lib/decode-text.ts'
 import { visitParts, type ContentPart } from '../shared/content-parts.ts'
@@ -31,7 +32,7 @@ export function encodePart(part: ContentPart, target: MessagesTarget): Block | u
   switch (part.type) {
     case 'input_text':
       if (part.text.trim() === '') return undefined
-      return { ...(textDocument(part, target) ?? { type: 'text', text: part.text }), ...markOf(part, target) }
+      return { ...(citedText(part, target) ?? { type: 'text', text: part.text }), ...markOf(part, target) }
     case 'input_image':
       return { type: 'image', source: imageSource(part, target), ...markOf(part, target) }
     case 'input_file':
@@ -85,17 +86,6 @@ function documentBlock(part: InputFile, target: MessagesTarget): Block {
     ...(part.filename ? { title: part.filename } : {}),
     ...(target.options.document_citations || part.cited !== undefined ? CITED : {}),
   }
-}
-
-const CITED = { citations: { enabled: true } }
-
-/** Text that its caller wants cited. Undefined: it is just text, or nothing but a title. */
-function textDocument({ text, cited }: InputText, { options }: MessagesTarget): Block | undefined {
-  if (cited === undefined || !options.documents) return undefined
-  const end = cited.titled === true ? text.indexOf('\n') : -1
-  const data = text.slice(end + 1)
-  if (data.trim() === '') return undefined
-  return { type: 'document', source: { type: 'text', media_type: 'text/plain', data }, ...(end > 0 ? { title: text.slice(0, end) } : {}), ...CITED }
 }
 
 function documentSource(part: InputFile, target: MessagesTarget): object {

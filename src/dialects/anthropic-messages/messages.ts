@@ -152,7 +152,7 @@ const isMarked = (part: ContentPart): part is ContentPart & CacheMarked =>
 
 /** Text alone is one string; blocks where there are media. What cannot be read is named in the text. */
 function resultContent(parts: readonly ContentPart[], target: MessagesTarget): string | Block[] | undefined {
-  if (parts.every((part) => part.type === 'input_text')) {
+  if (parts.every((part) => part.type === 'input_text' && part.cited === undefined)) {
     const text = joinTexts(parts)
     return text === '' ? undefined : text
   }

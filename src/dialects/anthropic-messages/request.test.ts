@@ -560,6 +560,35 @@ describe('documents that are to be cited', () => {
     expect(sent({ ...titled, text: 'T\n ' })).toEqual({ type: 'text', text: 'T\n ' })
     expect(sent(titled, { documents: false })).toEqual({ type: 'text', text: 'T\na\nb' })
   })
+  it('keep the texts they are made of, which citations count', () => {
+    const words = (text: string) => ({ type: 'text', text })
+    const found = { type: 'input_text' as const, text: 'T\nhttps://a.example\na\nb\n\nc', cited: { titled: true, sourced: true, blocks: [1, 4] } }
+    const result = { type: 'search_result', source: 'https://a.example', title: 'T', ...cited }
+    expect(sent(found)).toEqual({ ...result, content: [words('a'), words('b\n\nc')] })
+    expect(sent({ ...found, text: found.text.replace('c', '[EMAIL]') })).toEqual({ ...result, content: [words('a\nb\n\n[EMAIL]')] })
+    expect(sent({ ...found, cited: { ...found.cited, blocks: [1, 1, 0, 1] } })).toEqual({ ...result, content: [words('a\nb\n\nc')] })
+    const { sourced: _, ...document } = found.cited
+    expect(sent({ ...found, text: 'T\na\nb\n\nc', cited: document })).toEqual({
+      type: 'document',
+      source: { type: 'content', content: [words('a'), words('b\n\nc')] },
+      title: 'T',
+      ...cited,
+    })
+  })
+  it('may be what a tool has found', () => {
+    const found = { type: 'input_text' as const, text: 'T\ns\na', cited: { titled: true, sourced: true, blocks: [1] } }
+    const input: InputItem[] = [
+      user('q'),
+      { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c', output: [found] },
+    ]
+    const content = (more: Partial<ModelRequest> = {}): unknown =>
+      (encode({ input, ...more }, { options: { json_schema: 'native' } }).body.messages[2]!.content[0] as JsonObject)['content']
+    const result = { type: 'search_result', source: 's', title: 'T', content: [{ type: 'text', text: 'a' }] }
+    expect(content()).toEqual([{ ...result, ...cited }])
+    // They and structured output refuse each other.
+    expect(content({ text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object' } } } })).toEqual([result])
+  })
 })
 
 describe('structured output', () => {

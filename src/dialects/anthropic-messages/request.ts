@@ -118,7 +118,12 @@ const calledTools = (turns: readonly Turn[]): string[] =>
   turns.flatMap((turn) => (turn.role === 'assistant' ? turn.parts.flatMap((part) => (part.type === 'call' ? [part.name] : [])) : []))
 
 function withoutCitations(messages: readonly { readonly content: readonly Block[] }[]): void {
-  for (const { content } of messages) for (const block of content) if (block.type === 'document') delete block['citations']
+  for (const { content } of messages) {
+    for (const block of content) {
+      delete block['citations']
+      if (block.type === 'tool_result' && Array.isArray(block['content'])) for (const inner of block['content'] as Block[]) delete inner['citations']
+    }
+  }
 }
 
 // ---- parameters ----

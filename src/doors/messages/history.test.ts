@@ -65,11 +65,21 @@ describe('messages', () => {
       { type: 'input_text', text: 'a\nb', cited: { titled: false } },
       { type: 'input_text', text: 'a\nb' },
       { type: 'input_text', text: 'c' },
-      { type: 'input_text', text: 'a\nb', cited: { titled: false } },
+      { type: 'input_text', text: 'a\nb', cited: { titled: false, blocks: [1, 1] } },
       { type: 'input_text', text: 'a' },
       { type: 'input_image', image_url: 'https://a.example/p', detail: 'auto' },
       { type: 'input_file', file_data: 'data:application/pdf;base64,AA', filename: 'a.pdf', cited: {} },
     ])
+  })
+
+  it('say of what was searched which results are to be cited', () => {
+    const result = { type: 'search_result', source: 'https://a.example', title: 'A', content: [text('b'), text('cd')] }
+    const cited = { ...result, citations: { enabled: true } }
+    const sent = { type: 'input_text', text: 'A\nhttps://a.example\nb\ncd' }
+    const mark = { cited: { titled: true, sourced: true, blocks: [1, 2] } }
+    expect(contentOf(user(cited, result))).toEqual([{ ...sent, ...mark }, sent])
+    expect(outputOf({ content: [cited] })).toEqual([{ ...sent, ...mark }])
+    expect(outputOf({ content: [result] })).toBe(sent.text)
   })
 
   it('keep the marks of what they show', () => {

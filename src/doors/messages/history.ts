@@ -156,7 +156,7 @@ function outputOf(block: Block): ToolOutput {
   const marked = markLast(failed === true ? [textPart('Error:', {}), ...parts] : parts, markOf(block))
   const [only] = marked
   if (only === undefined) return ''
-  const isPlain = marked.length === 1 && only.type === 'input_text' && only.prompt_cache_breakpoint == null
+  const isPlain = marked.length === 1 && only.type === 'input_text' && only.prompt_cache_breakpoint == null && only.cited === undefined
   return isPlain ? only.text : (marked as Exclude<ToolOutput, string>)
 }
 
@@ -181,10 +181,8 @@ function partsOf(block: Block, role: Message['role']): readonly InputPart[] {
     case 'compaction':
       // What the vendor of the format made of an earlier conversation, in words.
       return block['content'] ? partsOf({ ...block, type: 'text', text: block['content'] }, role) : []
-    case 'search_result': {
-      const texts = (block['content'] as readonly { readonly text: string }[]).map(({ text }) => text)
-      return [textPart([block['title'], block['source'], ...texts].join('\n'), markOf(block))]
-    }
+    case 'search_result':
+      return [searchResultOf(block)]
     default:
       return [textPart(`[${String(block['tool_name'])}]`, {})]
   }
@@ -195,34 +193,52 @@ function imageOf(source: Block): { readonly image_url?: string; readonly file_id
   return { image_url: source.type === 'url' ? (source['url'] as string) : `data:${String(source['media_type'])};base64,${String(source['data'])}` }
 }
 
-/** Undefined for what is no text, or not text alone. */
-function textOfSource({ type, data, content }: Block): string | undefined {
-  if (type === 'text') return data as string
+interface Citing {
+  readonly citations?: { readonly enabled?: boolean | null } | null
+}
+
+const isCited = (block: object): boolean => (block as Citing).citations?.enabled === true
+
+/** Without line breaks: what stands above a text is told from it by them. */
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
+
+/** A page that a search of the caller's own has found. */
+function searchResultOf(block: Block): InputText {
+  const { title, source, content } = block as unknown as { readonly title: string; readonly source: string; readonly content: readonly Block[] }
+  const texts = content.map(({ text }) => text as string)
+  if (!isCited(block)) return textPart([title, source, ...texts].join('\n'), markOf(block))
+  const cited = { titled: true, sourced: true, blocks: texts.map(({ length }) => length) }
+  return { ...textPart([oneLine(title), oneLine(source), ...texts].join('\n'), markOf(block)), cited }
+}
+
+/** The texts of a document that is text alone. */
+function textsOfSource({ type, data, content }: Block): readonly string[] | undefined {
+  if (type === 'text') return [data as string]
   if (type !== 'content') return undefined
-  if (typeof content === 'string') return content
+  if (typeof content === 'string') return [content]
   const blocks = content as readonly Block[]
-  return blocks.every((block) => block.type === 'text') ? blocks.map(({ text }) => text as string).join('\n') : undefined
+  return blocks.every((block) => block.type === 'text') ? blocks.map(({ text }) => text as string) : undefined
 }
 
 interface DocumentBlock {
   readonly source: Block
   readonly title?: string | null
   readonly context?: string | null
-  readonly citations?: { readonly enabled?: boolean | null } | null
 }
 
 function documentOf(block: Block): readonly InputPart[] {
-  const { source, title, context, citations } = block as unknown as DocumentBlock
-  const name = title ? { filename: title } : {}
-  const isCited = citations?.enabled === true
+  const { source, title, context } = block as unknown as DocumentBlock
+  const cites = isCited(block)
   const mark = markOf(block)
-  const file = { ...name, ...mark, ...(isCited ? { cited: {} } : {}) }
+  const file = { ...(title ? { filename: title } : {}), ...mark, ...(cites ? { cited: {} } : {}) }
   const before = context ? [textPart(context, {})] : []
-  const text = isCited || source.type === 'text' ? textOfSource(source) : undefined
-  if (text !== undefined) {
-    const heading = isCited ? title?.replace(/\s+/g, ' ').trim() : title
-    const said = textPart([heading, text].filter(Boolean).join('\n'), mark)
-    return [...before, isCited ? { ...said, cited: { titled: Boolean(heading) } } : said]
+  const texts = cites || source.type === 'text' ? textsOfSource(source) : undefined
+  if (texts !== undefined) {
+    const heading = cites && title ? oneLine(title) : title
+    const said = textPart([heading, ...texts].filter((text) => text != null && text !== '').join('\n'), mark)
+    if (!cites) return [...before, said]
+    const blocks = Array.isArray(source['content']) ? { blocks: texts.map(({ length }) => length) } : {}
+    return [...before, { ...said, cited: { titled: Boolean(heading), ...blocks } }]
   }
   switch (source.type) {
     case 'content': {

@@ -20,6 +20,9 @@ const imageSource = byType(
 )
 const imageBlock = tagged('image', { source: imageSource, ...marked })
 
+/** Whether the model is to say what of it it has used. */
+const citations = maybe(fields({ enabled: flag }))
+
 const documentSource = byType(
   [
     tagged('base64', { media_type: word, data: word }),
@@ -34,13 +37,14 @@ const documentBlock = tagged('document', {
   source: documentSource,
   title: text,
   context: text,
-  citations: maybe(fields({ enabled: flag })),
+  citations,
   ...marked,
 })
 const searchResult = tagged('search_result', {
   source: z.string(),
   title: z.string(),
   content: list(byType([textBlock], { noun: 'content block' })),
+  citations,
   ...marked,
 })
 const toolReference = tagged('tool_reference', { tool_name: word })

@@ -1,0 +1,36 @@
+import type { InputText } from '../../core/item.ts'
+import type { Block } from './content.ts'
+import type { MessagesTarget } from './options.ts'
+
+export const CITED = { citations: { enabled: true } }
+
+/**
+ * Text that its caller wants cited, as the block of this format it was: a document, or a result of a search. Undefined: it is just text, or nothing is
+ * left of it but what stands above. https://docs.claude.com/en/docs/build-with-claude/citations
+ */
+export function citedText({ text, cited }: InputText, { options }: MessagesTarget): Block | undefined {
+  if (cited === undefined || !options.documents) return undefined
+  const above = Number(cited.titled === true) + Number(cited.sourced === true)
+  const lines = text.split('\n', above)
+  const rest = text.slice(lines.reduce((sum, { length }) => sum + length + 1, 0))
+  if (rest.trim() === '') return undefined
+  const title = cited.titled === true && lines[0] ? { title: lines[0] } : {}
+  if (cited.sourced === true) return { type: 'search_result', source: lines[1], title: '', ...title, content: blocksOf(rest, cited.blocks), ...CITED }
+  const source =
+    cited.blocks === undefined ? { type: 'text', media_type: 'text/plain', data: rest } : { type: 'content', content: blocksOf(rest, cited.blocks) }
+  return { type: 'document', source, ...title, ...CITED }
+}
+
+const textBlock = (text: string): Block => ({ type: 'text', text })
+
+/** The texts it was made of, which citations count; one, where something was done to it since, or where one of them is empty, which is refused. */
+function blocksOf(text: string, lengths: readonly number[] = []): readonly Block[] {
+  const texts: string[] = []
+  let at = 0
+  for (const length of lengths) {
+    texts.push(text.slice(at, at + length))
+    at += length + 1
+  }
+  const isWhole = at === text.length + 1 && texts.join('\n') === text
+  return isWhole && texts.every((one) => one.trim() !== '') ? texts.map(textBlock) : [textBlock(text)]
+}
