@@ -8,7 +8,7 @@ const STYLES = ['none', 'effort', 'reasoning-object', 'thinking-type', 'enable-t
 const SCHEMA_MODES = ['auto', 'native', 'json-object', 'tool', 'prompt'] as const
 
 /** These read the ids of earlier calls in their prompt and write the next alike: after one of another form, calls come as text. */
-const OWN_IDS = [{ match: '[Kk]imi', pattern: '^functions\\.[a-zA-Z0-9_.-]{1,128}:\\d{1,6}$' }]
+const OWN_IDS = [{ match: '[Kk]imi', pattern: '^(?:functions\\.)?[a-zA-Z0-9_.-]{1,128}:\\d{1,6}$' }]
 
 /** What differs between models behind one server. None has a default here: see `reasoningRulesFor`. */
 const modelRules = z.strictObject({

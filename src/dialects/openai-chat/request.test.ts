@@ -411,12 +411,18 @@ describe('ids of calls', () => {
   it.each(['kimi-k2-0905-preview', 'moonshotai/Kimi-K2-Instruct', 'accounts/x/models/kimi-k2p5'])(
     'of the form %s writes go back to it as they are: it writes the next like them, and no server reads another form as a call',
     (upstreamModel) => {
-      for (const id of [own, long]) expect(sent(id, { upstreamModel })).toEqual([id, id])
+      for (const id of [own, long, 'get_weather:0']) expect(sent(id, { upstreamModel })).toEqual([id, id])
     },
   )
+  it('of that form count on where a server begins anew in every turn', () => {
+    const input = [user('q'), ...call(own), ...call(own), ...call('functions.get_weather:1')]
+    const messages = encode({ input }, { upstreamModel: 'kimi-k2' }).body['messages'] as { tool_call_id?: string }[]
+    const ids = messages.flatMap(({ tool_call_id: id }) => id ?? [])
+    expect(ids).toEqual([own, 'functions.get_weather:1', 'functions.get_weather:2'])
+  })
   it('of that form get another one for every other model, as ids of any foreign form do for all', () => {
     expect(isRewritten(sent(own))).toBe(true)
-    expect(isRewritten(sent('call:0', { upstreamModel: 'kimi-k2' }))).toBe(true)
+    expect(isRewritten(sent('call:x', { upstreamModel: 'kimi-k2' }))).toBe(true)
   })
 })
 

@@ -18,7 +18,7 @@ export interface IdRule {
   readonly max: number
   /** Ids must have exactly this many characters. */
   readonly length?: number
-  /** Ids that are taken whatever the rest says. */
+  /** Ids that are taken whatever the rest says; they end in a number, and one that comes again gets another. */
   readonly also?: RegExp
 }
 
@@ -39,8 +39,13 @@ export function createIdMap(rule: IdRule): MapId {
     const source = occurrence === 0 ? publicId : `${publicId}#${occurrence}`
     const before = known.get(source)
     if (before !== undefined) return before
-    let id = occurrence === 0 && accepts(publicId) ? publicId : hashedName(source, rule.length ?? Math.min(rule.max, 24))
-    for (let attempt = 1; taken.has(id) && attempt < 100; attempt++) id = hashedName(`${source}~${attempt}`, rule.length ?? Math.min(rule.max, 24))
+    const numbered = rule.also?.test(publicId) === true
+    const hashed = (text: string): string => hashedName(text, rule.length ?? Math.min(rule.max, 24))
+    const another = (attempt: number): string =>
+      numbered ? publicId.replace(/\d+$/, String(occurrence + attempt)) : hashed(attempt === 0 ? source : `${source}~${attempt}`)
+    let id = occurrence === 0 && accepts(publicId) ? publicId : another(0)
+    for (let attempt = 1; taken.has(id) && attempt < 100; attempt++) id = another(attempt)
+    if (taken.has(id)) id = hashed(source)
     taken.set(id, source)
     known.set(source, id)
     return id
