@@ -6,6 +6,7 @@ import { jan } from './jan.ts'
 import { llamacpp } from './llamacpp.ts'
 import { llamafile } from './llamafile.ts'
 import { lmstudio } from './lmstudio.ts'
+import { ollama } from './ollama.ts'
 import { sglang } from './sglang.ts'
 import { vllm } from './vllm.ts'
 
@@ -54,6 +55,7 @@ it.each([vllm, sglang, llamacpp])('$slug is told in each model’s words whether
 
 it.each([
   [vllm, 'reasoning'],
+  [ollama, 'reasoning'],
   [sglang, 'reasoning_content'],
   [llamacpp, 'reasoning_content'],
 ] as const)('$slug gets the thoughts that led to a call back, without which models go on calling or forget to', (provider, field) => {

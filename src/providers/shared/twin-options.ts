@@ -63,6 +63,7 @@ export const OLLAMA_OPTIONS = {
   system_role: 'system',
   reasoning_style: 'effort',
   reasoning_efforts: ['none', 'low', 'medium', 'high'],
+  reasoning_replay: 'reasoning',
   image_detail: false,
   inline_images: true,
   audio: 'none',
