@@ -1,10 +1,8 @@
 import type { JsonObject } from '../../core/item.ts'
 import { isObject } from './json.ts'
 
-/** Members whose value is a map from names to schemas, a list of schemas, or a schema. */
-const MAPS = ['properties', 'patternProperties', '$defs', 'definitions'] as const
-const LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems'] as const
-const SCHEMAS = ['items', 'additionalProperties', 'not'] as const
+type Draft = { [keyword: string]: unknown }
+
 const BOUNDS = [
   ['exclusiveMinimum', 'minimum'],
   ['exclusiveMaximum', 'maximum'],
@@ -22,59 +20,104 @@ export function soundSchema(schema: JsonObject): JsonObject {
 
 function soundNode(node: unknown, depth: number): unknown {
   if (!isObject(node) || depth > MAX_DEPTH) return node
-  let out: { [keyword: string]: unknown } | undefined
-  const set = (keyword: string, value: unknown): void => {
-    out ??= { ...node }
-    if (value === undefined) delete out[keyword]
-    else out[keyword] = value
+  const restated = isUnsound(node) ? restate(node) : node
+  let out: Draft | undefined
+  for (const keyword in restated) {
+    const value = restated[keyword]
+    if (typeof value !== 'object' || value === null) continue
+    const sound = soundValue(keyword, value, depth + 1)
+    if (sound !== value) (out ??= { ...restated })[keyword] = sound
   }
-  restate(node, set)
-  const now: JsonObject = out ?? node
-  for (const keyword of MAPS) {
-    const map = now[keyword]
-    if (!isObject(map)) continue
-    const sound = soundMap(map, depth)
-    if (sound !== map) set(keyword, sound)
+  return out ?? restated
+}
+
+/** The value of a keyword with the schemas in it; values that are none stay as they are, whatever they look like. */
+function soundValue(keyword: string, value: object, depth: number): unknown {
+  switch (keyword) {
+    case 'properties':
+    case 'patternProperties':
+    case '$defs':
+    case 'definitions':
+      return isObject(value) ? soundMap(value, depth) : value
+    case 'anyOf':
+    case 'oneOf':
+    case 'allOf':
+    case 'prefixItems':
+      return Array.isArray(value) ? soundList(value, depth) : value
+    case 'items':
+    case 'additionalProperties':
+    case 'not':
+      return soundNode(value, depth)
+    default:
+      return value
   }
-  for (const keyword of LISTS) {
-    const list = now[keyword]
-    if (!Array.isArray(list)) continue
-    const sound = list.map((each) => soundNode(each, depth + 1))
-    if (sound.some((each, at) => each !== list[at])) set(keyword, sound)
-  }
-  for (const keyword of SCHEMAS) {
-    const sound = soundNode(now[keyword], depth + 1)
-    if (sound !== now[keyword]) set(keyword, sound)
-  }
-  return out ?? node
 }
 
 function soundMap(map: JsonObject, depth: number): JsonObject {
-  let out: { [name: string]: unknown } | undefined
+  let out: Draft | undefined
   for (const name in map) {
-    const sound = soundNode(map[name], depth + 1)
+    const sound = soundNode(map[name], depth)
     if (sound !== map[name]) (out ??= { ...map })[name] = sound
   }
   return out ?? map
 }
 
-/** What one node says, without those inside it. */
-function restate(node: JsonObject, set: (keyword: string, value: unknown) => void): void {
+function soundList(list: readonly unknown[], depth: number): readonly unknown[] {
+  const sound = list.map((each) => soundNode(each, depth))
+  return sound.some((each, at) => each !== list[at]) ? sound : list
+}
+
+/** Whether a node says something in words that are not taken, apart from those inside it. */
+function isUnsound(node: JsonObject): boolean {
+  let isList = false
+  let hasItems = false
+  for (const keyword in node) {
+    const value = node[keyword]
+    switch (keyword) {
+      case 'type':
+        if (typeof value === 'string' && !TYPES.has(value)) return true
+        isList = value === 'array' || (Array.isArray(value) && value.includes('array'))
+        break
+      case 'items':
+        if (Array.isArray(value)) return true
+        hasItems = value !== undefined
+        break
+      case 'properties':
+        if (Array.isArray(value)) return true
+        break
+      case 'required':
+        if (!Array.isArray(value)) return true
+        break
+      case 'enum':
+        if (Array.isArray(value) && value.length === 0) return true
+        break
+      case 'exclusiveMinimum':
+      case 'exclusiveMaximum':
+        if (typeof value === 'boolean') return true
+    }
+  }
+  return isList && !hasItems
+}
+
+function restate(node: JsonObject): JsonObject {
+  const out: Draft = { ...node }
   const { type, items } = node
-  if (typeof type === 'string' && !TYPES.has(type)) set('type', undefined)
-  if (Array.isArray(node['properties'])) set('properties', {})
-  if (node['required'] !== undefined && !Array.isArray(node['required'])) set('required', undefined)
-  if (Array.isArray(node['enum']) && node['enum'].length === 0) set('enum', undefined)
+  if (typeof type === 'string' && !TYPES.has(type)) delete out['type']
+  if (Array.isArray(node['properties'])) out['properties'] = {}
+  if (!Array.isArray(node['required'])) delete out['required']
+  if (Array.isArray(node['enum']) && node['enum'].length === 0) delete out['enum']
   for (const [exclusive, inclusive] of BOUNDS) {
     const flag = node[exclusive]
     if (typeof flag !== 'boolean') continue
-    const bound = flag ? node[inclusive] : undefined
-    set(exclusive, bound)
-    if (bound !== undefined) set(inclusive, undefined)
+    delete out[exclusive]
+    if (!flag || node[inclusive] === undefined) continue
+    out[exclusive] = node[inclusive]
+    delete out[inclusive]
   }
   if (Array.isArray(items)) {
-    set('prefixItems', items.length === 0 ? undefined : items)
-    set('items', node['additionalItems'] ?? {})
-    set('additionalItems', undefined)
-  } else if (items === undefined && (type === 'array' || (Array.isArray(type) && type.includes('array')))) set('items', {})
+    if (items.length > 0) out['prefixItems'] = items
+    out['items'] = node['additionalItems'] ?? {}
+    delete out['additionalItems']
+  } else if (items === undefined && (type === 'array' || (Array.isArray(type) && type.includes('array')))) out['items'] = {}
+  return out
 }
