@@ -384,6 +384,14 @@ describe('web search', () => {
 })
 
 describe('the schema of a function', () => {
+  it('is called strict where it is, and nothing where it is not: vendors behind routers refuse the word', () => {
+    const strict = (value: boolean | undefined): unknown => {
+      const tool = { type: 'function' as const, name: 'f', ...(value === undefined ? {} : { strict: value }) }
+      return (encode({ tools: [tool] }, { options: { strict_tools: true } }).body['tools'] as { function: { strict?: boolean } }[])[0]!.function
+        .strict
+    }
+    expect([true, false, undefined].map(strict)).toEqual([true, undefined, undefined])
+  })
   it('is an object at its top and nothing else, for which all functions would be refused', () => {
     const members = { url: { type: 'string' }, id: { type: 'string' } }
     const parameters = { type: 'object', anyOf: [{ properties: { url: members.url }, required: ['url'] }, { properties: { id: members.id } }] }

@@ -58,15 +58,15 @@ export const demandsCall = ({ tool_choice: choice }: Body): boolean => choice !=
 
 function encodeTool(tool: FlatTool, options: OpenAiChatOptions, unfolding: Unfolding): JsonObject {
   const parameters = objectAtTop(tool.parameters, unfolding)
-  // What was folded holds more than a strict schema may.
-  const strict = parameters === tool.parameters ? tool.strict : undefined
+  // What was folded holds more than a strict schema may; not to be strict is what silence means, where some vendors do not know the word.
+  const strict = tool.strict === true && parameters === tool.parameters
   return {
     type: 'function',
     function: {
       name: tool.name,
       ...(tool.description === undefined ? {} : { description: tool.description }),
       parameters,
-      ...(options.strict_tools && strict !== undefined ? { strict } : {}),
+      ...(options.strict_tools && strict ? { strict } : {}),
     },
     ...(options.cache_breakpoints ? cacheMark(tool, true) : {}),
   }
