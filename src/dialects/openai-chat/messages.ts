@@ -90,7 +90,10 @@ function textContent(parts: readonly InputText[], options: OpenAiChatOptions): s
 function encodeContent(parts: readonly ContentPart[], target: ChatTarget): string | JsonObject[] {
   const texts = parts.filter((part) => part.type === 'input_text')
   if (texts.length === parts.length) return textContent(texts, target.options)
-  return parts.flatMap((part) => encodePart(part, target))
+  const encoded = parts.flatMap((part) => encodePart(part, target))
+  // Files that hold text may have become text.
+  const isPlain = encoded.every((part) => part['type'] === 'text' && part['cache_control'] === undefined)
+  return isPlain ? encoded.map((part) => String(part['text'])).join('\n\n') : encoded
 }
 
 // ---- assistant ----

@@ -268,6 +268,14 @@ describe('structured output', () => {
 })
 
 describe('media', () => {
+  it('that are text in the end are one string with the text beside them, for servers that take nothing else', () => {
+    const file = { type: 'input_file', filename: 'a.csv', file_data: 'data:text/csv;base64,YSxi' }
+    const content = [{ type: 'input_text', text: 'q' }, file]
+    expect(encode({ input: [user(content)] }).body['messages']).toEqual([{ role: 'user', content: 'q\n\n<file name="a.csv">\na,b\n</file>' }])
+    const picture = { type: 'input_image', image_url: 'data:,x' }
+    const [sent] = encode({ input: [user([...content, picture])] }).body['messages'] as [{ content: unknown }]
+    expect(sent.content).toHaveLength(3)
+  })
   it.each<[string, unknown, TargetOverrides]>([
     ['images', { type: 'input_image', image_url: 'data:image/png;base64,AA' }, { options: { image_url: 'none' } }],
     ['images by id', { type: 'input_image', file_id: 'f' }, {}],
