@@ -8,12 +8,13 @@ export const llamacpp: Provider = {
   env: { apiKey: ['LLAMACPP_API_KEY'], baseUrl: ['LLAMACPP_BASE_URL', 'LLAMA_CPP_BASE_URL'] },
   baseUrl: 'http://127.0.0.1:8080/v1',
   dialect: 'openai-chat',
-  // An object in `tool_choice` is passed over.
+  // An object in `tool_choice` is passed over. "Failed to initialize samplers: failed to parse grammar"
   options: {
     reasoning_style: 'template-kwargs',
     models: ALWAYS_REASONING,
     reasoning_replay: 'reasoning_content',
     named_tool_choice: false,
+    tool_bounds: 'told',
     inline_images: true,
   },
   dialectOptions: { 'openai-responses': LOCAL_RESPONSES },

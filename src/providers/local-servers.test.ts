@@ -69,3 +69,31 @@ it.each([
   })
   expect((messages as object[])[1]).toMatchObject({ role: 'assistant', [field]: 'I need f.', tool_calls: [{ id: 'c' }] })
 })
+
+it.each([llamacpp, jan, llamafile])(
+  '$slug, which makes a grammar of each tool and refuses all for one it cannot, is told bounds in words',
+  (provider) => {
+    const path = { type: 'string', description: 'Where.', pattern: '\\\\.ts$', maxLength: 65_536 }
+    const parameters = {
+      type: 'object',
+      properties: { paths: { type: 'array', items: path, maxItems: 9_000 }, none: { not: {} }, id: { minimum: 1 } },
+    }
+    expect(sent(provider, { tools: [{ type: 'function', name: 'f', parameters }] })['tools']).toMatchObject([
+      {
+        function: {
+          parameters: {
+            properties: {
+              paths: {
+                type: 'array',
+                items: { type: 'string', description: `Where.\nConstraints: pattern: ${JSON.stringify(path.pattern)}; maxLength: 65536` },
+                description: 'Constraints: maxItems: 9000',
+              },
+              none: { description: 'Constraints: not: {}' },
+              id: { minimum: 1 },
+            },
+          },
+        },
+      },
+    ])
+  },
+)

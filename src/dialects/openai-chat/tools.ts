@@ -8,6 +8,7 @@ import { objectAtTop } from '../shared/sanitize-schema.ts'
 import { isForced, NOT_FORCED, onlyChosen } from '../shared/tool-choice.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
 import { Unfolding } from '../shared/unfolding.ts'
+import { tellBounds } from './told-bounds.ts'
 import { forcedToolsFor, type OpenAiChatOptions } from './options.ts'
 
 type ChatTarget = Target<OpenAiChatOptions>
@@ -57,7 +58,8 @@ function possibleChoice({ tools, choice }: Offer, target: ChatTarget, dropped: s
 export const demandsCall = ({ tool_choice: choice }: Body): boolean => choice !== undefined && choice !== 'auto' && choice !== 'none'
 
 function encodeTool(tool: FlatTool, options: OpenAiChatOptions, unfolding: Unfolding): JsonObject {
-  const parameters = objectAtTop(tool.parameters, unfolding)
+  const folded = objectAtTop(tool.parameters, unfolding)
+  const parameters = options.tool_bounds === 'told' ? tellBounds(folded) : folded
   // What was folded holds more than a strict schema may; not to be strict is what silence means, where some vendors do not know the word.
   const strict = tool.strict === true && parameters === tool.parameters
   return {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/item.ts'
-import { isObject } from './json.ts'
+import { mapSchemas } from './schema-walk.ts'
 
 type Draft = { [keyword: string]: unknown }
 
@@ -8,63 +8,13 @@ const BOUNDS = [
   ['exclusiveMaximum', 'maximum'],
 ] as const
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'])
-const MAX_DEPTH = 64
 
 /**
  * A schema in the words of the draft that providers read (2020-12): those of older drafts, and what other languages make of an empty map, are
  * no schema to them, and they refuse all tools for one. Nothing that was said gets lost. The same object where nothing has to change.
  */
 export function soundSchema(schema: JsonObject): JsonObject {
-  return soundNode(schema, 0) as JsonObject
-}
-
-function soundNode(node: unknown, depth: number): unknown {
-  if (!isObject(node) || depth > MAX_DEPTH) return node
-  const restated = isUnsound(node) ? restate(node) : node
-  let out: Draft | undefined
-  for (const keyword in restated) {
-    const value = restated[keyword]
-    if (typeof value !== 'object' || value === null) continue
-    const sound = soundValue(keyword, value, depth + 1)
-    if (sound !== value) (out ??= { ...restated })[keyword] = sound
-  }
-  return out ?? restated
-}
-
-/** The value of a keyword with the schemas in it; values that are none stay as they are, whatever they look like. */
-function soundValue(keyword: string, value: object, depth: number): unknown {
-  switch (keyword) {
-    case 'properties':
-    case 'patternProperties':
-    case '$defs':
-    case 'definitions':
-      return isObject(value) ? soundMap(value, depth) : value
-    case 'anyOf':
-    case 'oneOf':
-    case 'allOf':
-    case 'prefixItems':
-      return Array.isArray(value) ? soundList(value, depth) : value
-    case 'items':
-    case 'additionalProperties':
-    case 'not':
-      return soundNode(value, depth)
-    default:
-      return value
-  }
-}
-
-function soundMap(map: JsonObject, depth: number): JsonObject {
-  let out: Draft | undefined
-  for (const name in map) {
-    const sound = soundNode(map[name], depth)
-    if (sound !== map[name]) (out ??= { ...map })[name] = sound
-  }
-  return out ?? map
-}
-
-function soundList(list: readonly unknown[], depth: number): readonly unknown[] {
-  const sound = list.map((each) => soundNode(each, depth))
-  return sound.some((each, at) => each !== list[at]) ? sound : list
+  return mapSchemas(schema, (node) => (isUnsound(node) ? restate(node) : node))
 }
 
 /** Whether a node says something in words that are not taken, apart from those inside it. */

@@ -1,0 +1,19 @@
+import type { JsonObject } from '../../core/item.ts'
+import { asString } from '../shared/json.ts'
+import { mapSchemas } from '../shared/schema-walk.ts'
+
+/** What servers that make a grammar of a schema cannot make one of, or one too large. */
+const BOUNDS = ['pattern', 'minLength', 'maxLength', 'minItems', 'maxItems', 'not'] as const
+
+/** A tool's schema with its bounds in words, for servers that refuse all tools for one they can make no grammar of. */
+export function tellBounds(schema: JsonObject): JsonObject {
+  return mapSchemas(schema, (node) => {
+    const told = BOUNDS.filter((keyword) => node[keyword] !== undefined)
+    if (told.length === 0) return node
+    const rest: { [keyword: string]: unknown } = { ...node }
+    for (const keyword of told) delete rest[keyword]
+    const note = `Constraints: ${told.map((keyword) => `${keyword}: ${JSON.stringify(node[keyword])}`).join('; ')}`
+    const said = asString(node['description'])
+    return { ...rest, description: said === undefined || said === '' ? note : `${said}\n${note}` }
+  })
+}
