@@ -201,6 +201,20 @@ describe('classification', () => {
       'payload_too_large',
       'next',
     ],
+    [
+      'a schema that llama.cpp makes no grammar of',
+      400,
+      { error: { code: 400, message: 'Failed to initialize samplers: failed to parse grammar', type: 'invalid_request_error' } },
+      'invalid_request',
+      'next',
+    ],
+    [
+      'a schema Gemini does not take',
+      400,
+      { error: { code: 400, message: 'reference to undefined schema at properties.a', status: 'INVALID_ARGUMENT' } },
+      'invalid_request',
+      'next',
+    ],
     ['context with status 413', 413, { error: { message: 'Prompt is too long' } }, 'context_length_exceeded'],
     ['too many tokens per minute is a rate limit', 429, { error: { message: 'Too many tokens per minute' } }, 'rate_limit_exceeded', 'next'],
     [
