@@ -122,12 +122,18 @@ async function openSharedState(config: () => Config, load: SpentLoader, logger: 
     if (error === undefined) logger.info({}, 'the shared state answers again')
     else logger.warn({ error: error.message }, 'the shared state does not answer: this process goes on with its own')
   }
+  let isRefusalTold = false
+  const onRefused = (error: Error): void => {
+    if (!isRefusalTold)
+      logger.warn({ error: error.message }, 'the shared state refuses its channels: cooldowns and moved sessions are not told among processes')
+    isRefusalTold = true
+  }
   await Promise.all([firstContact(redis), firstContact(subscriber)])
   const counter = createRedisCounter({ redis, clock: systemClock, namespace, load, whenUnknown, onTrouble })
   return {
     counter,
-    pins: createRedisPins(redis, subscriber, namespace),
-    cooldowns: createRedisCooldowns(redis, subscriber, namespace),
+    pins: createRedisPins(redis, subscriber, namespace, onRefused),
+    cooldowns: createRedisCooldowns(redis, subscriber, namespace, onRefused),
     answers: counter.answers,
     async close() {
       await counter.close()

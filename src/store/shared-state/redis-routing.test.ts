@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../lib/logger.ts'
 import { Secret } from '../../lib/secret.ts'
-import { findTestRedis } from '../../testing/redis.ts'
+import { findTestRedis, startPrivateRedis } from '../../testing/redis.ts'
 import { connectRedis, disconnectRedis } from './redis-client.ts'
 import { createRedisCooldowns, createRedisPins } from './redis-routing.ts'
 
@@ -43,6 +43,32 @@ describe.skipIf(!found.available)('installations in two databases of one Redis',
     } finally {
       for (const stop of stops) stop()
       await Promise.all(connections.map(disconnectRedis))
+    }
+  })
+})
+
+const own = await startPrivateRedis('a Redis whose user may use no channel')
+afterAll(() => own?.close())
+
+describe.skipIf(own === undefined)('a Redis whose user may use keys and no channel', () => {
+  it('is told of, as nobody hears of cooldowns and moved pins; a connection that ends is not', async () => {
+    const admin = connectRedis({ url: new Secret(own!.url), logger: silentLogger })
+    await expect.poll(() => admin.status).toBe('ready')
+    await admin.call('ACL', 'SETUSER', 'keys-only', 'on', '>secret', '~*', '+@all', 'resetchannels')
+    const url = new Secret(own!.url.replace('//', '//keys-only:secret@'))
+    const [redis, subscriber] = [connectRedis({ url, logger: silentLogger }), connectRedis({ url, logger: silentLogger })]
+    const refused: string[] = []
+    const onRefused = (error: Error): void => void refused.push(error.message)
+    try {
+      createRedisPins(redis, subscriber, 'signalbox', onRefused).listen(() => expect.unreachable())
+      createRedisCooldowns(redis, subscriber, 'signalbox', onRefused).listen(() => expect.unreachable())
+      await expect.poll(() => refused).toEqual([expect.stringMatching(/^NOPERM/), expect.stringMatching(/^NOPERM/)])
+      await admin.call('ACL', 'SETUSER', 'keys-only', 'allchannels')
+      await own!.kill()
+      await expect.poll(() => subscriber.status).not.toBe('ready')
+      expect(refused).toHaveLength(2)
+    } finally {
+      await Promise.all([redis, subscriber, admin].map(disconnectRedis))
     }
   })
 })

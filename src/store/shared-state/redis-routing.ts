@@ -15,7 +15,7 @@ const channelOf = ({ options }: Redis, namespace: string, what: string): string 
   `${namespace}:${options.db === undefined || options.db === 0 ? '' : `${options.db}:`}${what}`
 
 /** `subscriber` is a connection of its own: a subscribed one takes no other commands. */
-export function createRedisPins(redis: Redis, subscriber: Redis, namespace = 'signalbox'): SharedPins {
+export function createRedisPins(redis: Redis, subscriber: Redis, namespace = 'signalbox', onRefused: OnRefused = () => undefined): SharedPins {
   const nameOf = (key: string): string => `{${namespace}}:pin:${key}`
   const channel = channelOf(redis, namespace, 'pins')
   const self = randomId(12)
@@ -30,7 +30,7 @@ export function createRedisPins(redis: Redis, subscriber: Redis, namespace = 'si
       if (moved) redis.publish(channel, JSON.stringify({ from: self, key, endpointId })).catch(() => undefined)
     },
     listen(handler) {
-      subscribe(subscriber, channel, (message) => {
+      subscribe(subscriber, channel, onRefused, (message) => {
         const { from, key, endpointId } = message
         if (from !== self && typeof key === 'string' && typeof endpointId === 'string' && endpointId.length <= MAX_ID_CHARS)
           handler({ key, endpointId })
@@ -50,8 +50,16 @@ export interface SharedCooldowns {
   listen(handler: (cooldown: SharedCooldown) => void): () => void
 }
 
+/** Told what Redis says when it does not let this process listen (users have a list of channels of their own). */
+export type OnRefused = (error: Error) => void
+
 /** Hears a channel from now on, and again after every reconnection. Returns how to stop. Others may write there too: what is no JSON object is dropped. */
-function subscribe(subscriber: Redis, channel: string, handler: (message: { readonly [field: string]: unknown }) => void): () => void {
+function subscribe(
+  subscriber: Redis,
+  channel: string,
+  onRefused: OnRefused,
+  handler: (message: { readonly [field: string]: unknown }) => void,
+): () => void {
   const onMessage = (from: string, text: string): void => {
     if (from !== channel) return
     let message: unknown
@@ -62,7 +70,9 @@ function subscribe(subscriber: Redis, channel: string, handler: (message: { read
     }
     if (typeof message === 'object' && message !== null) handler(message as { readonly [field: string]: unknown })
   }
-  const ask = (): void => void subscriber.subscribe(channel).catch(() => undefined)
+  // A connection that breaks meanwhile asks again when it stands; what the server itself has refused it refuses then, too.
+  const ask = (): void =>
+    void subscriber.subscribe(channel).catch((error: unknown) => error instanceof Error && error.name === 'ReplyError' && onRefused(error))
   subscriber.on('message', onMessage)
   subscriber.on('ready', ask)
   if (subscriber.status === 'ready') ask()
@@ -73,7 +83,12 @@ function subscribe(subscriber: Redis, channel: string, handler: (message: { read
 }
 
 /** `subscriber` is a connection of its own: a subscribed one takes no other commands. */
-export function createRedisCooldowns(redis: Redis, subscriber: Redis, namespace = 'signalbox'): SharedCooldowns {
+export function createRedisCooldowns(
+  redis: Redis,
+  subscriber: Redis,
+  namespace = 'signalbox',
+  onRefused: OnRefused = () => undefined,
+): SharedCooldowns {
   const channel = channelOf(redis, namespace, 'cooldowns')
   const self = randomId(12)
   return {
@@ -81,7 +96,7 @@ export function createRedisCooldowns(redis: Redis, subscriber: Redis, namespace 
       if (redis.status === 'ready') redis.publish(channel, JSON.stringify({ from: self, endpointId, until })).catch(() => undefined)
     },
     listen: (handler) =>
-      subscribe(subscriber, channel, ({ from, endpointId, until }) => {
+      subscribe(subscriber, channel, onRefused, ({ from, endpointId, until }) => {
         if (from !== self && typeof endpointId === 'string' && typeof until === 'number' && Number.isFinite(until)) handler({ endpointId, until })
       }),
   }
