@@ -40,6 +40,7 @@ import { estimateUsage } from './wiring/estimate-usage.ts'
 import { openRecording } from './wiring/recording.ts'
 import { openServing } from './wiring/serving.ts'
 import type { WriteBehindSink } from './store/index.ts'
+import { DELIVERIES_LIMIT_MS, RECORDS_LIMIT_MS, SINK_LIMIT_MS } from './wiring/stop-limits.ts'
 import { openTooling } from './wiring/tooling.ts'
 import { WaysOut } from './wiring/ways-out.ts'
 import { VERSION } from './version.ts'
@@ -82,14 +83,6 @@ export interface App {
 
 /** Seconds of the busiest gateway, an hour of a quiet one. */
 const RECENT_ITEMS = { maxEntries: 20_000, maxChars: 32 * 1024 * 1024, ttlMs: 3_600_000 }
-
-/**
- * Each has a limit of its own, which ends before this one. A connection that dies within an insert leaves its rows locked until the database
- * gives the transaction up, twelve seconds later: until then nobody else can write the same records.
- */
-const RECORDS_LIMIT_MS = 20_000
-const SINK_LIMIT_MS = 18_000
-const DELIVERIES_LIMIT_MS = 12_000
 
 /** The composition root: the only place that knows every room. */
 // oxlint-disable-next-line max-lines-per-function -- who gets what from whom reads best on one page

@@ -7,6 +7,7 @@ import { toConfig } from '../config/to-config.ts'
 import { workersOf } from '../config/workers.ts'
 import type { HeldPort } from '../http/listen.ts'
 import { silentLogger } from '../lib/logger.ts'
+import { DELIVERIES_LIMIT_MS, RECORDS_LIMIT_MS } from '../wiring/stop-limits.ts'
 import { graceOf, serveWithWorkers, stopLimitOf, workerWarnings } from './serve-workers.ts'
 
 const configOf = (tree: object) => toConfig(configSchema.parse(tree), {}, undefined)
@@ -24,11 +25,16 @@ it('says what several processes do not share', () => {
 
 it('kills nobody within the grace its configuration gives it now', () => {
   const started = configOf({ server: { shutdown_grace: '1s', shutdown_delay: '0s' } })
-  expect(stopLimitOf(started, [])).toBe(graceOf(started) + 25_000)
+  expect(stopLimitOf(started, [])).toBe(graceOf(started) + 35_000)
   const reloaded = graceOf(configOf({ server: { shutdown_grace: '120s', shutdown_delay: '5s' } }))
-  expect(stopLimitOf(started, [graceOf(started), reloaded])).toBe(150_000)
+  expect(stopLimitOf(started, [graceOf(started), reloaded])).toBe(160_000)
   // What a timer cannot count would be a millisecond.
   expect(stopLimitOf(configOf({ server: { shutdown_grace: '20d', shutdown_delay: '20d' } }), [])).toBe(2_147_483_647)
+})
+
+it('kills nobody who still writes records or delivers, for as long as a process may', () => {
+  const started = configOf({})
+  expect(stopLimitOf(started, []) - graceOf(started)).toBeGreaterThan(RECORDS_LIMIT_MS + DELIVERIES_LIMIT_MS)
 })
 
 /** Its processes are only told of. */

@@ -10,6 +10,7 @@ import type { Logger } from '../lib/logger.ts'
 import { systemClock } from '../lib/clock.ts'
 import { LONGEST_TIMER_MS } from '../lib/sleep.ts'
 import type { ProcessMetrics } from '../telemetry/merge-metrics.ts'
+import { AFTER_GRACE_MS } from '../wiring/stop-limits.ts'
 import { onStopSignals } from './stop-signals.ts'
 import type { FromWorker, ToWorker } from './worker-link.ts'
 import { LOOK_MS, WorkerWatch } from './worker-watch.ts'
@@ -18,15 +19,13 @@ const RESTART = { baseMs: 250, maxMs: 10_000 }
 /** A process that lived this long did not die of its start. */
 const HEALTHY_MS = 10_000
 const COLLECT_LIMIT_MS = 1_500
-/** Beyond the grace period and delay of a stop, for records and deliveries. */
-const STOP_MARGIN_MS = 25_000
 
 /** How long calls may take to end after a signal. */
 export const graceOf = ({ server }: Pick<Config, 'server'>): number => server.shutdownDelay + server.shutdownGrace
 
 /** When processes that were told to stop are killed: after the longest grace any of them has read from its configuration. */
 export const stopLimitOf = (config: Pick<Config, 'server'>, reported: Iterable<number>): number =>
-  Math.min(Math.max(graceOf(config), ...reported) + STOP_MARGIN_MS, LONGEST_TIMER_MS)
+  Math.min(Math.max(graceOf(config), ...reported) + AFTER_GRACE_MS, LONGEST_TIMER_MS)
 
 /** What an operator of several processes should know before they run. */
 export function workerWarnings({ storage }: Pick<Config, 'storage'>, workers: number): readonly string[] {
