@@ -18,7 +18,8 @@ afterAll(async () => {
 })
 
 describe.skipIf(pooler === undefined)('a PostgreSQL behind a pooler, whose connections are everybody’s', () => {
-  const { url } = pooler!
+  if (pooler === undefined) return
+  const { url } = pooler
   let stores: Awaited<ReturnType<typeof createStore>>[]
   beforeEach(async () => {
     stores = [await createStore({ url }), await createStore({ url })]

@@ -43,6 +43,8 @@ export async function startPooler(target: Secret, whatIsSkipped: string): Promis
   )
   await Promise.all([chmod(folder, 0o755), chmod(file, 0o644)])
   const child = spawn('pgbouncer', ['-q', file], { stdio: 'ignore', env: { ...process.env, PATH: `${process.env['PATH']}${delimiter}/usr/sbin` } })
+  // A run that is cut short leaves none behind.
+  process.once('exit', () => child.kill('SIGKILL'))
   const url = new Secret(`postgres://test@127.0.0.1:${own}/${database}`)
   const close = async (): Promise<void> => {
     await end(child)
