@@ -12,6 +12,8 @@ const WHAT = 'a PostgreSQL behind a pooler in transaction mode'
 const postgres = await findTestPostgres(WHAT)
 const schema = postgres.available ? await postgres.createSchema() : undefined
 const pooler = schema === undefined ? undefined : await startPooler(schema.url, WHAT)
+// Nobody would afterwards: there is no test then.
+if (pooler === undefined) await schema?.drop()
 afterAll(async () => {
   await pooler?.close()
   await schema?.drop()
