@@ -1,4 +1,5 @@
 import { createOpenAI } from '@ai-sdk/openai'
+import Anthropic from '@anthropic-ai/sdk'
 import { OpenRouter as Agent, serverTool } from '@openrouter/agent'
 import { OpenRouter } from '@openrouter/sdk'
 import type { OpenResponsesResult, ResponsesRequest, StreamEvents } from '@openrouter/sdk/models'
@@ -258,5 +259,23 @@ describe('@ai-sdk/openai', () => {
       expect(text).toBe(words)
       expect(content[0]).toMatchObject({ type: 'tool-call', toolName: story.tool.type })
     }
+  })
+})
+
+describe('@anthropic-ai/sdk', () => {
+  const question: Anthropic.MessageParam = { role: 'user', content: 'How far is the moon?' }
+  const ask = (messages: Anthropic.MessageParam[], tools: Anthropic.ToolUnion[] = [{ type: 'web_search_20260318', name: 'web_search' }]) =>
+    new Anthropic({ apiKey: gateway.key, baseURL: `${gateway.url}/api`, maxRetries: 0 }).messages
+      .stream({ model: 'acme/small', max_tokens: 200, messages, tools })
+      .finalMessage()
+  const lastRequest = (): string => JSON.stringify(upstream.requests.at(-1)!.body['messages'])
+
+  it.each([true, false])('sends a search back, and the model reads what it found; still offered: %s', async (offered) => {
+    scripts['small'] = [calls(['web_search', { query: 'moon' }]), says('Far.'), says('As I said.')]
+    const { content } = await ask([question])
+    expect(content.map(({ type }) => type)).toEqual(['server_tool_use', 'web_search_tool_result', 'text'])
+    await ask([question, { role: 'assistant', content }, { role: 'user', content: 'Really?' }], offered ? undefined : [])
+    expect(lastRequest()).toContain('moon')
+    expect(lastRequest()).toContain('https://example.com/moon')
   })
 })

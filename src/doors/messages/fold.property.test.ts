@@ -210,6 +210,8 @@ function gistOf(of: OutputItem | InputItem): readonly unknown[] {
     case 'function_call':
       return [`calls ${JSON.stringify(JSON.parse(item['arguments'] as string))}`]
     case 'web_search_call':
+    // The name under which a history has it, whoever searched: models read it then.
+    case 'gateway:web_search':
       return [item['action']]
     default:
       return []

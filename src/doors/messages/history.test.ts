@@ -316,7 +316,7 @@ it('a search of the gateway comes back with what it found; one of which nobody k
     ),
   ])
   expect(items).toEqual([
-    { type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'q', sources: [{ type: 'url', url: 'https://a.example' }] } },
+    { type: 'gateway:web_search', status: 'completed', action: { type: 'search', query: 'q', sources: [{ type: 'url', url: 'https://a.example' }] } },
   ])
 })
 

@@ -101,12 +101,16 @@ class BlockReader {
     if (item.content !== undefined || item.encrypted_content !== undefined || item.signature !== undefined) this.#item(item)
   }
 
-  /** A search and what it found, as the gateway's own tool left it. */
+  /** A search and what it found, as the gateway's own tool left it: under that name the model reads it, whether or not it may search again. */
   #search({ tool_use_id: id, content }: Block): void {
     const query = this.#searches.get(id as string)
     const found = Array.isArray(content) ? (content as readonly JsonObject[]) : []
     const sources = found.flatMap(({ url }) => (typeof url === 'string' ? [{ type: 'url', url }] : []))
-    this.#item({ type: 'web_search_call', status: 'completed', action: { type: 'search', query: typeof query === 'string' ? query : '', sources } })
+    this.#item({
+      type: 'gateway:web_search',
+      status: 'completed',
+      action: { type: 'search', query: typeof query === 'string' ? query : '', sources },
+    })
   }
 }
 
