@@ -278,4 +278,12 @@ describe('@anthropic-ai/sdk', () => {
     expect(lastRequest()).toContain('moon')
     expect(lastRequest()).toContain('https://example.com/moon')
   })
+
+  it('sends a search back that failed, and the model reads that it did', async () => {
+    scripts['small'] = [calls(['web_search', { query: 7 }]), says('I cannot say.'), says('Sorry.')]
+    const { content } = await ask([question])
+    expect(content[1]).toMatchObject({ content: { type: 'web_search_tool_result_error', error_code: 'unavailable' } })
+    await ask([question, { role: 'assistant', content }, { role: 'user', content: 'Really?' }])
+    expect(lastRequest()).toContain(JSON.stringify('{"status":"error"}'))
+  })
 })

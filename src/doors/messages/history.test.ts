@@ -320,6 +320,17 @@ it('a search of the gateway comes back with what it found; one of which nobody k
   ])
 })
 
+it('a search that came to nothing comes back as one', () => {
+  const failed = { type: 'web_search_tool_result_error', error_code: 'unavailable' }
+  const items: readonly InputItem[] = toItems([
+    assistant(
+      { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'q' } },
+      { type: 'web_search_tool_result', tool_use_id: 's', content: failed },
+    ),
+  ])
+  expect(items).toEqual([{ type: 'gateway:web_search', status: 'failed', action: { type: 'search', query: 'q', sources: [] } }])
+})
+
 describe('instructions', () => {
   it('are without the line an agent writes about itself above them: it says nothing to a model, and is another in every call', () => {
     const line = 'x-anthropic-billing-header: cc_version=2.1.177.01c; cc_entrypoint=cli; cch=36ee5;'

@@ -104,13 +104,11 @@ class BlockReader {
   /** A search and what it found, as the gateway's own tool left it: under that name the model reads it, whether or not it may search again. */
   #search({ tool_use_id: id, content }: Block): void {
     const query = this.#searches.get(id as string)
-    const found = Array.isArray(content) ? (content as readonly JsonObject[]) : []
+    const failed = !Array.isArray(content)
+    const found = failed ? [] : (content as readonly JsonObject[])
     const sources = found.flatMap(({ url }) => (typeof url === 'string' ? [{ type: 'url', url }] : []))
-    this.#item({
-      type: 'gateway:web_search',
-      status: 'completed',
-      action: { type: 'search', query: typeof query === 'string' ? query : '', sources },
-    })
+    const action = { type: 'search', query: typeof query === 'string' ? query : '', sources }
+    this.#item({ type: 'gateway:web_search', status: failed ? 'failed' : 'completed', action })
   }
 }
 

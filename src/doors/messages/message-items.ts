@@ -144,7 +144,12 @@ export class OtherBlocks extends BlockItem<OtherItem> {
     if (SEARCHES.test(type) && action?.['type'] === 'search') {
       const use = `srvtoolu_${String(id).replace(/^[a-z]+_/, '')}`
       this.#search(use, { query: action['query'] ?? '' })
-      this.blocks.whole({ type: 'web_search_tool_result', tool_use_id: use, content: foundBy(action), caller: CALLER })
+      this.blocks.whole({
+        type: 'web_search_tool_result',
+        tool_use_id: use,
+        content: FAILED.has(item.status) ? NOTHING_CAME : foundBy(action),
+        caller: CALLER,
+      })
     } else if (type === 'image_generation_call' && typeof result === 'string' && result !== '') {
       const isAddress = /^https?:/i.test(result)
       const data = result.replace(/^data:[^,]*,/, '')
@@ -163,6 +168,10 @@ export class OtherBlocks extends BlockItem<OtherItem> {
 }
 
 const SEARCHES = /^(?:web_search_call|(?:gateway|openrouter):web_search)$/
+
+/** What became of a search that came to nothing. The format has a word for each reason, and items have none. */
+const FAILED: ReadonlySet<unknown> = new Set(['failed', 'incomplete'])
+const NOTHING_CAME = { type: 'web_search_tool_result_error', error_code: 'unavailable' }
 
 function foundBy({ sources }: JsonObject): readonly JsonObject[] {
   if (!Array.isArray(sources)) return []

@@ -315,6 +315,19 @@ describe('what else an answer holds', () => {
     ])
   })
 
+  it.each(['failed', 'incomplete'])('a search that came to nothing (%s), which is no search that found nothing', (status) => {
+    const search: ModelEvent = {
+      type: 'item-start',
+      key: 's',
+      item: { type: 'gateway:web_search', status: 'in_progress', action: { type: 'search', query: 'q' } },
+    }
+    const { content } = whole([search, close('s', { status }), end()])
+    expect(content).toMatchObject([
+      { type: 'server_tool_use', input: { query: 'q' } },
+      { type: 'web_search_tool_result', content: { type: 'web_search_tool_result_error', error_code: 'unavailable' } },
+    ])
+  })
+
   it('searches of the gateway and what they found, with how many there were', () => {
     const action = { type: 'search', query: 'q', sources: [{ type: 'url', url: 'https://a.example' }] }
     const search: ModelEvent = { type: 'item-start', key: 's', item: { type: 'web_search_call', status: 'completed', action }, id: 'ws_1' }

@@ -44,6 +44,8 @@ const found = z.looseObject({
   page_age: z.null(),
 })
 
+const searchFailed = z.looseObject({ type: z.literal('web_search_tool_result_error'), error_code: z.literal('unavailable') })
+
 const caller = z.looseObject({ type: z.literal('direct') })
 
 const block = z.union([
@@ -58,7 +60,7 @@ const block = z.union([
     input: z.looseObject({ query: z.string() }),
     caller,
   }),
-  z.looseObject({ type: z.literal('web_search_tool_result'), tool_use_id: z.string(), content: z.array(found), caller }),
+  z.looseObject({ type: z.literal('web_search_tool_result'), tool_use_id: z.string(), content: z.union([z.array(found), searchFailed]), caller }),
   z.looseObject({ type: z.literal('image'), source: z.looseObject({ type: z.enum(['base64', 'url']) }) }).describe('A picture the gateway had made.'),
 ])
 
