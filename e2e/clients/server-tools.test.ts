@@ -262,6 +262,33 @@ describe('@ai-sdk/openai', () => {
   })
 })
 
+describe('a picture the gateway had made, in formats without items', () => {
+  const tool = { type: 'gateway:image_generation', parameters: { model: 'acme/draw-image' } }
+  beforeEach(() => {
+    scripts = { small: [calls(['image_generation', { prompt: 'cat' }]), says('A cat.')], 'draw-image': [picture] }
+  })
+
+  it.each([true, false])('is an image of the message for openai; streamed: %s', async (streamed) => {
+    const client = new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.url}/api/v1`, maxRetries: 0 })
+    const body = { model: 'acme/small', messages: [{ role: 'user' as const, content: 'Draw a cat.' }], tools: [tool as never] }
+    const told: unknown[] = []
+    if (streamed) for await (const { choices } of await client.chat.completions.create({ ...body, stream: true })) told.push(choices[0]?.delta)
+    else told.push((await client.chat.completions.create(body)).choices[0]!.message)
+    const images = told.flatMap((one) => (one as { readonly images?: readonly object[] } | undefined)?.images ?? [])
+    expect(images).toMatchObject([{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }])
+  })
+
+  it.each([true, false])('is a block of its own for @anthropic-ai/sdk; streamed: %s', async (streamed) => {
+    const client = new Anthropic({ apiKey: gateway.key, baseURL: `${gateway.url}/api`, maxRetries: 0 })
+    const body = { model: 'acme/small', max_tokens: 200, messages: [{ role: 'user' as const, content: 'Draw a cat.' }], tools: [tool as never] }
+    const { content } = streamed ? await client.messages.stream(body).finalMessage() : await client.messages.create(body)
+    expect(content).toMatchObject([
+      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } },
+      { type: 'text', text: 'A cat.' },
+    ])
+  })
+})
+
 describe('@anthropic-ai/sdk', () => {
   const question: Anthropic.MessageParam = { role: 'user', content: 'How far is the moon?' }
   const ask = (messages: Anthropic.MessageParam[], tools: Anthropic.ToolUnion[] = [{ type: 'web_search_20260318', name: 'web_search' }]) =>

@@ -1,5 +1,6 @@
 import type { CustomToolCallItem, FunctionCallItem, MessageItem, OtherItem, OutputItem, ReasoningItem } from '../../core/item.ts'
 import type { ItemEvent, OpenItem } from '../responses/open-item.ts'
+import { shownPicture } from '../shared/shown-picture.ts'
 import { refuseCallersWork, ToldItem } from '../shared/told-item.ts'
 import type { ChatMessageWriter } from './chat-message.ts'
 
@@ -126,9 +127,7 @@ export class ChatOther extends ChatItem<OtherItem> {
   }
 
   protected ended(item: OtherItem): void {
-    const { result, output_format: format } = item as { readonly result?: unknown; readonly output_format?: unknown }
-    if (item.type !== 'image_generation_call' || typeof result !== 'string' || result === '') return
-    const isAddress = /^(?:data:|https?:)/i.test(result)
-    this.message.image(isAddress ? result : `data:image/${typeof format === 'string' ? format : 'png'};base64,${result}`)
+    const picture = shownPicture(item)
+    if (picture !== undefined) this.message.image('url' in picture ? picture.url : `data:${picture.mediaType};base64,${picture.data}`)
   }
 }

@@ -2,6 +2,7 @@ import type { CustomToolCallItem, FunctionCallItem, JsonObject, MessageItem, Oth
 import { parseExact } from '../../lib/exact-json.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import type { ItemEvent, OpenItem } from '../responses/open-item.ts'
+import { shownPicture } from '../shared/shown-picture.ts'
 import { refuseCallersWork, ToldItem } from '../shared/told-item.ts'
 import type { BlockWriter } from './block-writer.ts'
 import { type LateSeal, writeLateSeal } from './late-seal.ts'
@@ -140,7 +141,8 @@ export class OtherBlocks extends BlockItem<OtherItem> {
   }
 
   protected ended(item: OtherItem): void {
-    const { type, id, action, result, output_format: format } = item as OtherItem & { readonly action?: JsonObject }
+    const { type, id, action } = item as OtherItem & { readonly action?: JsonObject }
+    const picture = shownPicture(item)
     if (SEARCHES.test(type) && action?.['type'] === 'search') {
       const use = `srvtoolu_${String(id).replace(/^[a-z]+_/, '')}`
       this.#search(use, { query: action['query'] ?? '' })
@@ -150,11 +152,9 @@ export class OtherBlocks extends BlockItem<OtherItem> {
         content: FAILED.has(item.status) ? NOTHING_CAME : foundBy(action),
         caller: CALLER,
       })
-    } else if (type === 'image_generation_call' && typeof result === 'string' && result !== '') {
-      const isAddress = /^https?:/i.test(result)
-      const data = result.replace(/^data:[^,]*,/, '')
-      const media = `image/${typeof format === 'string' ? format : 'png'}`
-      this.blocks.whole({ type: 'image', source: isAddress ? { type: 'url', url: result } : { type: 'base64', media_type: media, data } })
+    } else if (picture !== undefined) {
+      const source = 'url' in picture ? { type: 'url', ...picture } : { type: 'base64', media_type: picture.mediaType, data: picture.data }
+      this.blocks.whole({ type: 'image', source })
     }
   }
 
