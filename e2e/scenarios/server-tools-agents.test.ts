@@ -248,29 +248,32 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
     expect(answer.output[0]).toMatchObject({ type: 'gateway:fusion', status: 'incomplete', failure_reason: 'rate_limited' })
   })
 
+  const draws = (url: string): Reply =>
+    stream([
+      {
+        id: 'c',
+        object: 'chat.completion.chunk',
+        model: 'draw-image',
+        choices: [{ index: 0, delta: { role: 'assistant', images: [{ type: 'image_url', image_url: { url } }] } }],
+      },
+      chatEvents.finish(),
+      chatEvents.usage(),
+      chatEvents.done(),
+    ])
+
   it.each(['gateway:image_generation', 'image_generation'])('makes an image by %s', async (type) => {
     const picture = 'iVBORw0KGgo='
-    scripts = {
-      small: [calls(['image_generation', { prompt: 'a cat' }]), says('Here.')],
-      'draw-image': [
-        stream([
-          {
-            id: 'c',
-            object: 'chat.completion.chunk',
-            model: 'draw-image',
-            choices: [
-              { index: 0, delta: { role: 'assistant', images: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${picture}` } }] } },
-            ],
-          },
-          chatEvents.finish(),
-          chatEvents.usage(),
-          chatEvents.done(),
-        ]),
-      ],
-    }
+    scripts = { small: [calls(['image_generation', { prompt: 'a cat' }]), says('Here.')], 'draw-image': [draws(`data:image/png;base64,${picture}`)] }
     const answer = await ask({ tools: [{ type }] }, streamed)
     expect(answer.output[0]).toMatchObject({ type: type.includes(':') ? type : 'image_generation_call', status: 'completed', result: picture })
+    expect(answer.output[0]).not.toHaveProperty('output_format')
     expect(JSON.stringify(requestsTo('small')[1]!.body)).not.toContain(picture)
+  })
+
+  it.each(['gateway:image_generation', 'image_generation'])('says of an image by %s what it is', async (type) => {
+    scripts = { small: [calls(['image_generation', { prompt: 'a cat' }]), says('Here.')], 'draw-image': [draws('data:image/jpeg;base64,/9j/4A==')] }
+    const answer = await ask({ tools: [{ type }] }, streamed)
+    expect(answer.output[0]).toMatchObject({ result: '/9j/4A==', output_format: 'jpeg' })
   })
 
   it('loads deferred functions when a search finds them', async () => {

@@ -89,7 +89,11 @@ async function generate({ prompt }: Arguments, context: ToolContext<Settings>, m
   }
 }
 
+/** What readers take a picture for that does not say what it is. */
+const USUAL = 'png'
+
 function imageFields(image: string): JsonObject {
-  const data = /^data:[^,]*;base64,(.*)$/s.exec(image)?.[1]
-  return data === undefined ? { imageUrl: image, result: image } : { imageB64: data, result: data }
+  const [, format = USUAL, data] = /^data:(?:image\/([\w.+-]+))?[^,]*;base64,(.*)$/is.exec(image) ?? []
+  if (data === undefined) return { imageUrl: image, result: image }
+  return { imageB64: data, result: data, ...(format === USUAL ? {} : { output_format: format.toLowerCase() }) }
 }
