@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { InputItem } from '../../core/item.ts'
 import { systemOf, toItems, type Block, type Message } from './history.ts'
+import { messagesToResponses } from './to-responses.ts'
 
 const user = (...content: readonly Block[]): Message => ({ role: 'user', content })
 const assistant = (...content: readonly Block[]): Message => ({ role: 'assistant', content })
@@ -329,6 +330,13 @@ it('a search that came to nothing comes back as one', () => {
     ),
   ])
   expect(items).toEqual([{ type: 'gateway:web_search', status: 'failed', action: { type: 'search', query: 'q', sources: [] } }])
+})
+
+it('so is where another model took over, and what a server of tools listed', () => {
+  const listing = { type: 'mcp_tool_listing', mcp_server_name: 's', tools: [] }
+  const change = { type: 'fallback', from: { model: 'a' }, to: { model: 'b' } }
+  const sent = { messages: [{ role: 'user', content: 'Hi' }, assistant(listing, change, text('Ho'))] }
+  expect(messagesToResponses(sent).body['input']).toMatchObject([{ content: 'Hi' }, { content: [{ text: 'Ho' }] }])
 })
 
 describe('instructions', () => {

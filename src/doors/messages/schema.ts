@@ -29,7 +29,12 @@ const shared: Shape = Object.fromEntries(SHARED.map((field) => [field, shape[fie
 const unsupported = (reason: string): Schema => z.null({ error: reason }).optional()
 
 const thinking = byType(
-  [tagged('enabled', { budget_tokens: positive, display: text }), tagged('adaptive', { display: text }), tagged('disabled', {})],
+  [
+    tagged('enabled', { budget_tokens: positive, display: text }),
+    tagged('adaptive', { display: text }),
+    tagged('disabled', {}),
+    tagged('between_tools', {}),
+  ],
   {
     noun: 'kind of thinking',
   },

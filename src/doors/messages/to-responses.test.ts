@@ -22,6 +22,7 @@ describe('fields', () => {
     ],
     ['an effort alone', { output_config: { effort: 'low', format: null } }, { reasoning: { effort: 'low' } }],
     ['no thoughts, whatever the effort', { thinking: { type: 'disabled' }, output_config: { effort: 'max' } }, { reasoning: { enabled: false } }],
+    ['thoughts between calls only, which other vendors do not know', { thinking: { type: 'between_tools' } }, { reasoning: { enabled: false } }],
     [
       'a schema of the answer',
       { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } },

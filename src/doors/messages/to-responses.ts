@@ -123,7 +123,9 @@ function forced(name: unknown, tools: readonly JsonObject[]): JsonObject {
 function thinkingOf({ thinking, output_config: config }: JsonObject): JsonObject {
   const { type, budget_tokens: budget } = (thinking ?? {}) as JsonObject
   const { effort, format } = (config ?? {}) as { readonly effort?: unknown; readonly format?: { readonly schema: unknown } | null }
-  const reasoning = type === 'disabled' ? { enabled: false } : given({ enabled: type === undefined ? undefined : true, max_tokens: budget, effort })
+  // Thoughts between calls are one vendor's; it counts them as none itself where a model does not know them.
+  const none = type === 'disabled' || type === 'between_tools'
+  const reasoning = none ? { enabled: false } : given({ enabled: type === undefined ? undefined : true, max_tokens: budget, effort })
   return {
     ...(Object.keys(reasoning).length === 0 ? {} : { reasoning }),
     ...(format == null ? {} : { text: { format: { type: 'json_schema', name: 'answer', schema: format.schema, strict: true } } }),
