@@ -44,10 +44,11 @@ const toolChoice = byType(
   [tagged('auto', parallel), tagged('any', parallel), tagged('none', {}), tagged('tool', { name: z.string().min(1), ...parallel })],
   { noun: 'tool choice' },
 )
+const format = maybe(byType([tagged('json_schema', { schema: anyObject })], { noun: 'output format' }))
 const outputConfig = fields({
   task_budget: maybe(anyObject).describe('Taken, without effect.'),
   effort: maybe(z.enum(['low', 'medium', 'high', 'xhigh', 'max'])),
-  format: maybe(byType([tagged('json_schema', { schema: anyObject })], { noun: 'output format' })),
+  format,
 })
 
 /** The body of POST /api/v1/messages. Fields it does not list are taken and go no further: vendors of other formats refuse what they do not know. */
@@ -60,6 +61,7 @@ export const messagesRequest = fields({
   tool_choice: maybe(toolChoice),
   thinking: maybe(thinking),
   output_config: maybe(outputConfig),
+  output_format: format.describe('Older form of `output_config.format`, which wins where both are sent.'),
   stop_sequences: texts,
   stream: flag,
   temperature: shape['temperature']!,

@@ -28,6 +28,11 @@ describe('fields', () => {
       { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } },
       { text: { format: { type: 'json_schema', name: 'answer', schema: { type: 'object' }, strict: true } } },
     ],
+    [
+      'a schema of the answer, where older clients have it',
+      { output_format: { type: 'json_schema', schema: { type: 'object' } }, output_config: { effort: 'low' } },
+      { reasoning: { effort: 'low' }, text: { format: { type: 'json_schema', name: 'answer', schema: { type: 'object' }, strict: true } } },
+    ],
     ['instructions', { system: 'Be brief' }, { instructions: 'Be brief' }],
     ['no instructions', { system: '' }, {}],
     ['what to try next', { model: 'a/a', fallbacks: [{ model: 'b/b' }, { model: 'c/c' }] }, { model: 'a/a', models: ['b/b', 'c/c'] }],
@@ -269,6 +274,13 @@ describe('what is refused', () => {
     ],
     ['a forced tool that is not offered', { messages: [user], tool_choice: { type: 'tool', name: 'f' } }, 'unprocessable', 'tool_choice.name', /"f"/],
     ['servers of tools', { messages: [user], mcp_servers: [] }, 'invalid_request', 'mcp_servers', /\/api\/v1\/responses/],
+    [
+      'a format nobody knows, where older clients have it',
+      { messages: [user], output_format: { type: 'xml' } },
+      'invalid_request',
+      'output_format.type',
+      /json_schema/,
+    ],
     ['a conversation to be kept', { messages: [user], thread: { type: 'create' } }, 'invalid_request', 'thread', /nothing is stored/],
     [
       'to go on from an earlier answer',

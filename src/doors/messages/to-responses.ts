@@ -120,9 +120,10 @@ function forced(name: unknown, tools: readonly JsonObject[]): JsonObject {
   return type === 'function' ? { type, name } : { type }
 }
 
-function thinkingOf({ thinking, output_config: config }: JsonObject): JsonObject {
+function thinkingOf({ thinking, output_config: config, output_format: older }: JsonObject): JsonObject {
   const { type, budget_tokens: budget } = (thinking ?? {}) as JsonObject
-  const { effort, format } = (config ?? {}) as { readonly effort?: unknown; readonly format?: { readonly schema: unknown } | null }
+  const { effort, format: newer } = (config ?? {}) as { readonly effort?: unknown; readonly format?: unknown }
+  const format = (newer ?? older) as { readonly schema: unknown } | null | undefined
   // Thoughts between calls are one vendor's; it counts them as none itself where a model does not know them.
   const none = type === 'disabled' || type === 'between_tools'
   const reasoning = none ? { enabled: false } : given({ enabled: type === undefined ? undefined : true, max_tokens: budget, effort })
