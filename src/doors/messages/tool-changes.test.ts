@@ -38,6 +38,11 @@ describe('tools that come and go in the midst of a conversation', () => {
     expect(tools).toMatchObject([{ type: 'function', name: 'f', description: 'The second.' }, { name: 'g' }])
   })
 
+  it('leave those alone that share a type and have no names', () => {
+    const advisor = (model: string): object => ({ type: 'gateway:advisor', parameters: { model } })
+    expect(offered([system(brings('h'))], { tools: [advisor('a/a'), advisor('b/b')] })).toEqual(['gateway:advisor', 'gateway:advisor', 'h'])
+  })
+
   it('may be the only ones', () => {
     expect(offered([system(brings('h'))], { tools: undefined })).toEqual(['h'])
   })

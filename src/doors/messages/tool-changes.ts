@@ -7,9 +7,6 @@ export interface OfferedTool {
   readonly path: string
 }
 
-/** Tools are told apart by their names; those of the gateway have none but their type. */
-const nameOf = ({ name, type }: JsonObject): unknown => name ?? type
-
 /**
  * The tools that are offered at the end of a conversation in which some came and went: those of the request, in their order, then those the
  * messages brought. What was taken away is left out, until it is brought again.
@@ -18,21 +15,25 @@ export function toolsAtTheEnd(tools: readonly JsonObject[], messages: readonly M
   const declared = tools.map((tool, at) => ({ tool, path: `tools[${at}]` }))
   const changes = messages.flatMap(({ content }, at) => (typeof content === 'string' ? [] : changesIn(content, `messages[${at}].content`)))
   if (changes.length === 0) return declared
-  const offered = new Map<unknown, OfferedTool>(declared.map((entry) => [nameOf(entry.tool), entry]))
+  const offered: OfferedTool[] = [...declared]
+  // Tools of the gateway have no names: nobody can mean one of them.
+  const places = new Map<unknown, number>(declared.flatMap(({ tool: { name } }, at) => (name === undefined ? [] : [[name, at] as const])))
   const gone = new Set<unknown>()
   for (const { adds, tool, path } of changes) {
     const definition = tool.type === 'tool_definition' ? (tool['definition'] as JsonObject) : undefined
-    const name = nameOf(definition ?? tool)
-    if (!adds) gone.add(name)
-    else {
-      gone.delete(name)
-      const found = offered.get(name)
-      if (definition !== undefined) offered.set(name, { tool: definition, path: `${path}.tool.definition` })
-      // Nobody has to search for what was brought by its name.
-      else if (found !== undefined) offered.set(name, { ...found, tool: { ...found.tool, defer_loading: false } })
+    const { name } = definition ?? tool
+    if (adds) gone.delete(name)
+    else gone.add(name)
+    const at = places.get(name)
+    if (definition !== undefined) {
+      const place = at ?? offered.length
+      offered[place] = { tool: definition, path: `${path}.tool.definition` }
+      if (name !== undefined) places.set(name, place)
     }
+    // Nobody has to search for what was brought by its name.
+    else if (adds && at !== undefined) offered[at] = { ...offered[at]!, tool: { ...offered[at]!.tool, defer_loading: false } }
   }
-  return [...offered].flatMap(([name, entry]) => (gone.has(name) ? [] : [entry]))
+  return offered.filter(({ tool: { name } }) => name === undefined || !gone.has(name))
 }
 
 interface Change {
