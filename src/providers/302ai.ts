@@ -3,7 +3,8 @@ import type { Provider } from '../core/provider.ts'
 export const ai302: Provider = {
   slug: '302ai',
   name: '302.AI',
-  env: { apiKey: ['302AI_API_KEY'] },
+  // The second is the usual one, which no shell can set: a name begins with no digit there.
+  env: { apiKey: ['AI302_API_KEY', '302AI_API_KEY'] },
   baseUrl: 'https://api.302.ai/v1',
   dialect: 'openai-chat',
   homepage: 'https://302.ai',

@@ -42,6 +42,11 @@ describe('the list of providers', () => {
     ])
   })
 
+  test('each is switched on by a variable that a shell can set', () => {
+    const firsts = PROVIDERS.flatMap(({ env: { apiKey, baseUrl } }) => [apiKey, baseUrl].flatMap((names) => names?.[0] ?? []))
+    expect(firsts.filter((name) => !/^[A-Z_]/.test(name))).toEqual([])
+  })
+
   test('covers the vendors people use', () => {
     expect(slugs.length).toBeGreaterThanOrEqual(100)
     expect(slugs).toEqual(
