@@ -87,6 +87,27 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     await page.getByRole('dialog', { name: 'Your new key' }).getByLabel('the new key', { exact: true }).waitFor({ timeout: 15_000 })
   })
 
+  it('shows a new key though its form was left while it was made', async () => {
+    const { page, problems } = await browser.console(gateway, '/keys')
+    let answer = (): void => undefined
+    const mayAnswer = new Promise<void>((resolve) => (answer = resolve))
+    await page.route('**/api/v1/keys', async (route) => {
+      if (route.request().method() === 'POST') await mayAnswer
+      await route.continue()
+    })
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Create a key' })
+    await dialog.getByLabel('Name').fill('left behind')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    answer()
+    await page.getByRole('dialog', { name: 'Your new key' }).getByLabel('the new key', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByRole('row', { name: /left behind/ }).waitFor()
+    expect(problems).toEqual([])
+  })
+
   it('changes what was changed and nothing else: an emptied limit is none', async () => {
     const { hash } = await create({ name: 'to change', limit: 5, limit_reset: 'daily', rate_limits: { requests_per_minute: 9 } })
     const { page } = await browser.console(gateway, `/keys?key=${hash}`)

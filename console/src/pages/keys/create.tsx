@@ -1,7 +1,8 @@
 import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useRef, useState, type ReactNode } from 'react'
+import type { ApiError } from '../../api/client.ts'
 import { useChange, useRead } from '../../api/hooks.ts'
-import type { Workspace } from '../../api/schema.ts'
+import type { CreateKeyRequest, Workspace } from '../../api/schema.ts'
 import { isChanged } from '../../lib/changes.ts'
 import { refusalAt, refusalElsewhere } from '../../lib/fields.ts'
 import { Copyable } from '../../ui/copyable.tsx'
@@ -21,6 +22,8 @@ export interface CreateKeyProps {
 /** Asks what the key is for, and shows it once. */
 export function CreateKey({ opened, workspaces, workspaceId, onClose }: CreateKeyProps): ReactNode {
   const [secret, setSecret] = useState<string>()
+  // Not the form's: a key that is being made when the form is left is made all the same, and has to be shown.
+  const create = useChange('POST /api/v1/keys', ['GET /api/v1/keys'])
   const done = (): void => {
     onClose()
     setSecret(undefined)
@@ -35,34 +38,41 @@ export function CreateKey({ opened, workspaces, workspaceId, onClose }: CreateKe
   }
   return (
     <FormDialog opened={opened} onClose={onClose} title="Create a key">
-      <CreateKeyForm workspaces={workspaces} workspaceId={workspaceId} onCancel={onClose} onCreated={setSecret} />
+      <CreateKeyForm
+        workspaces={workspaces}
+        workspaceId={workspaceId}
+        isBusy={create.isPending}
+        error={create.error}
+        onCancel={onClose}
+        onCreate={(body) => create.mutate({ body }, { onSuccess: ({ key }) => setSecret(key) })}
+      />
     </FormDialog>
   )
 }
 
 interface FormProps extends Pick<CreateKeyProps, 'workspaces' | 'workspaceId'> {
+  readonly isBusy: boolean
+  readonly error: ApiError | null
   readonly onCancel: () => void
-  readonly onCreated: (secret: string) => void
+  readonly onCreate: (body: CreateKeyRequest) => void
 }
 
-function CreateKeyForm({ workspaces, workspaceId, onCancel, onCreated }: FormProps): ReactNode {
+function CreateKeyForm({ workspaces, workspaceId, isBusy, error, onCancel, onCreate }: FormProps): ReactNode {
   const [empty] = useState(() => newKeyForm(workspaceId))
   const [form, setForm] = useState(empty)
-  const create = useChange('POST /api/v1/keys', ['GET /api/v1/keys'])
-  const { error, isPending } = create
   const expires = useRef<HTMLInputElement>(null)
   const [isHalfTyped, setHalfTyped] = useState(false)
   const submit = (): void => {
     // A date without its time reads as empty, which would be a key without an end.
     const isHalf = expires.current?.validity.badInput === true || (form.expires !== '' && Number.isNaN(Date.parse(form.expires)))
     setHalfTyped(isHalf)
-    if (!isHalf) create.mutate({ body: createKeyBody(form) }, { onSuccess: ({ key }) => onCreated(key) })
+    if (!isHalf) onCreate(createKeyBody(form))
   }
   return (
     <EditForm
       label="New key"
       action="Create key"
-      busy={isPending}
+      busy={isBusy}
       problem={refusalElsewhere(error, [...KEY_PATHS, 'expires_at', 'workspace_id'])}
       disabled={form.name.trim() === ''}
       unsaved={isChanged(empty, form)}
