@@ -34,6 +34,16 @@ describe.skipIf(!hasBrowser)('signing in to the console', () => {
     expect(await page.getByRole('link', { name: 'Keys', exact: true }).count()).toBe(0)
   })
 
+  it('knows no key with letters that no key has, as of quotes that a text program made: the gateway is not away', async () => {
+    const { page } = await atTheDoor()
+    await page.getByLabel('Management key').fill(`“${TEST_MANAGEMENT_KEY}”`)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('The gateway does not know this key').waitFor()
+    await page.goto(`${gateway.url}/console/#key=${TEST_MANAGEMENT_KEY}…`)
+    await page.reload()
+    await page.getByText('That key is not taken any more').waitFor()
+  })
+
   it('takes the key of a printed link, which then stands nowhere in the address', async () => {
     const { page } = await browser.open(`${gateway.url}/console/#key=${TEST_MANAGEMENT_KEY}`)
     await page.getByRole('heading', { name: 'Overview' }).waitFor()

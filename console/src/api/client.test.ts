@@ -50,6 +50,14 @@ describe('a call of the API', () => {
     expect(refused).toEqual(['refused'])
   })
 
+  it('with a key that no header can carry is one whose key is not taken, and is not sent', async () => {
+    const refused: string[] = []
+    const { fetch, sent } = scripted(() => Response.json({}))
+    const api = createApi({ key: '“sk-1”', fetch, onRefused: () => refused.push('refused') })
+    await expect(api('GET /api/v1/credits')).rejects.toMatchObject({ status: 401, errorType: 'authentication' })
+    expect([refused, sent]).toEqual([['refused'], []])
+  })
+
   it('says that the gateway is away, or slow, in words of its own', async () => {
     const away = createApi({ key: 'sk-1', fetch: scripted(() => Promise.reject(new TypeError('Failed to fetch'))).fetch })
     await expect(away('GET /api/v1/credits')).rejects.toMatchObject({ status: 0, message: 'The gateway cannot be reached.' })

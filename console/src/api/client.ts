@@ -52,11 +52,18 @@ const DELIVERY_LIMIT_MS = 120_000
 const patienceFor = (route: Route): number =>
   route.includes('/observability/destinations') && !route.startsWith('GET ') ? DELIVERY_LIMIT_MS : LIMIT_MS
 
+/** With other letters, as quotes and dots of text programs, a browser sends nothing: it would look as if the gateway were away. */
+const SENDABLE = /^[\x20-\x7e]*$/
+
 /** Calls routes of the management API by name: `api('GET /api/v1/keys/{hash}', { params: { hash } })`. Rejects with `ApiError`. */
 export function createApi({ key, fetch: send = (url, init) => fetch(url, init), onRefused, limitMs }: ApiOptions): Api {
   const call = async (route: Route, input: Loose = {}, signal?: AbortSignal): Promise<unknown> => {
     const { method, url } = locate(route, input)
     const { body } = input
+    if (!SENDABLE.test(key)) {
+      onRefused?.()
+      throw new ApiError(401, 'authentication', 'The key has letters that no key has.')
+    }
     const limit = AbortSignal.timeout(limitMs ?? patienceFor(route))
     const response = await reached(() =>
       send(url, {
