@@ -47,6 +47,19 @@ it('the composition gives no process more than it needs', () => {
   }
 })
 
+it('whoever kills waits as long as a stop may take, and the guide says how long that is', () => {
+  const guide = read('docs/guides/operations.md')
+  const [, grace, rest] = /`server\.shutdown_grace` \((\d+) s\) and (\d+) s for/.exec(guide) ?? []
+  const told = [/`stop_grace_period` of the compose file are (\d+) s/, /--stop-timeout (\d+)/].map((said) => Number(said.exec(guide)?.[1]))
+  const kept = [
+    /^TimeoutStopSec=(\d+)$/m.exec(read('deploy/signalbox.service')),
+    /stop_grace_period: (\d+)s$/m.exec(read('deploy/compose.yaml')),
+    /--stop-timeout (\d+)/.exec(read('deploy/Dockerfile')),
+  ].map((found) => Number(found?.[1]))
+  expect(new Set([...told, ...kept]).size).toBe(1)
+  expect(told[0]).toBeGreaterThan(Number(grace) + Number(rest))
+})
+
 it('the unit runs what npm installs', () => {
   const { bin } = JSON.parse(read('package.json')) as { readonly bin: { readonly signalbox: string } }
   for (const file of ['deploy/signalbox.service', 'deploy/Dockerfile']) expect(read(file)).toContain(bin.signalbox)
