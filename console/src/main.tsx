@@ -6,6 +6,7 @@ import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import { ApiError } from './api/client.ts'
 import { readable, theme } from './theme.ts'
+import { watchDialogs } from './ui/dialogs-at-key.ts'
 import { watchSteps } from './ui/steps-back.ts'
 
 const RETRIES = 2
@@ -26,6 +27,7 @@ const queries = new QueryClient({
 })
 
 watchSteps()
+watchDialogs()
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <MantineProvider theme={theme} cssVariablesResolver={readable} defaultColorScheme="auto">

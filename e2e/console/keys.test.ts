@@ -108,6 +108,21 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     expect(problems).toEqual([])
   })
 
+  it('lets Escape take away a question that is being answered, and not the key below it', async () => {
+    const { hash } = await create({ name: 'asked about' })
+    const { page, problems } = await browser.console(gateway, `/keys?key=${hash}`)
+    await page.route(`**/api/v1/keys/${hash}`, (route) => (route.request().method() === 'DELETE' ? undefined : route.continue()))
+    await page.getByRole('button', { name: 'Revoke' }).click()
+    const question = page.getByRole('dialog', { name: 'Revoke asked about?' })
+    await question.getByRole('button', { name: 'Revoke' }).press('Enter')
+    await expect.poll(() => page.evaluate('document.activeElement === document.body')).toBe(true)
+    await page.keyboard.press('Escape')
+    await question.waitFor({ state: 'detached' })
+    await page.getByRole('form', { name: 'Edit key' }).getByLabel('Name').waitFor()
+    expect(page.url()).toContain(hash)
+    expect(problems).toEqual([])
+  })
+
   it('changes what was changed and nothing else: an emptied limit is none', async () => {
     const { hash } = await create({ name: 'to change', limit: 5, limit_reset: 'daily', rate_limits: { requests_per_minute: 9 } })
     const { page } = await browser.console(gateway, `/keys?key=${hash}`)

@@ -1,5 +1,6 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { createContext, useContext, useEffect, useId, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { dialogsAtKey } from './dialogs-at-key.ts'
 import { beforeSteps } from './steps-back.ts'
 
 /** What a panel knows of the forms in it. */
@@ -104,8 +105,8 @@ function useEscapeFromNowhere(opened: boolean, { ask }: Forms, onClose: () => vo
   useEffect(() => {
     if (!opened) return undefined
     const onKey = ({ key, target }: globalThis.KeyboardEvent): void => {
-      const isOnTop = document.querySelectorAll('[role="dialog"]').length === 1
-      if (key === 'Escape' && target === document.body && isOnTop) ask(onClose)
+      // A question on top of it, which the kit itself closes, is for it alone.
+      if (key === 'Escape' && target === document.body && dialogsAtKey() === 1) ask(onClose)
     }
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)
