@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -54,6 +55,17 @@ describe('a watched configuration', () => {
     watch = await watchConfig(initial, options, { onChange: () => undefined, onProblem: (error) => void problems.push(error) })
     expect(watch.current().defaults.model).toBe('a/meanwhile')
     expect(problems).toEqual([])
+  })
+
+  test('that came through a pipe is read once: nobody waits for more of it, and a reload says why there is none', { timeout: 5_000 }, async () => {
+    const pipe = join(cwd, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    const [initial] = await Promise.all([loadConfig({ ...options, file: pipe }), writeFile(pipe, 'defaults: { model: a/piped }')])
+    const problems: GatewayError[] = []
+    watch = await watchConfig(initial, options, { onChange: () => undefined, onProblem: (error) => void problems.push(error) })
+    expect([watch.current().defaults.model, problems]).toEqual(['a/piped', []])
+    expect(await watch.reload()).toBe(false)
+    expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining('is no file that can be read again')])
   })
 
   test('keeps what it started with when the file goes wrong while the program starts, and says so', async () => {

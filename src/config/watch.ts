@@ -1,4 +1,6 @@
 import { unwatchFile, watchFile, type Stats } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { ConfigError } from '../core/config-error.ts'
 import { asGatewayError, type GatewayError } from '../core/error.ts'
 import type { Config } from '../core/config.ts'
 import { defined } from '../lib/defined.ts'
@@ -34,10 +36,14 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
   let read = initial.file
   let running: Promise<boolean> = Promise.resolve(true)
 
+  // A pipe, such as a shell's `<(...)`, says it once: whoever reads it again finds nothing, or waits for somebody to write.
+  const isReadOnce = initial.file !== undefined && !(await isFile(initial.file))
+
   const where = (): LoadOptions => ({ ...options, ...(read === undefined ? {} : { file: read }) })
 
   async function attempt(known?: ConfigRead): Promise<boolean> {
     try {
+      if (isReadOnce && known === undefined) throw new ConfigError([{ path: 'file', message: READ_ONCE }], read)
       // A file that is gone or empty now is a mistake, or half of a change: it must not put the defaults in force, nor another file.
       const next = await loadConfig({ ...where(), mustSaySomething: true, ...defined({ read: known }) })
       await withLines(next, () => handlers.onChange(next, current, restartNeeded(initial, next)))
@@ -53,7 +59,7 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
   const trigger = (): void => void reload()
 
   // Without a file, one may yet be made.
-  const files = initial.file === undefined ? configFileCandidates(options) : [initial.file]
+  const files = initial.file === undefined ? configFileCandidates(options) : isReadOnce ? [] : [initial.file]
   // Node also tells that a file is not there, at its first look: times of 0 on both sides.
   const look = (now: Stats, before: Stats): void => {
     if (now.mtimeMs !== 0 || before.mtimeMs !== 0) trigger()
@@ -62,7 +68,7 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
   process.on('SIGHUP', trigger)
   // A start takes its time, and to whoever looks from now on what was written meanwhile is no change.
   if (lastGood !== undefined && lastGood.text !== readOf(initial).text) await (running = attempt(lastGood))
-  const { text } = await readConfigFile(where()).catch((): ConfigRead => ({}))
+  const { text } = isReadOnce ? readOf(current) : await readConfigFile(where()).catch((): ConfigRead => ({}))
   if (text !== readOf(current).text) await reload()
   return {
     current: () => current,
@@ -73,6 +79,15 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
     },
   }
 }
+
+const READ_ONCE = 'is no file that can be read again; a change needs a new process, or --config with a file'
+
+const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isFile(),
+    // One that is gone may come back.
+    () => true,
+  )
 
 /** What takes effect only with a new process, by its path in the file. */
 export const READ_AT_START: { readonly [path: string]: (config: Config) => unknown } = {
