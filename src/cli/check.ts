@@ -48,7 +48,7 @@ export async function check({ providers = false, ...overrides }: Overrides & { r
   if (refusal !== undefined) line(`exposure: ${refusal}`)
   const weak = weakKeyNote(config)
   if (weak !== undefined) line(`note: ${weak}`)
-  for (const note of await misspeltVariables(process.env, config.file)) line(`note: ${note}`)
+  for (const note of misspeltVariables(process.env, config.text?.reveal())) line(`note: ${note}`)
   for (const note of catalog.notes) line(`note: ${note}`)
   const known = PROVIDERS.length
   line(

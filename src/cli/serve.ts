@@ -53,7 +53,7 @@ export async function serve(overrides: Overrides): Promise<void> {
   const options = loadOptions(overrides)
   if (cluster.isWorker) return serveAmongOthers(options, own)
   const { config, logger } = await configure(options)
-  for (const note of await misspeltVariables(process.env, config.file)) logger.warn({}, note)
+  for (const note of misspeltVariables(process.env, config.text?.reveal())) logger.warn({}, note)
   const weak = weakKeyNote(config)
   if (weak !== undefined) logger.warn({}, weak)
   if (workersOf(config) === 1) return serveAlone({ config, options, logger, own })

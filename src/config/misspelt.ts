@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { closest } from '../lib/closest.ts'
 import { OVERRIDES } from './load.ts'
 import type { Env } from './substitute.ts'
@@ -15,18 +14,16 @@ const WORDS = VARIABLES.map((name) => name.slice(PREFIX.length).toLowerCase())
 
 /**
  * Variables that look like ours and are read by nobody, in sentences for the operator: a key under a wrong name is a key that is not in force.
- * Only those that come near a real one: clusters set some of that prefix for a service called like us, and a configuration file may refer to
- * any.
+ * Only those that come near a real one: clusters set some of that prefix for a service called like us, and a configuration file, whose `text`
+ * it is, may refer to any.
  */
-export async function misspeltVariables(env: Env, file: string | undefined): Promise<readonly string[]> {
+export function misspeltVariables(env: Env, text = ''): readonly string[] {
   const unread = Object.keys(env).flatMap((name) => {
     if (!name.toUpperCase().startsWith(PREFIX) || VARIABLES.includes(name)) return []
     const word = name.slice(PREFIX.length).toLowerCase()
     const near = closest(word, WORDS) ?? (word === '' ? undefined : WORDS.find((known) => known.startsWith(`${word}_`)))
     return near === undefined ? [] : [{ name, meant: PREFIX + near.toUpperCase() }]
   })
-  if (unread.length === 0) return []
-  const text = file === undefined ? '' : await readFile(file, 'utf8').catch(() => '')
   return unread
     .filter(({ name }) => !text.includes(`{${name}`))
     .map(({ name, meant }) => `${name} is no setting and has no effect; did you mean ${meant}?`)
