@@ -47,7 +47,7 @@ Then name it in the first line of a YAML file, \`# yaml-language-server: $schema
 
 ## Changing it while running
 
-The file is looked at twice a second, and read at once on SIGHUP. A change that is wrong is logged and the last good configuration stays in force; so it does when the file is gone or empty. Calls under way keep what they began with.
+The file is looked at twice a second, and read at once on SIGHUP; a pipe is read once, at the start. A change that is wrong is logged and the last good configuration stays in force; so it does when the file is gone or empty. Calls under way keep what they began with.
 Keys marked **at the start** need a new process: the log line \`configuration reloaded\` names those that differ in \`needs_restart\`. Variables are those the process was started with: a new value needs a new process, too.
 
 ## Types
