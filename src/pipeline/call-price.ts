@@ -56,7 +56,8 @@ export function costOfTokens(options: CallPriceOptions, call: Call, endpoint: En
   const inputTokens = Math.ceil(estimate.inputTokens * PROMPT_MARGIN)
   const { connection, upstreamModel } = endpoint
   const priceFactor = connection.dialect.priceFactor?.(call.request, { options: connection.options, upstreamModel })
-  const parts = { inputTokens, outputTokens: produced, imageOutputTokens: wantsPictures(call) ? produced : undefined, priceFactor }
+  const audioInputTokens = estimate.audioTokens === undefined ? undefined : Math.ceil(estimate.audioTokens * PROMPT_MARGIN)
+  const parts = { inputTokens, audioInputTokens, outputTokens: produced, imageOutputTokens: wantsPictures(call) ? produced : undefined, priceFactor }
   const read = options.costOf(createUsage(parts), endpoint.pricing).total
   const kept = keptTokens(call, endpoint, inputTokens)
   return kept === undefined ? read : Math.max(read, options.costOf(createUsage({ ...parts, ...kept }), endpoint.pricing).total)

@@ -140,7 +140,13 @@ export class Continuation {
   #estimate(request: ModelRequest): Usage {
     const before = this.#spent?.chars ?? 0
     const outputTokens = Math.ceil((this.#fold.chars - before) / CHARS_PER_TOKEN)
-    return createUsage({ inputTokens: estimateRequest(request).inputTokens + Math.ceil(before / CHARS_PER_TOKEN), outputTokens, estimated: true })
+    const { inputTokens, audioTokens } = estimateRequest(request)
+    return createUsage({
+      inputTokens: inputTokens + Math.ceil(before / CHARS_PER_TOKEN),
+      audioInputTokens: audioTokens,
+      outputTokens,
+      estimated: true,
+    })
   }
 
   #spend(request: ModelRequest, attempt: Writer): void {

@@ -81,5 +81,6 @@ const CHARS_PER_TOKEN = 4
 /** What an answer of so many characters, and so many tokens that nobody has read, has probably used, when nobody says. */
 export function estimatedUsage(request: ModelRequest, chars: number, unread = 0): Usage {
   const outputTokens = Math.ceil(chars / CHARS_PER_TOKEN) + unread
-  return createUsage({ inputTokens: estimateRequest(request).inputTokens, outputTokens, estimated: true })
+  const { inputTokens, audioTokens } = estimateRequest(request)
+  return createUsage({ inputTokens, audioInputTokens: audioTokens, outputTokens, estimated: true })
 }

@@ -12,6 +12,8 @@ import { modalityBit } from './columns.ts'
 export interface RequestEstimate {
   readonly inputTokens: number
   readonly leastTokens: number
+  /** Of `inputTokens`, those of sound, where there is any: it mostly has another price. */
+  readonly audioTokens?: number
   /** Modality bits of the input beyond text. */
   readonly inputs: number
   /** The same of what has to fit into a window at a time, where that is not all of it: each text of a request for embeddings has one to itself. */
@@ -56,12 +58,14 @@ export function textTokens(text: string): number {
 interface Tally {
   text: number
   media: number
+  /** Part of `media`. */
+  audio: number
   inputs: number
   budget: number
 }
 
 export function estimateRequest(request: ModelRequest): RequestEstimate {
-  const tally: Tally = { text: 0, media: 0, inputs: 0, budget: WALK_BUDGET }
+  const tally: Tally = { text: 0, media: 0, audio: 0, inputs: 0, budget: WALK_BUDGET }
   if (typeof request.instructions === 'string') tally.text += textTokens(request.instructions) + ITEM_OVERHEAD
   for (const item of request.input) addItem(item, tally)
   for (const tool of request.tools ?? []) walk(tool, tally, 'named', 0)
@@ -70,7 +74,9 @@ export function estimateRequest(request: ModelRequest): RequestEstimate {
   addPrompt(request['prompt'], tally)
   const { inputTokens, leastTokens } = tokensIn(tally)
   const { inputs } = tally
-  return asksForEmbeddings(request) ? { inputTokens, leastTokens, inputs, longest: longestOf(request) } : { inputTokens, leastTokens, inputs }
+  const audio = tally.audio === 0 ? {} : { audioTokens: Math.ceil(tally.audio) }
+  const longest = asksForEmbeddings(request) ? { longest: longestOf(request) } : {}
+  return { inputTokens, leastTokens, inputs, ...audio, ...longest }
 }
 
 const tokensIn = ({ text, media }: Tally): Pick<RequestEstimate, 'inputTokens' | 'leastTokens'> => ({
@@ -80,7 +86,7 @@ const tokensIn = ({ text, media }: Tally): Pick<RequestEstimate, 'inputTokens' |
 
 /** The same of one item by itself. */
 export function estimateItem(item: InputItem): Pick<RequestEstimate, 'inputTokens' | 'leastTokens'> {
-  const tally: Tally = { text: 0, media: 0, inputs: 0, budget: WALK_BUDGET }
+  const tally: Tally = { text: 0, media: 0, audio: 0, inputs: 0, budget: WALK_BUDGET }
   addItem(item, tally)
   return tokensIn(tally)
 }
@@ -167,7 +173,9 @@ function addPart(part: { readonly [key: string]: unknown }, tally: Tally): void 
     case 'input_audio': {
       tally.inputs |= modalityBit('audio')
       const data = (part['input_audio'] as { readonly data?: unknown } | undefined)?.data
-      tally.media += typeof data === 'string' ? data.length / AUDIO_CHARS_PER_TOKEN : 0
+      const tokens = typeof data === 'string' ? data.length / AUDIO_CHARS_PER_TOKEN : 0
+      tally.media += tokens
+      tally.audio += tokens
       break
     }
     case 'input_video':

@@ -8,8 +8,10 @@ export function estimateUsage(call: Call): Usage {
   if (call.trace.served === undefined) return createUsage({})
   const { text, reasoning } = writtenText(call.output())
   const reasoningTokens = Math.ceil(textTokens(reasoning))
+  const { inputTokens, audioTokens } = estimateRequest(call.request)
   const estimate = createUsage({
-    inputTokens: estimateRequest(call.request).inputTokens,
+    inputTokens,
+    audioInputTokens: audioTokens,
     outputTokens: Math.ceil(textTokens(text)) + reasoningTokens + (call.trace.unread ?? 0),
     reasoningTokens,
     estimated: true,

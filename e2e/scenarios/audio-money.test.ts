@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { chatEvents, chatText, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { verifies } from '../requirements.ts'
+
+/** Sound costs many times what text does: it is what has to be left of a budget, and what an answer costs whose upstream counted nothing. */
+let upstream: FakeUpstream
+let gateway: TestGateway
+
+/** About a thousand tokens of sound: 0.001 USD as text, 0.03 as what it is. */
+const SOUND = [{ type: 'input_audio', input_audio: { data: 'A'.repeat(1_500_000), format: 'mp3' } }]
+
+const createKey = async (limit: number): Promise<{ readonly hash: string; readonly key: string }> => {
+  const response = await gateway.api('POST', '/api/v1/keys', { name: 'limited', limit })
+  const { data, key } = (await response.json()) as { data: { hash: string }; key: string }
+  return { hash: data.hash, key }
+}
+const ask = (key: string, content: unknown): Promise<Response> =>
+  gateway.respond({ model: 'acme/hears', input: [{ role: 'user', content }], max_output_tokens: 16 }, { key })
+const statusOf = async (asked: Promise<Response>): Promise<number> => {
+  const response = await asked
+  await response.arrayBuffer()
+  return response.status
+}
+
+beforeEach(async () => {
+  upstream = await startFakeUpstream(stream(chatText('heard')))
+  gateway = await startGateway({
+    providers: [{ slug: 'acme', dialect: 'openai-chat', base_url: upstream.url, api_keys: ['key'] }],
+    models: [
+      {
+        slug: 'acme/hears',
+        context_length: 200_000,
+        endpoints: [{ provider: 'acme', upstream_model: 'hears-1', supports: ['audio'], pricing: { input: 1, input_audio: 30, output: 2 } }],
+      },
+    ],
+    routing: { sticky: false, cooldown: false, retries: false },
+  })
+})
+afterEach(async () => {
+  await gateway.close()
+  await upstream.close()
+})
+
+it(verifies('P29', 'a budget is held against the price of sound, and of text where it is text'), async () => {
+  const { key } = await createKey(0.02)
+  expect(await statusOf(ask(key, SOUND))).toBe(402)
+  expect(upstream.requests).toHaveLength(0)
+  expect(await statusOf(ask(key, 'word '.repeat(4_000)))).toBe(200)
+  const rich = await createKey(0.05)
+  expect(await statusOf(ask(rich.key, SOUND))).toBe(200)
+})
+
+it(verifies('P35', 'an answer whose upstream counts nothing costs what its sound probably does'), async () => {
+  upstream.script(stream([chatEvents.role(), chatEvents.text('heard'), chatEvents.finish(), chatEvents.done()]))
+  const { usage } = (await (await ask(gateway.key, SOUND)).json()) as { usage: { cost: number; input_tokens: number } }
+  expect(usage.input_tokens).toBeGreaterThan(900)
+  expect(usage.cost).toBeGreaterThan(0.025)
+})
