@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { verifies } from '../../e2e/requirements.ts'
 import { GatewayError } from '../core/error.ts'
 import type { InputFile, InputPart } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
@@ -276,5 +277,18 @@ describe('a file that comes again', () => {
       expect(reported[0]?.cost).toBe(cost)
     }
     expect(work).toHaveLength(1)
+  })
+
+  it(verifies('H6', 'F7', 'is read anew for another workspace, which neither reads nor learns what one of its neighbours has sent'), async () => {
+    const { work, plugin } = room({ engines: { scanner: { text: 'Scanned.', pages: 2, images: [] } } })
+    const settings = { pdf: { engine: 'scanner' } }
+    for (const workspaceId of ['ours', 'theirs']) {
+      const { context, reported } = testContext(settings, { request: request(pdf), endpoints: [withFiles] })
+      const call = { ...context.call, owner: { ...context.call.owner, workspaceId } }
+      await plugin.prepare!(request(pdf), { ...context, call })
+      expect(reported[0]).toMatchObject({ cost: 0.004, stage: { data: { files: 1, pages: 2 } } })
+      expect(reported[0]?.stage?.data).not.toHaveProperty('cached')
+    }
+    expect(work).toHaveLength(2)
   })
 })

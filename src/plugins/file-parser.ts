@@ -184,7 +184,7 @@ class FileParser {
     }
   }
 
-  async #parse(file: FileBytes, engine: ReadyDocumentEngine | undefined, { call: { clock }, signal, afford }: Context): Promise<Parsed> {
+  async #parse(file: FileBytes, engine: ReadyDocumentEngine | undefined, { call: { clock, owner }, signal, afford }: Context): Promise<Parsed> {
     const kind = kindOf(file)
     if (kind === undefined) {
       const type = file.mimeType === '' ? 'an unknown type' : `the type ${file.mimeType.slice(0, 80)}`
@@ -192,7 +192,8 @@ class FileParser {
     }
     if (kind === 'text') return { text: cutText(decodeText(file.bytes, file.charset), MAX_CHARS), images: [], cost: 0, cached: false }
     const service = kind === 'pdf' ? engine : undefined
-    const key = `${service?.engine.name ?? OWN}/${kind}/${file.charset ?? ''}/${createHash('sha256').update(file.bytes).digest('base64')}`
+    // Whether somebody else has sent this very file is nobody's business: what it costs, and how long it takes, would tell.
+    const key = `${owner.workspaceId}/${service?.engine.name ?? OWN}/${kind}/${file.charset ?? ''}/${createHash('sha256').update(file.bytes).digest('base64')}`
     const known = this.#cache.get(key, clock)
     if (known !== undefined) return { ...known, cost: 0, cached: true }
     // How many pages there are is known when they have been read.
