@@ -2,7 +2,7 @@ import type { Call, Owner } from '../core/call.ts'
 import type { Catalog, Endpoint } from '../core/endpoint.ts'
 import type { Cost } from '../core/generation.ts'
 import { isPerRequest, type Pricing } from '../core/pricing.ts'
-import { asksForEmbeddings } from '../core/request.ts'
+import { asksForEmbeddings, MAX_TOOL_CALLS } from '../core/request.ts'
 import { createUsage, MAX_TOKENS, type Usage } from '../core/usage.ts'
 import { cacheAsked } from '../router/cache-marks.ts'
 import type { RequestEstimate } from '../router/estimate.ts'
@@ -73,6 +73,18 @@ function keptTokens(
   const life = cacheAsked(request) ?? (implicitCaching === true ? 'minutes' : undefined)
   if (life === undefined) return undefined
   return { cacheWriteTokens: inputTokens, ...(life === 'hour' ? { cacheWrite1hTokens: inputTokens } : {}) }
+}
+
+/** A search of the vendor's own, in any of its versions; those the gateway makes are paid for one by one. */
+const OWN_SEARCH = /^web_search/
+
+/** What the searches may cost that an endpoint makes itself, USD: as many as the caller bounds them to, or one, as nobody knows their number before. */
+export function searchesAt({ request: { tools, max_tool_calls: budget } }: Call, { pricing: { webSearch } }: Endpoint): number {
+  const own = webSearch === undefined ? undefined : tools?.find(({ type }) => OWN_SEARCH.test(type))
+  if (own === undefined || webSearch === undefined) return 0
+  const uses = (own as { readonly max_uses?: unknown }).max_uses
+  const bounds = [uses, budget].filter((bound) => typeof bound === 'number' && bound >= 1) as number[]
+  return webSearch * (bounds.length === 0 ? 1 : Math.min(...bounds, MAX_TOOL_CALLS))
 }
 
 /** What must be left even if the answer is short; a caller who sets a bound wants all of it. */

@@ -20,6 +20,7 @@ import {
   leastAt,
   outputAt,
   outputTokens,
+  searchesAt,
   type CallPriceOptions,
 } from './call-price.ts'
 import { latePayments } from './late-payments.ts'
@@ -236,15 +237,16 @@ async function admitAttempt(
     }
     call.trace.params['unknown_price'] = 'spending on this call cannot be limited: the price of its endpoint is unknown'
   }
-  const amount = costAt(options, call, endpoint, estimate, outputAt(options, call, endpoint))
+  const searches = searchesAt(call, endpoint)
+  const amount = costAt(options, call, endpoint, estimate, outputAt(options, call, endpoint)) + searches
   const left = await roomFor(options, call, ticket, {
     others: heldBy(ticket, call, call.trace) + countedOf(ticket, spent),
     amount,
-    least: leastAt(options, call, endpoint, estimate),
+    least: leastAt(options, call, endpoint, estimate) + searches,
     isByok,
   })
   ticket.running.set(call.trace, amount)
-  return left < amount ? boundBy(options, call, endpoint, estimate, left) : undefined
+  return left < amount ? boundBy(options, call, endpoint, estimate, left - searches) : undefined
 }
 
 const countsOwnKeys = ({ limits }: Ticket): boolean => limits.some(({ includeByok }) => includeByok)
