@@ -1,6 +1,7 @@
 import type { InputText } from '../../core/item.ts'
-import type { Block } from './content.ts'
 import type { MessagesTarget } from './options.ts'
+
+type Block = { readonly type: string; readonly [field: string]: unknown }
 
 export const CITED = { citations: { enabled: true } }
 
