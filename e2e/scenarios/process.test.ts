@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { checkWire } from '../../src/testing/check-wire.ts'
 import { startGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
+import { freePort } from '../../src/testing/free-port.ts'
 
 /** The program as an operator meets it: the command line, its sentences, its signals. */
 const MAIN = join(import.meta.dirname, '../../bin/signalbox.js')
@@ -67,15 +68,6 @@ const ask = (url: string, key: string, body: object, signal?: AbortSignal): Prom
     body: JSON.stringify(body),
     ...(signal === undefined ? {} : { signal }),
   })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** Waits until it may be given work. */
 const ready = (url: string): Promise<void> =>
