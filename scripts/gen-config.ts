@@ -73,6 +73,11 @@ const MORE_VARIABLES: readonly (readonly [string, string])[] = [
   ['SIGNALBOX_NEW_SECRET_KEY', 'Of `signalbox secrets rotate`: the next secret key. Without: one is made.'],
   ['SIGNALBOX_URL', 'Of `signalbox send`: where the gateway listens; unless set, `http://127.0.0.1` at `SIGNALBOX_PORT` or 8787.'],
   ['SIGNALBOX_BEGIN_AGAIN', '`never`: `serve` stays as it was started ([operations](operations.md#idle)).'],
+  [
+    'HTTPS_PROXY, HTTP_PROXY, ALL_PROXY',
+    'Forward proxy for requests to addresses with TLS, without, and both; small letters, too ([operations](../guides/operations.md#behind-a-forward-proxy)).',
+  ],
+  ['NO_PROXY', 'What is reached straight: names, addresses, ranges such as `10.0.0.0/8`. This machine always is.'],
   ['NODE_COMPILE_CACHE', 'Where Node keeps compiled code; writable, else every start compiles anew.'],
 ]
 
@@ -147,7 +152,7 @@ function variablesSection(): string {
     const flag = 'flag' in entry ? `, \`${entry.flag}\`` : ''
     return [entry.variable, `\`${entry.path.join('.')}\`${flag}.`] as const
   })
-  const rows = [...overrides, ...MORE_VARIABLES].map(([name, says]) => `| \`${name}\` | ${cell(says)} |`)
+  const rows = [...overrides, ...MORE_VARIABLES].map(([names, says]) => `| ${names.replace(/\w+/g, '`$&`')} | ${cell(says)} |`)
   return `## Environment variables
 
 | variable | |

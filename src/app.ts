@@ -4,6 +4,7 @@ import { boot, type Boot } from './wiring/boot.ts'
 import { buildCatalog, type BuiltCatalog } from './catalog/build.ts'
 import { createCostOf } from './catalog/cost.ts'
 import { wrongKeysPerMinute } from './config/exposure.ts'
+import { describeProxies, proxiesOf } from './config/proxies.ts'
 import type { Config } from './core/config.ts'
 import type { GatewayError } from './core/error.ts'
 import type { KeyAccounts } from './core/account.ts'
@@ -106,8 +107,10 @@ export async function createApp({
     void closeAndFail()
   })
   const { metrics, delivery, sink, finished } = openRecording(config, state, logger, deliveryThread)
-  const http = createHttpClient()
-  const mediaWays = new WaysOut({ allowHttp: true, userAgent: `signalbox/${VERSION}` })
+  const proxies = proxiesOf(env)
+  if (proxies !== undefined) logger.info({ proxy: describeProxies(proxies) }, 'requests go out through a proxy')
+  const http = createHttpClient({ proxies })
+  const mediaWays = new WaysOut({ allowHttp: true, userAgent: `signalbox/${VERSION}`, proxies })
   const pools = createCredentialPools(systemClock, config.routing.cooldown, ({ provider }, { id }, { errorType }) =>
     logger.warn({ provider, credential: id, error_type: errorType }, 'a provider refuses a credential: it is left aside for a minute'),
   )

@@ -67,6 +67,14 @@ describe('signalbox check and doctor', () => {
     expect(await over(check, file)).toMatchObject({ code: 0, out: expect.stringContaining('acme/guard') })
   })
 
+  it('say which proxy requests go through, and refuse a variable that names none, showing no password', async () => {
+    vi.stubEnv('HTTPS_PROXY', 'http://user:hidden@proxy.test:3128')
+    vi.stubEnv('NO_PROXY', '.svc')
+    expect((await over(check)).out).toMatch(/^proxy: https through http:\/\/proxy\.test:3128, but for \.svc$/m)
+    vi.stubEnv('HTTPS_PROXY', 'socks5://user:hidden@proxy.test:1080')
+    for (const run of [check, doctor]) await expect(over(run)).rejects.toThrow(/HTTPS_PROXY: not the address of a proxy(?!.*hidden)/)
+  })
+
   it('list every known provider with what switches it on', async () => {
     vi.stubEnv('MISTRAL_API_KEY', 'k')
     const file = { providers: [provider, { slug: 'openai', enabled: false }] }

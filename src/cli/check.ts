@@ -5,6 +5,7 @@ import { checkExposure, weakKeyNote } from '../config/exposure.ts'
 import { withLines } from '../config/lines.ts'
 import { loadConfig, type LoadOptions } from '../config/load.ts'
 import { misspeltVariables } from '../config/misspelt.ts'
+import { describeProxies, proxiesOf } from '../config/proxies.ts'
 import type { Config } from '../core/config.ts'
 import type { Connection } from '../core/provider.ts'
 import { checkDestinationAddresses } from '../wiring/destination-addresses.ts'
@@ -46,6 +47,8 @@ export async function check({ providers = false, ...overrides }: Overrides & { r
   const refusal = checkExposure(config)
   line(`configuration: ${config.file ?? 'none, defaults and environment'}`)
   if (refusal !== undefined) line(`exposure: ${refusal}`)
+  const proxies = proxiesOf(process.env)
+  if (proxies !== undefined) line(`proxy: ${describeProxies(proxies)}`)
   const weak = weakKeyNote(config)
   if (weak !== undefined) line(`note: ${weak}`)
   for (const note of misspeltVariables(process.env, config.text?.reveal())) line(`note: ${note}`)
@@ -117,7 +120,7 @@ async function probeInstallation(config: Config): Promise<void> {
 async function probeProviders(catalog: BuiltCatalog): Promise<void> {
   const connections = new Map<string, Connection>()
   for (const model of catalog.models()) for (const { connection } of model.endpoints) connections.set(connection.provider, connection)
-  const http = createHttpClient()
+  const http = createHttpClient({ proxies: proxiesOf(process.env) })
   for (const connection of connections.values()) line(`provider ${connection.provider}: ${await probe(http, connection)}`)
   await http.close()
 }

@@ -1,5 +1,8 @@
 import type { LookupAddress } from 'node:dns'
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
+import { createLookup } from './lookup.ts'
+import { portOf, type Proxies } from './proxy.ts'
+import { ofProxy, openTunnel } from './tunnel.ts'
 import { buildConnector } from './undici.ts'
 
 /** How long an address has to itself before the next one is tried beside it (RFC 8305, 5). */
@@ -14,19 +17,21 @@ export interface ConnectorOptions {
   readonly timeoutMs: number
   /** Certificate authorities besides the system's, PEM. */
   readonly ca?: string
+  /** Where it says a proxy, the name is the proxy's to look up. */
+  readonly proxies?: Proxies | undefined
 }
+
+const lookupOfProxies = createLookup()
 
 /**
  * Connects as undici would, but to a name with several addresses as RFC 8305 has it: an address that has not answered after a quarter of a second
  * has company, and whichever is first is taken. Node gives up one for the next. So a gateway without IPv6, further away than that from a provider that
  * has both, or busy for as long in one turn of its event loop (timers come before what has arrived), had given up the only address it could reach.
  */
-export function createConnector({ lookup, timeoutMs, ca }: ConnectorOptions): buildConnector.connector {
+export function createConnector({ lookup, timeoutMs, ca, proxies }: ConnectorOptions): buildConnector.connector {
   // The limit is for all steps together, and kept here.
   const secure = buildConnector({ allowH2: false, timeout: 0, ...(ca === undefined ? {} : { ca }) })
   return (target, callback) => {
-    const isSecure = target.protocol === 'https:'
-    const port = Number(target.port) || (isSecure ? 443 : 80)
     let isOver = false
     let stop = (): void => undefined
     const settle: buildConnector.Callback = (...result) => {
@@ -43,15 +48,24 @@ export function createConnector({ lookup, timeoutMs, ca }: ConnectorOptions): bu
     // What has arrived while the event loop was busy comes before the limit.
     const timer = setTimeout(() => setImmediate(giveUp), timeoutMs).unref()
     const take = (socket: Socket): void => {
-      if (!isSecure) return settle(null, socket)
+      if (target.protocol !== 'https:') return settle(null, socket)
       stop = () => void socket.destroy()
       secure({ ...target, httpSocket: socket }, settle)
     }
-    addressesOf(lookup, target.hostname, (failure, addresses) => {
+    const proxy = proxies?.of(target)
+    const peer = proxy ?? { host: target.hostname, port: portOf(target.protocol, target.port) }
+    const fail = (error: Error): void => settle(proxy === undefined ? error : ofProxy(error), null)
+    addressesOf(proxy === undefined ? lookup : lookupOfProxies, peer.host, (failure, addresses) => {
       if (isOver) return
-      if (failure !== null) return settle(failure, null)
-      const open = ({ address, family }: LookupAddress): Socket => connect({ ...SOCKET, host: address, family, port })
-      stop = firstToConnect(addresses, open, (...[error, socket]) => (error === null ? take(socket) : settle(error, null)))
+      if (failure !== null) return fail(failure)
+      const open = ({ address, family }: LookupAddress): Socket => connect({ ...SOCKET, host: address, family, port: peer.port })
+      stop = firstToConnect(addresses, open, (...[error, socket]) => {
+        if (error !== null) return fail(error)
+        if (proxy === undefined) return take(socket)
+        openTunnel(socket, proxy, { target, secure, holds: (held) => (stop = () => void held.destroy()) }, (...[refusal, tunnel]) =>
+          refusal === null ? take(tunnel) : fail(refusal),
+        )
+      })
     })
   }
 }

@@ -2,7 +2,8 @@ import { createServer, type Server } from 'node:http'
 import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { classifyAddress, isMetadataAddress } from './address-class.ts'
-import { createEgress, type Egress, type EgressOptions, type Resolver } from './egress.ts'
+import type { Resolver } from './checked-connector.ts'
+import { createEgress, type Egress, type EgressOptions } from './egress.ts'
 
 describe('isMetadataAddress', () => {
   // As URLs write hosts: decimal, octal and hexadecimal forms are dotted by then.

@@ -1,30 +1,16 @@
-import type { LookupFunction } from 'node:net'
-import { callbackify } from 'node:util'
-import { checkAddress, checkHeaders, checkUrl, EgressError, hostOf, type EgressPolicy } from './egress-policy.ts'
-import { createConnector } from './connector.ts'
-import { createBoundedLookup, lookupThreads } from './lookup.ts'
-import { Agent, requestThrough, type buildConnector } from './undici.ts'
+import { createCheckedConnector, type CheckedConnectorOptions } from './checked-connector.ts'
+import { checkHeaders, checkUrl, EgressError, hostOf, type EgressPolicy } from './egress-policy.ts'
+import { isOfProxy } from './tunnel.ts'
+import { Agent, requestThrough } from './undici.ts'
 
 export { EgressError } from './egress-policy.ts'
 
-export interface ResolvedAddress {
-  readonly address: string
-  readonly family: 4 | 6
-}
-/** All addresses of a host name. */
-export type Resolver = (host: string) => Promise<readonly ResolvedAddress[]>
-
-export interface EgressOptions {
+export interface EgressOptions extends CheckedConnectorOptions {
   /** Whether private ranges may be reached. Metadata and link-local addresses never. */
   readonly allowPrivate: boolean
   /** Unencrypted HTTP to public addresses; default false. To private ones it is always allowed. */
   readonly allowHttp?: boolean
   readonly extraPorts?: readonly number[]
-  readonly resolver?: Resolver
-  /** Milliseconds for name resolution, TCP and TLS together; default 5,000. */
-  readonly connectTimeoutMs?: number
-  /** Certificate authorities besides the system's, PEM. */
-  readonly ca?: string
   readonly userAgent?: string
   readonly connectionsPerOrigin?: number
 }
@@ -77,10 +63,6 @@ export interface Egress {
   close(): Promise<void>
 }
 
-/** A quarter of the threads that look names up: another thread of the gateway has as many, and half is for the names of providers. */
-const addressesOf = createBoundedLookup({ most: Math.max(1, Math.floor(lookupThreads() / 4)), waiting: 1_000, limitMs: 5_000 })
-const systemResolver: Resolver = async (host) => (await addressesOf(host)).map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
-
 /**
  * The only way out for addresses that users choose. A name is resolved once per connection, every address it has is checked, and the
  * connection goes to one of the checked ones: what is checked is what is used, so a name that changes its mind gains nothing.
@@ -88,7 +70,7 @@ const systemResolver: Resolver = async (host) => (await addressesOf(host)).map((
 export function createEgress(options: EgressOptions): Egress {
   const policy: EgressPolicy = { allowPrivate: options.allowPrivate, allowHttp: options.allowHttp ?? false, extraPorts: options.extraPorts ?? [] }
   const agent = new Agent({
-    connect: checkedConnector(options, policy),
+    connect: createCheckedConnector(options, policy),
     connections: options.connectionsPerOrigin ?? 16,
     pipelining: 1,
     keepAliveTimeout: 10_000,
@@ -163,69 +145,6 @@ async function* bounded(body: AsyncIterable<Buffer>, limit: number, host: string
   }
 }
 
-function checkedConnector(options: EgressOptions, policy: EgressPolicy): buildConnector.connector {
-  const resolver = options.resolver ?? systemResolver
-  const timeout = options.connectTimeoutMs ?? 5_000
-  const build = (protocol: string): buildConnector.connector =>
-    createConnector({
-      timeoutMs: timeout,
-      lookup: checkedLookup(resolver, protocol, policy, timeout),
-      ...(options.ca === undefined ? {} : { ca: options.ca }),
-    })
-  const connectors = { secure: build('https:'), plain: build('http:') }
-  return (target, callback) => {
-    const connect = target.protocol === 'https:' ? connectors.secure : connectors.plain
-    connect(target, (...result) => {
-      const socket = result[1]
-      // The last word: whatever way led here, the peer itself must be allowed.
-      const peer = socket?.remoteAddress
-      if (socket && peer !== undefined) {
-        try {
-          checkAddress(peer.replace(/^::ffff:(?=\d+\.)/, ''), target.protocol, policy, target.hostname)
-        } catch (error) {
-          socket.destroy()
-          callback(error as Error, null)
-          return
-        }
-      }
-      callback(...result)
-    })
-  }
-}
-
-/** `lookup` of a socket: one resolution, all of it checked, all of it handed on. */
-function checkedLookup(resolver: Resolver, protocol: string, policy: EgressPolicy, timeoutMs: number): LookupFunction {
-  const resolve = async (host: string): Promise<readonly ResolvedAddress[]> => {
-    const addresses = await withLimit(resolver(host), timeoutMs, host)
-    if (addresses.length === 0) throw new EgressError('dns', `${host} has no address`)
-    for (const { address } of addresses) checkAddress(address, protocol, policy, host)
-    return addresses
-  }
-  const lookup = callbackify(resolve)
-  return (hostname, lookupOptions, callback) => {
-    lookup(hostname, (error, addresses) => {
-      if (error) return callback(error instanceof EgressError ? error : new EgressError('dns', `${hostname} could not be resolved`, error), [])
-      const { family, all } = lookupOptions
-      const wanted = addresses.filter((each) => !family || family === each.family || family === `IPv${each.family}`)
-      const usable = wanted.length > 0 ? wanted : addresses
-      if (all) return callback(null, [...usable])
-      return callback(null, usable[0]!.address, usable[0]!.family)
-    })
-  }
-}
-
-async function withLimit<T>(work: Promise<T>, timeoutMs: number, host: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new EgressError('dns', `${host} was not resolved in time`)), timeoutMs)
-  })
-  try {
-    return await Promise.race([work, limit])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
 async function readBody(body: AsyncIterable<Buffer>, limit: number): Promise<{ readonly bytes: Buffer; readonly truncated: boolean }> {
   const chunks: Buffer[] = []
   let size = 0
@@ -256,6 +175,8 @@ function toEgressError(error: unknown, host: string, limit: AbortSignal, signal:
   if (signal?.aborted) return new EgressError('aborted', 'the request was given up', error, status)
   if (limit.aborted) return new EgressError('timeout', `${host} did not answer in time`, error, status)
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+  if (error instanceof Error && isOfProxy(error))
+    return new EgressError('connect', `${host} cannot be reached through the proxy (${code})`, error, status)
   if (CONNECT_CODES.has(code)) return new EgressError('connect', `${host} cannot be reached (${code})`, error, status)
   if (code.startsWith('ERR_TLS') || code.includes('CERT') || code.includes('SELF_SIGNED'))
     return new EgressError('connect', `no trusted TLS connection to ${host} (${code})`, error)

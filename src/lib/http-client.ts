@@ -2,6 +2,7 @@ import type { Transform } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { decompressor } from './decompressor.ts'
 import { PoolShelf, type PoolShelfOptions, type SentHandler } from './pool-shelf.ts'
+import { isOfProxy } from './tunnel.ts'
 import { atTurnEnd } from './turn-end.ts'
 import type { Client } from './undici.ts'
 
@@ -74,6 +75,7 @@ function toFailure(error: Error, sent: boolean): HttpFailure {
   if (error instanceof HttpFailure) return error
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') return new HttpFailure('connect-timeout', 'connecting took too long', false, error)
+  if (isOfProxy(error) && !EXHAUSTED_CODES.has(code)) return new HttpFailure('connect', `could not connect through the proxy (${code})`, false, error)
   if (CONNECT_CODES.has(code) || code.startsWith('ERR_TLS') || code.startsWith('CERT_') || code.includes('CERT') || code.startsWith('ERR_SSL')) {
     return new HttpFailure('connect', `could not connect (${code})`, false, error)
   }

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici'
 import { createConnector } from './connector.ts'
 import { createLookup } from './lookup.ts'
+import type { Proxies } from './proxy.ts'
 import { Client, isConnected, Pool } from './undici.ts'
 
 export interface PoolShelfOptions {
@@ -13,6 +14,7 @@ export interface PoolShelfOptions {
   readonly forgetAfterMs?: number
   /** Milliseconds that only go forward. */
   readonly now?: () => number
+  readonly proxies?: Proxies | undefined
 }
 
 interface Shelved {
@@ -94,7 +96,7 @@ export class PoolShelf {
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: this.#options.keepAliveMs ?? KEPT_MS,
-      connect: createConnector({ timeoutMs: connectTimeoutMs, lookup }),
+      connect: createConnector({ timeoutMs: connectTimeoutMs, lookup, proxies: this.#options.proxies }),
     })
     const shelved: Shelved = { pool, places: 0, usedAt: now, lookedAt: now }
     pool.on('connectionError', () => void shelved.places--)

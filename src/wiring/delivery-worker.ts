@@ -2,6 +2,7 @@ import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createDestinationSnapshot, type DestinationSnapshot } from '../accounts/destination-snapshot.ts'
 import { createEncryption } from '../accounts/encryption.ts'
+import { proxiesOf } from '../config/proxies.ts'
 import type { DestinationPatch, DestinationRecord, DurableOutbox, StoredDestination } from '../core/outbox.ts'
 import type { Store } from '../core/store.ts'
 import { createConnectionTests, type ConnectionTests } from '../delivery/connection-tests.ts'
@@ -222,7 +223,7 @@ class DeliveryThread {
 }
 
 const wayOutOf = ({ allowPrivate }: DeliverySettings, { version }: DeliveryThreadData): WayOut =>
-  openWayOut({ allowPrivate, userAgent: `signalbox/${version}` })
+  openWayOut({ allowPrivate, userAgent: `signalbox/${version}`, proxies: proxiesOf(process.env) })
 
 async function readQueues(store: Store, outbox: DurableOutbox): Promise<readonly QueueFigures[]> {
   const byType = new Map<string, QueueFigures>()

@@ -1,4 +1,5 @@
 import { explainChoice, type ChoiceScene, type ExplainedChoice } from './choosing.ts'
+import { proxiesOf } from '../config/proxies.ts'
 import type { Config } from '../core/config.ts'
 import type { Adaptation } from '../core/call.ts'
 import { ConfigError } from '../core/config-error.ts'
@@ -49,7 +50,7 @@ const MAX_FILE_BYTES = 32 * 1024 * 1024
 /** The plugins with what they need of the other rooms, and their ways out. Throws ConfigError for defaults they refuse and engines that do not exist. */
 export function openPlugging(options: PluggingOptions): Plugging {
   const { env, catalog } = options
-  const ways = new WaysOut({ allowHttp: true, userAgent: `signalbox/${VERSION}` })
+  const ways = new WaysOut({ allowHttp: true, userAgent: `signalbox/${VERSION}`, proxies: proxiesOf(env) })
   const parser = new DocumentParser()
   const build = (config: Config): Plugged => {
     checkEngines(config, env)

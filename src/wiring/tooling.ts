@@ -1,3 +1,4 @@
+import { proxiesOf } from '../config/proxies.ts'
 import type { Config } from '../core/config.ts'
 import type { Catalog } from '../core/endpoint.ts'
 import type { ServerTool } from '../core/extension.ts'
@@ -31,9 +32,10 @@ const CONNECTIONS_TO_SERVERS = 256
 export function openTooling(options: ToolingOptions): Tooling {
   const { env, catalog } = options
   const userAgent = `signalbox/${VERSION}`
-  const plain = new WaysOut({ allowHttp: true, userAgent })
+  const proxies = proxiesOf(env)
+  const plain = new WaysOut({ allowHttp: true, userAgent, proxies })
   // Callers' credentials go this way: never in the clear to the public network.
-  const secure = new WaysOut({ userAgent, connectionsPerOrigin: CONNECTIONS_TO_SERVERS })
+  const secure = new WaysOut({ userAgent, connectionsPerOrigin: CONNECTIONS_TO_SERVERS, proxies })
   const build = (config: Config): { readonly tools: readonly ServerTool[]; readonly sources: readonly OpenToolSource[] } => {
     const allowPrivate = config.network.allowPrivate.tools
     return {

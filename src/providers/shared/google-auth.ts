@@ -1,8 +1,8 @@
 import { createSign } from 'node:crypto'
-import { request as httpsRequest } from 'node:https'
 import { GatewayError } from '../../core/error.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { request as httpRequest } from '../../lib/node-http.ts'
+import { createHttpClient } from '../../lib/http-client.ts'
+import { readProxies } from '../../lib/proxy.ts'
 
 /** A key file of the cloud platform, as far as the exchange needs it. */
 export type GoogleCredentials =
@@ -207,24 +207,32 @@ function parseAnswer(body: string): { readonly [field: string]: unknown } {
 }
 
 /** One form, once an hour: a connection of its own, which ends with the answer. */
-function post(url: string, form: string, signal: AbortSignal): Promise<{ readonly status: number; readonly body: string }> {
+async function post(url: string, form: string, signal: AbortSignal): Promise<{ readonly status: number; readonly body: string }> {
+  const client = createHttpClient({ proxies: readProxies(process.env) })
   const limit = AbortSignal.any([signal, AbortSignal.timeout(EXCHANGE_TIMEOUT_MS)])
-  return new Promise((resolve, reject) => {
-    const fail = (error: unknown): void => reject(unavailable('The token endpoint did not answer', error))
-    const send = url.startsWith('https:') ? httpsRequest : httpRequest
-    const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': Buffer.byteLength(form), accept: 'application/json' }
-    const outgoing = send(url, { method: 'POST', agent: false, signal: limit, headers }, (incoming) => {
-      const chunks: Buffer[] = []
-      let size = 0
-      incoming.on('data', (chunk: Buffer) => {
-        size += chunk.length
-        chunks.push(chunk)
-        if (size > MAX_ANSWER_BYTES) outgoing.destroy(new Error('the answer is too long'))
-      })
-      incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, body: Buffer.concat(chunks).toString() }))
-      incoming.on('error', fail)
-    })
-    outgoing.on('error', fail)
-    outgoing.end(form)
-  })
+  const headers = {
+    'content-type': 'application/x-www-form-urlencoded',
+    'content-length': String(Buffer.byteLength(form)),
+    accept: 'application/json',
+  }
+  const answer = client.send({ url, method: 'POST', headers, body: form, connectTimeoutMs: EXCHANGE_TIMEOUT_MS })
+  const cancel = (): void => answer.cancel()
+  limit.addEventListener('abort', cancel)
+  if (limit.aborted) cancel()
+  try {
+    const { status } = await answer.head
+    const chunks: Buffer[] = []
+    let size = 0
+    for (let read = await answer.read(); read !== undefined; read = await answer.read()) {
+      chunks.push(...read)
+      size += read.reduce((sum, { length }) => sum + length, 0)
+      if (size > MAX_ANSWER_BYTES) throw new Error('the answer is too long')
+    }
+    return { status, body: Buffer.concat(chunks).toString() }
+  } catch (error) {
+    throw unavailable('The token endpoint did not answer', error)
+  } finally {
+    limit.removeEventListener('abort', cancel)
+    await client.close()
+  }
 }

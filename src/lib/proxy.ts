@@ -1,0 +1,151 @@
+import { BlockList, isIP } from 'node:net'
+
+/** A forward proxy, by which tunnels are opened (RFC 9110, 9.3.6). */
+export interface Proxy {
+  /** Whether the proxy itself is spoken to over TLS. */
+  readonly secure: boolean
+  /** Without brackets. */
+  readonly host: string
+  readonly port: number
+  /** The value of `Proxy-Authorization`, where its address carries a name and a password. */
+  readonly authorization: string | undefined
+}
+
+/** Where a connection is to lead. `port` may be empty for the usual one of the protocol. */
+export interface ConnectionTarget {
+  /** `https:` or `http:`. */
+  readonly protocol: string
+  /** Of a URL: addresses of IPv6 may have brackets. */
+  readonly hostname: string
+  readonly port: string
+}
+
+export interface Proxies {
+  /** The proxy a connection goes through; undefined: it goes straight. */
+  of(target: ConnectionTarget): Proxy | undefined
+  /** For targets with TLS, and without. */
+  readonly secure: Proxy | undefined
+  readonly plain: Proxy | undefined
+  /** What is reached straight besides this machine, as it was written; may be empty. */
+  readonly except: string
+}
+
+/** A variable that should name a proxy does not. The message never says what it holds: an address may carry a password. */
+export class ProxyVariableError extends Error {
+  readonly variable: string
+
+  constructor(variable: string, message: string) {
+    super(message)
+    this.name = 'ProxyVariableError'
+    this.variable = variable
+  }
+}
+
+type Environment = { readonly [name: string]: string | undefined }
+
+/**
+ * The proxies of the environment, as curl, Go and Python read them: `HTTPS_PROXY` for targets with TLS, `HTTP_PROXY` for others, `ALL_PROXY` where the
+ * one that is meant is missing, and `NO_PROXY`; each also in small letters, which come first. What is on this machine is reached straight, whatever they
+ * say. Undefined where none is named, so that nobody asks. Throws ProxyVariableError.
+ */
+export function readProxies(env: Environment): Proxies | undefined {
+  const secure = proxyOf(env, ['HTTPS_PROXY', 'ALL_PROXY'])
+  const plain = proxyOf(env, ['HTTP_PROXY', 'ALL_PROXY'])
+  if (secure === undefined && plain === undefined) return undefined
+  const except = valueOf(env, 'NO_PROXY') ?? ''
+  const isException = exceptions(except)
+  return {
+    of({ protocol, hostname, port }) {
+      const proxy = protocol === 'https:' ? secure : plain
+      if (proxy === undefined) return undefined
+      const host = bare(hostname)
+      return isOwn(host) || isException(host, portOf(protocol, port)) ? undefined : proxy
+    },
+    secure,
+    plain,
+    except,
+  }
+}
+
+/** What may be shown of a proxy: no password. */
+export const nameOfProxy = ({ secure, host, port }: Proxy): string =>
+  `${secure ? 'https' : 'http'}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`
+
+export const portOf = (protocol: string, port: string): number => Number(port) || (protocol === 'https:' ? 443 : 80)
+
+const valueOf = (env: Environment, name: string): string | undefined => env[name.toLowerCase()]?.trim() || env[name]?.trim() || undefined
+
+function proxyOf(env: Environment, names: readonly string[]): Proxy | undefined {
+  const name = names.find((each) => valueOf(env, each) !== undefined)
+  if (name === undefined) return undefined
+  const text = valueOf(env, name)!
+  const url = URL.parse(text.includes('://') ? text : `http://${text}`)
+  if (url === null || url.hostname === '' || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw new ProxyVariableError(
+      name,
+      'not the address of a proxy; expected one such as http://proxy.example:3128 (http or https; SOCKS is not spoken)',
+    )
+  return {
+    secure: url.protocol === 'https:',
+    host: bare(url.hostname),
+    port: portOf(url.protocol, url.port),
+    authorization: url.username === '' && url.password === '' ? undefined : `Basic ${credentialsOf(url, name)}`,
+  }
+}
+
+function credentialsOf({ username, password }: URL, name: string): string {
+  try {
+    return Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')
+  } catch {
+    throw new ProxyVariableError(name, 'its name or password has a percent sign that is not followed by two hexadecimal digits; write it as %25')
+  }
+}
+
+const bare = (host: string): string =>
+  host
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '')
+
+const OWN = new BlockList()
+OWN.addSubnet('127.0.0.0', 8, 'ipv4')
+OWN.addAddress('::1', 'ipv6')
+
+function isOwn(host: string): boolean {
+  const family = familyOf(host)
+  return family === undefined ? host === 'localhost' || host.endsWith('.localhost') : OWN.check(host, family)
+}
+
+function familyOf(host: string): 'ipv4' | 'ipv6' | undefined {
+  const family = isIP(host)
+  return family === 0 ? undefined : family === 4 ? 'ipv4' : 'ipv6'
+}
+
+type Exception = (host: string, port: number) => boolean
+
+/** Entries are parted by commas or spaces: `*`, names (for all below them, too), addresses, ranges such as 10.0.0.0/8; a port may follow. */
+function exceptions(list: string): Exception {
+  const entries = list
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .map(exception)
+  return (host, port) => entries.some((matches) => matches(host, port))
+}
+
+function exception(entry: string): Exception {
+  if (entry === '*') return () => true
+  const range = /^(.+)\/(\d{1,3})$/.exec(entry)
+  if (range !== null) return inRange(range[1]!, Number(range[2]))
+  // An address of IPv6 without brackets has no port.
+  const [, bracketed, name = entry, port] = /^(?:\[(.+)\]|([^:]+))(?::(\d+))?$/.exec(entry) ?? []
+  const wanted = bare(bracketed ?? name).replace(/^\*?\./, '')
+  return (host, at) => (host === wanted || (isIP(host) === 0 && host.endsWith(`.${wanted}`))) && (port === undefined || Number(port) === at)
+}
+
+function inRange(address: string, prefix: number): Exception {
+  const family = familyOf(address)
+  if (family === undefined || prefix > (family === 'ipv4' ? 32 : 128)) return () => false
+  const range = new BlockList()
+  range.addSubnet(address, prefix, family)
+  return (host) => familyOf(host) === family && range.check(host, family)
+}
