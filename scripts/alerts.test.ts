@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { ERROR_KINDS } from '../src/core/error.ts'
+
+const read = (file: string): string => readFileSync(join(import.meta.dirname, '..', file), 'utf8')
+const { groups } = parse(read('deploy/alerts.yaml')) as {
+  readonly groups: readonly {
+    readonly rules: readonly { readonly alert: string; readonly expr: string; readonly annotations: { readonly description?: string } }[]
+  }[]
+}
+const rules = groups.flatMap((group) => group.rules)
+const page = read('docs/reference/operations.md')
+
+it.each(rules)('the alert $alert asks for figures the gateway has, by labels they have', ({ expr }) => {
+  const asked = [...expr.matchAll(/(gateway_\w+)(?:\{([^}]*)\})?/g)]
+  expect(asked.length).toBeGreaterThan(0)
+  for (const [, metric, matchers = ''] of asked) {
+    const row = page.split('\n').find((line) => line.startsWith(`| \`${metric}\` |`)) ?? `nothing of ${metric}`
+    expect(row).toContain(`| \`${metric}\` |`)
+    for (const [, label] of matchers.matchAll(/(\w+)(?:=~|!~|!=|=)"/g)) expect(row).toContain(`\`${label}\``)
+  }
+})
+
+it('what callers do wrong pages nobody, and what is counted as a fault is one the gateway knows', () => {
+  const types = /error_type=~"([^"]+)"/.exec(rules.map(({ expr }) => expr).join('\n'))?.[1]?.split('|') ?? []
+  expect(types).toContain('provider_unavailable')
+  for (const type of types) expect(ERROR_KINDS).toHaveProperty(type)
+})
