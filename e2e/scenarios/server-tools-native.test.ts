@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkWire } from '../../src/testing/check-wire.ts'
+import { contractCheck } from '../../src/testing/contract.ts'
 import { startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
@@ -86,6 +87,20 @@ describe('web_search', () => {
     expect(seen.map(({ type: name }) => name)).not.toContain('response.web_search_call.searching')
     await ask('acme/able', { type }, [{ role: 'user', content: 'hi' }, ...output, { role: 'user', content: 'and?' }])
     expect(upstream.requests.at(-1)!.body['input']).toEqual(expect.arrayContaining([expect.objectContaining({ type: 'web_search_call' })]))
+  })
+
+  it.each(['gateway:web_search', 'web_search'])('as %s may find a feed of the vendor, and the conversation goes on', async (type) => {
+    const sources = [
+      { type: 'url', url: 'https://a.example' },
+      { type: 'api', name: 'a-weather' },
+    ]
+    upstream.script(stream(events.map((event) => event.replaceAll('"query":"moon"', `"query":"moon","sources":${JSON.stringify(sources)}`))))
+    const { output } = await ask('acme/able', { type })
+    upstream.script(stream(events))
+    expect(output[0]).toMatchObject({ action: { sources: type === 'web_search' ? sources : sources.slice(0, 1) } })
+    if (type !== 'web_search') contractCheck('OutputWebSearchServerToolItem')?.(output[0])
+    const { terminal } = await ask('acme/able', { type }, [{ role: 'user', content: 'hi' }, ...output, { role: 'user', content: 'and?' }])
+    expect(terminal.type).toBe('response.completed')
   })
 
   it('names domains as the vendor does, however the caller writes them', async () => {

@@ -191,10 +191,16 @@ export class ToolStep {
   }
 }
 
-/** Providers also open pages and look into them; the gateway's own item knows searches only. */
+/** Providers also open pages and look into them, and have feeds of their own; the gateway's own item knows searches only, and pages. */
 function withoutForeignAction<T extends JsonObject>(item: T): T {
-  const action = item['action'] as { readonly type?: unknown } | null | undefined
-  if (action == null || action.type === 'search') return item
+  const action = item['action'] as JsonObject | null | undefined
+  if (action == null) return item
+  if (action['type'] === 'search') return { ...item, action: withPagesOnly(action) }
   const { action: _, ...rest } = item as JsonObject
   return rest as T
+}
+
+function withPagesOnly({ sources, ...action }: JsonObject): JsonObject {
+  if (!Array.isArray(sources)) return action
+  return { ...action, sources: (sources as readonly (JsonObject | null)[]).filter((source) => typeof source?.['url'] === 'string') }
 }

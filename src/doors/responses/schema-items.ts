@@ -85,9 +85,12 @@ const WORKSHOP: readonly Branch[] = [
   tagged('local_shell_call_output', { ...common, output: z.string() }),
 ]
 
+/** A page or, with a name instead of an address, a feed of the vendor's own. */
+const searchSource = fields({ type: maybe(z.enum(['url', 'api'])), url: text, name: text })
+
 const searchAction = byType(
   [
-    tagged('search', { query: text, queries: texts, sources: maybe(list(fields({ type: maybe(z.literal('url')), url: text }))) }),
+    tagged('search', { query: text, queries: texts, sources: maybe(list(searchSource)) }),
     tagged('open_page', { url: text }),
     tagged('find_in_page', { url: text, pattern: text }),
   ],

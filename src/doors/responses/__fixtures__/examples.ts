@@ -132,8 +132,20 @@ export const ITEMS: Readonly<Record<string, Example>> = {
   },
   local_shell_call_output: { ok: { id: 'x', status: 'incomplete', output: 'a' }, wrong: { ...known, output: ['a'] } },
   web_search_call: {
-    ok: { id: 'ws_1', status: 'searching', action: { type: 'search', query: 'q', queries: ['q'], sources: [{ type: 'url', url: 'https://a.example' }] } },
-    wrong: { ...known, action: 'search', 'action.query': 1, 'action.queries': 'q', 'action.sources': {}, 'action.sources[0].type': 'feed' },
+    ok: {
+      id: 'ws_1',
+      status: 'searching',
+      action: { type: 'search', query: 'q', queries: ['q'], sources: [{ type: 'url', url: 'https://a.example' }, { type: 'api', name: 'a-weather' }] },
+    },
+    wrong: {
+      ...known,
+      action: 'search',
+      'action.query': 1,
+      'action.queries': 'q',
+      'action.sources': {},
+      'action.sources[0].type': 'feed',
+      'action.sources[1].name': 1,
+    },
   },
   file_search_call: { ok: { id: 'fs_1', status: 'completed', queries: ['q'], results: null }, wrong: { ...known, queries: 'q', results: 'none' } },
   image_generation_call: {
