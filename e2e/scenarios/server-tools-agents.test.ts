@@ -9,6 +9,11 @@ import { verifies } from '../requirements.ts'
 
 /** Tools that call models, find tools and models, propose patches, or run in a sandbox. One upstream, scripted per model. */
 type Json = Record<string, unknown>
+interface ToldMessage {
+  readonly role: string
+  readonly content: string
+  readonly tool_calls?: readonly { readonly function: { readonly arguments: string } }[]
+}
 let upstream: FakeUpstream
 let sandbox: Server
 let gateway: TestGateway
@@ -376,6 +381,26 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
       expect(authorization).toBe('Bearer box-key')
       expect(body['workspace_id']).toMatch(/^[0-9a-f-]{36}$/)
     }
+  })
+
+  it('tells the model of an earlier answer what it wrote and read in it, letter by letter: what it has cached stays cached', async () => {
+    const tools = ['shell', 'bash'].map((name) => ({ type: `gateway:${name}` }))
+    const written: [string, string][] = [
+      ['shell', '{ "commands": ["echo hello"] , "why": "to see" }'],
+      ['bash', '{"command":"echo \\u00e9" }'],
+    ]
+    scripts = { small: [calls(...written), says('ok')] }
+    const { output } = await ask({ tools }, streamed)
+    const inLoop = messagesOf(requestsTo('small').at(-1)!).slice(1)
+    await ask({ input: [{ role: 'user', content: 'hi' }, ...output, { role: 'user', content: 'y' }], tools }, streamed)
+    const later = messagesOf(requestsTo('small').at(-1)!) as unknown as ToldMessage[]
+    const told = (messages: readonly ToldMessage[]): unknown[] =>
+      messages.flatMap(({ role, content, tool_calls: made = [] }) => [
+        ...made.map((call) => call.function.arguments),
+        ...(role === 'tool' ? [content] : []),
+      ])
+    expect(told(later).toSorted()).toEqual(told(inLoop as unknown as ToldMessage[]).toSorted())
+    expect(told(later)).toEqual(expect.arrayContaining(written.map(([, args]) => args)))
   })
 
   it.each([

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ServerTool } from '../core/extension.ts'
-import { callSandbox, requireSandbox, type Sandbox } from './shared/sandbox.ts'
+import type { JsonObject } from '../core/item.ts'
+import { argumentsOf, callSandbox, requireSandbox, type Sandbox } from './shared/sandbox.ts'
 import { cutText } from '../lib/cut-text.ts'
 
 const settings = z.looseObject({ engine: z.string().optional(), environment: z.unknown().optional(), sleep_after_seconds: z.int().min(1).optional() })
@@ -24,11 +25,21 @@ export function createBash(sandbox: Sandbox | undefined): ServerTool<Settings, A
     parameters,
     timeoutMs: 600_000,
     check: () => requireSandbox(sandbox, 'bash'),
-    begin: (args, { callId }) => ({ call_id: callId, ...(args === undefined ? {} : { command: args.command, arguments: JSON.stringify(args) }) }),
+    begin: (args, { callId, rawArguments }) => ({
+      call_id: callId,
+      ...(args === undefined ? {} : { command: args.command, arguments: rawArguments }),
+    }),
     async execute(args, context) {
       const { stdout, stderr, exit_code: exitCode } = answer.parse(await callSandbox(sandbox!, 'bash', args, context))
-      const cut = { stdout: cutText(stdout, MAX_OUTPUT), stderr: cutText(stderr, MAX_OUTPUT) }
-      return { output: JSON.stringify({ ...cut, exit_code: exitCode }), item: { ...cut, exitCode } }
+      const cut = { stdout: cutText(stdout, MAX_OUTPUT), stderr: cutText(stderr, MAX_OUTPUT), exitCode }
+      return { output: outputOf(cut), item: cut }
     },
+    replay: (item) => ({
+      arguments: argumentsOf(item, { command: item['command'] }),
+      output: outputOf(item),
+    }),
   }
 }
+
+/** What the model reads, of a call just made and of one in the history alike: prompts are cached to the letter. */
+const outputOf = ({ stdout, stderr, exitCode }: JsonObject): string => JSON.stringify({ stdout, stderr, exit_code: exitCode })

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { ServerTool } from '../core/extension.ts'
-import type { JsonObject } from '../core/item.ts'
-import { callSandbox, requireSandbox, type Sandbox } from './shared/sandbox.ts'
+import { argumentsOf, callSandbox, requireSandbox, type Sandbox } from './shared/sandbox.ts'
 
 const settings = z.looseObject({})
 const parameters = z.object({
@@ -35,9 +34,9 @@ export function createFiles(sandbox: Sandbox | undefined): ServerTool<Settings, 
     timeoutMs: 60_000,
     showsError: true,
     check: () => requireSandbox(sandbox, 'files'),
-    begin: (args, { callId }) => ({
+    begin: (args, { callId, rawArguments }) => ({
       call_id: callId,
-      ...(args === undefined ? {} : { operation: args.operation, arguments: JSON.stringify(args) }),
+      ...(args === undefined ? {} : { operation: args.operation, arguments: rawArguments }),
       ...(args?.filename === undefined ? {} : { filename: args.filename }),
       ...(args?.file_id === undefined ? {} : { file_id: args.file_id }),
     }),
@@ -50,14 +49,8 @@ export function createFiles(sandbox: Sandbox | undefined): ServerTool<Settings, 
       return { output: JSON.stringify({ result }), item: { ...named, result: text } }
     },
     replay: (item) => ({
-      arguments: argumentsOf(item),
+      arguments: argumentsOf(item, { operation: item['operation'], file_id: item['file_id'], filename: item['filename'] }),
       output: JSON.stringify(item['error'] == null ? { result: item['result'] } : { error: item['error'] }),
     }),
   }
-}
-
-/** What was asked, where the item still says it: callers may keep only its own fields. */
-function argumentsOf(item: JsonObject): string {
-  const { arguments: given, operation, file_id, filename } = item
-  return typeof given === 'string' && given !== '' ? given : JSON.stringify({ operation, file_id, filename })
 }

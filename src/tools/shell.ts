@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ServerTool } from '../core/extension.ts'
-import { callSandbox, requireSandbox, type Sandbox } from './shared/sandbox.ts'
+import { argumentsOf, callSandbox, requireSandbox, type Sandbox } from './shared/sandbox.ts'
 import { cutText } from '../lib/cut-text.ts'
 
 const settings = z.looseObject({ engine: z.string().optional(), environment: z.unknown().optional(), sleep_after_seconds: z.int().min(1).optional() })
@@ -29,12 +29,14 @@ export function createShell(sandbox: Sandbox | undefined): ServerTool<Settings, 
     parameters,
     timeoutMs: 600_000,
     check: () => requireSandbox(sandbox, 'shell'),
-    begin: (args, { callId }) => ({ call_id: callId, ...(args === undefined ? {} : { action: args, arguments: JSON.stringify(args) }) }),
+    begin: (args, { callId, rawArguments }) => ({ call_id: callId, ...(args === undefined ? {} : { action: args, arguments: rawArguments }) }),
     async execute(args, context) {
       const { output } = answer.parse(await callSandbox(sandbox!, 'shell', args, context))
       const limit = args.max_output_length ?? 50_000
       const cut = output.map((entry) => ({ ...entry, stdout: cutText(entry.stdout, limit), stderr: cutText(entry.stderr, limit) }))
       return { output: JSON.stringify({ output: cut }), item: { output: cut } }
     },
+    // As it was read then: prompts are cached to the letter.
+    replay: (item) => ({ arguments: argumentsOf(item, item['action'] ?? {}), output: JSON.stringify({ output: item['output'] }) }),
   }
 }

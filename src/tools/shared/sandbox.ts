@@ -1,5 +1,6 @@
 import { GatewayError } from '../../core/error.ts'
 import type { ToolContext } from '../../core/extension.ts'
+import type { JsonObject } from '../../core/item.ts'
 import { EgressError, type Egress } from '../../lib/egress.ts'
 import type { Secret } from '../../lib/secret.ts'
 
@@ -63,4 +64,9 @@ export async function callSandbox(
       { cause: error },
     )
   }
+}
+
+/** What the model wrote, where the item still has it: callers may keep only its own fields, of which `asked` is made. */
+export function argumentsOf({ arguments: written }: JsonObject, asked: unknown): string {
+  return typeof written === 'string' && written !== '' ? written : JSON.stringify(asked)
 }
