@@ -332,6 +332,11 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
       total_results: 1,
       showing: 1,
     })
+    // Items hold what was searched for, not what was found: the one must not pass for the other.
+    await ask({ input: [{ role: 'user', content: 'hi' }, ...answer.output, { role: 'user', content: 'y' }] }, streamed)
+    const [, call, result] = messagesOf(requestsTo('small').at(-1)!) as unknown as ToldMessage[]
+    expect(JSON.parse(call!.tool_calls![0]!.function.arguments)).toEqual({ query: 'draw', output_modalities: ['image'] })
+    expect(JSON.parse(result!.content)).toEqual({ note: expect.stringMatching(/^Searched in an earlier turn/) })
   })
 
   it('hands valid patches to the caller and bad ones back to the model', async () => {

@@ -38,6 +38,11 @@ export function createSearchModels(catalog: () => Catalog): ServerTool<Settings,
       const models = found.slice(0, own.max_results).map(describe)
       return { output: JSON.stringify({ models, total_results: found.length, showing: models.length }) }
     },
+    // The item holds no models, and what was asked for is no result.
+    replay: ({ arguments: asked, query }) => ({
+      arguments: typeof asked === 'string' && asked !== '' ? asked : JSON.stringify({ query: query ?? '' }),
+      output: JSON.stringify({ note: 'Searched in an earlier turn; search again to see the models.' }),
+    }),
   }
 }
 
