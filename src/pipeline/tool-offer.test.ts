@@ -15,7 +15,7 @@ const look: ServerTool = {
   parameters: z.object({}),
   settings: z.looseObject({ ours: z.boolean().optional(), wide: z.boolean().optional() }),
   spellings: { look: 'look_call' },
-  readNative: () => ({}),
+  readNative: ({ wide }) => ({ wide }),
   hosted: (settings) => {
     const { ours, ...rest } = settings as { readonly ours?: boolean }
     return ours === true ? undefined : { type: 'look', ...rest }
@@ -52,5 +52,20 @@ describe('a tool the provider runs itself', () => {
   })
   it('is a function for each entry where the provider does not know it', () => {
     expect(offered([own(), own()], testEndpoint()).tools.map(({ type }) => type)).toEqual(['function', 'function'])
+  })
+})
+
+describe('a setting that is refused', () => {
+  it.each([
+    [{ type: 'gateway:look', parameters: { wide: 'very' } }, 'tools[0].parameters.wide'],
+    [{ type: 'look', wide: 'very' }, 'tools[0].wide'],
+  ])('in %j is named where it stands', (tool, path) => {
+    let refused: unknown
+    try {
+      offered([tool])
+    } catch (error) {
+      refused = error
+    }
+    expect(refused).toMatchObject({ errorType: 'invalid_request', message: expect.stringContaining(`${path}: `), details: { path } })
   })
 })

@@ -137,8 +137,9 @@ function lookUp(entry: Tool, index: number, { belt }: OfferOptions): { readonly 
 }
 
 function readSettings(tool: ServerTool, entry: OtherTool, index: number): unknown {
-  const given = ownName(entry.type) === undefined ? (tool.readNative?.(entry) ?? {}) : (entry['parameters'] ?? {})
-  return parseSettings(tool, given, `tools[${index}].parameters`)
+  // Vendors' own tools have their fields beside the type.
+  if (ownName(entry.type) === undefined) return parseSettings(tool, tool.readNative?.(entry) ?? {}, `tools[${index}]`)
+  return parseSettings(tool, entry['parameters'] ?? {}, `tools[${index}].parameters`)
 }
 
 function parseSettings({ settings }: Pick<ServerTool, 'settings'>, given: unknown, at: string): unknown {
