@@ -48,3 +48,10 @@ describe('defaults of the operator', () => {
 it('requests may carry settings that others understand', () => {
   expect(selectPlugins({ input: [], plugins: [{ id: 'web', of_others: 1 }] }, shelfOf())).toEqual([{ plugin: web, settings: { max_results: 5 } }])
 })
+
+it('requests may write out what they leave empty: the operator’s settings hold for it', () => {
+  const plugins = [{ id: 'web', enabled: null, max_results: null, pdf: { engine: null } }]
+  expect(selectPlugins({ input: [], plugins }, shelfOf({ id: 'web', max_results: 7 }))).toEqual([
+    { plugin: web, settings: { max_results: 7, pdf: {} } },
+  ])
+})

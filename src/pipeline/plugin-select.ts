@@ -4,6 +4,7 @@ import type { JsonObject } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { insteadOf } from '../lib/closest.ts'
 import { unknownKey } from '../lib/unknown-key.ts'
+import { withoutNulls } from '../lib/without-nulls.ts'
 import { parseModelName } from '../router/variants.ts'
 
 /** A plugin that applies to a call, with its settings. */
@@ -70,7 +71,8 @@ export function selectPlugins(request: ModelRequest, shelf: PluginShelf): readon
   const active: ActivePlugin[] = []
   for (const plugin of shelf.plugins) {
     const index = asked.get(plugin.id)
-    const entry = merge(index === undefined ? undefined : request.plugins![index], shelf.defaults.get(plugin.id), implied?.includes(plugin) === true)
+    const own = index === undefined ? undefined : (withoutNulls(request.plugins![index]) as PluginEntry)
+    const entry = merge(own, shelf.defaults.get(plugin.id), implied?.includes(plugin) === true)
     if (entry === undefined) continue
     active.push({ plugin, settings: readSettings(plugin, entry, index === undefined ? plugin.id : `plugins[${index}]`) })
   }

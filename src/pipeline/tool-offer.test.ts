@@ -41,6 +41,9 @@ describe('a tool the provider runs itself', () => {
     expect(offered([{ type: 'look', near: 1 }, own()]).tools).toEqual([{ type: 'look', near: 1 }])
     expect(offered([own(), { type: 'look', near: 1 }]).tools).toEqual([{ type: 'look' }])
   })
+  it('knows no setting that is null', () => {
+    for (const parameters of [null, { wide: null }]) expect(offered([{ type: 'gateway:look', parameters }]).tools).toEqual([{ type: 'look' }])
+  })
   it('leaves items of the type by which it was named first', () => {
     expect([...offered([own(), { type: 'look' }]).renamed]).toEqual([['look_call', 'gateway:look']])
     expect([...offered([{ type: 'look' }, own()]).renamed]).toEqual([])

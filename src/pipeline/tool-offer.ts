@@ -6,6 +6,7 @@ import type { ToolSource } from '../core/tool-source.ts'
 import { isCustomTool, isFunctionTool, type FunctionTool, type JsonObject, type OtherTool, type Tool } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { cutText } from '../lib/cut-text.ts'
+import { withoutNulls } from '../lib/without-nulls.ts'
 import { ownName, sameInAnySpelling, type ToolBelt } from './tool-belt.ts'
 import { checkNested } from './nested-tools.ts'
 import type { Offer, OfferedTool, PendingSource } from './offered-tool.ts'
@@ -143,7 +144,7 @@ function readSettings(tool: ServerTool, entry: OtherTool, index: number): unknow
 }
 
 function parseSettings({ settings }: Pick<ServerTool, 'settings'>, given: unknown, at: string): unknown {
-  const read = settings.safeParse(given)
+  const read = settings.safeParse(withoutNulls(given))
   if (read.success) return read.data
   const issue = read.error.issues[0]
   const path = [at, ...(issue?.path ?? []).map(String)].join('.')

@@ -68,10 +68,9 @@ const customTool = tagged('custom', {
 const WEB_SEARCHES = ['web_search', 'web_search_2025_08_26', 'web_search_preview', 'web_search_preview_2025_03_11']
 
 /** The vendors' spelling of the search of the gateway: its parameters may stand beside the type. */
-const beside: Shape = Object.fromEntries(Object.entries(WEB_SEARCH_PARAMETERS).map(([name, schema]) => [name, maybe(schema)]))
-const domains = maybe(WEB_SEARCH_PARAMETERS['allowed_domains']!)
+const domains = WEB_SEARCH_PARAMETERS['allowed_domains']!
 const filters = maybe(fields({ allowed_domains: domains, blocked_domains: domains, excluded_domains: domains }))
-const webSearches = WEB_SEARCHES.map((type) => tagged(type, { ...beside, filters, parameters: maybe(fields(WEB_SEARCH_PARAMETERS)) }))
+const webSearches = WEB_SEARCHES.map((type) => tagged(type, { ...WEB_SEARCH_PARAMETERS, filters, parameters: maybe(fields(WEB_SEARCH_PARAMETERS)) }))
 
 /** Tools whose calls and results have a place in this format. */
 const TOOLS: readonly Branch[] = [functionTool, customTool, ...webSearches, ...GATEWAY_TOOLS_OF_ANY_FORMAT]

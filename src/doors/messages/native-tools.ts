@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { JsonObject } from '../../core/item.ts'
-import { type Branch, maybe, tagged } from '../responses/schema-combinators.ts'
+import { type Branch, tagged } from '../responses/schema-combinators.ts'
 import { WEB_SEARCH_PARAMETERS } from '../responses/schema-gateway-tools.ts'
 import { positive, userLocation } from '../responses/schema-shared.ts'
 import { given } from '../shared/check-body.ts'
@@ -57,7 +57,7 @@ const SEARCHES = ['web_search_20250305', 'web_search_20260209', 'web_search_2026
 const TOOL_SEARCHES = ['tool_search_tool_regex', 'tool_search_tool_regex_20251119']
 const ADVISOR = 'advisor_20260301'
 
-const domains = maybe(WEB_SEARCH_PARAMETERS['allowed_domains']!)
+const domains = WEB_SEARCH_PARAMETERS['allowed_domains']!
 
 export const NATIVE_TOOLS: readonly Branch[] = [
   ...SEARCHES.map((type) =>

@@ -56,6 +56,16 @@ describe('what a request may hold', () => {
   it.each(Object.entries(PLUGINS))('plugin %s', (id, { ok }) => {
     expect(decodeResponsesRequest({ input: 'Hello', plugins: [{ id, ...ok }] }).plugins).toEqual([{ id, ...ok }])
   })
+  const emptied = (value: Readonly<Record<string, unknown>>): object => Object.fromEntries(Object.keys(value).map((key) => [key, null]))
+  it.each(Object.entries(PLUGINS))('plugin %s whose settings are written out and empty', (id, { ok }) => {
+    expect(() => decodeResponsesRequest({ input: 'Hello', plugins: [{ ...emptied(ok), id }] })).not.toThrow()
+  })
+  const own = Object.entries(TOOLS).filter(([type]) => type.startsWith('gateway:'))
+  it.each(own)('tool %s whose parameters are written out and empty', (type, { ok }) => {
+    const parameters = emptied((ok['parameters'] ?? {}) as Readonly<Record<string, unknown>>)
+    for (const empty of [null, parameters])
+      expect(() => decodeResponsesRequest({ input: 'Hello', tools: [{ type, parameters: empty }] })).not.toThrow()
+  })
 })
 
 describe('sound', () => {

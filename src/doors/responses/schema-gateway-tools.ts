@@ -1,24 +1,15 @@
 import { z } from 'zod'
-import { type Branch, byType, fields, list, type Shape, tagged } from './schema-combinators.ts'
+import { type Branch, byType, fields, list, maybe, type Shape, tagged } from './schema-combinators.ts'
 import { gatewayTagged, OWN_ENGINES } from './schema-names.ts'
-import { cacheControl, effort, searchEngines, searchMode, userLocation } from './schema-shared.ts'
+import { cacheControl, count, effort, flag, positive, searchEngines, searchMode, temperature, text, userLocation } from './schema-shared.ts'
 
-/**
- * Tools the gateway runs itself. Their parameters are the contract's, without null: each tool reads them with a schema of its own.
- */
+/** Tools the gateway runs itself. Each reads its parameters with a schema of its own, which knows no null: who reads them leaves it out. */
 
-const text = z.string().optional()
 /** Each address is held against each of them. */
-const domains = list(z.string().max(2_048)).max(1_024).optional()
-const flag = z.boolean().optional()
-const positive = z.int().min(1).optional()
-const temperature = z.number().min(0).max(2).optional()
-const agentName = z
-  .string()
-  .regex(/^[a-zA-Z0-9 _-]{1,64}$/, { error: 'must be 1 to 64 letters, digits, spaces, hyphens or underscores' })
-  .optional()
-const agentReasoning = fields({ effort: effort.optional(), max_tokens: z.int().min(0).optional() }).optional()
-const nestedTool = fields({ type: z.string(), parameters: fields({}).optional() })
+const domains = maybe(list(z.string().max(2_048)).max(1_024))
+const agentName = maybe(z.string().regex(/^[a-zA-Z0-9 _-]{1,64}$/, { error: 'must be 1 to 64 letters, digits, spaces, hyphens or underscores' }))
+const agentReasoning = maybe(fields({ effort: maybe(effort), max_tokens: count }))
+const nestedTool = fields({ type: z.string(), parameters: maybe(fields({})) })
 
 const environment = byType(
   [
@@ -31,11 +22,11 @@ const environment = byType(
 )
 
 function tool(name: string, parameters: Shape): Branch {
-  return gatewayTagged(name, { parameters: fields(parameters).optional() })
+  return gatewayTagged(name, { parameters: maybe(fields(parameters)) })
 }
 
 function sandbox(engines: readonly string[]): Shape {
-  return { engine: z.enum(engines).optional(), environment: environment.optional(), sleep_after_seconds: positive }
+  return { engine: maybe(z.enum(engines)), environment: maybe(environment), sleep_after_seconds: positive }
 }
 
 const agent: Shape = {
@@ -48,22 +39,22 @@ const agent: Shape = {
 }
 
 export const WEB_SEARCH_PARAMETERS: Shape = {
-  engine: z.enum([...searchEngines, ...OWN_ENGINES]).optional(),
+  engine: maybe(z.enum([...searchEngines, ...OWN_ENGINES])),
   allowed_domains: domains,
   excluded_domains: domains,
   max_characters: positive,
   max_results: positive,
   max_total_results: positive,
   max_uses: positive,
-  mode: searchMode.optional(),
-  search_context_size: z.enum(['low', 'medium', 'high']).optional(),
-  user_location: userLocation.optional(),
+  mode: searchMode,
+  search_context_size: maybe(z.enum(['low', 'medium', 'high'])),
+  user_location: userLocation,
 }
 
 export const GATEWAY_TOOLS: readonly Branch[] = [
   tool('web_search', WEB_SEARCH_PARAMETERS),
   tool('web_fetch', {
-    engine: z.enum([...searchEngines, ...OWN_ENGINES]).optional(),
+    engine: maybe(z.enum([...searchEngines, ...OWN_ENGINES])),
     allowed_domains: domains,
     blocked_domains: domains,
     max_content_tokens: positive,
@@ -74,26 +65,26 @@ export const GATEWAY_TOOLS: readonly Branch[] = [
   tool('image_generation', { model: text }),
   tool('experimental__search_models', { max_results: positive }),
   tool('tool_search', { max_results: positive }),
-  tool('apply_patch', { engine: z.enum(['auto', 'native', ...OWN_ENGINES]).optional() }),
+  tool('apply_patch', { engine: maybe(z.enum(['auto', 'native', ...OWN_ENGINES])) }),
   tool('bash', sandbox(['auto', 'native', ...OWN_ENGINES])),
   tool('shell', sandbox(['auto', ...OWN_ENGINES])),
   tool('advisor', { ...agent, forward_transcript: flag, stream: flag }),
   tool('subagent', {
     ...agent,
     inherit_functions: flag,
-    inherited_function_names: list(z.string().min(1)).optional(),
-    max_tool_calls: z.int().min(1).max(25).optional(),
-    tools: list(nestedTool).optional(),
+    inherited_function_names: maybe(list(z.string().min(1))),
+    max_tool_calls: maybe(z.int().min(1).max(25)),
+    tools: maybe(list(nestedTool)),
   }),
   tool('fusion', {
     model: text,
-    analysis_models: list(z.string()).min(1).max(8).optional(),
-    cache_control: cacheControl.optional(),
+    analysis_models: maybe(list(z.string()).min(1).max(8)),
+    cache_control: maybe(cacheControl),
     max_completion_tokens: positive,
-    max_tool_calls: z.int().min(1).max(16).optional(),
+    max_tool_calls: maybe(z.int().min(1).max(16)),
     reasoning: agentReasoning,
     temperature,
-    tools: list(nestedTool).max(8).optional(),
+    tools: maybe(list(nestedTool).max(8)),
   }),
 ]
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { SORT_KEYS } from '../../core/request.ts'
 import { type Branch, byKind, byType, fields, list, maybe, strictFields, tagged } from './schema-combinators.ts'
-import { flag, userLocation } from './schema-shared.ts'
+import { flag, positive, searchMode, text, userLocation } from './schema-shared.ts'
 
 /** Provider preferences and plugins: what steers the gateway itself. */
 
@@ -35,37 +35,34 @@ export const providerPreferences = strictFields({
   preferred_min_throughput: maybe(percentiles),
 })
 
-// ---- plugins: as in the contract, without null, because each plugin reads its settings with a schema of its own ----
+// ---- plugins: each reads its settings with a schema of its own, which knows no null; who reads them leaves it out ----
 
-const enabled = z.boolean().optional()
-const text = z.string().optional()
 /** Each address is held against each of them. */
-const domains = list(z.string().max(2_048)).max(1_024).optional()
-const positive = z.int().min(1).optional()
-const models = list(z.string().max(1024)).max(1024).optional()
+const domains = maybe(list(z.string().max(2_048)).max(1_024))
+const models = maybe(list(z.string().max(1024)).max(1024))
 
 const autoRouter = {
-  enabled,
+  enabled: flag,
   allowed_models: models,
   excluded_models: models,
-  cost_quality_tradeoff: z.int().min(0).max(10).optional(),
-  cost_tier: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).optional(),
+  cost_quality_tradeoff: maybe(z.int().min(0).max(10)),
+  cost_tier: maybe(z.enum(['low', 'medium', 'high', 'xhigh', 'max'])),
 }
 
 export const PLUGINS: readonly Branch[] = [
-  tagged('auto-router', { ...autoRouter, pin_model: z.boolean().optional() }, 'id'),
+  tagged('auto-router', { ...autoRouter, pin_model: flag }, 'id'),
   tagged('auto-beta-router', autoRouter, 'id'),
   tagged('moderation', {}, 'id'),
   tagged(
     'web',
     {
-      enabled,
-      engine: z.enum(['native', 'exa', 'firecrawl', 'parallel', 'perplexity']).optional(),
+      enabled: flag,
+      engine: maybe(z.enum(['native', 'exa', 'firecrawl', 'parallel', 'perplexity'])),
       include_domains: domains,
       exclude_domains: domains,
       max_results: positive,
       max_uses: positive,
-      mode: z.enum(['instant', 'fast', 'auto', 'deep-lite', 'deep', 'deep-reasoning', 'turbo', 'basic', 'advanced']).optional(),
+      mode: searchMode,
       search_prompt: text,
       user_location: userLocation,
     },
@@ -74,32 +71,30 @@ export const PLUGINS: readonly Branch[] = [
   tagged('web-fetch', { allowed_domains: domains, blocked_domains: domains, max_content_tokens: positive, max_uses: positive }, 'id'),
   tagged(
     'file-parser',
-    { enabled, pdf: fields({ engine: z.enum(['pdf-text', 'native', 'mistral-ocr', 'cloudflare-ai']).optional() }).optional() },
+    { enabled: flag, pdf: maybe(fields({ engine: maybe(z.enum(['pdf-text', 'native', 'mistral-ocr', 'cloudflare-ai'])) })) },
     'id',
   ),
-  tagged('response-healing', { enabled }, 'id'),
-  tagged('context-compression', { enabled, engine: z.literal('middle-out').optional() }, 'id'),
+  tagged('response-healing', { enabled: flag }, 'id'),
+  tagged('context-compression', { enabled: flag, engine: maybe(z.literal('middle-out')) }, 'id'),
   tagged(
     'pareto-router',
     {
-      enabled,
-      max_price: z.number().min(0).optional(),
-      min_coding_score: z.number().min(0).max(1).optional(),
-      price_source: z.enum(['prompt', 'weighted_avg']).optional(),
+      enabled: flag,
+      max_price: maybe(z.number().min(0)),
+      min_coding_score: maybe(z.number().min(0).max(1)),
+      price_source: maybe(z.enum(['prompt', 'weighted_avg'])),
     },
     'id',
   ),
   tagged(
     'fusion',
     {
-      enabled,
+      enabled: flag,
       model: text,
-      analysis_models: list(z.string()).min(1).max(8).optional(),
-      max_tool_calls: z.int().min(1).max(16).optional(),
-      preset: z.enum(['general-high', 'general-budget', 'general-fast']).optional(),
-      tools: list(fields({ type: z.string(), parameters: fields({}).optional() }))
-        .max(8)
-        .optional(),
+      analysis_models: maybe(list(z.string()).min(1).max(8)),
+      max_tool_calls: maybe(z.int().min(1).max(16)),
+      preset: maybe(z.enum(['general-high', 'general-budget', 'general-fast'])),
+      tools: maybe(list(fields({ type: z.string(), parameters: maybe(fields({})) })).max(8)),
     },
     'id',
   ),
