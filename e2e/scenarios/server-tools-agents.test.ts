@@ -339,11 +339,11 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
     expect(JSON.parse(result!.content)).toEqual({ note: expect.stringMatching(/^Searched in an earlier turn/) })
   })
 
-  it('hands valid patches to the caller and bad ones back to the model', async () => {
+  it.each(['gateway:apply_patch', 'apply_patch'])('hands valid patches of %s to the caller and bad ones back to the model', async (type) => {
     const bad = { type: 'create_file', path: 'a.txt', diff: 'no plus' }
     const good = { type: 'update_file', path: 'a.txt', diff: '@@\n-old\n+new\n' }
     scripts = { small: [calls(['apply_patch', bad]), calls(['apply_patch', good])] }
-    const answer = await ask({ tools: [{ type: 'gateway:apply_patch' }] }, streamed)
+    const answer = await ask({ tools: [{ type }] }, streamed)
     expect(answer.output).toMatchObject([{ type: 'apply_patch_call', status: 'completed', call_id: 'call_apply_patch_0', operation: good }])
     expect(messagesOf(requestsTo('small')[1]!).at(-1)!.content).toContain('must begin with')
     scripts = { small: [says('Applied.')] }
@@ -354,7 +354,7 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
           ...answer.output,
           { type: 'apply_patch_call_output', call_id: 'call_apply_patch_0', status: 'completed', output: 'done' },
         ],
-        tools: [{ type: 'gateway:apply_patch' }],
+        tools: [{ type }],
       },
       streamed,
     )

@@ -188,6 +188,13 @@ it('leaves apply_patch to a provider that has it', async () => {
   expect(sentTools()).toEqual([{ type: 'apply_patch' }])
   await ask('acme/able', { type: 'gateway:apply_patch', parameters: { engine: 'gateway' } })
   expect(sentTools()).toMatchObject([{ type: 'function', name: 'apply_patch' }])
+  const choice = { tool_choice: { type: 'apply_patch' } }
+  const force = async (model: string) => (await gateway.respond({ model, input: 'hi', tools: [{ type: 'apply_patch' }], ...choice })).text()
+  await force('acme/able')
+  expect(upstream.requests.at(-1)!.body).toMatchObject({ tools: [{ type: 'apply_patch' }], ...choice })
+  await force('acme/mixed')
+  const stands = { type: 'function', name: 'apply_patch' }
+  expect(upstream.requests.at(-1)!.body).toMatchObject({ tools: [stands], tool_choice: stands })
 })
 
 /** The same through formats whose searches look otherwise on the wire. */

@@ -116,6 +116,8 @@ export interface ServerTool<S = unknown, A = unknown> {
   readonly settings: ZodType<S>
   /** Other types callers may use for it, with the type of the item that answers in kind. */
   readonly spellings?: { readonly [type: string]: string }
+  /** Other types callers may use for one that leaves no item of its own. */
+  readonly aliases?: readonly string[]
   /** The settings in a tool of another spelling, whose fields are not under `parameters`. */
   readNative?(tool: OtherTool): unknown
   /** A type the provider itself may serve instead, in the caller's settings and spelling; undefined: always ours. */

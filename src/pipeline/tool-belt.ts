@@ -29,7 +29,8 @@ export function sameInAnySpelling(type: string): string {
 
 export function createToolBelt(tools: readonly ServerTool[], sources: readonly ToolSource[] = []): ToolBelt {
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
-  const bySpelling = new Map(tools.flatMap((tool) => Object.keys(tool.spellings ?? {}).map((type) => [type, tool] as const)))
+  const spellings = ({ spellings: answered = {}, aliases = [] }: ServerTool): readonly string[] => [...Object.keys(answered), ...aliases]
+  const bySpelling = new Map(tools.flatMap((tool) => spellings(tool).map((type) => [type, tool] as const)))
   const leavings = new Set(sources.flatMap(({ itemTypes }) => [...itemTypes]))
   return {
     find: (type) => {

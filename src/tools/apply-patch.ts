@@ -24,6 +24,8 @@ export const applyPatch: ServerTool<Settings, Arguments> = {
   settings,
   parameters,
   timeoutMs: 5_000,
+  // The vendor's own word for it: what comes of either is the vendor's item.
+  aliases: ['apply_patch'],
   // The provider's own tool streams its diff; where there is none the proposal comes as one item of the same kind.
   hosted: ({ engine }) => (engine === 'auto' || engine === 'native' ? { type: 'apply_patch' } : undefined),
   begin: () => undefined,
