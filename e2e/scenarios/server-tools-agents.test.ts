@@ -364,6 +364,19 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
     ])
   })
 
+  it.each([
+    ['shell', 'shell', 'shell'],
+    ['apply_patch', 'apply_patch', 'apply_patch'],
+    ['apply_patch', 'openrouter:apply_patch', 'apply_patch'],
+  ])('forces gateway:%s where %s is chosen', async (name, type, forced) => {
+    scripts = { small: [says('ok')] }
+    const tools = [{ type: `gateway:${name}` }, { type: 'gateway:datetime' }]
+    await ask({ tools, tool_choice: { type } }, streamed)
+    await ask({ tools, tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type }] } }, streamed)
+    const chosen = requestsTo('small').map(({ body }) => JSON.stringify(body['tool_choice']))
+    expect(chosen).toEqual([expect.stringContaining(`"name":"${forced}"`), expect.anything()])
+  })
+
   it('runs commands and files in the sandbox of the operator', async () => {
     scripts = {
       small: [calls(['shell', { commands: ['echo hello'] }], ['bash', { command: 'echo hi' }], ['files', { operation: 'list' }]), says('ok')],

@@ -5,6 +5,7 @@ import type { ToolSource } from '../core/tool-source.ts'
 /** The tools of the gateway, by every type callers may use. */
 export interface ToolBelt {
   readonly find: (type: string) => ServerTool | undefined
+  readonly named: (name: string) => ServerTool | undefined
   readonly source: (type: string) => ToolSource | undefined
   readonly sources: readonly ToolSource[]
   /** Whether some source leaves items of this type; undefined: none leaves any. */
@@ -37,6 +38,7 @@ export function createToolBelt(tools: readonly ServerTool[], sources: readonly T
       const name = ownName(type)
       return name === undefined ? bySpelling.get(type) : byName.get(name)
     },
+    named: (name) => byName.get(name),
     source: (type) => sources.find((source) => source.type === type || source.name === ownName(type)),
     sources,
     leaves: leavings.size === 0 ? undefined : (itemType) => leavings.has(itemType),

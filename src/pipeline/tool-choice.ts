@@ -19,6 +19,8 @@ interface ChoiceScene {
   /** Type of the provider's own tool, by the tool it stands for. */
   readonly theirs: ReadonlyMap<ServerTool, string>
   readonly hostedSources: ReadonlySet<ToolSource>
+  /** Types of the caller's entries. */
+  readonly types: ReadonlySet<string>
   readonly belt: ToolBelt
 }
 
@@ -37,7 +39,7 @@ export function translateChoice(choice: ToolChoice | undefined, scene: ChoiceSce
 }
 
 /** What a choice stands for; undefined for choices that are none of ours. */
-function standIns(wanted: JsonObject, { byFunction, theirs, hostedSources, belt }: ChoiceScene): readonly Named[] | undefined {
+function standIns(wanted: JsonObject, { byFunction, theirs, hostedSources, types, belt }: ChoiceScene): readonly Named[] | undefined {
   const { type } = wanted
   if (typeof type !== 'string' || type === 'function' || type === 'allowed_tools') return undefined
   const source = belt.source(type)
@@ -48,7 +50,8 @@ function standIns(wanted: JsonObject, { byFunction, theirs, hostedSources, belt 
       .filter((offered) => isChosen(offered, fields))
       .map(({ functionName }) => ({ type: 'function', name: functionName }))
   }
-  const tool = belt.find(type)
+  // The contract's choices know some tools of the gateway by their vendors' words alone.
+  const tool = belt.find(type) ?? (types.has(type) ? undefined : belt.named(type))
   if (tool === undefined) return undefined
   const hosted = theirs.get(tool)
   if (hosted !== undefined) return [{ type: hosted }]

@@ -41,6 +41,7 @@ export function offerTools(request: ModelRequest, options: OfferOptions): Offer 
   const entries = request.tools ?? []
   checkCount(entries, options.belt)
   const taken = namesOf(entries)
+  const types = new Set(entries.map(({ type }) => type))
   const byFunction = new Map<string, OfferedTool>()
   const renamed = new Map<string, string>()
   const theirs = new Map<ServerTool, string>()
@@ -92,7 +93,7 @@ export function offerTools(request: ModelRequest, options: OfferOptions): Offer 
   const visible = tools.filter((tool) => !unseen.has(tool))
   if (deferred.length > 0) checkDeferral(request.tool_choice)
   const choose: Offer['choose'] = (functions) =>
-    translateChoice(request.tool_choice, { byFunction: functions, theirs, hostedSources, belt: options.belt })
+    translateChoice(request.tool_choice, { byFunction: functions, theirs, hostedSources, types, belt: options.belt })
   return {
     tools: visible,
     byFunction,

@@ -294,6 +294,7 @@ describe('a tool choice nothing can satisfy is a 422', () => {
     [{ type: 'mcp', server_label: 'a' }, [{ type: 'mcp', server_label: 'b' }], 'tool_choice.server_label'],
     [{ type: 'web_search_preview' }, [weather], 'tool_choice.type'],
     [{ type: 'shell' }, [weather], 'tool_choice.type'],
+    [{ type: 'datetime' }, [{ type: 'gateway:datetime' }], 'tool_choice.type'],
   ])('%j with %j', (choice, tools, path) => {
     const error = refusal({ input: 'Hello', tools, tool_choice: choice })
     expect(error).toMatchObject({ errorType: 'unprocessable', status: 422, details: { path } })
@@ -308,6 +309,12 @@ describe('a tool choice nothing can satisfy is a 422', () => {
     [{ type: 'web_search_preview' }, [{ type: 'web_search' }]],
     [{ type: 'computer_use' }, [{ type: 'computer' }]],
     [{ type: 'apply_patch' }, [{ type: 'apply_patch' }]],
+    [{ type: 'apply_patch' }, [{ type: 'gateway:apply_patch' }]],
+    [{ type: 'shell' }, [{ type: 'openrouter:shell' }]],
+    [{ type: 'web_search_preview' }, [{ type: 'gateway:web_search' }]],
+    [{ type: 'gateway:web_search' }, [{ type: 'web_search' }]],
+    [{ type: 'image_generation' }, [{ type: 'gateway:image_generation' }]],
+    [{ type: 'allowed_tools', mode: 'required', tools: [{ type: 'web_search_preview' }] }, [{ type: 'openrouter:web_search' }]],
     [{ type: 'mcp', server_label: 's', name: 'n' }, [{ type: 'mcp', server_label: 's' }]],
     [{ type: 'allowed_tools', mode: 'auto', tools: [] }, undefined],
     [{ type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'x' }, weather] }, [weather]],

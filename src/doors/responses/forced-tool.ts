@@ -9,8 +9,17 @@ export interface ImpossibleChoice {
   readonly reason: string
 }
 
-/** Spellings of one tool: the choice may be written in one of them and the tool in another. */
-const FAMILIES: readonly RegExp[] = [/^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/, /^computer(?:_use)?(?:_preview)?$/]
+/**
+ * Spellings of one tool: the choice may be written in one of them and the tool in another. The contract's choices know the vendors' words alone,
+ * also for tools of the gateway.
+ */
+const FAMILIES: readonly RegExp[] = [
+  /^(?:gateway:web_search|web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?)$/,
+  /^computer(?:_use)?(?:_preview)?$/,
+  /^(?:gateway:)?apply_patch$/,
+  /^(?:gateway:)?image_generation$/,
+  /^(?:gateway:)?shell$/,
+]
 
 /**
  * Whether `tool_choice` forces a tool the request does not offer. Tools may also come from namespaces and from items of the input.
@@ -80,6 +89,7 @@ function matches(tool: Tool, wanted: JsonObject): boolean {
 
 /** One word for all spellings of a tool's type. */
 function kindOf(type: string): string {
-  const family = FAMILIES.findIndex((spellings) => spellings.test(type))
-  return family === -1 ? canonicalType(type) : `family ${family}`
+  const canonical = canonicalType(type)
+  const family = FAMILIES.findIndex((spellings) => spellings.test(canonical))
+  return family === -1 ? canonical : `family ${family}`
 }
