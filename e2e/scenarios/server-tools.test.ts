@@ -65,6 +65,17 @@ describe.each([true, false])('the loop (stream: %s)', (streamed) => {
     ])
   })
 
+  it('runs tools that stand in the input, and leaves those of the caller there', async () => {
+    upstream.script(calls(['datetime', {}]), calls(['weather', { city: 'Bern' }]))
+    const input = [
+      { type: 'additional_tools', role: 'developer', tools: [{ type: 'openrouter:datetime' }, weather] },
+      { role: 'user', content: 'hi' },
+    ]
+    expect(types(await ask({ input }, streamed))).toEqual(['openrouter:datetime', 'function_call'])
+    const offered = upstream.requests[0]!.body['tools'] as { function: { name: string } }[]
+    expect(offered.map((tool) => tool.function.name).toSorted()).toEqual(['datetime', 'weather'])
+  })
+
   it('answers in the spelling that was asked', async () => {
     upstream.script(calls(['datetime', {}]), says('Now.'))
     expect(types(await ask({ tools: [{ type: 'openrouter:datetime', parameters: { timezone: 'Asia/Tokyo' } }] }, streamed))).toEqual([

@@ -3,7 +3,7 @@ import type { Target } from '../core/dialect.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { answerDialects, dialects } from '../dialects/index.ts'
-import { readableInput } from './input-tools.ts'
+import { readableInput, withOwnTools } from './input-tools.ts'
 
 function target(name: string, options: object = {}): Target {
   const dialect = dialects.get(name)!
@@ -102,5 +102,21 @@ describe('messages between agents', () => {
   it('stay what they are in the format that knows them', () => {
     const sealed = { type: 'encrypted_content', encrypted_content: 'gAAAA' }
     expect(JSON.parse(sent('openai-responses', said(head, sealed)).body).input[1]).toMatchObject({ type: 'agent_message', content: [head, sealed] })
+  })
+})
+
+describe('tools of the gateway in the input', () => {
+  const tool = { type: 'openrouter:datetime' }
+  const theirs = { type: 'web_search' }
+  const added = (...tools: readonly { readonly type: string }[]) => ({ type: 'additional_tools', role: 'developer', tools })
+  const hello = { type: 'message', role: 'user', content: 'hi' } as const
+  it('are put among the others, and nothing is left of an item that held no more', () => {
+    const request = { input: [added(tool, theirs), hello, added(tool)], tools: [theirs] }
+    expect(withOwnTools(request)).toEqual({ input: [added(theirs), hello], tools: [theirs, tool, tool] })
+    expect(request.input).toHaveLength(3)
+  })
+  it('are looked for without touching a request that has none', () => {
+    const request = { input: [added(theirs), hello] }
+    expect(withOwnTools(request)).toBe(request)
   })
 })

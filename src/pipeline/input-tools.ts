@@ -2,6 +2,7 @@ import type { Dialect, Target } from '../core/dialect.ts'
 import type { InputItem, Tool } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { agentMessageAsUser, isAgentMessage } from './agent-messages.ts'
+import { ownName } from './tool-belt.ts'
 
 interface AdditionalTools {
   readonly type: 'additional_tools'
@@ -28,3 +29,21 @@ export function readableInput(request: ModelRequest, dialect: Dialect, target: T
   if (added.length === 0) return { ...request, input: rest }
   return { ...request, input: rest, tools: [...(request.tools ?? []), ...added] }
 }
+
+/**
+ * The request with tools of the gateway's own that stand in its input put among the others, where they are run: no endpoint knows them.
+ * The same request where there are none.
+ */
+export function withOwnTools(request: ModelRequest): ModelRequest {
+  if (!request.input.some((item) => isAdditional(item) && item.tools.some(isOwn))) return request
+  const own: Tool[] = []
+  const input = request.input.flatMap((item): readonly InputItem[] => {
+    if (!isAdditional(item)) return [item]
+    own.push(...item.tools.filter(isOwn))
+    const others = item.tools.filter((tool) => !isOwn(tool))
+    return others.length === 0 ? [] : [{ ...item, tools: others }]
+  })
+  return { ...request, input, tools: [...(request.tools ?? []), ...own] }
+}
+
+const isOwn = ({ type }: Tool): boolean => ownName(type) !== undefined

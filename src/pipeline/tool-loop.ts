@@ -12,6 +12,7 @@ import type { IdSource } from '../lib/id.ts'
 import { modelNames, type RoutingDefaults } from '../router/plan.ts'
 import { resolveModel } from '../router/variants.ts'
 import type { Limits } from './limits.ts'
+import { withOwnTools } from './input-tools.ts'
 import { askModel } from './tool-ask.ts'
 import { replayHistory } from './tool-history.ts'
 import type { Offer } from './offered-tool.ts'
@@ -61,13 +62,10 @@ export function toolLoopLayer(options: ToolLoopOptions): Layer {
       tools = current
       belt = createToolBelt(current, options.toolSources?.())
     }
-    if (!wantsTools(call.request, belt)) return next(call)
-    return new ToolLoop(
-      { options, belt, limits: { ...DEFAULT_LOOP_LIMITS, ...options.toolLimits?.() }, newId: options.newId },
-      next,
-      call,
-      false,
-    ).run()
+    const request = withOwnTools(call.request)
+    if (!wantsTools(request, belt)) return next(call)
+    const room = { options, belt, limits: { ...DEFAULT_LOOP_LIMITS, ...options.toolLimits?.() }, newId: options.newId }
+    return new ToolLoop(room, next, request === call.request ? call : { ...call, request }, false).run()
   }
 }
 
