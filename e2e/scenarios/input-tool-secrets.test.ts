@@ -14,7 +14,7 @@ it(verifies('G1', 'what a tool that stands in the input proves itself with is ke
     const mcp = {
       type: 'mcp',
       server_label: 'docs',
-      server_url: `https://docs.example/${CANARY}`,
+      server_url: `https://127.0.0.1/${CANARY}`,
       authorization: CANARY,
       headers: { 'x-key': CANARY },
     }

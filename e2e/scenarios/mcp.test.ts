@@ -99,6 +99,15 @@ const readBy = (n: number): { role: string; content: unknown }[] =>
   upstreams.get('openai-chat')!.requests[n]!.body['messages'] as { role: string; content: unknown }[]
 
 describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a model behind %s', (_dialect, voice) => {
+  it('uses a server that stands in the input, of which its endpoint learns nothing', async () => {
+    turns = [calling(['math__add', { a: 2, b: 3 }]), { text: 'Five.' }]
+    const added = { type: 'additional_tools', role: 'developer', tools: [entry('modern', { headers: { 'x-canary': 'canary' } })] }
+    const answer = await ask({ input: [added, user('What is two and three?')] }, { voice })
+    expect(types(answer)).toEqual(['mcp_list_tools', 'mcp_call', 'message'])
+    expect(servers.get('modern')!.requests.length).toBeGreaterThan(0)
+    expect(JSON.stringify(upstreams.get(voice.dialect)!.requests.map(({ body }) => body))).not.toContain('canary')
+  })
+
   it.each([true, false])('sees the tools of a server and uses one (stream: %s)', async (streamed) => {
     turns = [{ reasoning: { text: 'I add.', secret: 'c2VjcmV0' }, ...calling(['math__add', { a: 2, b: 3 }]) }, { text: 'Five.' }]
     const answer = await ask({ tools: [entry()] }, { voice, streamed })

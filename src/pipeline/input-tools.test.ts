@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Target } from '../core/dialect.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { ModelRequest } from '../core/request.ts'
+import type { ToolSource } from '../core/tool-source.ts'
 import { answerDialects, dialects } from '../dialects/index.ts'
 import { readableInput, withOwnTools } from './input-tools.ts'
 
@@ -110,13 +111,15 @@ describe('tools of the gateway in the input', () => {
   const theirs = { type: 'web_search' }
   const added = (...tools: readonly { readonly type: string }[]) => ({ type: 'additional_tools', role: 'developer', tools })
   const hello = { type: 'message', role: 'user', content: 'hi' } as const
+  const server = { type: 'servers' }
+  const belt = { source: (type: string) => (type === server.type ? ({} as ToolSource) : undefined) }
   it('are put among the others, and nothing is left of an item that held no more', () => {
-    const request = { input: [added(tool, theirs), hello, added(tool)], tools: [theirs] }
-    expect(withOwnTools(request)).toEqual({ input: [added(theirs), hello], tools: [theirs, tool, tool] })
+    const request = { input: [added(tool, theirs), hello, added(server)], tools: [theirs] }
+    expect(withOwnTools(request, belt)).toEqual({ input: [added(theirs), hello], tools: [theirs, tool, server] })
     expect(request.input).toHaveLength(3)
   })
   it('are looked for without touching a request that has none', () => {
     const request = { input: [added(theirs), hello] }
-    expect(withOwnTools(request)).toBe(request)
+    expect(withOwnTools(request, belt)).toBe(request)
   })
 })

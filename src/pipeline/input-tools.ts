@@ -2,7 +2,7 @@ import type { Dialect, Target } from '../core/dialect.ts'
 import type { InputItem, Tool } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { agentMessageAsUser, isAgentMessage } from './agent-messages.ts'
-import { ownName } from './tool-belt.ts'
+import { ownName, type ToolBelt } from './tool-belt.ts'
 
 interface AdditionalTools {
   readonly type: 'additional_tools'
@@ -31,10 +31,11 @@ export function readableInput(request: ModelRequest, dialect: Dialect, target: T
 }
 
 /**
- * The request with tools of the gateway's own that stand in its input put among the others, where they are run: no endpoint knows them.
- * The same request where there are none.
+ * The request with tools of its input that only the gateway can run, or whose servers are no endpoint's business, put among the others. The same
+ * request where there are none.
  */
-export function withOwnTools(request: ModelRequest): ModelRequest {
+export function withOwnTools(request: ModelRequest, { source }: Pick<ToolBelt, 'source'>): ModelRequest {
+  const isOwn = ({ type }: Tool): boolean => ownName(type) !== undefined || source(type) !== undefined
   if (!request.input.some((item) => isAdditional(item) && item.tools.some(isOwn))) return request
   const own: Tool[] = []
   const input = request.input.flatMap((item): readonly InputItem[] => {
@@ -45,5 +46,3 @@ export function withOwnTools(request: ModelRequest): ModelRequest {
   })
   return { ...request, input, tools: [...(request.tools ?? []), ...own] }
 }
-
-const isOwn = ({ type }: Tool): boolean => ownName(type) !== undefined

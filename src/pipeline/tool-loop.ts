@@ -62,7 +62,7 @@ export function toolLoopLayer(options: ToolLoopOptions): Layer {
       tools = current
       belt = createToolBelt(current, options.toolSources?.())
     }
-    const request = withOwnTools(call.request)
+    const request = withOwnTools(call.request, belt)
     if (!wantsTools(request, belt)) return next(call)
     const room = { options, belt, limits: { ...DEFAULT_LOOP_LIMITS, ...options.toolLimits?.() }, newId: options.newId }
     return new ToolLoop(room, next, request === call.request ? call : { ...call, request }, false).run()
