@@ -76,6 +76,20 @@ describe.each([true, false])('the loop (stream: %s)', (streamed) => {
     expect(offered.map((tool) => tool.function.name).toSorted()).toEqual(['datetime', 'weather'])
   })
 
+  it('names a tool that it refuses where it stands', async () => {
+    const refused = async (body: Json): Promise<unknown> => {
+      const response = await gateway.respond({ model: 'acme/small', stream: streamed, ...body })
+      expect(response.status).toBe(400)
+      const { error } = (await response.json()) as { error: { message: string; metadata: { path: string } } }
+      expect(error.message).toContain(error.metadata.path)
+      return error.metadata.path
+    }
+    const added = { type: 'additional_tools', role: 'developer', tools: [weather, { type: 'gateway:sing' }] }
+    const input = [{ role: 'user', content: 'hi' }, added]
+    expect(await refused({ input: 'hi', tools: [{ type: 'gateway:sing' }] })).toBe('tools[0].type')
+    expect(await refused({ input, tools: [datetime] })).toBe('input[1].tools[1].type')
+  })
+
   it('answers in the spelling that was asked', async () => {
     upstream.script(calls(['datetime', {}]), says('Now.'))
     expect(types(await ask({ tools: [{ type: 'openrouter:datetime', parameters: { timezone: 'Asia/Tokyo' } }] }, streamed))).toEqual([

@@ -1,4 +1,5 @@
 import type { Dialect, Target } from '../core/dialect.ts'
+import { GatewayError, isGatewayError } from '../core/error.ts'
 import type { InputItem, Tool } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { agentMessageAsUser, isAgentMessage } from './agent-messages.ts'
@@ -30,19 +31,42 @@ export function readableInput(request: ModelRequest, dialect: Dialect, target: T
   return { ...request, input: rest, tools: [...(request.tools ?? []), ...added] }
 }
 
+type Runs = Pick<ToolBelt, 'source'>
+
+const isOwn = ({ type }: Tool, { source }: Runs): boolean => ownName(type) !== undefined || source(type) !== undefined
+
 /**
  * The request with tools of its input that only the gateway can run, or whose servers are no endpoint's business, put among the others. The same
  * request where there are none.
  */
-export function withOwnTools(request: ModelRequest, { source }: Pick<ToolBelt, 'source'>): ModelRequest {
-  const isOwn = ({ type }: Tool): boolean => ownName(type) !== undefined || source(type) !== undefined
-  if (!request.input.some((item) => isAdditional(item) && item.tools.some(isOwn))) return request
+export function withOwnTools(request: ModelRequest, belt: Runs): ModelRequest {
+  if (!request.input.some((item) => isAdditional(item) && item.tools.some((tool) => isOwn(tool, belt)))) return request
   const own: Tool[] = []
   const input = request.input.flatMap((item): readonly InputItem[] => {
     if (!isAdditional(item)) return [item]
-    own.push(...item.tools.filter(isOwn))
-    const others = item.tools.filter((tool) => !isOwn(tool))
+    own.push(...item.tools.filter((tool) => isOwn(tool, belt)))
+    const others = item.tools.filter((tool) => !isOwn(tool, belt))
     return others.length === 0 ? [] : [{ ...item, tools: others }]
   })
   return { ...request, input, tools: [...(request.tools ?? []), ...own] }
+}
+
+/** What went wrong with a tool that `withOwnTools` has moved, in the words of the request as it came. Anything else as it is. */
+export function toldInPlace(error: unknown, { tools = [], input }: ModelRequest, belt: Runs): unknown {
+  const path = isGatewayError(error) ? error.details.path : undefined
+  const [moved, index] = /^tools\[(\d+)\]/.exec(path ?? '') ?? []
+  const place = index === undefined ? undefined : placesOf(input, belt)[Number(index) - tools.length]
+  if (moved === undefined || place === undefined || !isGatewayError(error)) return error
+  const told = `${place}${path!.slice(moved.length)}`
+  return new GatewayError(
+    error.errorType,
+    error.message.replace(path!, () => told),
+    { ...error.details, path: told },
+  )
+}
+
+function placesOf(input: readonly InputItem[], belt: Runs): readonly string[] {
+  return input.flatMap((item, at) =>
+    isAdditional(item) ? item.tools.flatMap((tool, n) => (isOwn(tool, belt) ? [`input[${at}].tools[${n}]`] : [])) : [],
+  )
 }

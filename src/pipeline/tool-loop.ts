@@ -12,7 +12,7 @@ import type { IdSource } from '../lib/id.ts'
 import { modelNames, type RoutingDefaults } from '../router/plan.ts'
 import { resolveModel } from '../router/variants.ts'
 import type { Limits } from './limits.ts'
-import { withOwnTools } from './input-tools.ts'
+import { toldInPlace, withOwnTools } from './input-tools.ts'
 import { askModel } from './tool-ask.ts'
 import { replayHistory } from './tool-history.ts'
 import type { Offer } from './offered-tool.ts'
@@ -65,7 +65,17 @@ export function toolLoopLayer(options: ToolLoopOptions): Layer {
     const request = withOwnTools(call.request, belt)
     if (!wantsTools(request, belt)) return next(call)
     const room = { options, belt, limits: { ...DEFAULT_LOOP_LIMITS, ...options.toolLimits?.() }, newId: options.newId }
-    return new ToolLoop(room, next, request === call.request ? call : { ...call, request }, false).run()
+    if (request === call.request) return new ToolLoop(room, next, call, false).run()
+    return inPlace(new ToolLoop(room, next, { ...call, request }, false).run(), call.request, belt)
+  }
+}
+
+/** An answer whose request had tools in its input: faults of these are told where they stand. */
+async function* inPlace(answer: ReturnType<Handler>, asked: ModelRequest, belt: ToolBelt): ReturnType<Handler> {
+  try {
+    yield* answer
+  } catch (error) {
+    throw toldInPlace(error, asked, belt)
   }
 }
 
