@@ -10,6 +10,7 @@ import { createLookUp, forgetPrepared, prepareOnce } from './prepared.ts'
 import { toDeliveryRecord } from './record.ts'
 import type { BatchReport, BatchVerdict, RecordResult } from './batch-report.ts'
 import { sendBatch } from './send-batch.ts'
+import { settlePatiently } from './settle-patiently.ts'
 import type { DeliveryWorkerOptions } from './worker-options.ts'
 
 const REPORT_EVERY_MS = 5_000
@@ -28,7 +29,7 @@ export class BatchProcessor {
     this.#signal = signal
   }
 
-  /** Rejects when the outbox fails; the leases then end by themselves and the batch is sent again. */
+  /** Rejects when the outbox fails for good; the leases then end by themselves and the batch is sent again. */
   async process(lane: Lane, ready: ReadyDestination, leased: readonly LeasedDelivery[]): Promise<void> {
     const started = this.#options.clock.now()
     const { settlements, records, deliveries } = this.#build(ready, leased, started)
@@ -49,7 +50,8 @@ export class BatchProcessor {
     }
     const delivered = settlements.filter((each) => each.state === 'delivered').length
     const rejected = report?.rejected ?? 0
-    await this.#options.outbox.settle(this.#options.owner, settlements, { delivered: Math.max(0, delivered - rejected), rejected })
+    const counts = { delivered: Math.max(0, delivered - rejected), rejected }
+    await settlePatiently({ ...this.#options, signal: this.#signal }, lane, settlements, counts)
     this.#tell(lane, ready, report, settlements, now - started)
     await this.#reportHealth(lane, now)
   }

@@ -735,18 +735,34 @@ describe('shutdown', () => {
     expect((await outbox.status('a')).health).not.toHaveProperty('lastError')
   })
 
-  it('survives a store that fails for a while', async () => {
+  it('does not wait at its end for a store that is away', async () => {
+    start({ outbox: { ...outbox, settle: async () => Promise.reject(new Error('disk is full')) } })
+    await enter(2)
+    await until(() => events.some((event) => event.kind === 'problem'))
+    const stopping = performance.now()
+    await worker?.stop(50)
+    expect(performance.now() - stopping).toBeLessThan(1_000)
+  })
+})
+
+describe('a store that is away', () => {
+  it('is told what was sent as soon as it is back: nothing goes out again, though its lease has ended', async () => {
     const settle = outbox.settle.bind(outbox)
     let failing = true
     start({
       outbox: { ...outbox, settle: async (...args) => (failing ? Promise.reject(new Error('disk is full')) : settle(...args)) },
       tuning: { pollMs: 20, leaseMs: 100 },
     })
-    await enter(2)
+    const ids = await enter(2)
     await until(() => events.some((event) => event.kind === 'problem'))
+    await new Promise((resolve) => setTimeout(resolve, 300))
     failing = false
     await until(drained())
-    expect(new Set(acceptedIds()).size).toBe(2)
+    expect(receiver.requests.flatMap(idsOf)).toEqual(ids)
+    expect(await outbox.status('a')).toMatchObject({ delivered: 2, dead: 0 })
+    // Its queue goes on.
+    await enter(1, ['a'], { from: 10 })
+    await until(drained())
   })
 })
 
