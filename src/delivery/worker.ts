@@ -231,14 +231,23 @@ class Engine implements DeliveryWorker {
     return !isProven(lane) && (batches >= Math.max(1, concurrency * UNPROVEN_SHARE) || bytes >= memoryBytes * UNPROVEN_SHARE)
   }
 
-  async #lease(lane: Lane, { type }: ReadyDestination, now: number): Promise<readonly LeasedDelivery[]> {
-    return this.#options.outbox.lease(lane.id, {
-      owner: this.#options.owner,
+  /** What was read while the destination changed may hold words it must not see any more, or belong to another address: all of it goes back. */
+  async #lease(lane: Lane, { type, record }: ReadyDestination, now: number): Promise<readonly LeasedDelivery[]> {
+    const { outbox, owner, destination } = this.#options
+    const leased = await outbox.lease(lane.id, {
+      owner,
       records: type.limits.records,
       bytes: lane.expansion.leaseBytes(type.limits.bytes),
       now,
       leaseMs: this.#tuning.leaseMs,
     })
+    const current = destination(lane.id)
+    if (current?.revision === record.revision && !isAtRest(current)) return leased
+    await outbox.settle(
+      owner,
+      leased.map(({ id }) => ({ id, state: 'released' })),
+    )
+    return []
   }
 
   #launch(lane: Lane, ready: ReadyDestination, leased: readonly LeasedDelivery[]): void {
