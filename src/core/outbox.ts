@@ -220,6 +220,13 @@ export interface Outbox {
   purge(destinationId: string, ids?: readonly string[]): Promise<number>
 }
 
+/** Deliveries of one destination that nobody tried before they became dead letters. */
+export interface GivenUp {
+  readonly destinationId: string
+  readonly type: string
+  readonly deliveries: number
+}
+
 /** An outbox in a database, which needs cleaning now and then. */
 export interface DurableOutbox extends Outbox {
   /**
@@ -227,9 +234,9 @@ export interface DurableOutbox extends Outbox {
    * race left behind, dead letters older than `deadLetterMs` (default 30 days; `Infinity`: none), data keys without content. Looks at about
    * `limit` rows; returns how many it deleted. Makes due what a clock that was set back since has put far ahead, and
    * lets leases that end so far ahead end soon, unless their holder renews them. What has waited for longer than any type takes becomes a dead
-   * letter (`expired`), though nobody sends it.
+   * letter (`expired`), though nobody sends it; `onExpired` is told of these.
    */
-  sweep(limit: number, deadLetterMs?: number): Promise<number>
+  sweep(limit: number, deadLetterMs?: number, onExpired?: (expired: GivenUp) => void): Promise<number>
   /** Who holds leases, ended ones included. Reads the whole queue: for the start of a process. */
   owners(): Promise<readonly string[]>
 }

@@ -1,4 +1,4 @@
-import type { Outbox } from '../core/outbox.ts'
+import type { DestinationRecord, Outbox } from '../core/outbox.ts'
 import type { DeliveryWorkerOptions } from './worker-options.ts'
 
 /** Of one destination's queue. */
@@ -7,14 +7,14 @@ export const QUEUE_BOUNDS = { records: 1_000_000, bytes: 1_000_000_000 }
 /** Keeps queues within bounds where this process sends nothing: those who would send, and trim, may not be there. One that fails holds up no other. */
 export async function trimQueues(
   outbox: Pick<Outbox, 'trim'>,
-  destinationIds: readonly string[],
+  destinations: readonly Pick<DestinationRecord, 'id' | 'type'>[],
   onEvent: NonNullable<DeliveryWorkerOptions['onEvent']>,
   bounds: typeof QUEUE_BOUNDS = QUEUE_BOUNDS,
 ): Promise<void> {
-  for (const destinationId of destinationIds) {
+  for (const { id: destinationId, type } of destinations) {
     try {
       const { bodies, deliveries } = await outbox.trim(destinationId, bounds)
-      if (bodies > 0 || deliveries > 0) onEvent({ kind: 'trimmed', destinationId, bodies, deliveries })
+      if (bodies > 0 || deliveries > 0) onEvent({ kind: 'trimmed', destinationId, type, bodies, deliveries })
     } catch (error) {
       onEvent({ kind: 'problem', destinationId, message: error instanceof Error ? error.message : String(error) })
     }

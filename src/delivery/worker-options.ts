@@ -1,5 +1,5 @@
 import type { Destination } from '../core/destination.ts'
-import type { DestinationRecord, Outbox } from '../core/outbox.ts'
+import type { DestinationRecord, GivenUp, Outbox } from '../core/outbox.ts'
 import type { BackoffOptions } from '../lib/backoff.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { BreakerOptions } from './breaker.ts'
@@ -19,7 +19,10 @@ export type DeliveryEvent =
       readonly message?: string
       readonly durationMs: number
     }
-  | { readonly kind: 'trimmed'; readonly destinationId: string; readonly bodies: number; readonly deliveries: number }
+  /** The queue was full: dropped were what was said in so many, and so many as a whole. */
+  | ({ readonly kind: 'trimmed'; readonly bodies: number } & GivenUp)
+  /** Waited for longer than any type takes, with nobody who sends. */
+  | ({ readonly kind: 'expired' } & GivenUp)
   | { readonly kind: 'problem'; readonly destinationId?: string; readonly message: string }
 
 export interface DeliveryWorkerOptions {

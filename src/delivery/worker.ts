@@ -198,7 +198,7 @@ class Engine implements DeliveryWorker {
   async #serve(lane: Lane, work: DueWork, now: number): Promise<number | undefined> {
     const record = this.#options.destination(lane.id)
     if (record === undefined) return undefined
-    this.#trim(lane, now)
+    this.#trim(lane, record, now)
     if (isAtRest(record)) return undefined
     this.#refresh(lane, record, now)
     const ready = lane.ready
@@ -270,13 +270,13 @@ class Engine implements DeliveryWorker {
   }
 
   /** Beside everything else: what one destination left behind may take seconds to drop, and holds up no other. */
-  #trim(lane: Lane, now: number): void {
+  #trim(lane: Lane, { type }: DestinationRecord, now: number): void {
     if (lane.isTrimming || now - lane.lastTrimAt < this.#tuning.trimEveryMs) return
     lane.lastTrimAt = now
     lane.isTrimming = true
     const trim = this.#guard(lane.id, async () => {
       const { bodies, deliveries } = await this.#options.outbox.trim(lane.id, { records: this.#tuning.queueRecords, bytes: this.#tuning.queueBytes })
-      if (bodies > 0 || deliveries > 0) this.#options.onEvent?.({ kind: 'trimmed', destinationId: lane.id, bodies, deliveries })
+      if (bodies > 0 || deliveries > 0) this.#options.onEvent?.({ kind: 'trimmed', destinationId: lane.id, type, bodies, deliveries })
     }).then(() => {
       lane.isTrimming = false
       this.#asides.delete(trim)

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import { DESTINATION_DEFAULTS } from '../core/destination.ts'
+import type { GivenUp } from '../core/outbox.ts'
 import type { Clock } from '../lib/clock.ts'
 import { nextTurn } from '../lib/next-turn.ts'
 import { CONTENT_KEY_LIFETIME_MS } from './content-keys.ts'
@@ -17,6 +18,7 @@ const LONGEST_WAIT_MS = DESTINATION_DEFAULTS.maxAgeMs
 const TOO_OLD = `older than ${LONGEST_WAIT_MS / 3_600_000} hours`
 
 type Trx = Transaction<Tables>
+type OnExpired = (expired: GivenUp) => void
 
 /** See `DurableOutbox.sweep`. Contents are looked through a piece at a time, going on where the last call stopped. */
 export function createSweep(database: Database, clock: Clock) {
@@ -31,23 +33,32 @@ export function createSweep(database: Database, clock: Clock) {
     return rows.length
   }
 
-  /** In steps, as each holds the write lock. What a clock was wrong about is put right before ages are looked at. */
-  const bringUpToDate = async (id: string, limit: number): Promise<void> => {
-    for (const step of [retryFarAhead, shortenLeases, expireWaiting]) {
-      while ((await inTransaction(db, (trx) => step(trx, engine, id, clock.now(), limit))) === limit) await nextTurn()
+  /** A piece of work until there is none of it left, in steps, as each holds the write lock. Returns how many rows it changed. */
+  const allOf = async (step: typeof expireWaiting, id: string, limit: number): Promise<number> => {
+    for (let changed = 0; ; await nextTurn()) {
+      const last = await inTransaction(db, (trx) => step(trx, engine, id, clock.now(), limit))
+      changed += last
+      if (last !== limit) return changed
     }
   }
 
-  const sweepDeliveries = async (limit: number, deadLetterMs: number): Promise<number> => {
+  /** What a clock was wrong about is put right before ages are looked at. Returns how many were too old. */
+  const bringUpToDate = async (id: string, limit: number): Promise<number> => {
+    await allOf(retryFarAhead, id, limit)
+    await allOf(shortenLeases, id, limit)
+    return allOf(expireWaiting, id, limit)
+  }
+
+  const sweepDeliveries = async (limit: number, deadLetterMs: number, onExpired: OnExpired): Promise<number> => {
     const queued = await destinationsInQueue(database)
     if (queued.length === 0) return 0
     const existing = await db
       .selectFrom('destinations')
-      .select('id')
+      .select(['id', 'type'])
       .where('id', 'in', textList(engine, queued))
       .where('deleted_at', 'is', null)
       .execute()
-    const alive = new Set(existing.map(({ id }) => id))
+    const alive = new Map(existing.map(({ id, type }) => [id, type]))
     let swept = 0
     for (const id of queued) {
       swept += await inTransaction(db, async (trx) => {
@@ -61,7 +72,10 @@ export function createSweep(database: Database, clock: Clock) {
           await (alive.has(id) ? all.where('died_at', '<', clock.now() - Math.min(deadLetterMs, clock.now())) : all).execute(),
         )
       })
-      if (alive.has(id)) await bringUpToDate(id, limit)
+      const type = alive.get(id)
+      if (type === undefined) continue
+      const deliveries = await bringUpToDate(id, limit)
+      if (deliveries > 0) onExpired({ destinationId: id, type, deliveries })
     }
     return swept
   }
@@ -86,8 +100,8 @@ export function createSweep(database: Database, clock: Clock) {
       return Number(numAffectedRows)
     })
 
-  return async (limit: number, deadLetterMs = DEAD_LETTER_MS): Promise<number> =>
-    (await sweepDeliveries(limit, deadLetterMs)) + (await sweepContents(limit)) + (await sweepKeys())
+  return async (limit: number, deadLetterMs = DEAD_LETTER_MS, onExpired: OnExpired = () => undefined): Promise<number> =>
+    (await sweepDeliveries(limit, deadLetterMs, onExpired)) + (await sweepContents(limit)) + (await sweepKeys())
 }
 
 /**

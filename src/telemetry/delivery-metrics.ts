@@ -7,6 +7,8 @@ export interface DeliveryMetrics {
     readonly counts: { readonly delivered: number; readonly retry: number; readonly dead: number }
     readonly rejected: number
   }): void
+  /** What became dead letters without a try: it waited too long, or its queue was full. */
+  givenUp(letters: { readonly type: string; readonly deliveries: number }): void
   /** What waits, by type; what is not named waits for nothing. */
   queues(queues: readonly { readonly type: string; readonly queued: number; readonly oldestAt: number | undefined }[], now: number): void
 }
@@ -36,6 +38,9 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
     batch: ({ type, counts, rejected }) => {
       const outcomes = { delivered: Math.max(0, counts.delivered - rejected), rejected, retried: counts.retry, dead: counts.dead }
       for (const [outcome, count] of Object.entries(outcomes)) if (count > 0) total.inc({ type, outcome }, count)
+    },
+    givenUp: ({ type, deliveries }) => {
+      if (deliveries > 0) total.inc({ type, outcome: 'dead' }, deliveries)
     },
     queues: (queues, now) => {
       depth.reset()

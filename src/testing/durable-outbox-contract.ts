@@ -99,13 +99,16 @@ export function describeDurableOutboxContract(name: string, open: (clock: Clock)
       await outbox.record(['gen-1', 'gen-2', 'gen-3'].map((id) => sampleEntry(id, ['d1'])))
       clock.advance(6 * DAY_MS)
       await outbox.record([sampleEntry('gen-4', ['d1'])])
-      expect(await outbox.sweep(2)).toBe(0)
+      const told: unknown[] = []
+      expect(await outbox.sweep(2, undefined, (expired) => told.push(expired))).toBe(0)
+      expect(told).toEqual([])
       expect(await outbox.status('d1')).toMatchObject({ queued: 4, dead: 0 })
       clock.advance(1.5 * DAY_MS)
       // On its way: whoever sends it judges it.
       const [held] = await lease('d1', outbox, OWNER, 1)
       // Each of its steps takes one.
-      expect(await outbox.sweep(1)).toBe(0)
+      expect(await outbox.sweep(1, undefined, (expired) => told.push(expired))).toBe(0)
+      expect(told).toEqual([{ destinationId: 'd1', type: 'webhook', deliveries: 2 }])
       expect(await outbox.status('d1')).toMatchObject({ queued: 2, dead: 2 })
       const { letters } = await outbox.deadLetters('d1', { offset: 0, limit: 10 })
       expect(letters.map(({ generationId, reason, error, attempts }) => [generationId, reason, error, attempts])).toEqual([

@@ -92,8 +92,10 @@ export function createDeliveryHost(options: DeliveryHostOptions): DeliveryHost {
       } else if (message.kind === 'retention') options.retention?.finished(message.report)
       else if (message.kind === 'queues') metrics.queues(message.queues, clock.now())
       else {
-        if (message.event.kind === 'batch') metrics.batch(message.event)
-        log(message.event)
+        const { event } = message
+        if (event.kind === 'batch') metrics.batch(event)
+        if (event.kind === 'trimmed' || event.kind === 'expired') metrics.givenUp(event)
+        log(event)
       }
     },
     onDeath: (error, waitMs) => {

@@ -51,12 +51,14 @@ describe('the log of deliveries', () => {
     expect(lines).toEqual([{ destination: 'd', type: 'webhook', status: 404, dead: 3, msg: 'deliveries were given up' }])
   })
 
-  it('has lines for queues that were full and for problems', () => {
+  it('has lines for queues that were full, for what waited too long and for problems', () => {
     const { lines, tell } = stage()
-    tell({ kind: 'trimmed', destinationId: 'd', bodies: 2, deliveries: 1 })
+    tell({ kind: 'trimmed', destinationId: 'd', type: 'webhook', bodies: 2, deliveries: 1 })
+    tell({ kind: 'expired', destinationId: 'd', type: 'webhook', deliveries: 4 })
     tell({ kind: 'problem', destinationId: 'd', message: 'cannot be read' })
     expect(lines).toEqual([
       { destination: 'd', bodies: 2, deliveries: 1, msg: 'a queue was full' },
+      { destination: 'd', type: 'webhook', dead: 4, msg: 'deliveries waited too long and were given up' },
       { destination: 'd', error: 'cannot be read', msg: 'delivery' },
     ])
   })

@@ -20,6 +20,12 @@ export function createDeliveryLog(logger: Logger, clock: Clock): (event: Deliver
         return tellOfBatch(event, complain)
       case 'trimmed':
         return complain(`${destination} trimmed`, { destination, bodies: event.bodies, deliveries: event.deliveries }, 'a queue was full')
+      case 'expired':
+        return complain(
+          `${destination} expired`,
+          { destination, type: event.type, dead: event.deliveries },
+          'deliveries waited too long and were given up',
+        )
       case 'problem':
         return complain(`${destination} ${event.message}`, { destination, error: event.message }, 'delivery')
       default:

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { createDestinationSnapshot, type DestinationSnapshot } from '../accounts/destination-snapshot.ts'
 import { createEncryption } from '../accounts/encryption.ts'
 import { proxiesOf } from '../config/proxies.ts'
-import type { DestinationPatch, DestinationRecord, DurableOutbox, StoredDestination } from '../core/outbox.ts'
+import type { DestinationPatch, DestinationRecord, DurableOutbox, GivenUp, StoredDestination } from '../core/outbox.ts'
 import type { Store } from '../core/store.ts'
 import { createConnectionTests, type ConnectionTests } from '../delivery/connection-tests.ts'
 import { releaseGone } from '../delivery/gone-leases.ts'
@@ -100,18 +100,15 @@ class DeliveryThread {
   }
 
   async #sweep(): Promise<void> {
-    await this.#outbox.sweep(SWEEP_ROWS, this.#settings.retention.deadLettersMs).catch(this.#complain)
+    const onExpired = (expired: GivenUp): void => this.#tell({ kind: 'expired', ...expired })
+    await this.#outbox.sweep(SWEEP_ROWS, this.#settings.retention.deadLettersMs, onExpired).catch(this.#complain)
     // Who sends keeps the queues within bounds. Where nobody does, for as long as the workers are away, those who fill them have to.
     if (!this.#data.sends) await this.#trim().catch(this.#complain)
   }
 
   async #trim(): Promise<void> {
     const { destinations } = await this.#store.destinations.list({})
-    await trimQueues(
-      this.#outbox,
-      destinations.map(({ id }) => id),
-      (event) => this.#tell(event),
-    )
+    await trimQueues(this.#outbox, destinations, (event) => this.#tell(event))
   }
 
   #createEngine(): DeliveryWorker {
