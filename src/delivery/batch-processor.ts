@@ -6,6 +6,7 @@ import { destinationContext } from './destination-context.ts'
 import type { DoubtfulAnswers } from './doubtful-answers.ts'
 import type { Lane, ReadyDestination } from './lane.ts'
 import { unanswered, type Unanswered } from './exchange.ts'
+import { LeaseKeeper } from './lease-keeper.ts'
 import { createLookUp, forgetPrepared, prepareOnce } from './prepared.ts'
 import { toDeliveryRecord } from './record.ts'
 import type { BatchReport, BatchVerdict, RecordResult } from './batch-report.ts'
@@ -31,9 +32,19 @@ export class BatchProcessor {
 
   /** Rejects when the outbox fails for good; the leases then end by themselves and the batch is sent again. */
   async process(lane: Lane, ready: ReadyDestination, leased: readonly LeasedDelivery[]): Promise<void> {
+    const ids = leased.map(({ id }) => id)
+    const lease = new LeaseKeeper({ ...this.#options, leaseMs: this.#leaseMs }, lane, ids)
+    try {
+      await this.#processLeased(lane, ready, leased, lease)
+    } finally {
+      lease.end()
+    }
+  }
+
+  async #processLeased(lane: Lane, ready: ReadyDestination, leased: readonly LeasedDelivery[], lease: LeaseKeeper): Promise<void> {
     const started = this.#options.clock.now()
     const { settlements, records, deliveries } = this.#build(ready, leased, started)
-    const report = deliveries.length === 0 ? undefined : await this.#send(lane, ready, records, deliveries)
+    const report = deliveries.length === 0 ? undefined : await this.#send(ready, records, deliveries, lease)
     const now = this.#options.clock.now()
     if (report !== undefined) {
       const eventBytes = deliveries.reduce((sum, each) => sum + each.bytes, 0)
@@ -51,7 +62,7 @@ export class BatchProcessor {
     const delivered = settlements.filter((each) => each.state === 'delivered').length
     const rejected = report?.rejected ?? 0
     const counts = { delivered: Math.max(0, delivered - rejected), rejected }
-    await settlePatiently({ ...this.#options, signal: this.#signal }, lane, settlements, counts)
+    await settlePatiently({ ...this.#options, signal: this.#signal }, lane.id, settlements, counts)
     this.#tell(lane, ready, report, settlements, now - started)
     await this.#reportHealth(lane, now)
   }
@@ -87,28 +98,17 @@ export class BatchProcessor {
     return { settlements, records, deliveries }
   }
 
-  /** Sends while the lease is renewed: between requests, and by the clock during one that outlasts it. */
-  async #send(lane: Lane, ready: ReadyDestination, records: readonly DeliveryRecord[], deliveries: readonly LeasedDelivery[]): Promise<BatchReport> {
-    const keepLease = this.#leaseKeeper(lane, deliveries)
-    const timer = setInterval(() => void keepLease(), this.#leaseMs / 3)
-    try {
-      return await this.#sendLeased(ready, records, deliveries, keepLease)
-    } finally {
-      clearInterval(timer)
-    }
-  }
-
-  async #sendLeased(
+  async #send(
     ready: ReadyDestination,
     records: readonly DeliveryRecord[],
     deliveries: readonly LeasedDelivery[],
-    beforeRequest: () => Promise<void>,
+    lease: LeaseKeeper,
   ): Promise<BatchReport> {
     const { type, settings, record } = ready
     const { clock, transport } = this.#options
     const attempt = Math.max(...deliveries.map((each) => each.attempts))
     const base = destinationContext(record, this.#options, { now: clock.now() + ready.clockOffsetMs, attempt })
-    const signal = this.#signalOf(ready)
+    const signal = AbortSignal.any([this.#signalOf(ready), lease.lost])
     let prepared: unknown
     try {
       prepared = await this.#prepare(ready, base)
@@ -126,7 +126,7 @@ export class BatchProcessor {
       transport,
       signal,
       now: () => clock.now(),
-      beforeRequest,
+      beforeRequest: () => lease.renew(),
     })
   }
 
@@ -140,30 +140,6 @@ export class BatchProcessor {
     if (type.prepare === undefined) return undefined
     const send = createLookUp(type, settings, this.#options.transport, this.#signalOf(ready))
     return prepareOnce(ready, async () => type.prepare?.(settings, context, send))
-  }
-
-  /** Renews the lease of a batch that takes long (halving, polling), so that no other process sends it too. */
-  #leaseKeeper(lane: Lane, deliveries: readonly LeasedDelivery[]): () => Promise<void> {
-    const { outbox, owner, clock } = this.#options
-    const leaseMs = this.#leaseMs
-    let until = clock.now() + leaseMs
-    return async () => {
-      const now = clock.now()
-      const left = until - now
-      // More than a whole lease: the clock was set back, and nobody else takes that end for one.
-      if (left > leaseMs * 0.75 && left <= leaseMs) return
-      until = now + leaseMs
-      try {
-        await outbox.extend(
-          owner,
-          deliveries.map((each) => each.id),
-          until,
-        )
-      } catch (error) {
-        // A store that fails for a moment is no fault of the destination: at worst the batch is sent twice.
-        this.#options.onEvent?.({ kind: 'problem', destinationId: lane.id, message: error instanceof Error ? error.message : String(error) })
-      }
-    }
   }
 
   /** An answer to a configuration that has changed since says nothing about the new one, which is tried at once. */

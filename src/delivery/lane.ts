@@ -12,8 +12,8 @@ export interface Lane {
   readonly breaker: Breaker
   readonly expansion: Expansion
   inFlight: number
-  /** Batches whose fate the store could not be told yet. */
-  unsettled: number
+  /** Batches whose lease could not be renewed: they are on their way, and may look due. */
+  loose: number
   /** When a batch last started: the scheduler serves those who waited longest first. */
   lastStartAt: number
   lastTrimAt: number
@@ -56,7 +56,7 @@ export function createLane(id: string, options: BreakerOptions): Lane {
     breaker: createBreaker(options),
     expansion: createExpansion(),
     inFlight: 0,
-    unsettled: 0,
+    loose: 0,
     lastStartAt: 0,
     lastTrimAt: 0,
     isTrimming: false,

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Destination, OutgoingRequest } from '../core/destination.ts'
 import type { DestinationRecord, Outbox } from '../core/outbox.ts'
+import { sleep } from '../lib/sleep.ts'
 import { createMemoryOutbox, type MemoryOutbox } from '../testing/memory-outbox.ts'
 import { minimalGeneration } from '../testing/sample-generations.ts'
 import { createDeliveryWorker, type DeliveryWorker } from './worker.ts'
@@ -38,17 +39,27 @@ const BEFORE: DestinationRecord = {
 let worker: DeliveryWorker | undefined
 afterEach(() => worker?.stop(50))
 
-/** One delivery waits; `whileLeased` happens after its row was read and before the worker has it. */
-async function stage(whileLeased: (outbox: MemoryOutbox) => DestinationRecord | undefined, changes: Partial<Outbox> = {}) {
+interface Stage {
+  readonly records?: number
+  readonly type?: Partial<Destination<{ readonly url: string }>>
+  /** Happens after the first rows were read and before the worker has them; returns what becomes of the destination. */
+  readonly whileLeased?: () => DestinationRecord | undefined
+  readonly store?: (outbox: MemoryOutbox) => Partial<Outbox>
+  readonly answersAfterMs?: number
+  readonly leaseMs?: number
+}
+
+/** Deliveries wait, of which each names its generation and holds a text. */
+async function stage({ records = 1, type = {}, whileLeased, store, answersAfterMs = 0, leaseMs = 30_000 }: Stage) {
   const outbox = createMemoryOutbox()
-  await outbox.record([
-    {
-      generation: { ...minimalGeneration().generation, id: 'gen-1', endedAt: Date.now() },
+  await outbox.record(
+    Array.from({ length: records }, (_, i) => ({
+      generation: { ...minimalGeneration().generation, id: `gen-${i}`, endedAt: Date.now() },
       content: JSON.stringify({ instructions: 'words', input: [], output: [] }),
       deliveries: [{ destinationId: 'a', withContent: true }],
       bytes: 500,
-    },
-  ])
+    })),
+  )
   let record: DestinationRecord | undefined = BEFORE
   let leases = 0
   const sent: OutgoingRequest[] = []
@@ -57,22 +68,23 @@ async function stage(whileLeased: (outbox: MemoryOutbox) => DestinationRecord | 
       ...outbox,
       lease: async (...args) => {
         const leased = await outbox.lease(...args)
-        if (leases++ === 0) record = whileLeased(outbox)
+        if (leases++ === 0 && whileLeased !== undefined) record = whileLeased()
         return leased
       },
-      ...changes,
+      ...store?.(outbox),
     },
-    types: new Map([[plain.type, plain as Destination]]),
+    types: new Map([[plain.type, { ...plain, ...type } as Destination]]),
     destination: () => record,
-    transport: async (request) => {
+    transport: async (request, _limitMs, signal) => {
       sent.push(request)
+      await sleep(answersAfterMs, signal)
       return { status: 200, headers: {}, body: Buffer.alloc(0) }
     },
     clock: { now: () => Date.now(), monotonic: () => performance.now() },
     random: () => 0.5,
     owner: 'test',
     service: { name: 's', version: '1' },
-    tuning: { pollMs: 20 },
+    tuning: { pollMs: 20, leaseMs },
   })
   worker.start()
   return { sent, change: (next: DestinationRecord) => (record = next), queued: async () => (await outbox.status('a')).queued }
@@ -80,13 +92,13 @@ async function stage(whileLeased: (outbox: MemoryOutbox) => DestinationRecord | 
 
 describe('what was read from the queue while its destination changed', () => {
   it('goes without words where it has become private', async () => {
-    const { sent, queued } = await stage(() => ({ ...BEFORE, privacyMode: true, revision: 2 }))
+    const { sent, queued } = await stage({ whileLeased: () => ({ ...BEFORE, privacyMode: true, revision: 2 }) })
     await expect.poll(queued).toBe(0)
     expect(sent.map(({ body }) => String(body))).toEqual(['[""]'])
   })
 
   it('goes to the new address alone', async () => {
-    const { sent, queued } = await stage(() => ({ ...BEFORE, config: { url: 'https://new.example/' }, revision: 2 }))
+    const { sent, queued } = await stage({ whileLeased: () => ({ ...BEFORE, config: { url: 'https://new.example/' }, revision: 2 }) })
     await expect.poll(queued).toBe(0)
     expect(sent.map(({ url }) => url)).toEqual(['https://new.example/'])
   })
@@ -97,7 +109,7 @@ describe('what was read from the queue while its destination changed', () => {
     ['is one of a workspace that keeps everything in', { enabled: false }],
     ['is paused', { paused: true, revision: 2 }],
   ])('waits where it %s', async (_what, change) => {
-    const { sent, queued, change: set } = await stage(() => ({ ...BEFORE, ...change }))
+    const { sent, queued, change: set } = await stage({ whileLeased: () => ({ ...BEFORE, ...change }) })
     await new Promise((resolve) => setTimeout(resolve, 100))
     expect(sent).toEqual([])
     set({ ...BEFORE, revision: 3 })
@@ -106,8 +118,46 @@ describe('what was read from the queue while its destination changed', () => {
   })
 
   it('goes nowhere once it is deleted', async () => {
-    const { sent } = await stage(() => undefined)
+    const { sent } = await stage({ whileLeased: () => undefined })
     await new Promise((resolve) => setTimeout(resolve, 100))
     expect(sent).toEqual([])
+  })
+})
+
+describe('a lease that could not be renewed', () => {
+  it('keeps its batch from being sent twice by the one who is still sending it', async () => {
+    const failsUntil = Date.now() + 250
+    const { sent, queued } = await stage({
+      answersAfterMs: 500,
+      leaseMs: 60,
+      store: (outbox) => ({
+        extend: async (...args) => (Date.now() < failsUntil ? Promise.reject(new Error('the database is away')) : outbox.extend(...args)),
+      }),
+    })
+    await expect.poll(queued).toBe(0)
+    expect(sent).toHaveLength(1)
+  })
+
+  it('ends what is left of a batch that somebody else has by now', async () => {
+    const { sent, queued } = await stage({
+      records: 10,
+      answersAfterMs: 100,
+      leaseMs: 90,
+      type: {
+        limits: { ...plain.limits, concurrency: 1 },
+        encode: (batch, { url }) => batch.map((_record, index) => ({ method: 'POST', url, headers: {}, records: [index] })),
+      },
+      store: (outbox) => ({
+        extend: async (owner, ids) => {
+          await outbox.releaseAll(owner)
+          await outbox.lease('a', { owner: 'another', records: ids.length, bytes: 1_000_000, now: Date.now(), leaseMs: 60_000 })
+          return []
+        },
+      }),
+    })
+    await expect.poll(() => sent.length).toBe(8)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(sent).toHaveLength(8)
+    expect(await queued()).toBe(10)
   })
 })

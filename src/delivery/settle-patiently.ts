@@ -2,7 +2,6 @@ import { isGatewayError } from '../core/error.ts'
 import type { DeliveryCounts, Outbox, Settlement } from '../core/outbox.ts'
 import { ceiling } from '../lib/backoff.ts'
 import { sleep } from '../lib/sleep.ts'
-import type { Lane } from './lane.ts'
 import type { DeliveryWorkerOptions } from './worker-options.ts'
 
 const BACKOFF = { baseMs: 100, maxMs: 2_000 }
@@ -16,32 +15,25 @@ interface SettleParts extends Pick<DeliveryWorkerOptions, 'owner' | 'onEvent'> {
 }
 
 /**
- * Settles a batch, however long the store is away: what was accepted must not go out again because nobody could note it. Its lane leases
- * nothing meanwhile, as the leases of this batch may have ended. What another process took over since is left to it: `settle` passes it over.
- * Rejects with what the store said last.
+ * Settles a batch of one destination, however long the store is away: what was accepted must not go out again because nobody could note it.
+ * What another process took over since is left to it: `settle` passes it over. Rejects with what the store said last.
  */
 export async function settlePatiently(
   { outbox, owner, onEvent, signal }: SettleParts,
-  lane: Lane,
+  destinationId: string,
   settlements: readonly Settlement[],
   counts: DeliveryCounts,
 ): Promise<void> {
-  let tries = 0
-  try {
-    for (;;) {
-      try {
-        await outbox.settle(owner, settlements, counts)
-        return
-      } catch (error) {
-        if (signal.aborted || !isAway(error) || tries >= MAX_TRIES) throw error
-        if (tries === 0) lane.unsettled++
-        onEvent?.({ kind: 'problem', destinationId: lane.id, message: error instanceof Error ? error.message : String(error) })
-        // A stop in between is one more try.
-        await sleep(ceiling(tries++, BACKOFF), signal).catch(() => undefined)
-      }
+  for (let tries = 0; ; tries++) {
+    try {
+      await outbox.settle(owner, settlements, counts)
+      return
+    } catch (error) {
+      if (signal.aborted || !isAway(error) || tries >= MAX_TRIES) throw error
+      onEvent?.({ kind: 'problem', destinationId, message: error instanceof Error ? error.message : String(error) })
+      // A stop in between is one more try.
+      await sleep(ceiling(tries, BACKOFF), signal).catch(() => undefined)
     }
-  } finally {
-    if (tries > 0) lane.unsettled--
   }
 }
 

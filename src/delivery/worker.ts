@@ -202,8 +202,8 @@ class Engine implements DeliveryWorker {
     if (isAtRest(record)) return undefined
     this.#refresh(lane, record, now)
     const ready = lane.ready
-    // What waits to be settled may look due by now; the end of its batch wakes the worker.
-    if (ready === undefined || lane.unsettled > 0) return undefined
+    // The end of those batches wakes the worker.
+    if (ready === undefined || lane.loose > 0) return undefined
     const { limits } = ready.type
     let left = work
     while (this.#running) {
