@@ -12,6 +12,8 @@ interface Call {
   readonly parent_id?: string
   readonly op_name: string
   readonly display_name: string
+  readonly thread_id?: string
+  readonly turn_id?: string
   readonly started_at: string
   readonly ended_at: string
   readonly summary: { readonly usage?: object }
@@ -110,6 +112,20 @@ describe('Weave', () => {
   ])('is told the operation by the name the caller gave: %j is %s', async (trace, name) => {
     const [first] = await callsOf(trace)
     expect(first?.op_name).toBe(name)
+  })
+
+  it.each([{}, { span_name: 'Outer' }])('shows a session as a conversation, of which the topmost call is a turn: %j', async (trace) => {
+    const [top, ...rest] = await callsOf(trace)
+    expect(top).toMatchObject({ thread_id: fullGeneration().generation.sessionId, turn_id: top?.id })
+    for (const call of rest) expect([call.thread_id, call.turn_id]).toEqual([top?.thread_id, top?.id])
+  })
+
+  it('makes no turn of a call without a session', async () => {
+    const { generation, content } = fullGeneration()
+    const { sessionId: _session, ...alone } = generation
+    const record = toDeliveryRecord(alone, content, { privacyMode: false, broadcast: { cost: false, identity: false, requestContext: false } })
+    const [request] = await weave.encode([record], settings, CONTEXT)
+    expect(String(request?.body)).not.toMatch(/"(?:thread|turn)_id"/)
   })
 
   it('gets names no longer than it takes: a longer one fails the whole batch', async () => {

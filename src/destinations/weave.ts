@@ -120,7 +120,7 @@ function parentId(step: TraceStep): string | undefined {
 }
 
 function toStart(record: DeliveryRecord, step: TraceStep, project: string): object {
-  const { generation, ids } = record
+  const { ids } = record
   const parent = parentId(step)
   return {
     project_id: project,
@@ -129,12 +129,19 @@ function toStart(record: DeliveryRecord, step: TraceStep, project: string): obje
     ...(parent === undefined ? {} : { parent_id: parent }),
     op_name: cutText(step.isTop ? operationName(record) : step.name, MAX_OPERATION_CHARS),
     display_name: cutText(step.name, MAX_NAME_CHARS),
-    // Conversations: only the topmost call is a turn of one.
-    ...(step.isTop && generation.sessionId !== undefined ? { thread_id: generation.sessionId } : {}),
+    ...toTurn(record),
     started_at: isoTime(step.startedAt),
     attributes: step.child?.attributes ?? toAttributes(record),
     inputs: toInputs(record, step),
   }
+}
+
+/**
+ * A session is a thread. Its list is made of turns, calls whose turn is their own id (github.com/wandb/weave, `threads_query_builder.py`); those
+ * below name the one they are part of, as the platform's client does.
+ */
+function toTurn({ generation, ids }: DeliveryRecord): object {
+  return generation.sessionId === undefined ? {} : { thread_id: generation.sessionId, turn_id: uuidFromId(ids.wrapper ?? ids.generation) }
 }
 
 /** What the caller called it, the trace before the generation. */
