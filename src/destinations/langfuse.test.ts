@@ -58,6 +58,14 @@ describe('Langfuse', () => {
     }
   })
 
+  it('gets names of traces no longer than it takes: it drops a trace with a longer one', async () => {
+    const spans = await spansOf({ trace_name: `x${'\u{1f600}'.repeat(2_000)}`, span_name: 'Outer' })
+    for (const span of spans) {
+      const name = attribute(span, 'langfuse.trace.name') ?? ''
+      expect([name.length, name.isWellFormed()]).toEqual([999, true])
+    }
+  })
+
   it('puts input and output of the trace on its root only', async () => {
     const plain = await spansOf({})
     expect(attribute(plain[0], 'langfuse.trace.input')).toContain('messages')

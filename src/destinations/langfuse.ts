@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { ChildSpan, DeliveryRecord } from '../core/delivery.ts'
 import type { Destination } from '../core/destination.ts'
-import { createAttributes, type AttributeSet } from './shared/attributes.ts'
+import { createAttributes, cutText, type AttributeSet } from './shared/attributes.ts'
 import { toChatAnswer } from './shared/chat-shape.ts'
 import { hasCost, hasUsage, isEmbedding, modelSlug, promptObject } from './shared/gen-ai-attributes.ts'
 import { otlpProbe, otlpRequest, type OtlpTarget } from './shared/otlp.ts'
@@ -20,6 +20,8 @@ type LangfuseSettings = z.output<typeof settings>
 /** One value may not exceed 9.5 MB with everything beside it. */
 const MAX_VALUE_CHARS = 4_000_000
 const limit = { maxChars: MAX_VALUE_CHARS }
+/** A trace with a longer name is dropped after it was accepted (github.com/langfuse/langfuse/pull/4441). */
+const MAX_NAME_CHARS = 1_000
 
 const target = ({ secretKey, publicKey, baseUrl, headers }: LangfuseSettings): OtlpTarget => ({
   url: joinUrl(baseUrl, '/api/public/otel/v1/traces'),
@@ -106,7 +108,7 @@ function setTrace(set: AttributeSet, record: DeliveryRecord): void {
 /** What observations are found by: they are stored and filtered one by one. */
 function setTraceKeys(set: AttributeSet, record: DeliveryRecord): void {
   set
-    .string('langfuse.trace.name', record.names.trace)
+    .string('langfuse.trace.name', cutText(record.names.trace, MAX_NAME_CHARS))
     .strings('langfuse.trace.tags', record.tags)
     .string('user.id', record.generation.externalUser)
     .string('session.id', record.generation.sessionId)
