@@ -78,11 +78,20 @@ describe('PostHog', () => {
 
   it('gets trace ids of the characters it keeps, and values no deeper than three levels', async () => {
     const [event] = await capture({ trace: { trace_id: 'order #1/ä', deep: { a: { b: { c: { d: 1 } } } } } })
-    expect(event?.properties['$ai_trace_id']).toBe('order__1__')
+    const traceId = event?.properties['$ai_trace_id']
+    expect(traceId).toMatch(/^order__1___[0-9a-f]{16}$/)
     const [nested, child] = await capture({ trace: { trace_id: 'order #1/ä', parent_span_id: 'order #1/ä' } })
-    expect(nested?.properties).toMatchObject({ $ai_trace_id: 'order__1__', $ai_parent_id: 'order__1__' })
+    expect(nested?.properties).toMatchObject({ $ai_trace_id: traceId, $ai_parent_id: traceId })
     expect(child?.properties['$ai_parent_id']).toBe(nested?.properties['$ai_span_id'])
     expect(event?.properties['metadata_deep']).toEqual({ a: { b: { c: '[truncated]' } } })
+  })
+
+  it('is told traces apart whose ids differ in other characters alone', async () => {
+    const ids = await Promise.all(
+      ['注文', '返品', '__', 'a#1', 'a/1', 'a_1'].map(async (trace_id) => (await capture({ trace: { trace_id } }))[0]?.properties['$ai_trace_id']),
+    )
+    expect(new Set(ids).size).toBe(ids.length)
+    expect([ids[2], ids[5]]).toEqual(['__', 'a_1'])
   })
 
   it('is sent no event larger than it keeps: those are discarded after they were accepted', async () => {

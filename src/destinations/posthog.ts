@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { DeliveryRecord } from '../core/delivery.ts'
 import type { DeliveryOutcome, Destination, DestinationContext, OutgoingRequest, OutgoingResponse } from '../core/destination.ts'
 import { classifyHttp } from '../core/outcome.ts'
-import { uuidFromId } from '../lib/derived-id.ts'
+import { otlpSpanId, uuidFromId } from '../lib/derived-id.ts'
 import { cutText } from './shared/attributes.ts'
 import { toChatAnswer, toChatMessages, toChatTools } from './shared/chat-shape.ts'
 import { hasCost, hasUsage, isEmbedding, modelSlug } from './shared/gen-ai-attributes.ts'
@@ -109,8 +109,14 @@ function common(record: DeliveryRecord, step: TraceStep): object {
   }
 }
 
-/** Other characters in a trace's id make the platform drop the event; ids that name a span or the trace as a parent must stay equal to it. */
-const toAiId = (id: string): string => id.replace(/[^A-Za-z0-9\-_~.@()!':|]/g, '_')
+/**
+ * Other characters in a trace's id make the platform drop the event; ids that name a span or the trace as a parent must stay equal to it. Where
+ * some are replaced, the id gets what tells it from others: those of callers who write no Latin letters would be all the same.
+ */
+function toAiId(id: string): string {
+  const known = id.replace(/[^A-Za-z0-9\-_~.@()!':|]/g, '_')
+  return known === id ? id : `${known}_${otlpSpanId(id)}`
+}
 
 function metadataProperties(record: DeliveryRecord): { readonly [name: string]: unknown } {
   const properties = Object.entries(metadataObject(record)).map(([key, value]): [string, unknown] => [`metadata_${key}`, capDepth(value, MAX_DEPTH)])
