@@ -73,6 +73,18 @@ describe('the key of an object', () => {
     [{}, { trace: { trace_id: 'a/../../b' } }, /^gateway-traces\/2026-01-15\/a_\.\._\.\._b-/],
   ])('cannot leave its folder: %j %j', (options, changes, expected) => expect(key(changes, options)).toMatch(expected))
 
+  it.each(['a', 'ж', '漢', '\u{1f600}'])('is no longer than stores take, part by part, and keeps whole characters: %s', (character) => {
+    const long = character.repeat(1_000)
+    const found = key(
+      { trace: { trace_id: long }, keyName: long, id: 'gen-1768473001-ZZZZZZZZZZZZZZZZZZZZ' },
+      { pathTemplate: '{prefix}/{apiKeyName}/{date}' },
+    )
+    expect(found.endsWith('-1768473000-gen-1768473001-ZZZZZZZZZZZZZZZZZZZZ.json')).toBe(true)
+    expect(found).not.toContain('\ufffd')
+    expect(Buffer.byteLength(found)).toBeLessThanOrEqual(1_024)
+    for (const part of found.split('/')) expect(Buffer.byteLength(part)).toBeLessThanOrEqual(255)
+  })
+
   it('is percent-encoded once', async () => {
     const { generation, content } = minimalGeneration()
     const record = toDeliveryRecord({ ...generation, trace: { trace_id: 'a b+c%é漢*' } }, content, NONE)

@@ -28,7 +28,8 @@ import {
 import { traceSteps, type TraceStep } from './shared/trace-steps.ts'
 
 const VARIABLES = ['prefix', 'date', 'year', 'month', 'day', 'apiKeyName'] as const
-const MAX_PART_CHARS = 200
+/** Of a part of a key: file systems behind a store take 255, with what stands around it in a name; S3 takes 1,024 of the whole. */
+const MAX_PART_BYTES = 200
 
 const settings = destinationSettings({
   bucketName: z
@@ -100,12 +101,11 @@ export function objectKey(record: DeliveryRecord, { pathTemplate, prefix }: Pick
     .join('/')
 }
 
-/** A text of the caller's as one part of a path. */
-const toPart = (text: string): string =>
-  text
-    .replace(/[\p{Cc}/\\]/gu, '_')
-    .slice(0, MAX_PART_CHARS)
-    .toWellFormed()
+/** A text of the caller's as one part of a path, of whole characters. */
+function toPart(text: string): string {
+  const bytes = Buffer.from(text.slice(0, MAX_PART_BYTES).replace(/[\p{Cc}/\\]/gu, '_'))
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, MAX_PART_BYTES), { stream: true })
+}
 
 const RESERVED_HEADERS = new Set(['x-amz-content-sha256', 'x-amz-date', 'x-amz-security-token'])
 
