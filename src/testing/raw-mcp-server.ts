@@ -11,6 +11,8 @@ export interface RawMcpServer {
   readonly url: string
   /** Methods of messages, `GET` and `DELETE` of other requests, `reply` for answers to its own questions. */
   readonly heard: readonly string[]
+  /** The bodies that came with them, as they were written. */
+  readonly bodies: readonly string[]
   /** By what was heard; all others are answered as they should be. */
   answer(answers: { readonly [heard: string]: RawAnswer }): void
   close(): Promise<void>
@@ -41,6 +43,7 @@ export const usualAnswer = ({ id, method }: JsonObject): JsonObject => {
 
 export async function startRawMcpServer(): Promise<RawMcpServer> {
   const heard: string[] = []
+  const bodies: string[] = []
   let answers: { readonly [heard: string]: RawAnswer } = {}
   const server = createServer((request, response) => {
     void (async () => {
@@ -49,6 +52,7 @@ export async function startRawMcpServer(): Promise<RawMcpServer> {
       const message = (body === '' ? {} : JSON.parse(body)) as JsonObject & { readonly method?: string }
       const kind = request.method === 'POST' ? (message.method ?? 'reply') : request.method!
       heard.push(kind)
+      bodies.push(body)
       const own = answers[kind]
       if (own !== undefined) own(response, message, request)
       else if (request.method === 'GET') response.writeHead(405).end()
@@ -61,6 +65,7 @@ export async function startRawMcpServer(): Promise<RawMcpServer> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
     heard,
+    bodies,
     answer: (given) => {
       answers = given
     },

@@ -9,6 +9,8 @@ import { readResult, type RemoteResult } from './result.ts'
 import { needsApproval, secretsOf, type McpSettings, type RemoteTool } from './settings.ts'
 import { blankTexts } from '../../lib/blank-texts.ts'
 import { cutText } from '../../lib/cut-text.ts'
+import { parseExact } from '../../lib/exact-json.ts'
+import { isJsonObject } from '../../lib/json.ts'
 
 export interface RemoteToolOptions {
   readonly settings: McpSettings
@@ -59,7 +61,7 @@ export function createRemoteTool(remote: RemoteTool, options: RemoteToolOptions)
         }
       }
       try {
-        const result = await run(args, context.signal)
+        const result = await run(exactly(args, context.rawArguments), context.signal)
         const { text, output } = readResult(result, secrets)
         return result.isError ? failed('tool_error', text || 'The tool failed.') : { output, item: { output: text } }
       } catch (error) {
@@ -74,6 +76,15 @@ export function createRemoteTool(remote: RemoteTool, options: RemoteToolOptions)
     },
   }
   return { tool, itemType: itemType ?? CALL, choice: { type: 'mcp', server_label: label, name: remote.name } }
+}
+
+/** Whole numbers that a double may change. Others are sent as a double writes them: some servers take no 5.0 for an integer. */
+const LONG_NUMBER = /\d{16}/
+
+/** Ids are numbers at many servers, longer than a double is exact: what the model wrote must not be another one's. */
+function exactly(args: Arguments, written: string): Arguments {
+  const exact = LONG_NUMBER.test(written) ? parseExact(written) : undefined
+  return isJsonObject(exact) ? exact : args
 }
 
 const granted = ({ grant }: ToolContext): JsonObject => (grant === undefined ? {} : { approval_request_id: grant })
