@@ -158,6 +158,13 @@ describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a model b
     expect(rpc('modern')).toEqual([])
   })
 
+  it.each([true, false])('may have nothing to add to what a tool did (stream: %s)', async (streamed) => {
+    turns = [calling(['math__add', { a: 2, b: 3 }]), {}]
+    const answer = await ask({ tools: [entry()] }, { voice, streamed })
+    expect(types(answer)).toEqual(['mcp_list_tools', 'mcp_call'])
+    expect(answer.resource).toMatchObject({ status: 'completed', output_text: '', usage: { output_tokens: 12 } })
+  })
+
   it.each([true, false])('waits for the word of the caller (stream: %s)', async (streamed) => {
     const held = entry('sessions', { require_approval: 'always' })
     turns = [calling(['math__add', { a: 2, b: 3 }])]

@@ -93,6 +93,8 @@ export interface ErrorDetails {
   readonly failover?: ErrorKind['failover']
   /** Overrides the table's public code in `response.failed`. */
   readonly publicCode?: string
+  /** The model ended its answer as it ends any, and had said nothing. */
+  readonly wordless?: boolean
   /** True when the credential that was used is of no use any more (401, 402, 403, exhausted quota). */
   readonly credentialDead?: boolean
   /** Extra fields for `error.metadata`. */

@@ -49,10 +49,10 @@ export class LoopLedger {
     return this.#call.clock.monotonic() - this.#startedAt
   }
 
-  /** A turn of the model is over. One that a filter stopped before its first word costs nothing. */
+  /** A turn of the model is over. One that ended before its first word costs nothing. */
   account(step: ToolStep, request: ModelRequest): void {
     this.spoke ||= step.spoke
-    if (!step.filtered) this.#add(step.end?.usage ?? estimatedUsage(request, step.chars))
+    if (!step.wordless) this.#add(step.end?.usage ?? estimatedUsage(request, step.chars))
   }
 
   /** A call begins: what it costs counts from now on, whatever becomes of it. */

@@ -214,6 +214,16 @@ describe('one answer', () => {
     await expect(stage({ turns: [[...said, ...call('probe', 'c1'), end], own] }).collect()).rejects.toBe(own)
   })
 
+  it('ends where the model has nothing to add to what its tools did, which is no answer before any has run', async () => {
+    const nothing = new GatewayError('provider_unavailable', 'an empty answer', { source: 'provider', providerCode: 'end_turn', wordless: true })
+    const { collect, trace } = stage({ turns: [[...call('probe', 'c1'), end], nothing], prices: [0.25] })
+    expect((await collect()).at(-1)).toMatchObject({ type: 'response-end', reason: 'stop', nativeReason: 'end_turn', usage: { inputTokens: 10 } })
+    expect(trace.cost).toMatchObject({ total: 0.25 })
+    await expect(stage({ turns: [nothing] }).collect()).rejects.toBe(nothing)
+    const broken = new GatewayError('provider_unavailable', 'an empty body', { source: 'provider' })
+    await expect(stage({ turns: [[...call('probe', 'c1'), end], broken] }).collect()).rejects.toBe(broken)
+  })
+
   it('records each execution with the id of its item', async () => {
     const { collect, trace } = stage({
       turns: [[...call('probe', 'c1'), ...call('probe', 'c2'), end], words('ok')],

@@ -25,7 +25,7 @@ import { callBudget, DEFAULT_LOOP_LIMITS, stopReason, type LoopLimits, type Stop
 import { openSources, replaySources, type OpenScene } from './tool-source.ts'
 import { ToolStep, type PendingCall } from './tool-step.ts'
 import { unknownTool } from './unknown-tool.ts'
-import { untilFilter } from './until-filter.ts'
+import { untilWordless } from './until-wordless.ts'
 
 export interface ToolLoopOptions {
   /** Tools of the gateway; none: the layer does nothing. */
@@ -124,7 +124,7 @@ class ToolLoop {
       for (;;) {
         request = this.#request(input, tools, final ? 'none' : choice)
         step = new ToolStep({ offer, unknown, number: ++ledger.turns, sources: ledger.sources, newCallId: () => `call_${this.#room.newId(24)}` })
-        for await (const events of untilFilter(this.#next(this.#stepCall(request)), step, ledger.spoke)) {
+        for await (const events of untilWordless(this.#next(this.#stepCall(request)), step, ledger)) {
           const shown = step.take(events)
           if (shown.length === 0) continue
           yield told.length > 0 ? [...told, ...shown] : shown

@@ -46,8 +46,8 @@ export class ToolStep {
   /** Calls of the caller's own tools, its search among them: they end the loop. */
   callerCalls = 0
   end: StepEnd | undefined
-  /** A filter stopped it before its first word. */
-  filtered = false
+  /** It ended before its first word. */
+  wordless = false
   /** Something of it is for the caller to read, or to answer. */
   #spoke = false
   readonly #options: StepOptions
@@ -82,10 +82,10 @@ export class ToolStep {
     return this.#fold.chars
   }
 
-  /** Nobody has said anything in it, and a filter is why. */
-  endByFilter(nativeReason: string | undefined): void {
-    this.filtered = true
-    this.end = { reason: 'content_filter', ...(nativeReason === undefined ? {} : { nativeReason }) }
+  /** Nobody has said anything in it. */
+  endWithoutWords(reason: FinishReason, nativeReason: string | undefined): void {
+    this.wordless = true
+    this.end = { reason, ...(nativeReason === undefined ? {} : { nativeReason }) }
   }
 
   /** The turn for the conversation in the order of the model, whose signatures belong to what follows them; its calls under the ids their results answer. */

@@ -4,7 +4,7 @@ import type { FinishReason, ModelEvent } from '../../core/event.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { AnswerWriter } from '../shared/answer-writer.ts'
-import { brokenAnswer, errorFromPayload } from '../shared/errors.ts'
+import { brokenAnswer, emptyAnswer, errorFromPayload } from '../shared/errors.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import { BlockDecoder } from './block-decoder.ts'
@@ -170,7 +170,7 @@ export class MessagesDecoder implements Decoder {
     if (mapped === 'paused') throw this.#unavailable('an answer it paused before its end')
     const reason = this.#reasonOf(mapped)
     if (!writer.hasContent && reason !== 'length' && reason !== 'content_filter' && !this.#target.options.allow_empty_answer) {
-      throw this.#unavailable('an empty answer')
+      throw emptyAnswer(this.#target.providerName, this.#native, mapped)
     }
     // A refusal may fall into the middle of a call.
     if (mapped === 'refusal') this.#blocks.cutLastCall()

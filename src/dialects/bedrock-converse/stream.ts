@@ -6,7 +6,7 @@ import type { Usage } from '../../core/usage.ts'
 import { AnswerAside } from '../shared/answer-aside.ts'
 import { AnswerWriter } from '../shared/answer-writer.ts'
 import { DeltaTemplate } from '../shared/delta-template.ts'
-import { brokenAnswer, errorFromPayload } from '../shared/errors.ts'
+import { brokenAnswer, emptyAnswer, errorFromPayload } from '../shared/errors.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import { finishOf, indexOf, readDelta } from './block.ts'
@@ -170,7 +170,7 @@ export class BedrockDecoder implements Decoder {
     const finish = finishOf(this.#native)
     if (finish === 'error') throw this.#unavailable(`an answer that ended with "${this.#native}"`)
     const reason: FinishReason = finish === 'stop' || finish === 'tool_calls' ? (writer.hasCalls ? 'tool_calls' : 'stop') : finish
-    if (!writer.hasContent && (reason === 'stop' || reason === 'tool_calls')) throw this.#unavailable('an empty answer')
+    if (!writer.hasContent && (reason === 'stop' || reason === 'tool_calls')) throw emptyAnswer(this.#target.providerName, this.#native, finish)
     this.finished = true
     writer.end(reason, {
       ...(this.#native === undefined ? {} : { nativeReason: this.#native }),

@@ -10,7 +10,7 @@ import { AnswerWriter } from '../shared/answer-writer.ts'
 import type { ReasoningFields } from '../shared/answer-writer.ts'
 import type { OpenCall } from '../shared/call-writer.ts'
 import { DeltaTemplate } from '../shared/delta-template.ts'
-import { brokenAnswer, errorFromPayload } from '../shared/errors.ts'
+import { brokenAnswer, emptyAnswer, errorFromPayload } from '../shared/errors.ts'
 import { parseAnswer } from '../shared/exact-json.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { CitationCollector } from './citations.ts'
@@ -253,7 +253,7 @@ export class CohereDecoder implements Decoder {
     const finish = this.#finish(fields['error'])
     this.#citations.flush(this.#text, writer, true)
     const reason: FinishReason = finish === 'stop' || finish === 'tool_calls' ? (writer.hasCalls ? 'tool_calls' : 'stop') : finish
-    if (!writer.hasContent && (reason === 'stop' || reason === 'tool_calls')) throw this.#unavailable('an empty answer')
+    if (!writer.hasContent && (reason === 'stop' || reason === 'tool_calls')) throw emptyAnswer(this.#target.providerName, this.#native, finish)
     this.finished = true
     writer.end(reason, {
       ...(this.#native === undefined ? {} : { nativeReason: this.#native }),

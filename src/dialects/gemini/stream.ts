@@ -5,7 +5,7 @@ import type { ModelRequest } from '../../core/request.ts'
 import type { Usage } from '../../core/usage.ts'
 import { AnswerWriter } from '../shared/answer-writer.ts'
 import { DeltaTemplate } from '../shared/delta-template.ts'
-import { brokenAnswer } from '../shared/errors.ts'
+import { brokenAnswer, emptyAnswer } from '../shared/errors.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import { scrubbedExcerpt } from '../shared/scrub.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
@@ -210,7 +210,7 @@ export class GeminiDecoder implements Decoder {
     this.#parts.endCode()
     this.#calls.finish(cut)
     writer.flushHeldSpace()
-    if (!writer.hasContent && !cut) throw this.#unavailable('an empty answer')
+    if (!writer.hasContent && !cut) throw emptyAnswer(this.#target.providerName, this.#native, finish)
     this.#cite(cut)
     const usage = this.counted
     const tier = (asString(this.#usage['serviceTier']) ?? asString(this.#usage['trafficType']))?.toLowerCase()

@@ -8,7 +8,7 @@ import { AnswerAside } from '../shared/answer-aside.ts'
 import { AnswerWriter } from '../shared/answer-writer.ts'
 import { wantsSealedReasoning } from '../shared/reasoning-replay.ts'
 import { DeltaTemplate } from '../shared/delta-template.ts'
-import { brokenAnswer, errorFromPayload } from '../shared/errors.ts'
+import { brokenAnswer, emptyAnswer, errorFromPayload } from '../shared/errors.ts'
 import { parseAnswer } from '../shared/exact-json.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { hasCounts } from '../shared/usage-counts.ts'
@@ -250,7 +250,7 @@ export class ChatDecoder implements Decoder {
       reason !== 'refusal' &&
       !this.#target.options.allow_empty_answer
     ) {
-      throw this.#unavailable('an empty answer')
+      throw emptyAnswer(this.#target.providerName, this.#native, finish)
     }
     const usage = this.counted
     const tier = this.#tierOf(this.#nativeTier)

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { Usage } from '../../core/usage.ts'
 import { createSseParser, SseLimitError } from '../../lib/sse.ts'
-import { brokenAnswer } from '../shared/errors.ts'
+import { brokenAnswer, emptyAnswer } from '../shared/errors.ts'
 import { parseAnswer } from '../shared/exact-json.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { wantsSealedReasoning } from '../shared/reasoning-replay.ts'
@@ -250,7 +250,7 @@ class StreamDecoder implements ResponsesDecoder {
     this.#usage = readUsage(response['usage'], this.#answer.said.searches)
     if (!wasCut && !this.#answer.said.hasContent) {
       out.length = mark
-      throw this.#fail(brokenAnswer(this.#provider, 'answered without any content'))
+      throw this.#fail(emptyAnswer(this.#provider, nativeReason, 'stop'))
     }
     this.#finished = true
     const usage = this.#usage

@@ -29,7 +29,8 @@ export const gemini: VendorVoice = {
   contentType: 'text/event-stream',
   stream(answer) {
     const parts = geminiParts(answer)
-    return parts.map((part, index) => Buffer.from(`data: ${JSON.stringify(generate([part], index === parts.length - 1))}\r\n\r\n`))
+    const frames = parts.length === 0 ? [generate([], true)] : parts.map((part, index) => generate([part], index === parts.length - 1))
+    return frames.map((frame) => Buffer.from(`data: ${JSON.stringify(frame)}\r\n\r\n`))
   },
   json: (answer) => JSON.stringify(generate(geminiParts(answer), true)),
   turns: (body) =>

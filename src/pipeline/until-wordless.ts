@@ -1,0 +1,35 @@
+import { isGatewayError, type GatewayError } from '../core/error.ts'
+import type { FinishReason, ModelEvent } from '../core/event.ts'
+import type { ToolStep } from './tool-step.ts'
+
+/** What the turns before have come to. */
+interface Before {
+  /** The caller has words of theirs. */
+  readonly spoke: boolean
+  /** Calls of tools that were run or refused. */
+  readonly requested: number
+}
+
+/**
+ * The events of one turn. Where it ends before its first word, and turns before it have given the caller something, the answer is not taken back but
+ * ends there: a filter stops it behind words as it does in the middle of a turn, and a model may have nothing to add to what its tools did.
+ */
+export async function* untilWordless(
+  turn: AsyncIterable<readonly ModelEvent[]>,
+  step: ToolStep,
+  before: Before,
+): AsyncGenerator<readonly ModelEvent[], void> {
+  try {
+    yield* turn
+  } catch (error) {
+    const reason = endOf(error, before)
+    if (reason === undefined || step.spoke || step.chars > 0 || step.calls.length > 0) throw error
+    step.endWithoutWords(reason, (error as GatewayError).details.providerCode)
+  }
+}
+
+function endOf(error: unknown, { spoke, requested }: Before): FinishReason | undefined {
+  if (!isGatewayError(error) || error.details.source !== 'provider') return undefined
+  if (error.details.wordless === true) return requested > 0 ? 'stop' : undefined
+  return spoke && (error.errorType === 'content_policy_violation' || error.errorType === 'refusal') ? 'content_filter' : undefined
+}
