@@ -8,6 +8,7 @@ import type { ScriptedAnswer, VendorVoice } from '../../src/testing/voices/voice
 
 /** Remote MCP servers, real ones of both eras and both transports, driven by a scripted model of every format. */
 
+const SUPPORTS = ['tools', 'tool_choice', 'reasoning', 'image', 'max_tokens']
 const voices = [...VENDOR_VOICES.values()]
 const chat = VENDOR_VOICES.get('openai-chat')!
 const upstreams = new Map<string, FakeUpstream>()
@@ -36,13 +37,13 @@ beforeAll(async () => {
       api_keys: ['k'],
       options: voice.options,
     })),
-    models: voices.map((voice) => ({
-      slug: `acme/${voice.dialect}`,
-      context_length: 200_000,
-      endpoints: [
-        { provider: `v-${voice.dialect}`, upstream_model: voice.model, supports: ['tools', 'tool_choice', 'reasoning', 'image', 'max_tokens'] },
-      ],
-    })),
+    models: voices.flatMap((voice) =>
+      [SUPPORTS, SUPPORTS.filter((able) => able !== 'image')].map((supports) => ({
+        slug: `acme/${supports === SUPPORTS ? '' : 'blind-'}${voice.dialect}`,
+        context_length: 200_000,
+        endpoints: [{ provider: `v-${voice.dialect}`, upstream_model: voice.model, supports }],
+      })),
+    ),
     routing: { sticky: false },
     network: { allow_private: { tools: true } },
   })
@@ -163,6 +164,26 @@ describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a model b
     const answer = await ask({ tools: [entry()] }, { voice, streamed })
     expect(types(answer)).toEqual(['mcp_list_tools', 'mcp_call'])
     expect(answer.resource).toMatchObject({ status: 'completed', output_text: '', usage: { output_tokens: 12 } })
+  })
+
+  it.each([true, false])('that sees no pictures is told of one that a tool gives (stream: %s)', async (streamed) => {
+    turns = [calling(['math__draw', {}]), { text: 'A dot.' }]
+    const model = `acme/blind-${voice.dialect}`
+    const answer = await ask({ model, tools: [entry()] }, { voice, streamed })
+    expect(types(answer)).toEqual(['mcp_list_tools', 'mcp_call', 'message'])
+    const { body } = upstreams.get(voice.dialect)!.requests[1]!
+    expect(JSON.stringify(body)).toContain('a dot\\n[image image/png, 70 bytes]')
+    expect(JSON.stringify(body)).not.toContain('iVBOR')
+    // So it is where the call waited for the caller's word, before any model has spoken.
+    const held = entry('sessions', { require_approval: 'always' })
+    turns = [calling(['math__draw', {}])]
+    const { output } = await ask({ model, tools: [held] }, { voice, streamed })
+    turns = [{ text: 'A dot.' }]
+    const approval = { type: 'mcp_approval_response', approval_request_id: output.at(-1)!['id'], approve: true }
+    expect(types(await ask({ model, tools: [held], input: [user('Draw.'), ...output, approval] }, { voice, streamed }))).toEqual([
+      'mcp_call',
+      'message',
+    ])
   })
 
   it.each([true, false])('waits for the word of the caller (stream: %s)', async (streamed) => {

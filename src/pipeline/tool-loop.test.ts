@@ -30,6 +30,8 @@ const words = (text: string): Turn => [
   { type: 'response-end', reason: 'stop', usage },
 ]
 
+const saysOk = words('ok')
+
 interface Options {
   readonly turns: readonly (Turn | Error)[]
   readonly tool?: Partial<ServerTool> & { readonly run?: (args: unknown, signal: AbortSignal) => Promise<ToolResult> }
@@ -40,15 +42,20 @@ interface Options {
   readonly obeys?: boolean
   /** What each turn costs at an endpoint of its own, USD. */
   readonly prices?: readonly number[]
+  readonly inputModalities?: readonly ('text' | 'image')[]
 }
 
-function stage({ turns, tool = {}, limits, request, signal = new AbortController().signal, obeys = false, prices = [] }: Options) {
+function stage({ turns, tool = {}, limits, request, signal = new AbortController().signal, obeys = false, prices = [], inputModalities }: Options) {
   const requests: ModelRequest[] = []
   const model: Handler = async function* (each) {
     requests.push(each.request)
     const price = prices[requests.length - 1]
     if (price !== undefined) {
-      each.trace.served = { endpoint: testEndpoint({ pricing: { input: price } }), status: 200, startedAt: 0 }
+      each.trace.served = {
+        endpoint: testEndpoint({ pricing: { input: price }, ...(inputModalities === undefined ? {} : { inputModalities }) }),
+        status: 200,
+        startedAt: 0,
+      }
       each.trace.attempts.push(each.trace.served)
     }
     const turn = obeys && each.request.tool_choice === 'none' ? words('ok') : turns[Math.min(requests.length, turns.length) - 1]!
@@ -222,6 +229,25 @@ describe('one answer', () => {
     await expect(stage({ turns: [nothing] }).collect()).rejects.toBe(nothing)
     const broken = new GatewayError('provider_unavailable', 'an empty body', { source: 'provider' })
     await expect(stage({ turns: [[...call('probe', 'c1'), end], broken] }).collect()).rejects.toBe(broken)
+  })
+
+  it('shows pictures of tools to models that see them, and names them to others', async () => {
+    const image = { type: 'input_image', image_url: 'data:image/png;base64,AA==' } as const
+    const words = { type: 'input_text', text: 'a dot' } as const
+    const outputs = async (inputModalities: readonly ('text' | 'image')[], output: ToolResult['output']): Promise<unknown> => {
+      const { collect, requests } = stage({
+        turns: [[...call('probe', 'c1'), end], saysOk],
+        prices: [1, 1],
+        inputModalities,
+        tool: { run: async () => ({ output }) },
+      })
+      await collect()
+      return (requests[1]!.input.at(-1) as { output: unknown }).output
+    }
+    expect(await outputs(['text', 'image'], [words, image])).toEqual([words, image])
+    expect(await outputs(['text'], [words, image])).toEqual([words])
+    expect(await outputs(['text'], [image])).toBe('[a picture, which this model cannot see]')
+    expect(await outputs(['text'], 'plain')).toBe('plain')
   })
 
   it('records each execution with the id of its item', async () => {

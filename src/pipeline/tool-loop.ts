@@ -1,5 +1,5 @@
 import type { Call, Handler, Layer, Owner } from '../core/call.ts'
-import type { Catalog, Pricing } from '../core/endpoint.ts'
+import type { Catalog, Endpoint, Pricing } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { ServerTool } from '../core/extension.ts'
@@ -25,6 +25,7 @@ import { callBudget, DEFAULT_LOOP_LIMITS, stopReason, type LoopLimits, type Stop
 import { openSources, replaySources, type OpenScene } from './tool-source.ts'
 import { ToolStep, type PendingCall } from './tool-step.ts'
 import { unknownTool } from './unknown-tool.ts'
+import { withoutPictures } from './unseen-pictures.ts'
 import { untilWordless } from './until-wordless.ts'
 
 export interface ToolLoopOptions {
@@ -183,7 +184,25 @@ class ToolLoop {
       ask: (inner, signal, asked, bill) => askModel(this.#inner(), this.#call, inner, signal, { ...asked, costOf: options.costOf, bill }),
     })
     ledger.settle(finished)
-    return finished
+    return this.#sees() ? finished : withoutPictures(finished)
+  }
+
+  /** Whether the model sees pictures: as far as the endpoint that speaks does, before the first turn any of the model that is asked first. */
+  #sees(): boolean {
+    const { served } = this.#call.trace
+    const [first = []] = this.#models()
+    return (served === undefined ? first : [served.endpoint]).some(({ inputModalities }) => inputModalities.has('image'))
+  }
+
+  /** Endpoints of each model that may be asked, in their order. */
+  #models(): readonly (readonly Endpoint[])[] {
+    const { options } = this.#room
+    const catalog = options.catalog()
+    const names = modelNames(this.#call.request, options.defaults(this.#call.owner))
+    return names.flatMap((name) => {
+      const resolved = resolveModel(name, catalog)
+      return resolved === undefined ? [] : [resolved.model.endpoints]
+    })
   }
 
   #mustStop(step: ToolStep | undefined): boolean {
@@ -192,11 +211,7 @@ class ToolLoop {
   }
 
   #offer(): Offer {
-    const { options, belt } = this.#room
-    const { request } = this.#call
-    const catalog = options.catalog()
-    const names = modelNames(request, options.defaults(this.#call.owner))
-    return offerTools(request, { belt, endpoints: names.flatMap((name) => resolveModel(name, catalog)?.model.endpoints ?? []), nested: this.#nested })
+    return offerTools(this.#call.request, { belt: this.#room.belt, endpoints: this.#models().flat(), nested: this.#nested })
   }
 
   /** The request of one turn. Tools stay in the list of the last turn, forbidden, so that the cached prompt and the history stay valid. */

@@ -1,0 +1,18 @@
+import type { ToolOutput } from '../core/item.ts'
+import type { FinishedCall } from './tool-run.ts'
+
+/** Where a tool has said nothing beside its pictures. */
+const UNSEEN = '[a picture, which this model cannot see]'
+
+/** What tools gave, for a model that sees no pictures: with one in the conversation no endpoint could serve its next turn. */
+export function withoutPictures(finished: readonly FinishedCall[]): readonly FinishedCall[] {
+  return finished.map((each) => ({ ...each, result: { ...each.result, output: wordsOf(each.result.output) } }))
+}
+
+function wordsOf(output: ToolOutput): ToolOutput {
+  if (typeof output === 'string' || !output.some(isPicture)) return output
+  const rest = output.filter((part) => !isPicture(part))
+  return rest.length === 0 ? UNSEEN : rest
+}
+
+const isPicture = ({ type }: { readonly type: string }): boolean => type === 'input_image'
