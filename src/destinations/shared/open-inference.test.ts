@@ -32,6 +32,28 @@ describe('OpenInference', () => {
     })
   })
 
+  it('tells what a model thought as the first of the contents of its message, beside the text', () => {
+    const attributes = flat(openInferenceAttributes(record(false)))
+    expect(attributes).toMatchObject({
+      'llm.output_messages.0.message.contents.0.message_content.type': 'reasoning',
+      'llm.output_messages.0.message.contents.0.message_content.text': `Thinking about ${CANARY}`,
+      'llm.output_messages.0.message.content': `A cat. ${CANARY}`,
+    })
+    expect(Object.keys(attributes).filter((key) => /output_messages\.0\.message\.contents\.1\./.test(key))).toEqual([])
+    const thought = [
+      { type: 'reasoning' as const, summary: [{ type: 'summary_text' as const, text: 'Hmm' }] },
+      { type: 'message' as const, role: 'assistant' as const, content: ['a', 'b'].map((text) => ({ type: 'output_text' as const, text })) },
+    ]
+    const before = toDeliveryRecord(
+      generation,
+      { input: thought, output: [] },
+      { privacyMode: false, broadcast: { cost: false, identity: false, requestContext: false } },
+    )
+    const given = flat(openInferenceAttributes(before))
+    const texts = [0, 1, 2].map((i) => given[`llm.input_messages.0.message.contents.${i}.message_content.text`])
+    expect(texts).toEqual(['Hmm', 'a', 'b'])
+  })
+
   it('says a refusal where the answer would stand', () => {
     const output = [{ type: 'message' as const, role: 'assistant' as const, content: [{ type: 'refusal' as const, refusal: 'No.' }] }]
     const refused = toDeliveryRecord(

@@ -72,8 +72,12 @@ function setMessages(set: AttributeSet, prefix: string, messages: readonly ChatM
     set.string(`${key}.role`, message.role).string(`${key}.tool_call_id`, message.tool_call_id)
     if (message.content === null || typeof message.content === 'string')
       set.string(`${key}.content`, message.refusal === undefined ? message.content : messageText(message))
+    // The text of an answer stays `content`: viewers that show both would show it twice.
+    const thoughts = message.reasoning === undefined ? 0 : 1
+    const first = `${key}.contents.0.message_content`
+    if (thoughts > 0) set.string(`${first}.type`, 'reasoning').string(`${first}.text`, message.reasoning)
     for (const [j, part] of (typeof message.content === 'string' ? [] : (message.content ?? [])).entries()) {
-      const partKey = `${key}.contents.${j}.message_content`
+      const partKey = `${key}.contents.${thoughts + j}.message_content`
       if (part.type === 'image_url') set.string(`${partKey}.type`, 'image').string(`${partKey}.image.image.url`, part.image_url.url)
       else set.string(`${partKey}.type`, 'text').string(`${partKey}.text`, messageText({ role: message.role, content: [part] }))
     }
