@@ -12,6 +12,13 @@ testDestination(newrelic, {
   invalid: [{ region: 'mars' }],
 })
 
+interface Span {
+  readonly attributes: readonly { readonly key: string }[]
+}
+interface Decoded {
+  readonly resourceSpans: readonly [{ readonly scopeSpans: readonly [{ readonly spans: readonly Span[] }] }]
+}
+
 const context = { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }
 
 describe('New Relic', () => {
@@ -58,5 +65,29 @@ describe('New Relic', () => {
     expect(Math.max(...lists)).toBe(64)
     expect(names).toEqual(expect.arrayContaining(['trace.metadata.list.truncated', 'exception.message.truncated']))
     expect(names.some((name) => /^trace\.metadata\.k+\.truncated$/.test(name))).toBe(true)
+  })
+
+  it.each([
+    [40, 2, false],
+    [120, 1, false],
+    [1_000, 1, true],
+  ])('gets spans of no more attributes than it takes: %i keys of the caller stand there %i times', async (keys, times, isCut) => {
+    const { generation, content } = fullGeneration()
+    const trace = { span_name: 'Outer', ...Object.fromEntries(Array.from({ length: keys }, (_, i) => [`key${i}`, i])) }
+    const record = toDeliveryRecord({ ...generation, trace }, content, {
+      privacyMode: false,
+      broadcast: { cost: true, identity: true, requestContext: true },
+    })
+    const [request] = await newrelic.encode([record], newrelic.settings.parse({ licenseKey: 'k' }), context)
+    const decoded = decodeOtlpRequest(request?.body as Buffer) as Decoded
+    const [wrapper, inner] = decoded.resourceSpans[0].scopeSpans[0].spans
+    for (const span of [wrapper, inner]) {
+      const names = span!.attributes.map(({ key }) => key)
+      expect(names.length).toBeLessThanOrEqual(230)
+      expect(names.filter((name) => name.endsWith('metadata.key0'))).toHaveLength(times)
+      expect(names).toContain('trace.metadata.gateway.status')
+      expect(names.includes('gateway.metadata.truncated')).toBe(isCut)
+    }
+    expect(inner!.attributes.map(({ key }) => key)).toEqual(expect.arrayContaining(['gen_ai.prompt', 'gen_ai.usage.total_cost']))
   })
 })

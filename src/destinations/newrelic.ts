@@ -1,13 +1,17 @@
 import { z } from 'zod'
 import type { Destination, DestinationContext } from '../core/destination.ts'
-import type { AttributeLimits } from './shared/attributes.ts'
+import type { Attribute, AttributeLimits, AttributeSet } from './shared/attributes.ts'
+import { genAiAttributes, traceAttributes } from './shared/gen-ai-attributes.ts'
 import { otlpProbe, otlpRequest, type OtlpTarget } from './shared/otlp.ts'
 import { classifyOtlp } from './shared/otlp-classify.ts'
+import type { OtlpOptions } from './shared/otlp-spans.ts'
 import { destinationSettings, headerSecret, HEADER_SECRETS, joinUrl } from './shared/settings.ts'
 
 const REGIONS = { us: 'https://otlp.nr-data.net', eu: 'https://otlp.eu01.nr-data.net' } as const
 /** More is cut by the platform or raises an integration error there. */
 const LIMITS = { maxChars: 4_095, maxKeyChars: 255, maxEntries: 64 } satisfies AttributeLimits
+/** Of a span: an event has 254, with what the platform adds (docs.newrelic.com, data requirements and limits for custom event data). */
+const MAX_ATTRIBUTES = 230
 
 const settings = destinationSettings({
   licenseKey: headerSecret('Ingest license key.'),
@@ -22,6 +26,12 @@ const target = ({ licenseKey, region, headers }: NewrelicSettings, context: Dest
   encoding: 'protobuf',
 })
 
+const spans: OtlpOptions = {
+  ...LIMITS,
+  generation: (record) => bounded(genAiAttributes(record, LIMITS)),
+  wrapper: (record) => bounded(traceAttributes(record, LIMITS)),
+}
+
 /** New Relic's OTLP endpoint. A request may have one million bytes; validation happens after the answer. */
 export const newrelic: Destination<NewrelicSettings> = {
   type: 'newrelic',
@@ -29,7 +39,20 @@ export const newrelic: Destination<NewrelicSettings> = {
   settings,
   secrets: ['licenseKey', HEADER_SECRETS],
   limits: { records: 100, bytes: 900_000, valueChars: LIMITS.maxChars },
-  encode: (batch, options, context) => [otlpRequest(batch, context, target(options, context), LIMITS)],
+  encode: (batch, options, context) => [otlpRequest(batch, context, target(options, context), spans)],
   classify: classifyOtlp,
   probe: (options, context) => otlpProbe(context, target(options, context)),
 }
+
+/** The caller's keys give way: first their second copy, then the last of them. */
+function bounded(set: AttributeSet): Pick<AttributeSet, 'list'> {
+  const all = set.list()
+  if (all.length <= MAX_ATTRIBUTES) return set
+  const once = all.filter(({ key }) => !key.startsWith('span.metadata.'))
+  if (once.length <= MAX_ATTRIBUTES) return { list: () => once }
+  const flag: Attribute = { key: 'gateway.metadata.truncated', kind: 'bool', value: true }
+  const kept = [flag, ...once.filter((attribute) => !isCallers(attribute)), ...once.filter(isCallers)]
+  return { list: () => kept.slice(0, MAX_ATTRIBUTES) }
+}
+
+const isCallers = ({ key }: Attribute): boolean => /^trace\.metadata\.(?!(?:gateway|gateway_generation|provider_responses)(?:\.|$))/.test(key)

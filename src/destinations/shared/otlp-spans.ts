@@ -33,9 +33,9 @@ export interface OtlpGroup {
 /** The limits hold for attributes of spans, events and resources, for names of spans and for what a status says. */
 export interface OtlpOptions extends AttributeLimits {
   /** Attributes of the generation's own span. Default: the GenAI table. */
-  readonly generation?: (record: DeliveryRecord) => AttributeSet
+  readonly generation?: (record: DeliveryRecord) => Pick<AttributeSet, 'list'>
   /** Attributes of the span around it, where the caller named one. Default: names, user, session, metadata. */
-  readonly wrapper?: (record: DeliveryRecord) => AttributeSet
+  readonly wrapper?: (record: DeliveryRecord) => Pick<AttributeSet, 'list'>
   /** Changes to the attributes of attempts and tools. */
   readonly child?: (child: ChildSpan, set: AttributeSet, record: DeliveryRecord) => void
   /** More attributes of the resource. */
