@@ -27,6 +27,19 @@ describe('what a remote tool gave back', () => {
     ])
   })
 
+  it('shows images of the kinds that models read, by what they are, and names all others', () => {
+    const shown = (data: string, mimeType: string): unknown => {
+      const { output } = read([{ type: 'image', data, mimeType }])
+      return typeof output === 'string' ? output : (output.at(-1) as { readonly image_url: string }).image_url
+    }
+    expect(shown('PHN2Zy8+', 'image/svg+xml')).toBe('[image image/svg+xml, 6 bytes]')
+    expect(shown('AAABAA==', 'image/x-icon')).toBe('[image image/x-icon, 4 bytes]')
+    expect(shown('', 'image/png')).toBe('[image image/png, 0 bytes]')
+    expect(shown('AAAA', 'image/jpg')).toBe('data:image/jpeg;base64,AAAA')
+    expect(shown('/9j/AAAA', 'image/png')).toBe('data:image/jpeg;base64,/9j/AAAA')
+    expect(shown('R0lGODdh', 'image/*')).toBe('data:image/gif;base64,R0lGODdh')
+  })
+
   it('takes nothing for an image that is none', () => {
     expect(read([{ type: 'image', data: 'a"b', mimeType: 'image/png' }]).output).toBe('[image image/png, 2 bytes]')
     expect(read([{ type: 'image', data: 'AAAA', mimeType: 'text/html;x' }]).output).toBe('[image text/html;x, 3 bytes]')

@@ -84,10 +84,26 @@ function bounded(text: string): string {
   return text.length <= MAX_CHARS ? text : cutText(text, MAX_CHARS) + CUT
 }
 
+/** Kinds of pictures that models of every vendor read, and how their base64 begins. For one of another kind vendors refuse the whole request. */
+const KINDS: readonly (readonly [mimeType: string, beginning: string])[] = [
+  ['image/png', 'iVBORw0KGgo'],
+  ['image/jpeg', '/9j/'],
+  ['image/gif', 'R0lGOD'],
+  ['image/webp', 'UklGR'],
+]
+
 function imageOf({ type, data, mimeType }: JsonObject): InputImage | undefined {
   if (type !== 'image' || typeof data !== 'string' || typeof mimeType !== 'string' || data.length > MAX_IMAGE_CHARS) return undefined
-  if (!/^image\/[\w.+-]{1,40}$/.test(mimeType) || !/^[A-Za-z0-9+/=_-]*$/.test(data)) return undefined
-  return { type: 'input_image', image_url: `data:${mimeType};base64,${data}` }
+  if (!/^[A-Za-z0-9+/_-]+=*$/.test(data)) return undefined
+  const kind = kindOf(data, mimeType.toLowerCase())
+  return kind === undefined ? undefined : { type: 'input_image', image_url: `data:${kind};base64,${data}` }
+}
+
+/** By its first bytes, which vendors hold against what is declared; else as declared. */
+function kindOf(data: string, declared: string): string | undefined {
+  const named = declared === 'image/jpg' ? 'image/jpeg' : declared
+  const [kind] = KINDS.find(([, beginning]) => data.startsWith(beginning)) ?? KINDS.find(([mimeType]) => mimeType === named) ?? []
+  return kind
 }
 
 function textOf(part: JsonObject): string {
