@@ -26,6 +26,17 @@ describe('pages as text', () => {
     expect(title).toBe('T')
     expect(text).toBe('## Fruit\n\n- Apple\n\n- [Pear](https://a.test/b)')
   })
+  it('keeps the lines of code and how far they are moved in', async () => {
+    const code = 'def f(x):\n    if x:\n\n\n        return  1\n'
+    const { text } = await read(
+      `<main><p>Like   this:</p><pre><code>\n${code.replace('return', '<b>return</b>')}</code></pre><p>Or
+        <ul><li>a<pre>b<br>  c</pre></li></ul><pre>   </pre><pre>x \`\`\` y</pre></main>`,
+    )
+    expect(text).toBe(`Like this:\n\n\`\`\`\n${code.trimEnd()}\n\`\`\`\n\nOr\n\n- a\n\n\`\`\`\nb\n  c\n\`\`\`\n\n\`\`\`\`\nx \`\`\` y\n\`\`\`\``)
+    // A page that is code, as standards and mailing lists are.
+    expect((await read(`<pre>${'  1. One\n     two\n'.repeat(40)}</pre>`)).text).toContain('  1. One\n     two\n  1. One')
+    expect((await read(`<pre>${'<i>'.repeat(5_000)}deep</pre>`)).text).toContain('deep')
+  })
   it('reads other charsets and fragments', async () => {
     expect((await read('<p>Zürich', 'latin1')).text).toBe('Zürich')
     expect((await read('just words', 'no-such-charset')).text).toBe('just words')

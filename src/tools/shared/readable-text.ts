@@ -100,7 +100,6 @@ const BLOCKS = new Set([
   'TABLE',
   'TR',
   'BLOCKQUOTE',
-  'PRE',
   'FIGURE',
   'FORM',
   'DL',
@@ -111,22 +110,56 @@ const TEXT_NODE = 3
 const ELEMENT_NODE = 1
 const DOCUMENT_NODE = 9
 
-/** Text with headings, list marks and links in Markdown, one line per block. Iterative: documents nest deeper than stacks. */
+/** Text with headings, list marks, links and code in Markdown, one line per block. Iterative: documents nest deeper than stacks. */
 function textOf(root: unknown): string {
+  const done: string[] = []
   const out: string[] = []
   const stack: (DomNode | string)[] = [root as DomNode]
+  const settle = (code: string): void => {
+    const prose = tidied(out.splice(0).join(''))
+    for (const block of [prose, code]) if (block !== '') done.push(block)
+  }
   while (stack.length > 0) {
     const node = stack.pop()!
     if (typeof node === 'string') out.push(node)
     else if (node.nodeType === TEXT_NODE) out.push((node.textContent ?? '').replace(/\s+/g, ' '))
+    else if (node.nodeName.toUpperCase() === 'PRE') settle(fenced(linesOf(node)))
     else if (node.nodeType === ELEMENT_NODE || node.nodeType === DOCUMENT_NODE) open(node, out, stack)
   }
-  return out
-    .join('')
+  settle('')
+  return done.join('\n\n')
+}
+
+const tidied = (prose: string): string =>
+  prose
     .replace(/[ \t]+\n/g, '\n')
     .replace(/\n[ \t]+/g, '\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim()
+
+/** Text as it stands: in code blanks and ends of lines mean something. */
+function linesOf(root: DomNode): string {
+  let text = ''
+  const stack = [root]
+  while (stack.length > 0) {
+    const node = stack.pop()!
+    if (node.nodeType === TEXT_NODE) text += node.textContent ?? ''
+    else if (node.nodeName.toUpperCase() === 'BR') text += '\n'
+    else for (let n = node.childNodes.length - 1; n >= 0; n--) stack.push(node.childNodes[n]!)
+  }
+  return text
+}
+
+const SHORTEST_FENCE = 3
+
+/** Without empty lines around it, behind a fence that does not stand in it; empty for code that is none. */
+function fenced(lines: string): string {
+  const code = lines.replace(/^(?:[^\S\n]*\n)+/, '').trimEnd()
+  if (code === '') return ''
+  let length = SHORTEST_FENCE
+  for (const [run] of code.matchAll(/`{3,}/g)) length = Math.max(length, run.length + 1)
+  const fence = '`'.repeat(length)
+  return `${fence}\n${code}\n${fence}`
 }
 
 function open(node: DomNode, out: string[], stack: (DomNode | string)[]): void {
