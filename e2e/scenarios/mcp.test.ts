@@ -273,6 +273,37 @@ describe('an approval', () => {
   })
 })
 
+describe('a conversation that allows another tool', () => {
+  const allowing = (...names: string[]) => entry('modern', { allowed_tools: names })
+  const begun = async (): Promise<Item[]> => {
+    turns = [{ text: 'Hello.' }]
+    const { output } = await ask({ tools: [allowing('add')] })
+    return [user('Hi.'), ...output, user('Draw.')]
+  }
+
+  it('has it from then on, and asks the server once', async () => {
+    const input = await begun()
+    turns = [calling(['math__draw', {}]), { text: 'Drawn.' }]
+    const second = await ask({ tools: [allowing('add', 'draw')], input })
+    expect(offeredTo(1)).toEqual(['math__add', 'math__draw'])
+    expect(types(second)).toEqual(['mcp_list_tools', 'mcp_call', 'message'])
+    servers.get('modern')!.forget()
+    turns = [{ text: 'Yes.' }]
+    expect(types(await ask({ tools: [allowing('add', 'draw')], input: [...input, ...second.output, user('Sure?')] }))).toEqual(['message'])
+    expect(rpc('modern')).toEqual([])
+  })
+
+  it('goes on with what it has where the server has no such tool, or nothing to say', async () => {
+    const input = await begun()
+    turns = [{ text: 'I cannot.' }]
+    expect(types(await ask({ tools: [allowing('add', 'paint')], input }))).toEqual(['message'])
+    servers.get('modern')!.intercept((_request, response) => response.writeHead(500).end() !== undefined)
+    expect(types(await ask({ tools: [allowing('add', 'draw')], input }))).toEqual(['message'])
+    servers.get('modern')!.intercept(undefined)
+    expect([offeredTo(1), offeredTo(2)]).toEqual([['math__add'], ['math__add']])
+  })
+})
+
 describe('several servers', () => {
   it('may have tools of the same name, and run side by side', async () => {
     turns = [calling(['left__add', { a: 1, b: 1 }], ['right__add', { a: 2, b: 2 }]), { text: 'Two and four.' }]

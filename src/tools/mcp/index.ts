@@ -18,6 +18,7 @@ import {
   requestHeaders,
   secretsOf,
   trustsHints,
+  wantsMore,
   type McpSettings,
   type RemoteTool,
 } from './settings.ts'
@@ -83,17 +84,19 @@ export function createMcp({ egress, clock, version, progressEvents }: McpOptions
       const { settings } = context
       const { server_label: label } = settings
       const known = listedTools(history, label)
-      if (known !== undefined && !trustsHints(settings)) {
-        const usable = known.filter(allowedBy(settings)).slice(0, MAX_TOOLS)
-        return { functions: opened(usable, context), items: [] }
-      }
+      // What the caller sends back says nothing of tools he did not allow at the time, and is no word of the server's.
+      const kept = known === undefined || trustsHints(settings) ? undefined : known.filter(allowedBy(settings)).slice(0, MAX_TOOLS)
+      const again = (): OpenedSource => ({ functions: opened(kept ?? [], context), items: [] })
+      if (kept !== undefined && !wantsMore(settings, kept)) return again()
       const listing = new Listing(context, progressEvents)
       try {
         const { tools, faults } = await ask(settings, context)
         const told = listing.told(tools, summary(faults, secretsOf(settings)))
-        return { functions: opened(tools, context), ...told, ...(known === undefined ? {} : { items: [] }) }
+        const isNews = known === undefined || (kept !== undefined && tools.some(({ name }) => !kept.some((tool) => tool.name === name)))
+        return { functions: opened(tools, context), ...told, ...(isNews ? {} : { items: [] }) }
       } catch (error) {
         if (context.call.signal.aborted) throw error
+        if (kept !== undefined) return again()
         return { functions: [], ...listing.told([], blankTexts(failureOf(error).message, secretsOf(settings))) }
       }
     },

@@ -97,6 +97,17 @@ function matches({ tool_names: names, read_only: readOnly }: ToolFilter, tool: R
   return (names == null || names.includes(tool.name)) && (readOnly == null || readOnly === isReadOnly(tool))
 }
 
+/** Tools that may be used by name. */
+const namesIn = (allowed: NonNullable<McpSettings['allowed_tools']>): readonly string[] =>
+  Array.isArray(allowed) ? allowed : (allowed.tool_names ?? [])
+
+/** Whether a tool that may be used is missing in a list, which was made when others might be. */
+export function wantsMore({ allowed_tools: allowed }: Pick<McpSettings, 'allowed_tools'>, listed: readonly RemoteTool[]): boolean {
+  if (allowed == null) return false
+  const known = new Set(listed.map(({ name }) => name))
+  return namesIn(allowed).some((name) => !known.has(name))
+}
+
 /** Which tools may be used: a history may list tens of thousands, so that the names are a set. */
 export function allowedBy({ allowed_tools: allowed }: Pick<McpSettings, 'allowed_tools'>): (tool: RemoteTool) => boolean {
   if (allowed == null) return () => true
