@@ -15,6 +15,17 @@ describe('text of bytes', () => {
   ])('%s', (_what, bytes, charset) => {
     expect(decodeText(bytes, charset)).toBe('Größe')
   })
+  it.each([
+    ['<?xml version="1.0" encoding="ISO-8859-1"?>', 'latin1', undefined],
+    ["<?xml version='1.0' encoding='windows-1252' standalone='yes' ?>", 'latin1', undefined],
+    ['<?xml version="1.0" encoding="utf-8"?>', 'latin1', 'iso-8859-1'],
+    ['<?xml version="1.0"?>', 'utf8', undefined],
+    ['<?xml version="1.0" encoding="UTF-16"?>', 'utf8', undefined],
+    ['<?xml version="1.0" encoding="klingon"?>', 'utf8', undefined],
+    ['<p><?xml version="1.0" encoding="latin1"?>', 'utf8', undefined],
+  ] as const)('that begins with %s is read by it where nobody says otherwise', (head, written, charset) => {
+    expect(decodeText(Buffer.from(`${head}<a>Größe</a>`, written), charset)).toBe(`${head}<a>Größe</a>`)
+  })
   it('has no mark where it is too short for one', () => {
     expect([markedCharset(Buffer.from([])), markedCharset(Buffer.from([0xff])), markedCharset(Buffer.from('ab'))]).toEqual([
       undefined,

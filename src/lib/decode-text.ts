@@ -1,10 +1,10 @@
 /**
  * The text in bytes that somebody else has written. A mark at their beginning says how they are to be read and counts most, then what is said
- * of them; bytes of which nobody says anything, or a charset nobody knows, are UTF-8.
+ * of them, then what XML says of itself; bytes of which nobody says anything, or a charset nobody knows, are UTF-8.
  */
 export function decodeText(bytes: Uint8Array, charset?: string): string {
   try {
-    return new TextDecoder(markedCharset(bytes) ?? charset).decode(bytes)
+    return new TextDecoder(markedCharset(bytes) ?? charset ?? xmlCharset(bytes)).decode(bytes)
   } catch {
     return new TextDecoder().decode(bytes)
   }
@@ -16,4 +16,14 @@ export function markedCharset(bytes: Uint8Array): string | undefined {
   if (first === 0xff && second === 0xfe) return 'utf-16le'
   if (first === 0xfe && second === 0xff) return 'utf-16be'
   return first === 0xef && second === 0xbb && third === 0xbf ? 'utf-8' : undefined
+}
+
+/** Longer than the first line of any document of XML. */
+const XML_WITHIN = 256
+const XML_DECLARED = /^<\?xml\s[^>]{0,200}?encoding\s{0,8}=\s{0,8}["']([\w:.-]{1,40})["']/
+
+/** Whoever can read that far reads no 16 bits a character. */
+function xmlCharset(bytes: Uint8Array): string | undefined {
+  const declared = XML_DECLARED.exec(Buffer.from(bytes.subarray(0, XML_WITHIN)).toString('latin1'))?.[1]
+  return declared === undefined || /^utf-?16/i.test(declared) ? undefined : declared
 }

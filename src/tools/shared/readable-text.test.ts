@@ -45,6 +45,7 @@ describe('pages as text', () => {
     ['<meta charset="windows-1251">', 'windows-1251', '\xcf\xf0\xe8\xe2\xe5\xf2', 'Привет'],
     ['<META http-equiv=Content-Type content="text/html; charset=Shift_JIS">', 'shift_jis', '\x93\xfa\x96{', '日本'],
     ["<meta charset = 'gb2312' >", 'gb2312', '\xc4\xe3\xba\xc3', '你好'],
+    ['<?xml version="1.0" encoding="windows-1251"?>', 'windows-1251', '\xcf\xf0\xe8\xe2\xe5\xf2', 'Привет'],
     ['<meta charset="utf-16">', 'utf-8', 'Z\xc3\xbcrich', 'Zürich'],
     ['<meta name="x"><p>charset=windows-1251</p>', 'utf-8', 'Z\xc3\xbcrich', 'charset=windows-1251\n\nZürich'],
     ['\xef\xbb\xbf<meta charset="windows-1251">', 'utf-8', 'Z\xc3\xbcrich', 'Zürich'],

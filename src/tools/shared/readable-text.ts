@@ -20,9 +20,9 @@ const DECLARED_WITHIN = 1_024
 const DECLARED = /<meta\s[^>]{0,200}?charset\s{0,8}=\s{0,8}["']?\s{0,8}([\w:.-]{1,40})/i
 
 /** What a page itself says, where its server says nothing; one that can be read that far is not of 16 bits a character. */
-function declaredCharset(bytes: Uint8Array): string {
-  const declared = DECLARED.exec(Buffer.from(bytes.subarray(0, DECLARED_WITHIN)).toString('latin1'))?.[1] ?? 'utf-8'
-  return /^utf-?16/i.test(declared) ? 'utf-8' : declared
+function declaredCharset(bytes: Uint8Array): string | undefined {
+  const declared = DECLARED.exec(Buffer.from(bytes.subarray(0, DECLARED_WITHIN)).toString('latin1'))?.[1]
+  return declared !== undefined && /^utf-?16/i.test(declared) ? 'utf-8' : declared
 }
 
 async function readPdf(bytes: Uint8Array): Promise<ReadableText> {
