@@ -9,6 +9,7 @@ import type { ScriptedAnswer, VendorVoice } from '../../src/testing/voices/voice
 /** Remote MCP servers, real ones of both eras and both transports, driven by a scripted model of every format. */
 
 const SUPPORTS = ['tools', 'tool_choice', 'reasoning', 'image', 'max_tokens']
+const BLIND = SUPPORTS.filter((able) => able !== 'image')
 const voices = [...VENDOR_VOICES.values()]
 const chat = VENDOR_VOICES.get('openai-chat')!
 const upstreams = new Map<string, FakeUpstream>()
@@ -37,13 +38,23 @@ beforeAll(async () => {
       api_keys: ['k'],
       options: voice.options,
     })),
-    models: voices.flatMap((voice) =>
-      [SUPPORTS, SUPPORTS.filter((able) => able !== 'image')].map((supports) => ({
-        slug: `acme/${supports === SUPPORTS ? '' : 'blind-'}${voice.dialect}`,
+    models: [
+      ...voices.flatMap((voice) =>
+        [SUPPORTS, BLIND].map((supports) => ({
+          slug: `acme/${supports === SUPPORTS ? '' : 'blind-'}${voice.dialect}`,
+          context_length: 200_000,
+          endpoints: [{ provider: `v-${voice.dialect}`, upstream_model: voice.model, supports }],
+        })),
+      ),
+      {
+        slug: 'acme/half-blind',
         context_length: 200_000,
-        endpoints: [{ provider: `v-${voice.dialect}`, upstream_model: voice.model, supports }],
-      })),
-    ),
+        endpoints: [
+          { provider: 'v-openai-chat', upstream_model: chat.model, supports: BLIND },
+          { provider: 'v-gemini', upstream_model: VENDOR_VOICES.get('gemini')!.model, supports: SUPPORTS },
+        ],
+      },
+    ],
     routing: { sticky: false },
     network: { allow_private: { tools: true } },
   })
@@ -218,6 +229,16 @@ describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a model b
     await ask({ tools: [held], input: [...history, ...second.output, user('Sure?')] }, { voice, streamed })
     expect(servers.get('sessions')!.calls).toHaveLength(1)
   })
+})
+
+it.each([
+  [{ order: ['v-openai-chat'] }, 'gemini', true],
+  [{ only: ['v-openai-chat'] }, 'openai-chat', false],
+])('a picture goes to the endpoint of the model that sees, where the call may go there: %o', async (provider, dialect, shown) => {
+  turns = [calling(['math__draw', {}]), { text: 'A dot.' }]
+  await ask({ model: 'acme/half-blind', provider, tools: [entry()] })
+  expect(readBy(0)).toHaveLength(1)
+  expect(JSON.stringify(upstreams.get(dialect)!.requests.at(-1)!.body).includes('iVBOR')).toBe(shown)
 })
 
 describe('an approval', () => {

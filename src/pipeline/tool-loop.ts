@@ -187,11 +187,12 @@ class ToolLoop {
     return this.#sees() ? finished : withoutPictures(finished)
   }
 
-  /** Whether the model sees pictures: as far as the endpoint that speaks does, before the first turn any of the model that is asked first. */
+  /** Whether the model sees pictures: at the endpoint that speaks, or another the call may go to; before the first turn the model that is asked first. */
   #sees(): boolean {
-    const { served } = this.#call.trace
+    const { served, candidates, rejected } = this.#call.trace
     const [first = []] = this.#models()
-    return (served === undefined ? first : [served.endpoint]).some(({ inputModalities }) => inputModalities.has('image'))
+    const others = candidates.filter(({ id, model }) => model === served?.endpoint.model && !rejected.has(id))
+    return (served === undefined ? first : [served.endpoint, ...others]).some(({ inputModalities }) => inputModalities.has('image'))
   }
 
   /** Endpoints of each model that may be asked, in their order. */
