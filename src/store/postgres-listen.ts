@@ -26,17 +26,25 @@ export function listenForChanges(url: Secret, onChange: () => void, probe: typeo
   let failures = 0
   let closed = false
 
+  const later = (): void => void (timer = setTimeout(() => void connect(), ceiling(failures++, BACKOFF)).unref())
+
   const connect = async (): Promise<void> => {
     // Loaded here: an installation on SQLite has no use for it.
     const { Client } = (await import('pg')).default
     if (closed) return
-    const fresh = new Client({
-      connectionString: url.reveal(),
-      connectionTimeoutMillis: CONNECT_LIMIT_MS,
-      query_timeout: probe.limitMs,
-      keepAlive: true,
-      application_name: 'signalbox-listen',
-    })
+    let fresh: pg.Client
+    try {
+      fresh = new Client({
+        connectionString: url.reveal(),
+        connectionTimeoutMillis: CONNECT_LIMIT_MS,
+        query_timeout: probe.limitMs,
+        keepAlive: true,
+        application_name: 'signalbox-listen',
+      })
+    } catch {
+      // It reads the certificates that the URL names.
+      return later()
+    }
     let schema: string | undefined
     let over = false
     const again = (): void => {
@@ -45,8 +53,7 @@ export function listenForChanges(url: Secret, onChange: () => void, probe: typeo
       clearInterval(probing)
       if (client === fresh) client = undefined
       void endWithin(END_LIMIT_MS, fresh)
-      if (closed) return
-      timer = setTimeout(() => void connect(), ceiling(failures++, BACKOFF)).unref()
+      if (!closed) later()
     }
     fresh.on('error', again)
     fresh.on('end', again)
