@@ -128,7 +128,19 @@ const HOST_NAME = /^[\w.-]+$/
 
 /** A URL that holds credentials, of one of these schemes: what stands behind them has to be one, or nothing, where a parameter names a socket. */
 export function connectionUrl(scheme: RegExp, expected: string) {
-  return text(expected).refine((value) => scheme.test(value) && URL.canParse(value.replace('@/', '@socket/')), { error: expected })
+  return text(expected)
+    .refine((value) => scheme.test(value) && URL.canParse(value.replace('@/', '@socket/')), { error: expected, abort: true })
+    .refine((value) => isDecodable(value), { error: `${expected}, where a % in a name or password is written %25` })
+}
+
+/** Drivers undo the escapes of credentials, and end the process over one that is none. */
+function isDecodable(value: string): boolean {
+  try {
+    decodeURIComponent(/\/\/([^/?#]*)@/.exec(value)?.[1] ?? '')
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** An address of any scheme: whoever uses it says which it speaks. */

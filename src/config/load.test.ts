@@ -322,6 +322,10 @@ describe('wrong values', () => {
       'storage: { url: "postgres://box@db:99999/box" }',
       'storage.url: [hidden]; expected a connection string such as postgres://user:password@host:5432/signalbox',
     ],
+    [
+      'storage: { redis_url: "redis://odd:100%@cache" }',
+      'storage.redis_url: [hidden]; expected a URL such as redis://host:6379/0, where a % in a name or password is written %25',
+    ],
     ['storage: { redis_url: "redis://cache:99999" }', 'storage.redis_url: [hidden]; expected a URL such as redis://host:6379/0'],
     ['storage: { redis_url: "redis://cache/first" }', 'storage.redis_url: [hidden]; expected a URL such as redis://host:6379/0'],
     ['logging: { level: loud }', 'logging.level: "loud"; expected one of: trace, debug, info, warn, error, silent'],
