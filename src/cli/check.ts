@@ -7,6 +7,7 @@ import { loadConfig, type LoadOptions } from '../config/load.ts'
 import { misspeltVariables } from '../config/misspelt.ts'
 import { describeProxies, proxiesOf } from '../config/proxies.ts'
 import type { Config } from '../core/config.ts'
+import type { Store } from '../core/store.ts'
 import type { Connection } from '../core/provider.ts'
 import { checkDestinationAddresses } from '../wiring/destination-addresses.ts'
 import { dialects } from '../dialects/index.ts'
@@ -92,7 +93,7 @@ export async function doctor(overrides: Overrides): Promise<void> {
     line(`data directory: ${(error as Error).message}`)
     process.exitCode = 1
   })
-  if (config.storage.redisUrl !== undefined) await probeRedis(config.storage.redisUrl.reveal())
+  if (config.storage.redisUrl !== undefined) await probeRedis(config.storage.redisUrl.reveal(), config.storage.redisNamespace)
   await probeProviders(catalog)
 }
 
@@ -103,6 +104,7 @@ async function probeInstallation(config: Config): Promise<void> {
     await store.ping()
     const pending = await store.pendingMigrations()
     line(`database: ${config.storage.database} answers, ${pending.length === 0 ? 'up to date' : `migrations pending: ${pending.join(', ')}`}`)
+    if (pending.length === 0) await proveWrites(store, config)
     const refusal = await secretKeyRefusal(store, directory, pending)
     if (refusal !== undefined) {
       line(`secret key: ${refusal}`)
@@ -117,6 +119,16 @@ async function probeInstallation(config: Config): Promise<void> {
   line(`data directory: ${directory.path} (secret key from ${directory.secretKeySource})`)
 }
 
+/** A standby, a role with rights to read, or a full disk answer all the same. */
+async function proveWrites(store: Store, { storage }: Config): Promise<void> {
+  try {
+    await store.proveWritable()
+  } catch (error) {
+    line(`database: ${storage.database} takes no writes: ${reasonOf(error)}`)
+    process.exitCode = 1
+  }
+}
+
 async function probeProviders(catalog: BuiltCatalog): Promise<void> {
   const connections = new Map<string, Connection>()
   for (const model of catalog.models()) for (const { connection } of model.endpoints) connections.set(connection.provider, connection)
@@ -125,7 +137,8 @@ async function probeProviders(catalog: BuiltCatalog): Promise<void> {
   await http.close()
 }
 
-async function probeRedis(url: string): Promise<void> {
+/** Answers are not enough: a replica, a node of a cluster or one without memory gives them, and takes nothing. */
+async function probeRedis(url: string, namespace: string): Promise<void> {
   const { Redis } = await import('ioredis')
   const redis = new Redis(url.replace(/^valkey(s?):/, 'redis$1:'), {
     lazyConnect: true,
@@ -136,13 +149,16 @@ async function probeRedis(url: string): Promise<void> {
   })
   // Why a connection failed is said here; who waits for it is told only that it is closed.
   let why: unknown
+  let fault = 'does not answer'
   redis.on('error', (error) => (why ??= error))
   try {
     await redis.connect()
     await redis.ping()
-    line('redis: answers')
+    fault = 'takes no writes'
+    await redis.set(`{${namespace}}:doctor`, '1', 'PX', PROBE_MS)
+    line('redis: answers and takes writes')
   } catch (error) {
-    line(`redis: does not answer: ${reasonOf(why ?? error)}`)
+    line(`redis: ${fault}: ${reasonOf(why ?? error)}`)
     process.exitCode = 1
   } finally {
     redis.disconnect()

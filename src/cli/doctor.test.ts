@@ -1,0 +1,65 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { findTestPostgres } from '../testing/postgres.ts'
+import { startPrivateRedis } from '../testing/redis.ts'
+import { doctor, migrate } from './check.ts'
+
+const postgres = await findTestPostgres('doctor beside a database that is only read')
+const redis = await startPrivateRedis('doctor beside a Redis that takes no writes')
+
+/** Services that answer, and take nothing. */
+describe('doctor', () => {
+  let data: string
+  let out: string
+  beforeEach(async () => {
+    data = await mkdtemp(join(tmpdir(), 'signalbox-doctor-'))
+    out = ''
+    vi.spyOn(process.stdout, 'write').mockImplementation((text) => (out += String(text)) !== '')
+    vi.stubEnv('SIGNALBOX_CONFIG', '/dev/null')
+    vi.stubEnv('SIGNALBOX_SECRET_KEY', Buffer.alloc(32, 1).toString('base64'))
+  })
+  afterEach(async () => {
+    vi.restoreAllMocks()
+    vi.unstubAllEnvs()
+    process.exitCode = undefined
+    await rm(data, { recursive: true })
+  })
+
+  it.skipIf(!postgres.available)('says of a database that is only read that it takes no writes', async () => {
+    if (!postgres.available) return
+    const schema = await postgres.createSchema()
+    const url = new URL(schema.url.reveal())
+    vi.stubEnv('SIGNALBOX_DATABASE_URL', url.href)
+    await migrate({ data })
+    await doctor({ data })
+    expect(out).not.toContain('no writes')
+    url.searchParams.set('options', `${url.searchParams.get('options')} -c default_transaction_read_only=on`)
+    vi.stubEnv('SIGNALBOX_DATABASE_URL', url.href)
+    await doctor({ data })
+    expect(out).toMatch(/^database: postgres takes no writes: .*read-only transaction/m)
+    expect(process.exitCode).toBe(1)
+    await schema.drop()
+  })
+
+  it.skipIf(redis === undefined)('says of a Redis that is a replica, or without memory, that it takes no writes', async () => {
+    if (redis === undefined) return
+    await migrate({ data })
+    vi.stubEnv('SIGNALBOX_REDIS_URL', redis.url)
+    await doctor({ data })
+    expect(out).toMatch(/^redis: answers and takes writes$/m)
+    const client = new Redis(redis.url)
+    await client.config('SET', 'maxmemory', '1')
+    await doctor({ data })
+    expect(out).toMatch(/^redis: takes no writes: OOM /m)
+    await client.config('SET', 'maxmemory', '0')
+    await client.replicaof('127.0.0.1', 1)
+    await doctor({ data })
+    expect(out).toMatch(/^redis: takes no writes: READONLY /m)
+    expect(process.exitCode).toBe(1)
+    client.disconnect()
+    await redis.close()
+  })
+})
