@@ -124,6 +124,26 @@ describe('what was read from the queue while its destination changed', () => {
   })
 })
 
+it('a lease runs from when it is taken, however long the look at the queue took until then', async () => {
+  const leases: { readonly late: number; readonly leaseMs: number }[] = []
+  const { queued } = await stage({
+    store: (outbox) => ({
+      due: async (...args) => {
+        const found = await outbox.due(...args)
+        await new Promise((resolve) => setTimeout(resolve, 100))
+        return found
+      },
+      lease: (id, options) => {
+        leases.push({ late: Date.now() - options.now, leaseMs: options.leaseMs })
+        return outbox.lease(id, options)
+      },
+    }),
+  })
+  await expect.poll(queued).toBe(0)
+  expect(leases).toMatchObject([{ leaseMs: 30_000 }])
+  expect(leases[0]!.late).toBeLessThan(50)
+})
+
 describe('a lease that could not be renewed', () => {
   it('keeps its batch from being sent twice by the one who is still sending it', async () => {
     const failsUntil = Date.now() + 250

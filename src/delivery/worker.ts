@@ -215,7 +215,7 @@ class Engine implements DeliveryWorker {
       const room = allowed === 'trial' ? 1 : (limits.concurrency ?? DESTINATION_DEFAULTS.concurrency)
       // The end of a batch wakes the worker: no alarm is needed while it is full.
       if (lane.inFlight >= room || this.#isFull(lane)) return undefined
-      const leased = await this.#lease(lane, ready, now)
+      const leased = await this.#lease(lane, ready)
       if (leased.length === 0) return undefined
       this.#launch(lane, ready, leased)
       left = { ...left, records: left.records - leased.length, bytes: Math.max(0, left.bytes - leased.reduce((sum, each) => sum + each.bytes, 0)) }
@@ -232,13 +232,14 @@ class Engine implements DeliveryWorker {
   }
 
   /** What was read while the destination changed may hold words it must not see any more, or belong to another address: all of it goes back. */
-  async #lease(lane: Lane, { type, record }: ReadyDestination, now: number): Promise<readonly LeasedDelivery[]> {
-    const { outbox, owner, destination } = this.#options
+  async #lease(lane: Lane, { type, record }: ReadyDestination): Promise<readonly LeasedDelivery[]> {
+    const { outbox, owner, destination, clock } = this.#options
     const leased = await outbox.lease(lane.id, {
       owner,
       records: type.limits.records,
       bytes: lane.expansion.leaseBytes(type.limits.bytes),
-      now,
+      // A look takes its time where destinations are many and the store is far: the lease must not be over before it is held.
+      now: clock.now(),
       leaseMs: this.#tuning.leaseMs,
     })
     const current = destination(lane.id)
