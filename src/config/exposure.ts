@@ -1,17 +1,5 @@
-import { BlockList, isIP } from 'node:net'
 import type { Config } from '../core/config.ts'
-
-const LOOPBACK = new BlockList()
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
-LOOPBACK.addAddress('::1', 'ipv6')
-
-/** Whether only this machine can reach a listener on the host. */
-export function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase()
-  const family = isIP(bare)
-  if (family === 0) return bare === 'localhost' || bare.endsWith('.localhost')
-  return LOOPBACK.check(bare, family === 6 ? 'ipv6' : 'ipv4')
-}
+import { isLoopback } from '../lib/loopback.ts'
 
 const WRONG_KEYS_PER_MINUTE = 100
 

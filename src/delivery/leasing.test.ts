@@ -5,6 +5,7 @@ import type { DestinationRecord, Outbox } from '../core/outbox.ts'
 import { sleep } from '../lib/sleep.ts'
 import { createMemoryOutbox, type MemoryOutbox } from '../testing/memory-outbox.ts'
 import { minimalGeneration } from '../testing/sample-generations.ts'
+import { sampleDestination } from '../testing/sample-records.ts'
 import { createDeliveryWorker, type DeliveryWorker } from './worker.ts'
 
 /** Says where it sends, and what. */
@@ -18,23 +19,7 @@ const plain: Destination<{ readonly url: string }> = {
   probe: () => [],
 }
 
-const BEFORE: DestinationRecord = {
-  id: 'a',
-  workspaceId: 'w',
-  type: 'plain',
-  name: 'a',
-  enabled: true,
-  paused: false,
-  config: { url: 'https://old.example/' },
-  apiKeyHashes: null,
-  filterRules: null,
-  samplingRate: 1,
-  privacyMode: false,
-  broadcast: { cost: false, identity: false, requestContext: false },
-  revision: 1,
-  createdAt: 0,
-  updatedAt: 0,
-}
+const BEFORE: DestinationRecord = sampleDestination('a', { type: 'plain', config: { url: 'https://old.example/' } })
 
 let worker: DeliveryWorker | undefined
 afterEach(() => worker?.stop(50))

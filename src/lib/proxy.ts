@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import { isLoopback } from './loopback.ts'
 
 /** A forward proxy, by which tunnels are opened (RFC 9110, 9.3.6). */
 export interface Proxy {
@@ -59,7 +60,7 @@ export function readProxies(env: Environment): Proxies | undefined {
       const proxy = protocol === 'https:' ? secure : plain
       if (proxy === undefined) return undefined
       const host = bare(hostname)
-      return isOwn(host) || isException(host, portOf(protocol, port)) ? undefined : proxy
+      return isLoopback(host) || isException(host, portOf(protocol, port)) ? undefined : proxy
     },
     secure,
     plain,
@@ -106,15 +107,6 @@ const bare = (host: string): string =>
     .toLowerCase()
     .replace(/^\[|\]$/g, '')
     .replace(/\.$/, '')
-
-const OWN = new BlockList()
-OWN.addSubnet('127.0.0.0', 8, 'ipv4')
-OWN.addAddress('::1', 'ipv6')
-
-function isOwn(host: string): boolean {
-  const family = familyOf(host)
-  return family === undefined ? host === 'localhost' || host.endsWith('.localhost') : OWN.check(host, family)
-}
 
 function familyOf(host: string): 'ipv4' | 'ipv6' | undefined {
   const family = isIP(host)
