@@ -88,6 +88,13 @@ describe('createSseParser', () => {
   it(verifies('C20', 'refuses an event that outgrows the limit, in one line or over many'), () => {
     expect(() => parse([Buffer.from(`data: ${'x'.repeat(200)}`)], 100)).toThrow(SseLimitError)
     expect(() => parse([Buffer.from('data: xxxxxxxxxx\n'.repeat(20))], 100)).toThrow(SseLimitError)
+    // One line over many reads, of which each is small.
+    expect(() =>
+      parse(
+        Array.from({ length: 20 }, () => Buffer.from('data: xxxx')),
+        100,
+      ),
+    ).toThrow(SseLimitError)
   })
 })
 
