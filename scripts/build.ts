@@ -32,12 +32,12 @@ const inAscii = (code: string): string => code.replaceAll(/[^\0-\x7f]/g, (charac
 async function bundleInto(folder: string): Promise<number> {
   const bundle = await rolldown({ input: ENTRIES, platform: 'node', external: [...builtinModules, /^node:/, ...ABSENT], logLevel: 'warn' })
   try {
-    // Names stay, for the stacks of errors; nothing else of the layout does.
+    // Names of functions and classes stay, for the stacks of errors; those of variables and the layout do not, as each thread keeps the text.
     const { output } = await bundle.generate({
       format: 'esm',
       entryFileNames: '[name].js',
       chunkFileNames: '[name]-[hash].js',
-      minify: { compress: true, mangle: false, codegen: { removeWhitespace: true, legalComments: 'none' } },
+      minify: { compress: true, mangle: { toplevel: true, keepNames: true }, codegen: { removeWhitespace: true, legalComments: 'none' } },
     })
     mkdirSync(folder, { recursive: true })
     let bytes = 0
