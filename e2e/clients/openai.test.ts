@@ -44,6 +44,12 @@ describe.each(DIALECTS)(verifies('S2-clients', 'openai in front of an upstream o
     ],
   ]
 
+  it('a model by its name alone, as clients of one vendor know it', async () => {
+    stage.says({ text: ['Hello'] })
+    expect(await client.responses.create({ model: 'small', input: 'Hi' })).toMatchObject({ model: MODEL, output_text: 'Hello' })
+    expect(stage.heard()[0]!.body['model']).toBe('small-1')
+  })
+
   describe.each(ways)('by %s', (way, ask) => {
     it('plain text with usage', async () => {
       stage.says({ text: ['Hello ', 'world ✓', '\n"quoted"'] })

@@ -108,6 +108,35 @@ describe('without configuration', () => {
       'openai is known but off: the configuration disables it.',
     ])
     expect((await build({}, { OPENAI_API_KEY: 'sk-1' })).off?.('openai')).toEqual([])
+    // A name that leaves its author out is as good.
+    expect(catalog.off?.('gpt-5')).toEqual(['openai is known but off: set OPENAI_API_KEY.'])
+  })
+})
+
+describe('names without an author', () => {
+  const slugOf = (catalog: { find: (name: string) => { slug: string } | undefined }, name: string) => catalog.find(name)?.slug
+
+  test('are those of its vendor, as its own clients send them', async () => {
+    const catalog = await build({}, { OPENAI_API_KEY: 'sk-1', ANTHROPIC_API_KEY: 'sk-2', GEMINI_API_KEY: 'sk-3' }, dialects)
+    expect(slugOf(catalog, 'gpt-5')).toBe('openai/gpt-5')
+    expect(slugOf(catalog, 'gpt-5:nitro')).toBe('openai/gpt-5')
+    expect(slugOf(catalog, 'gemini-2.5-flash')).toBe('google/gemini-2.5-flash')
+    expect(slugOf(catalog, 'text-embedding-3-small')).toBe('openai/text-embedding-3-small')
+    expect(catalog.find('gpt-5')).toBe(catalog.find('openai/gpt-5'))
+    // The catalog writes 4.5, its vendor 4-5.
+    expect(slugOf(catalog, 'claude-haiku-4-5')).toBe('anthropic/claude-haiku-4.5')
+    // Of today no list says anything: the vendor may know it all the same.
+    expect(catalog.find('claude-opus-99-20990101')?.endpoints[0]).toMatchObject({ provider: 'anthropic', upstreamModel: 'claude-opus-99-20990101' })
+    expect(catalog.find('gemini-99')?.endpoints[0]).toMatchObject({ provider: 'google-ai-studio', upstreamModel: 'gemini-99' })
+    expect(slugOf(catalog, 'grok-4')).toBeUndefined()
+    expect(slugOf(catalog, 'nonsense')).toBeUndefined()
+    expect(slugOf(catalog, '')).toBeUndefined()
+  })
+
+  test('are no way around a catalog that is closed', async () => {
+    const catalog = await build({ open: false }, { ANTHROPIC_API_KEY: 'sk-2' }, dialects)
+    expect(slugOf(catalog, 'claude-haiku-4-5')).toBe('anthropic/claude-haiku-4.5')
+    expect(slugOf(catalog, 'claude-opus-99')).toBeUndefined()
   })
 })
 

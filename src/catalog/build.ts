@@ -4,7 +4,7 @@ import type { Dialect } from '../core/dialect.ts'
 import type { Catalog, Model } from '../core/endpoint.ts'
 import type { Provider } from '../core/provider.ts'
 import { closest } from '../lib/closest.ts'
-import { canonicalName, splitVariant } from './canonical-slug.ts'
+import { canonicalName, makerOf, splitVariant } from './canonical-slug.ts'
 import { judgeNames, type NamingConfig } from './configured-names.ts'
 import { connectProvider, type ConnectedProvider } from './connect.ts'
 import { endpointForOpenId, endpointFromConfig, endpointFromDeclaration, endpointFromPrices, priceVendorOf } from './endpoints.ts'
@@ -61,7 +61,8 @@ export async function buildCatalog(
   addConfigured(draft, config, providers, connected, book, problems)
   const models = draft.finish()
   checkAliases(models, config.models, problems)
-  const catalog = createLookup({ models, openModel: (name) => openModel(name, config, connected, book) })
+  const homesOf = (author: string): readonly string[] => [...connected.values()].filter(isOf(author)).map(({ slug }) => slug)
+  const catalog = createLookup({ models, openModel: (name) => openModel(name, config, connected, book), makerOf, homesOf })
   // Of a catalog that lacks what is wrong nothing can be said.
   if (problems.length === 0) {
     const names = judgeNames(config, catalog)
@@ -69,9 +70,16 @@ export async function buildCatalog(
     notes.push(...names.notes)
   }
   if (problems.length > 0) throw new ConfigError(problems, config.file)
-  const off = (name: string): readonly string[] => sentencesOn(name, config, providers, connected, env)
+  const offBy = (name: string): readonly string[] => sentencesOn(name, config, providers, connected, env)
+  const off = (name: string): readonly string[] => [...new Set([name, makerOf(name) ?? name].flatMap(offBy))]
   return Object.freeze({ ...catalog, off, providers: [...connected.values()].map(toPublic).toSorted((a, b) => (a.slug < b.slug ? -1 : 1)), notes })
 }
+
+/** Whether a provider is that of an author. */
+const isOf =
+  (author: string) =>
+  ({ slug, provider }: Pick<ConnectedProvider, 'slug' | 'provider'>): boolean =>
+    (provider?.models?.author ?? slug) === author
 
 /** A base URL copied with the path that its dialect appends to every request. */
 function doubledPath({ slug, connectionFor }: ConnectedProvider): readonly string[] {

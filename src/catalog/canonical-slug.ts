@@ -60,11 +60,17 @@ function canonicalSlug(id: string, fallbackAuthor: string, naming: NamingIndex):
   const lower = id.toLowerCase()
   if (naming.has(lower)) return lower
   const { author, name } = splitAuthor(lower)
-  const maker = author ?? FAMILIES.find(([pattern]) => pattern.test(name))?.[1]
+  const maker = author ?? makerOf(name)
   const exact = `${maker ?? fallbackAuthor}/${name}`
   if (naming.has(exact)) return exact
   const known = SAME_MODEL.get(name) ?? naming.recognise(name, maker) ?? naming.recognise(name, fallbackAuthor)
   return known ?? exact.replace(VERSION_P, '$1.$2')
+}
+
+/** Author of a model's name that says none, by how it begins: `claude-sonnet-4-5` is of `anthropic`. */
+export function makerOf(name: string): string | undefined {
+  const lower = name.toLowerCase()
+  return FAMILIES.find(([pattern]) => pattern.test(lower))?.[1]
 }
 
 /** Author where the id carries one we know or at least spells one: `org/name`, `@x/org/name`, `region.org.name-v1:0`. */

@@ -1,5 +1,6 @@
 import type { Catalog, Model } from '../core/endpoint.ts'
 import { ROUTING_VARIANTS } from './data/model-names.ts'
+import { createShortNames } from './short-names.ts'
 
 const MAX_OPEN_MODELS = 1_000
 
@@ -7,16 +8,24 @@ export interface LookupInput {
   readonly models: readonly Model[]
   /** Makes the model behind a name the catalog does not list (`provider/any-id`); undefined when no provider takes it. */
   readonly openModel: (name: string) => Model | undefined
+  /** The author of a name that has none (`gpt-5-mini`), by how such names begin. */
+  readonly makerOf?: (name: string) => string | undefined
+  /** Names under which providers may take what an author makes, where no list has it. */
+  readonly homesOf?: (author: string) => readonly string[]
 }
 
+const nobody = (): undefined => undefined
+const nowhere = (): readonly string[] => []
+
 /**
- * Finds models by slug, `:variant` name, alias, `~author/family-latest` and, last, by what open providers take.
+ * Finds models by slug, `:variant` name, alias, `~author/family-latest`, a name without its author and, last, by what open providers take.
  * A suffix that only steers routing (`:nitro`) finds the model without it. The same name gives the same object.
  */
-export function createLookup({ models, openModel }: LookupInput): Catalog {
+export function createLookup({ models, openModel, makerOf = nobody, homesOf = nowhere }: LookupInput): Catalog {
   const bySlug = new Map(models.map((model) => [model.slug, model]))
   const byAlias = new Map(models.flatMap((model) => (model.aliases ?? []).map((alias): [string, Model] => [alias, model])))
   const opened = new Map<string, Model>()
+  const byShortName = createShortNames(models, makerOf)
 
   const listed = (name: string): Model | undefined => bySlug.get(name) ?? byAlias.get(name) ?? opened.get(name)
 
@@ -31,13 +40,24 @@ export function createLookup({ models, openModel }: LookupInput): Catalog {
       name = name.slice(0, colon)
     }
     if (name.startsWith('~')) return newestOf(name, models)
-    const model = openModel(name)
+    const model = name.includes('/') ? openModel(name) : (byShortName(name) ?? openAtHome(name))
     if (model !== undefined) {
       // Names come from callers: what they invent must not grow without bound.
       if (opened.size >= MAX_OPEN_MODELS) opened.delete(opened.keys().next().value ?? '')
       opened.set(name, model)
     }
     return model
+  }
+
+  /** At the first of its author's providers that takes it. */
+  function openAtHome(name: string): Model | undefined {
+    const maker = makerOf(name)
+    if (maker === undefined) return undefined
+    for (const home of homesOf(maker)) {
+      const model = find(`${home}/${name}`)
+      if (model !== undefined) return model
+    }
+    return undefined
   }
   return Object.freeze({ find, models: () => models })
 }
