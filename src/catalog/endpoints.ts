@@ -43,6 +43,7 @@ interface Parts {
   readonly inputs: readonly Modality[]
   readonly outputs: readonly Modality[]
   readonly policies?: Partial<EndpointPolicies>
+  readonly weight?: number | undefined
   readonly quantization?: string | undefined
   readonly region?: string | undefined
   readonly tier?: Endpoint['tier'] | undefined
@@ -51,7 +52,7 @@ interface Parts {
 }
 
 function createEndpoint(parts: Parts): Endpoint {
-  const { connected, model, variant, tag, upstreamModel, region, tier, maxOutputTokens } = parts
+  const { connected, model, variant, tag, upstreamModel, region, tier, maxOutputTokens, weight } = parts
   return {
     id: `${variant === undefined ? model : `${model}:${variant}`}@${tag}#${upstreamModel}`,
     model,
@@ -66,7 +67,7 @@ function createEndpoint(parts: Parts): Endpoint {
     outputModalities: new Set(parts.outputs),
     policies: { ...connected.policies, ...parts.policies },
     quantization: parts.quantization ?? 'unknown',
-    ...defined({ variant, maxOutputTokens, region, tier }),
+    ...defined({ variant, maxOutputTokens, region, tier, weight }),
     ...(parts.reasonsByDefault ? { reasonsByDefault: true } : {}),
     ...(parts.implicitCaching ? { implicitCaching: true } : {}),
     connection: parts.connection,
@@ -186,7 +187,7 @@ export function endpointFromConfig(
   const known = book.find(priceVendorOf(connected), entry.upstreamModel)
   const knownContext = known?.contextLength ?? book.about(model.slug)?.contextLength
   const base = supportsOf(connected, connection, entry.upstreamModel, [...traits.unsupported, ...entry.unsupported])
-  const { variant, maxOutputTokens, policies, quantization, region, tier } = entry
+  const { variant, maxOutputTokens, policies, weight, quantization, region, tier } = entry
   return createEndpoint({
     model: model.slug,
     tag: tagOf(entry),
@@ -202,6 +203,7 @@ export function endpointFromConfig(
     variant,
     maxOutputTokens,
     policies,
+    weight,
     quantization,
     region,
     tier,

@@ -54,6 +54,26 @@ describe('the proof that every configured fallback can be reached', () => {
 describe('signalbox explain', () => {
   afterEach(() => void vi.restoreAllMocks())
 
+  it('says what share of the calls the weights of a configuration give', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'signalbox-explain-'))
+    const config = join(folder, 'signalbox.json')
+    const said: string[] = []
+    vi.spyOn(process.stdout, 'write').mockImplementation((text) => said.push(String(text)) > 0)
+    try {
+      const endpoints = [endpoint('acme', { weight: 9 }), endpoint('canary'), endpoint('spare', { weight: 0 })]
+      await writeFile(config, JSON.stringify({ providers: ['acme', 'canary', 'spare'].map(provider), models: [model(...endpoints)] }))
+      await explain({ model: 'acme/small', json: true }, { config })
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+    const { attempts } = JSON.parse(said.join('')) as { attempts: readonly { tag: string; score: { share: number } }[] }
+    expect(Object.fromEntries(attempts.map(({ tag, score }) => [tag, score.share]))).toEqual({
+      acme: expect.closeTo(0.9, 9),
+      canary: expect.closeTo(0.1, 9),
+      spare: 0,
+    })
+  })
+
   it('says in one sentence which body cannot be read, or is no JSON', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'signalbox-explain-'))
     const file = join(folder, 'body.json')

@@ -94,6 +94,11 @@ const endpoint = section({
     ),
   unsupported: list(choice(PARAMETERS)).default([]).describe('Parameters to take away.'),
   ...policies,
+  weight: whole(0, 1_000_000)
+    .optional()
+    .describe(
+      'Calls it gets for each that an endpoint of the same price and weight 1 gets, where nothing is sorted; 1 unless set. `0`: none while another serves.',
+    ),
   quantization: choice(QUANTIZATIONS).optional().describe('For `provider.quantizations` of requests.'),
   region: text().optional().describe('Where it is; becomes part of its tag.'),
   tier: choice(['default', 'flex', 'priority']).optional().describe('`flex` and `priority` serve only requests that ask for that service tier.'),

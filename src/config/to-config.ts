@@ -144,6 +144,7 @@ function toEndpoint(entry: FileEndpoint, model: string): EndpointConfig {
       contextLength: entry.context_length,
       maxOutputTokens: entry.max_output_tokens,
       supports: entry.supports,
+      weight: entry.weight,
       quantization: entry.quantization,
       region: entry.region,
       tier: entry.tier,

@@ -142,6 +142,7 @@ export interface EndpointConfig {
   readonly supports?: readonly (Parameter | Modality)[]
   readonly unsupported: readonly Parameter[]
   readonly policies: Partial<EndpointPolicies>
+  readonly weight?: number
   readonly quantization?: string
   readonly region?: string
   readonly tier?: 'default' | 'flex' | 'priority'

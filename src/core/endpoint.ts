@@ -25,6 +25,8 @@ export interface Endpoint {
   readonly inputModalities: ReadonlySet<Modality>
   readonly outputModalities: ReadonlySet<Modality>
   readonly policies: EndpointPolicies
+  /** Calls it gets in the balance, for each that one of the same price gets; absent: 1. 0: none while another can serve. */
+  readonly weight?: number
   readonly quantization: string
   readonly region?: string
   /**

@@ -19,6 +19,8 @@ export interface Columns {
   readonly maxOutput: Float64Array
   /** Balancing price (`balancingPrice`) of short prompts outside all hours; NaN when unknown. */
   readonly price: Float64Array
+  /** Root of the weight in the balance; 1 unless the operator gave one. */
+  readonly pull: Float64Array
   /** 1: it depends on the prompt or the hour (`priceOf`). */
   readonly varies: Uint8Array
   /** Bits of `POLICY`. */
@@ -67,6 +69,7 @@ function buildColumns(model: Model): Columns {
     context: new Float64Array(size),
     maxOutput: new Float64Array(size),
     price: new Float64Array(size),
+    pull: new Float64Array(size),
     varies: new Uint8Array(size),
     policies: new Uint8Array(size),
     tier: new Uint8Array(size),
@@ -85,6 +88,7 @@ function buildColumns(model: Model): Columns {
     columns.context[i] = endpoint.contextLength > 0 ? endpoint.contextLength : Infinity
     columns.maxOutput[i] = endpoint.maxOutputTokens ?? Infinity
     columns.price[i] = balancingPrice(endpoint.pricing.input, endpoint.pricing.output, endpoint.pricing.request)
+    columns.pull[i] = Math.sqrt(endpoint.weight ?? 1)
     columns.varies[i] = endpoint.pricing.tiers === undefined && endpoint.pricing.windows === undefined ? 0 : 1
     const { dataCollection, zdr, distillable } = endpoint.policies
     columns.policies[i] = (dataCollection === 'deny' ? POLICY.noCollection : 0) | (zdr ? POLICY.zdr : 0) | (distillable ? POLICY.distillable : 0)

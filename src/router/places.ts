@@ -28,13 +28,16 @@ export const OUTAGE = STATES.indexOf('outage')
 export const BENCHED = STATES.indexOf('benched')
 export const stateCode = (state: EndpointState): number => (state === 'healthy' ? 0 : STATES.indexOf(state))
 
-const squared = (price: number): number => (price < LEAST_PRICE ? LEAST_PRICE * LEAST_PRICE : price * price)
+/**
+ * The price an endpoint has in the balance, whose inverse square is its chance. `pull`: the root of the weight its operator gave it, so that twice
+ * the weight is twice the chance; 0 is no chance while another has one.
+ */
+export const balancePrice = (price: number, pull: number): number => (price < LEAST_PRICE ? LEAST_PRICE : price) / pull
 
-/** The weight of an endpoint in the balance: the inverse square of its price. */
-export const balanceWeight = (price: number): number => 1 / squared(price)
+const chanceOf = (balance: number): number => 1 / (balance * balance)
 
 /** Weighted rendezvous: the least of these wins with a chance in proportion to its weight. `draw`: uniform in (0, 1), by session and endpoint. */
-const rendezvousKey = (draw: number, price: number): number => -Math.log(draw) * squared(price)
+const rendezvousKey = (draw: number, balance: number): number => -Math.log(draw) * balance * balance
 
 /** The places of one model while it is ranked, as columns of numbers. */
 class Places {
@@ -42,14 +45,16 @@ class Places {
   #ranks = new Float64Array(64)
   #keys = new Float64Array(64)
   #prices = new Float64Array(64)
+  #balances = new Float64Array(64)
   #indexes = new Int32Array(64)
   #flags = new Uint8Array(64)
   #states = new Uint8Array(64)
-  /** The rank a first place was drawn from, undefined without a draw, and the weight of all that have it. */
+  /** The rank a first place was drawn from, undefined without a draw, and the chances of all that have it. */
   #drawnFrom: number | undefined
-  #drawnWeight = 0
+  #allChances = 0
   #key = 0
   #price = 0
+  #balance = 0
   readonly #chosen = new Int32Array(PLACES_PER_MODEL)
 
   /** Forgets the last model and makes room. */
@@ -60,15 +65,17 @@ class Places {
     this.#ranks = new Float64Array(capacity * 2)
     this.#keys = new Float64Array(capacity * 2)
     this.#prices = new Float64Array(capacity * 2)
+    this.#balances = new Float64Array(capacity * 2)
     this.#indexes = new Int32Array(capacity * 2)
     this.#flags = new Uint8Array(capacity * 2)
     this.#states = new Uint8Array(capacity * 2)
   }
 
-  /** Sort key and price of the places added next; apart from `add`, which then takes whole numbers only and boxes nothing. */
-  weigh(key: number, price: number): void {
+  /** Sort key, price and `balancePrice` of the places added next; apart from `add`, which then takes whole numbers only and boxes nothing. */
+  weigh(key: number, price: number, balance: number): void {
     this.#key = key
     this.#price = price
+    this.#balance = balance
   }
 
   add(rank: number, index: number, flags: number, state: number): void {
@@ -76,33 +83,36 @@ class Places {
     this.#ranks[at] = rank
     this.#keys[at] = this.#key
     this.#prices[at] = this.#price
+    this.#balances[at] = this.#balance
     this.#indexes[at] = index
     this.#flags[at] = flags
     this.#states[at] = state
   }
 
-  /** Draws one of the places of the best rank by the inverse square of its price and puts it first. */
+  /** Draws one of the places of the best rank by the inverse square of its balance price and puts it first. Where none has a chance nothing is drawn. */
   draw(random: () => number): void {
     const ranks = this.#ranks
-    const prices = this.#prices
+    const balances = this.#balances
     let best = Infinity
     for (let n = 0; n < this.#size; n++) if (ranks[n]! < best) best = ranks[n]!
-    this.#drawnFrom = best
     let total = 0
     let candidates = 0
     for (let n = 0; n < this.#size; n++) {
       if (ranks[n] !== best) continue
-      total += balanceWeight(prices[n]!)
+      total += chanceOf(balances[n]!)
       candidates++
     }
-    this.#drawnWeight = total
+    if (total === 0) return
+    this.#drawnFrom = best
+    this.#allChances = total
     if (candidates < 2) return
     let left = random() * total
     let drawn = -1
     for (let n = 0; n < this.#size && left >= 0; n++) {
-      if (ranks[n] !== best) continue
+      const chance = ranks[n] === best ? chanceOf(balances[n]!) : 0
+      if (chance === 0) continue
       drawn = n
-      left -= balanceWeight(prices[n]!)
+      left -= chance
     }
     if (drawn >= 0) this.#keys[drawn] = -1
   }
@@ -113,7 +123,7 @@ class Places {
     let kept = 0
     for (let n = 0; n < this.#size; n++) {
       if (drawn && (kept < PLACES_PER_MODEL || this.#mayPrecede(n, chosen[kept - 1]!)))
-        this.#keys[n] = rendezvousKey(this.#keys[n]!, this.#prices[n]!)
+        this.#keys[n] = rendezvousKey(this.#keys[n]!, this.#balances[n]!)
       else if (drawn) continue
       if (kept === PLACES_PER_MODEL && !this.#before(n, chosen[kept - 1]!)) continue
       let at = kept < PLACES_PER_MODEL ? kept++ : kept - 1
@@ -131,7 +141,8 @@ class Places {
   /** Whether a draw can come before a place whose key is known, without taking its logarithm: -ln(x) is never less than 1 - x. */
   #mayPrecede(drawn: number, place: number): boolean {
     if (this.#ranks[drawn] !== this.#ranks[place]) return this.#ranks[drawn]! < this.#ranks[place]!
-    return (1 - this.#keys[drawn]!) * squared(this.#prices[drawn]!) <= this.#keys[place]!
+    const balance = this.#balances[drawn]!
+    return (1 - this.#keys[drawn]!) * balance * balance <= this.#keys[place]!
   }
 
   #before(a: number, b: number): boolean {
@@ -159,7 +170,7 @@ class Places {
 
   #shareOf(n: number): number | undefined {
     if (this.#drawnFrom === undefined) return undefined
-    return this.#ranks[n] === this.#drawnFrom ? balanceWeight(this.#prices[n]!) / this.#drawnWeight : 0
+    return this.#ranks[n] === this.#drawnFrom ? chanceOf(this.#balances[n]!) / this.#allChances : 0
   }
 }
 

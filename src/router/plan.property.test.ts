@@ -6,7 +6,6 @@ import { testCatalog, testEndpoint } from '../testing/endpoints.ts'
 import type { EndpointHealth, HealthView } from './health.ts'
 import { planRoute } from './plan.ts'
 import type { Plan, PlanInput } from './plan.ts'
-import { balanceWeight } from './places.ts'
 
 const NOW = 1_700_000_000_000
 const TAGS = ['a', 'a/turbo', 'a/flex', 'b', 'b/fast', 'c', 'd', 'd/eu']
@@ -204,6 +203,21 @@ describe('any plan', () => {
   })
 })
 
+interface Asked extends Pick<ModelRequest, 'provider'> {
+  readonly session?: PlanInput['session']
+}
+
+function planned(endpoints: readonly Endpoint[], { session, provider }: Asked = {}, draw = 0) {
+  const request: ModelRequest = { model: 'acme/small', input: [], ...(provider === undefined ? {} : { provider }) }
+  const known = session === undefined ? {} : { session }
+  return planRoute({ request, catalog: testCatalog(endpoints), random: () => draw, now: NOW, ...known }).attempts
+}
+const tagsOf = (...asked: Parameters<typeof planned>) => planned(...asked).map(({ endpoint }) => endpoint.tag)
+/** Rounded to what a root and its square lose. */
+const rounded = (share = NaN): number => Math.round(share * 1e9) / 1e9
+const sharesOf = (endpoints: readonly Endpoint[]) =>
+  Object.fromEntries(planned(endpoints).map(({ endpoint, share }) => [endpoint.tag, rounded(share)]))
+
 describe('the balance', () => {
   it('gives first tries by the inverse square of the price, within 2 % over 100,000 plans', () => {
     const prices = [1, 2, 3, 4]
@@ -227,8 +241,37 @@ describe('the balance', () => {
       expect(Math.abs((first.get(`p${i}`) ?? 0) / plans - expected)).toBeLessThan(0.02 * Math.max(expected, 0.25))
     })
   })
-  it('weighs a free endpoint finitely', () => {
-    expect(balanceWeight(0)).toBe(10_000)
-    expect(balanceWeight(2)).toBe(0.25)
+  it('gives a free endpoint no more than one of a cent', () => {
+    const plan = sharesOf([
+      testEndpoint({ tag: 'free', pricing: { input: 0, output: 0 } }),
+      testEndpoint({ tag: 'cent', pricing: { input: 0.01, output: 0 } }),
+    ])
+    expect(plan).toEqual({ free: 0.5, cent: 0.5 })
+  })
+
+  describe('weights', () => {
+    const weighted = (tag: string, weight: number | undefined, price = 1) =>
+      testEndpoint({ tag, pricing: { input: price, output: price }, ...(weight === undefined ? {} : { weight }) })
+
+    it('multiply the chance of a price, of free endpoints as well', () => {
+      expect(sharesOf([weighted('a', 3), weighted('b', undefined)])).toEqual({ a: 0.75, b: 0.25 })
+      expect(sharesOf([weighted('a', 3, 0), weighted('b', 1, 0)])).toEqual({ a: 0.75, b: 0.25 })
+      expect(sharesOf([weighted('a', 4, 2), weighted('b', 1, 1)])).toEqual({ a: 0.5, b: 0.5 })
+    })
+
+    it('of 0 leave an endpoint to fall back on, behind all others', () => {
+      expect(sharesOf([weighted('spare', 0, 0), weighted('dear', 1, 40)])).toEqual({ spare: 0, dear: 1 })
+      for (const draw of [0, 0.5, 1 - 2 ** -32])
+        expect(tagsOf([weighted('spare', 0, 0), weighted('dear', 1, 40)], {}, draw)).toEqual(['dear', 'spare'])
+      expect(tagsOf([weighted('spare', 0, 2), weighted('cheaper', 0, 1)])).toEqual(['cheaper', 'spare'])
+    })
+
+    it('hold for sessions, and not for what is sorted or ordered', () => {
+      const endpoints = [weighted('light', 1), weighted('heavy', 9)]
+      const first = Array.from({ length: 2_000 }, (_, seed) => tagsOf(endpoints, { session: { explicit: true, seed, pinned: () => undefined } })[0])
+      expect(first.filter((tag) => tag === 'heavy').length / first.length).toBeCloseTo(0.9, 1)
+      expect(tagsOf([weighted('spare', 0, 1), weighted('dear', 1, 2)], { provider: { sort: 'price' } })).toEqual(['spare', 'dear'])
+      expect(tagsOf([weighted('dear', 1, 2), weighted('spare', 0, 1)], { provider: { order: ['spare'] } })[0]).toBe('spare')
+    })
   })
 })

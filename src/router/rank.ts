@@ -5,7 +5,7 @@ import type { Group } from './filter.ts'
 import { RETURN_QUIET_MS, UNKNOWN_HEALTH } from './health.ts'
 import type { EndpointHealth, HealthView } from './health.ts'
 import { unitHash } from './hash.ts'
-import { BENCHED, FLAG, OUTAGE, places, stateCode } from './places.ts'
+import { balancePrice, BENCHED, FLAG, OUTAGE, places, stateCode } from './places.ts'
 import type { Ranked } from './places.ts'
 import type { Demand } from './prefer.ts'
 import type { Quantiles } from './sketch.ts'
@@ -42,7 +42,7 @@ const FAR = 1e12
  *
  * Most significant first: benched endpoints last; own keys first; `provider.order`; the service tier asked for; the session's pin;
  * the performance asked for; outages of the last 30 s; then the sort, or the session's rendezvous, or the balance: one endpoint drawn
- * by the inverse square of its price, the others from cheap to dear.
+ * by its weight and the inverse square of its price, the others in the order of their chances.
  */
 export function rankGroup(context: RankContext, group: Group, usable: Int32Array, count: number): Ranked[] {
   const rules = rulesFor(context, group, dearest(group.columns.price, usable, count))
@@ -117,9 +117,11 @@ function placeEndpoint(rules: Rules, i: number): void {
   const pinned = rules.pinnedId !== undefined && rules.pinnedId === columns.ids[i]
   const slow = rules.paced && known !== undefined && tooSlow(context.demand, known)
   const flags = (pinned ? FLAG.pinned : 0) | (slow ? FLAG.slow : 0)
-  if (sort !== undefined) places.weigh(sortKey(sort, known, cost), cost)
-  else if (rules.hashing) places.weigh(unitHash(rules.seed, columns.hash[i]!), cost)
-  else places.weigh(cost, cost)
+  const balance = balancePrice(cost, columns.pull[i]!)
+  if (sort !== undefined) places.weigh(sortKey(sort, known, cost), cost, balance)
+  else if (rules.hashing) places.weigh(unitHash(rules.seed, columns.hash[i]!), cost, balance)
+  // Without a balance it is the order that decides.
+  else places.weigh(rules.manual ? cost : balance, cost, balance)
 
   const rank = rankWithin(rules, i, known, state, flags)
   const span = rules.positions * 16
