@@ -123,6 +123,28 @@ describe('thoughts that come back', () => {
     expect(thoughtsOf([text('Let me'), text(' see'), text('', { signature: 's' }), sealed()], 'Let me see')).toEqual([whole])
   })
 
+  it('are told once where a client brings them back with every part of its message', () => {
+    const joined = text('Let me see', { signature: 's' })
+    // As it is kept with a whole answer, and with a stream, whose last piece stands for the thought.
+    expect(thoughtsOf([joined, sealed(), joined, sealed(), joined, sealed()], 'Let me see[REDACTED]')).toEqual([whole])
+    expect(thoughtsOf([sealed(), joined, sealed(), joined, sealed()], 'Let me see[REDACTED]')).toEqual([whole])
+    const plain = [text(' see'), text('Let me see'), text('Let me see')]
+    expect(thoughtsOf(plain, 'Let me see')).toMatchObject([{ content: [{ text: 'Let me see' }] }])
+    // The signature may stand with a later copy alone.
+    expect(thoughtsOf([text('Let me see'), joined, sealed()], 'Let me see')).toEqual([whole])
+  })
+
+  it('keep words that a model thought twice', () => {
+    const pieces = ['ha', 'ha', 'ha'].map((said) => text(said))
+    expect(thoughtsOf(pieces, 'hahaha')).toMatchObject([{ content: [{ text: 'hahaha' }] }])
+    expect(thoughtsOf([text('ha'), sealed(), text('ha', { id: 'rs_2', index: 2 })], 'haha')).toHaveLength(2)
+    expect(thoughtsOf([text('ha'), text('ho'), text('ha', { index: 1 })], 'ha\nho\nha')).toMatchObject([
+      { content: [{ text: 'haho' }, { text: 'ha' }] },
+    ])
+    // Where the plain text is another, nothing can be told from it.
+    expect(thoughtsOf(pieces, 'x')).toMatchObject([{ content: [{ text: 'hahaha' }] }])
+  })
+
   it('are several where their ids differ, or where an end stands between them', () => {
     expect(thoughtsOf([text('a'), sealed(), text('b', { id: 'rs_2', index: 2 })], null).map(({ id }) => id)).toEqual(['rs_1', 'rs_2'])
     const bare = { id: null, index: undefined }

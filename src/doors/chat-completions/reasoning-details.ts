@@ -32,14 +32,47 @@ interface Thought {
 /**
  * The thoughts of an earlier answer as items. Clients bring back the pieces of a stream as they came, or joined; what has the same id belongs
  * together, without one what follows each other up to what ends a thought (`goesOn`). Text alone (`plain`) is a thought nobody signed.
+ * Clients that keep them with each part of a message bring them back once for every part.
  */
 export function thoughtsOf(details: readonly ReasoningDetail[] | null | undefined, plain: string | null | undefined): readonly ReasoningItem[] {
   const thoughts: Thought[] = []
   const known = new Map<string, Thought>()
-  for (const detail of details ?? []) if (TYPES.has(detail.type)) add(thoughts, known, detail)
+  for (const detail of toldOnce(details ?? [], plain ?? '')) add(thoughts, known, detail)
   if (thoughts.length > 0) return thoughts.map(itemOf)
   return plain ? [{ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: plain }] }] : []
 }
+
+/** Characters looked at, at most, to find what was told before: a request with more is taken as it is. */
+const MOST_COMPARED = 100_000_000
+
+/**
+ * The pieces of kinds that are known here, without those whose text has been told before: `plain`, the text of all of them, has each as often
+ * as it was thought. Pieces that stand in it one after the other are left alone, and so is what it does not have.
+ */
+function toldOnce(details: readonly ReasoningDetail[], plain: string): readonly ReasoningDetail[] {
+  const pieces = details.filter(({ type }) => TYPES.has(type))
+  if (plain === '' || standIn(plain, pieces) || pieces.length * plain.length > MOST_COMPARED) return pieces
+  let told = 0
+  return pieces.flatMap((piece) => {
+    const text = textOf(piece)
+    if (plain.startsWith(text, told)) told += text.length
+    // A copy may be the only one that is signed.
+    else if (plain.includes(text)) return piece.id && piece.signature ? [{ ...piece, text: '' }] : []
+    return [piece]
+  })
+}
+
+function standIn(plain: string, pieces: readonly ReasoningDetail[]): boolean {
+  let end = 0
+  return pieces.every((piece) => {
+    const text = textOf(piece)
+    const start = plain.indexOf(text, end)
+    end = start + text.length
+    return start >= 0
+  })
+}
+
+const textOf = ({ type, text, summary }: ReasoningDetail): string => (type === 'reasoning.text' ? text : summary) ?? ''
 
 function add(thoughts: Thought[], known: Map<string, Thought>, detail: ReasoningDetail): void {
   const { type } = detail
@@ -53,10 +86,12 @@ function add(thoughts: Thought[], known: Map<string, Thought>, detail: Reasoning
   const format = publicReasoningFormat(detail.format ?? NOBODYS)
   if (format !== NOBODYS) thought.format = format
   if (detail.signature) thought.signature = detail.signature
-  if (type === 'reasoning.encrypted') thought.encrypted = (thought.encrypted ?? '') + (detail.data ?? '')
-  else {
+  if (type === 'reasoning.encrypted') {
+    // The same once more is one that came back with another part.
+    if (detail.data !== thought.encrypted) thought.encrypted = (thought.encrypted ?? '') + (detail.data ?? '')
+  } else {
     const texts = type === 'reasoning.text' ? thought.content : thought.summary
-    const piece = (type === 'reasoning.text' ? detail.text : detail.summary) ?? ''
+    const piece = textOf(detail)
     if (piece === '') return
     const at = placeOf(detail)
     if (thought.at === at) texts[texts.length - 1] += piece
