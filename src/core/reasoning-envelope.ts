@@ -38,6 +38,8 @@ export interface ReasoningPayload {
   /** The vendor's opaque blob: encrypted or redacted content. */
   readonly data?: string
   readonly signature?: string
+  /** The signature stands on a call. Clients that put all thoughts of a message first do not say whether it stood before the words or behind. */
+  readonly signs?: 'call'
   /** The text a signature covers, byte-exact, where the vendor wants it back. */
   readonly text?: string
 }
@@ -55,7 +57,7 @@ export function openReasoning(encrypted: string | null | undefined): ReasoningPa
   try {
     const header: unknown = JSON.parse(Buffer.from(encrypted.slice(PREFIX.length, dot), 'base64url').toString())
     if (typeof header !== 'object' || header === null) return undefined
-    const { format, scope, signature, text } = header as Record<string, unknown>
+    const { format, scope, signature, signs, text } = header as Record<string, unknown>
     if (typeof format !== 'string' || typeof scope !== 'string') return undefined
     const data = encrypted.slice(dot + 1)
     return {
@@ -63,6 +65,7 @@ export function openReasoning(encrypted: string | null | undefined): ReasoningPa
       scope,
       ...(data === '' ? {} : { data }),
       ...(typeof signature === 'string' ? { signature } : {}),
+      ...(signs === 'call' ? { signs } : {}),
       ...(typeof text === 'string' ? { text } : {}),
     }
   } catch {

@@ -93,11 +93,13 @@ export function keepItem(item: OtherItem, traits: ModelTraits): boolean {
 
 /**
  * The parts of a model content, in the order of the turn. A signature goes onto the part it came with, which is the one that follows it;
- * one that nothing follows came on an empty text part and goes back on one. Parts are never merged: a signature covers its own.
+ * one that nothing follows came on an empty text part and goes back on one. Where clients put all thoughts first, those of calls wait for
+ * them. Parts are never merged: a signature covers its own.
  */
 function assistantParts(parts: readonly AssistantPart[], traits: ModelTraits, target: GeminiTarget): JsonObject[] {
   const out: JsonObject[] = []
   let signature: string | undefined
+  const ofCalls: string[] = []
   let calls = 0
   const take = (): JsonObject => {
     const taken = signature === undefined ? {} : { thoughtSignature: signature }
@@ -107,19 +109,23 @@ function assistantParts(parts: readonly AssistantPart[], traits: ModelTraits, ta
   const flush = (): void => {
     if (signature !== undefined) out.push({ text: '', ...take() })
   }
+  const sign = (next: string | undefined): void => {
+    if (next === undefined) return
+    flush()
+    signature = next
+  }
   for (const part of parts) {
     if (part.type === 'reasoning') {
       if (part.data !== undefined && part.scope === target.scope) {
         flush()
         const carried = tryParseJson(part.data)
         if (isObject(carried)) out.push(carried)
-      } else if (part.signature !== undefined) {
-        flush()
-        signature = part.signature
-      }
+      } else if (part.signs === 'call' && part.signature !== undefined) ofCalls.push(part.signature)
+      else sign(part.signature)
     } else if (part.type === 'text') out.push({ text: part.text, ...take() })
     else if (part.type === 'call') {
       // In a group of parallel calls only the first is signed.
+      sign(ofCalls.shift())
       if (calls++ === 0 && traits.call_signatures) signature ??= STAND_IN_SIGNATURE
       out.push({ functionCall: functionCall(part, target), ...take() })
     } else if (part.item.type === 'image_generation_call') {

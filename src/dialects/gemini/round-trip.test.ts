@@ -34,14 +34,23 @@ function itemsOf(events: readonly ModelEvent[], thin: boolean): InputItem[] {
   })
 }
 
+interface Client {
+  readonly thin?: boolean
+  /** Chat Completions and clients made for them know one place for all thoughts of a message. */
+  readonly thoughtsFirst?: boolean
+  readonly to?: TargetOverrides
+}
+
 /** The model's parts after they went out as events and came back as history. */
-function sentBack(parts: readonly Part[], { thin = false, to = {} }: { readonly thin?: boolean; readonly to?: TargetOverrides } = {}): unknown {
+function sentBack(parts: readonly Part[], { thin = false, thoughtsFirst = false, to = {} }: Client = {}): unknown {
   const out: ModelEvent[] = []
   const decoder = gemini.decoder({ input: [], tools: TOOLS }, geminiTarget(to.model === undefined ? {} : { model: to.model }))
   for (const part of parts) decoder.push(JSON.stringify({ candidates: [{ content: { parts: [part] } }] }), undefined, out)
   decoder.push('{"candidates":[{"finishReason":"STOP"}]}', undefined, out)
   decoder.end(out)
-  const answer = itemsOf(out, thin)
+  const said = itemsOf(out, thin)
+  const isThought = ({ type }: InputItem): boolean => type === 'reasoning'
+  const answer = thoughtsFirst ? [...said.filter(isThought), ...said.filter((item) => !isThought(item))] : said
   const results = answer.flatMap((item): InputItem[] =>
     item.type === 'function_call' ? [{ type: 'function_call_output', call_id: String((item as OtherItem)['call_id']), output: 'ok' }] : [],
   )
@@ -88,6 +97,16 @@ describe('what a model said goes back as it said it, thoughts apart', () => {
     const spoken = parts.filter((part) => part['thought'] !== true)
     expect(sentBack(parts)).toEqual(spoken)
     expect(sentBack(parts, { thin: true })).toEqual(spoken)
+  })
+  it.each<[string, Part[]]>([
+    ['a call after words', [{ text: 'First I look.' }, SIGNED_CALL, CALL]],
+    ['a call after thoughts and words', [THOUGHT, { text: 'First I look.' }, SIGNED_CALL]],
+    ['a signed text and a signed call', [{ text: 'Hello', thoughtSignature: 's2' }, SIGNED_CALL]],
+    ['calls that are all signed', [{ text: 'Hello' }, SIGNED_CALL, { ...CALL, thoughtSignature: 's4' }]],
+  ])('%s, also where a client puts all thoughts first', (_name, parts) => {
+    const spoken = parts.filter((part) => part['thought'] !== true)
+    expect(sentBack(parts, { thoughtsFirst: true })).toEqual(spoken)
+    expect(sentBack(parts, { thin: true, thoughtsFirst: true })).toEqual(spoken)
   })
   it('images, to the models that make them', () => {
     const parts = [

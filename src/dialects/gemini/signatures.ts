@@ -11,6 +11,8 @@ export class SignatureWriter {
   readonly #scope: string
   /** Of the part in hand, or of a thought, for the next item. */
   #pending: string | undefined
+  /** What it stands on, as far as that has to be known. */
+  #signs: 'call' | undefined
   /** Of text parts inside or behind a message; written when it ends. */
   #trailing: string[] = []
 
@@ -30,21 +32,23 @@ export class SignatureWriter {
   }
 
   /** Writes a signature in front of the item that comes next. */
-  write(signature: string | undefined): void {
+  write(signature: string | undefined, signs?: 'call'): void {
     const own = signature ?? this.#pending
     this.#pending = own
     if (own === undefined) return
+    this.#signs = signs
     if (this.#writer.reasoningKey !== undefined) return this.#writer.closeReasoning()
-    this.#pending = undefined
     this.#writer.closeMessage()
-    this.#writer.opaqueReasoning(this.#seal({ signature: own }))
+    this.#writer.opaqueReasoning(this.take())
   }
 
   /** The fields of reasoning that ends. */
   take(): ReasoningFields {
     const signature = this.#pending
-    this.#pending = undefined
-    return signature === undefined ? { format: REASONING_FORMAT } : this.#seal({ signature })
+    const signs = this.#signs
+    this.#pending = this.#signs = undefined
+    if (signature === undefined) return { format: REASONING_FORMAT }
+    return this.#seal(signs === undefined ? { signature } : { signature, signs })
   }
 
   /** A part nobody has to see, but which must go back with the turn as it is. */
@@ -71,8 +75,8 @@ export class SignatureWriter {
     this.leaveText(status)
   }
 
-  #seal(payload: { readonly signature: string } | { readonly data: string }): ReasoningFields {
+  #seal(payload: { readonly signature: string; readonly signs?: 'call' } | { readonly data: string }): ReasoningFields {
     const sealed = sealReasoning({ format: REASONING_FORMAT, scope: this.#scope, ...payload })
-    return { format: REASONING_FORMAT, ...('signature' in payload ? payload : {}), encrypted_content: sealed }
+    return { format: REASONING_FORMAT, ...('signature' in payload ? { signature: payload.signature } : {}), encrypted_content: sealed }
   }
 }

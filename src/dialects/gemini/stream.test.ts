@@ -161,7 +161,12 @@ describe('thoughts and signatures', () => {
   it('are sealed with format and scope for clients that return nothing else', () => {
     const end = decode([frame([call('f', {}, {}, 's1')], 'STOP')]).find((event) => event.type === 'item-end')
     expect(end?.item).toMatchObject({ format: 'google-gemini-v1', signature: 's1' })
-    expect(openReasoning(end?.item?.['encrypted_content'] as string)).toEqual({ format: 'google-gemini-v1', scope: 'acme', signature: 's1' })
+    expect(openReasoning(end?.item?.['encrypted_content'] as string)).toEqual({
+      format: 'google-gemini-v1',
+      scope: 'acme',
+      signature: 's1',
+      signs: 'call',
+    })
   })
   it('pictures the model thinks in are no answer', () => {
     const picture = { inlineData: { mimeType: 'image/png', data: 'AAAA' }, thought: true }

@@ -68,7 +68,7 @@ export class GeminiDecoder implements Decoder {
       declared: () => new Set(toolsOf(request, target.options).all.map(({ name }) => name)),
       // Without an id of the answer, its place in the conversation tells its calls from those of other turns.
       seed: () => this.#responseId || `turn ${request.input.length}`,
-      sign: (signature) => this.#signatures.write(signature),
+      sign: (signature) => this.#signatures.write(signature, 'call'),
     })
     this.#parts = new PartReader({ target, writer: this.#writer, signatures: this.#signatures, calls: this.#calls })
   }

@@ -11,6 +11,8 @@ export interface ReasoningPart {
   /** Format of `signature` and `data`; `unknown` for plain text. */
   readonly format: string
   readonly signature?: string
+  /** The signature stands on a call, wherever the client has put it. */
+  readonly signs?: 'call'
   /** A vendor's opaque blob: encrypted or redacted content. */
   readonly data?: string
   /** Who minted it, when it came in the gateway's envelope; absent for the contract's plain fields. */
@@ -35,6 +37,7 @@ export function readReasoning(item: ReasoningItem): ReasoningPart | undefined {
     summary,
     format: envelope?.format ?? item.format ?? 'unknown',
     ...(signature == null ? {} : { signature }),
+    ...(envelope?.signs === undefined ? {} : { signs: envelope.signs }),
     ...(data === undefined ? {} : { data }),
     ...(envelope === undefined ? {} : { scope: envelope.scope }),
   }
