@@ -33,11 +33,19 @@ export type ModelEvent =
       readonly type: 'response-end'
       readonly reason: FinishReason
       readonly nativeReason?: string
+      /** What its vendor says of that beside the word. */
+      readonly stopped?: Stopped
       readonly usage?: Usage
       readonly serviceTier?: string
       /** One for each input, in their order: all there is of an answer to a request for embeddings. */
       readonly vectors?: readonly Vector[]
     }
+
+/** What ended an answer, where its vendor says it. */
+export interface Stopped {
+  /** The sequence of the caller's that the answer ran into. */
+  readonly sequence?: string
+}
 
 /** Numbers, or little-endian 32-bit floats in base64. */
 export type Vector = readonly number[] | string

@@ -107,6 +107,7 @@ export class LoopLedger {
       reason: final && reason === 'tool_calls' && step.callerCalls === 0 ? 'stop' : reason,
       usage: this.#usageSoFar(),
       ...(end?.nativeReason === undefined ? {} : { nativeReason: end.nativeReason }),
+      ...(end?.stopped === undefined ? {} : { stopped: end.stopped }),
       ...(end?.serviceTier === undefined ? {} : { serviceTier: end.serviceTier }),
     }
   }

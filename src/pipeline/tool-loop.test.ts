@@ -192,6 +192,13 @@ describe('one answer', () => {
     ])
   })
 
+  it('says what stopped its last turn', async () => {
+    const stopped = { sequence: 'END' }
+    const last: ModelEvent[] = [...words('ok').slice(0, -1), { type: 'response-end', reason: 'stop', stopped, usage }]
+    const { collect } = stage({ turns: [[...call('probe', 'c1'), end], last] })
+    expect((await collect()).at(-1)).toMatchObject({ type: 'response-end', stopped })
+  })
+
   it('costs what its turns cost, each at the endpoint that served it', async () => {
     const { collect, trace } = stage({ turns: [[...call('probe', 'c1'), end], words('ok')], prices: [0.25, 0.5] })
     await collect()

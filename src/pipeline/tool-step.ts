@@ -1,5 +1,5 @@
 import { isClientSearchCall } from '../core/client-search.ts'
-import type { FinishReason, ModelEvent } from '../core/event.ts'
+import type { FinishReason, ModelEvent, Stopped } from '../core/event.ts'
 import type { InputItem, JsonObject, OtherItem, OutputItem } from '../core/item.ts'
 import type { Usage } from '../core/usage.ts'
 import { AnswerFold, wholeText } from './answer-fold.ts'
@@ -23,6 +23,7 @@ export interface PendingCall {
 interface StepEnd {
   readonly reason: FinishReason
   readonly nativeReason?: string
+  readonly stopped?: Stopped
   readonly usage?: Usage
   readonly serviceTier?: string
 }

@@ -354,6 +354,12 @@ describe('the end', () => {
   ])('%s is %s', (native, reason) => {
     expect(ended(decode([start(), ...text(0, 'x'), ...finish(native)]))).toMatchObject({ reason, nativeReason: native })
   })
+  it('at a sequence of the caller names it', () => {
+    const told = { stop_sequence: 'END' }
+    expect(ended(decode([start(), ...text(0, 'x'), ...finish('stop_sequence', {}, told)])).stopped).toEqual({ sequence: 'END' })
+    expect(ended(bodyOf([{ type: 'text', text: 'x' }], { stop_reason: 'stop_sequence', ...told })).stopped).toEqual({ sequence: 'END' })
+    expect(ended(decode([start(), ...text(0, 'x'), ...finish('end_turn', {}, { stop_sequence: null })])).stopped).toBeUndefined()
+  })
   it('of a refusal is told in its words', () => {
     const events = decode([start(), ...finish('refusal', {}, { stop_details: { type: 'refusal', explanation: 'No.' } })])
     expect(foldEvents(events).refusal).toBe('No.')

@@ -29,6 +29,7 @@ export class MessagesDecoder implements Decoder {
   #messageId: string | undefined
   #native: string | undefined
   #stopDetails: Json | undefined
+  #sequence: string | undefined
   #usage: Json | undefined
 
   constructor(request: ModelRequest, target: MessagesTarget, fastPath = true) {
@@ -146,6 +147,7 @@ export class MessagesDecoder implements Decoder {
     const native = delta['stop_reason']
     if (typeof native === 'string' && native !== '') this.#native ??= native
     if (isObject(delta['stop_details'])) this.#stopDetails = delta['stop_details']
+    this.#sequence = asString(delta['stop_sequence']) ?? this.#sequence
     this.#usage = overlayUsage(this.#usage, frame['usage'])
   }
 
@@ -179,6 +181,7 @@ export class MessagesDecoder implements Decoder {
     const usage = this.counted
     writer.end(reason, {
       ...(this.#native === undefined ? {} : { nativeReason: this.#native }),
+      ...(this.#sequence ? { stopped: { sequence: this.#sequence } } : {}),
       ...(usage === undefined ? {} : { usage }),
       ...(tier === undefined ? {} : { serviceTier: tier }),
     })

@@ -1,4 +1,5 @@
 import type { FinishReason } from '../../core/event.ts'
+import type { ModelRequest } from '../../core/request.ts'
 
 /** A finish reason in the gateway's words, or the failure it stands for. */
 export type Finish = FinishReason | 'error' | 'overloaded'
@@ -60,4 +61,11 @@ export function strongerFinish(before: string | undefined, now: string, declared
 export function mapFinish(native: string, declared: { readonly [native: string]: Finish }): Finish | undefined {
   if (Object.hasOwn(declared, native)) return declared[native]
   return Object.hasOwn(COMMON, native.toLowerCase()) ? COMMON[native.toLowerCase()] : undefined
+}
+
+/** Some servers say in fields of their own what the text ran into: a sequence of the caller's, or a token nobody asked for. */
+export function stopSequenceIn(choice: { readonly [field: string]: unknown }, request: ModelRequest): string | undefined {
+  const told = choice['stop_reason'] ?? choice['matched_stop']
+  const asked = request['stop'] ?? request['stop_sequences']
+  return typeof told === 'string' && (Array.isArray(asked) ? asked.includes(told) : asked === told) ? told : undefined
 }

@@ -15,7 +15,7 @@ import { hasCounts } from '../shared/usage-counts.ts'
 import { CitationCollector } from './annotations.ts'
 import { DeltaReader } from './delta-reader.ts'
 import { lessonOf, readDelta, type LearnedField } from './fast-path.ts'
-import { mapFinish, strongerFinish } from './finish.ts'
+import { mapFinish, strongerFinish, stopSequenceIn } from './finish.ts'
 import type { Finish } from './finish.ts'
 import { choiceOf, deltaOf, errorOf, follow } from './frame.ts'
 import type { Json } from './frame.ts'
@@ -34,6 +34,7 @@ const MAX_MALFORMED = 16
 /** Decodes chunks and whole bodies of chat servers; see `Decoder`. One instance per answer. */
 export class ChatDecoder implements Decoder {
   finished = false
+  readonly #request: ModelRequest
   readonly #target: Target<OpenAiChatOptions>
   readonly #writer: AnswerWriter
   readonly #reasoning: ReasoningCollector
@@ -49,10 +50,12 @@ export class ChatDecoder implements Decoder {
   /** Index of the choice that is the answer. */
   #choice: number | undefined
   #native: string | undefined
+  #sequence: string | undefined
   #usage: Json | undefined
   #nativeTier: string | undefined
 
   constructor(request: ModelRequest, target: Target<OpenAiChatOptions>, fastPath = true) {
+    this.#request = request
     this.#target = target
     this.#learns = fastPath
     this.#reasoning = new ReasoningCollector(target.options, target.scope, wantsSealedReasoning(request))
@@ -188,6 +191,7 @@ export class ChatDecoder implements Decoder {
     if (typeof native === 'string' && native !== '') {
       this.#reader.busy = true
       this.#native = strongerFinish(this.#native, native, this.#target.options.finish_reasons)
+      this.#sequence ??= stopSequenceIn(choice, this.#request)
     }
   }
 
@@ -257,6 +261,7 @@ export class ChatDecoder implements Decoder {
     this.finished = true
     writer.end(reason, {
       ...(this.#native === undefined ? {} : { nativeReason: this.#native }),
+      ...(this.#sequence === undefined ? {} : { stopped: { sequence: this.#sequence } }),
       ...(usage === undefined ? {} : { usage }),
       ...(tier === undefined ? {} : { serviceTier: tier }),
     })

@@ -1,4 +1,4 @@
-import type { FinishReason, ModelEvent } from '../../core/event.ts'
+import type { FinishReason, ModelEvent, Stopped } from '../../core/event.ts'
 import type { Annotation, Logprob, OutputItem } from '../../core/item.ts'
 import type { Usage } from '../../core/usage.ts'
 import { CallWriter } from './call-writer.ts'
@@ -8,6 +8,14 @@ import type { ToolNames } from './tool-names.ts'
 
 /** Fields of a finished reasoning item that are known only at its end. */
 export type ReasoningFields = { readonly encrypted_content?: string; readonly signature?: string; readonly format?: string }
+
+/** What is known of an answer at its end. */
+interface EndFields {
+  readonly nativeReason?: string
+  readonly stopped?: Stopped
+  readonly usage?: Usage
+  readonly serviceTier?: string
+}
 
 export interface AnswerWriterOptions {
   /** The way back from the endpoint's tool names; asked for at the first call. */
@@ -232,7 +240,7 @@ export class AnswerWriter {
   }
 
   /** Closes what is open and ends the answer. */
-  end(stop: FinishReason, fields: { readonly nativeReason?: string; readonly usage?: Usage; readonly serviceTier?: string } = {}): void {
+  end(stop: FinishReason, fields: EndFields = {}): void {
     // A refusal without words of its own has cut off what was being said, as a filter does.
     const reason = stop === 'refusal' && this.hasContent && !this.#refused ? 'content_filter' : stop
     const cut = reason === 'length' || reason === 'content_filter'

@@ -189,6 +189,14 @@ describe('a message', () => {
     expect([said('a'), said('a', 'b')]).toEqual(['a', null])
     expect(whole([...hello, end()], { request: { input: [], stop: ['a'] } })).toMatchObject({ stop_reason: 'end_turn', stop_sequence: null })
   })
+
+  it('names the stop sequence its vendor names, whatever word it has for the reason', () => {
+    const events: ModelEvent[] = [...hello, { type: 'response-end', reason: 'stop', nativeReason: 'stop', stopped: { sequence: 'b' }, usage }]
+    const asked: Partial<AssemblerOptions> = { request: { input: [], stop: ['a', 'b'] } }
+    const said = { stop_reason: 'stop_sequence', stop_sequence: 'b' }
+    expect(whole(events, asked)).toMatchObject(said)
+    expect(stream(events, asked).at(-2)!.delta).toMatchObject(said)
+  })
 })
 
 describe('calls', () => {

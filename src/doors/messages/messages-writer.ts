@@ -1,4 +1,5 @@
 import { ERROR_KINDS, type ErrorType } from '../../core/error.ts'
+import type { Stopped } from '../../core/event.ts'
 import type { JsonObject, OutputItem } from '../../core/item.ts'
 import { tierServed } from '../../core/service-tier.ts'
 import { wellFormedJson } from '../../lib/json.ts'
@@ -80,7 +81,7 @@ export class MessagesWriter implements AnswerWriter {
     const usage = this.#usage(state)
     if (!this.streams) this.answer = wellFormedJson(JSON.stringify({ ...this.#message(state, this.#blocks.all, reason, usage), ...more }))
     else {
-      const delta = { stop_reason: reason, stop_sequence: this.#sequence(reason), stop_details: null, container: null }
+      const delta = { stop_reason: reason, stop_sequence: this.#sequence(reason, state.stopped), stop_details: null, container: null }
       this.#event('message_delta', inside({ delta, usage }))
       this.#text += `event: message_stop\ndata: ${wellFormedJson(JSON.stringify({ type: 'message_stop', ...more }))}\n\n`
     }
@@ -96,26 +97,27 @@ export class MessagesWriter implements AnswerWriter {
     this.#text += `event: ${type}\ndata: {"type":"${type}",${members}}\n\n`
   }
 
-  #message({ model }: ResourceState, content: readonly JsonObject[], reason: string | null, usage: JsonObject): JsonObject {
+  #message({ model, stopped }: ResourceState, content: readonly JsonObject[], reason: string | null, usage: JsonObject): JsonObject {
     const { id } = this.#options
-    const ended = { stop_reason: reason, stop_sequence: this.#sequence(reason), stop_details: null, container: null }
+    const ended = { stop_reason: reason, stop_sequence: this.#sequence(reason, stopped), stop_details: null, container: null }
     return { id, type: 'message', role: 'assistant', model, content, ...ended, usage }
   }
 
-  #reason({ incompleteReason, nativeReason }: ResourceState): string {
+  #reason({ incompleteReason, nativeReason, stopped }: ResourceState): string {
     if (incompleteReason === 'max_output_tokens') return nativeReason === WINDOW_FULL ? nativeReason : 'max_tokens'
     if (incompleteReason === 'content_filter' || nativeReason === 'refusal') return 'refusal'
     // Readers make an object of any beginning: nobody may run what it is the beginning of.
     if (this.#blocks.broken) return 'max_tokens'
     if (this.#blocks.calls > 0) return 'tool_use'
     if (this.#blocks.refused) return 'refusal'
-    return nativeReason?.toLowerCase() === 'stop_sequence' ? 'stop_sequence' : 'end_turn'
+    return stopped?.sequence !== undefined || nativeReason?.toLowerCase() === 'stop_sequence' ? 'stop_sequence' : 'end_turn'
   }
 
-  /** Which it was is not told by all: it is known where there is but one. */
-  #sequence(reason: string | null): string | null {
+  /** Which it was is not told by all: it is known, too, where there is but one. */
+  #sequence(reason: string | null, stopped: Stopped | undefined): string | null {
+    if (reason !== 'stop_sequence') return null
     const { stop } = this.#options.request as { readonly stop?: readonly string[] | null }
-    return reason === 'stop_sequence' && stop?.length === 1 ? stop[0]! : null
+    return stopped?.sequence ?? (stop?.length === 1 ? stop[0]! : null)
   }
 
   /** Tokens read from a cache and written to it stand beside the others here, not among them. */

@@ -71,7 +71,7 @@ const answer = z.looseObject({
   model: z.string(),
   content: z.array(block),
   stop_reason: z.enum(['end_turn', 'max_tokens', 'model_context_window_exceeded', 'stop_sequence', 'tool_use', 'refusal']),
-  stop_sequence: z.string().nullable().describe('Where only one was given.'),
+  stop_sequence: z.string().nullable().describe('Where the endpoint says which it was, or only one was given.'),
   stop_details: z.null(),
   container: z.null(),
   usage,

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../core/error.ts'
-import type { FinishReason, ModelEvent } from '../../core/event.ts'
+import type { FinishReason, ModelEvent, Stopped } from '../../core/event.ts'
 import type { OutputItem } from '../../core/item.ts'
 import type { Usage } from '../../core/usage.ts'
 import { AnswerItems, type ItemText } from './answer-items.ts'
@@ -53,7 +53,7 @@ export class Assembler {
   #active: OpenItem | undefined
   #chars = 0
   #state: 'fresh' | 'started' | 'ended' = 'fresh'
-  #end: { readonly reason: FinishReason; readonly nativeReason?: string; readonly usage?: Usage } | undefined
+  #end: { readonly reason: FinishReason; readonly nativeReason?: string; readonly stopped?: Stopped; readonly usage?: Usage } | undefined
   #serviceTier: string | undefined
 
   /** `writer`: the format the caller reads; default: that of Responses. */
@@ -290,6 +290,7 @@ export class Assembler {
       ...(verdict.status === 'completed' ? { completedAt: Math.floor(this.#options.clock.now() / 1000) } : {}),
       serviceTier: this.#serviceTier,
       nativeReason: this.#end?.nativeReason,
+      stopped: this.#end?.stopped,
       ...(this.#end?.usage === undefined ? {} : { usage: this.#end.usage }),
       ...(extra === undefined ? {} : { extra }),
     })

@@ -1,4 +1,4 @@
-import type { FinishReason } from '../../core/event.ts'
+import type { FinishReason, Stopped } from '../../core/event.ts'
 import { gatewayShare, roundUsd } from '../../core/cost.ts'
 import { upstreamInferenceCost, type Cost } from '../../core/generation.ts'
 import type { OutputItem } from '../../core/item.ts'
@@ -16,6 +16,8 @@ export interface ResourceState {
   readonly status: ResponseStatus
   /** Why the model stopped, in its vendor's word. */
   readonly nativeReason?: string | undefined
+  /** What it says of that beside the word. */
+  readonly stopped?: Stopped | undefined
   readonly model: string
   readonly output: readonly OutputItem[]
   /** The same as JSON. */
