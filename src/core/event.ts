@@ -45,6 +45,8 @@ export type ModelEvent =
 export interface Stopped {
   /** The sequence of the caller's that the answer ran into. */
   readonly sequence?: string
+  /** Why the model would not answer: a word for programs, and one for people. */
+  readonly refusal?: { readonly category: string | null; readonly explanation: string | null }
 }
 
 /** Numbers, or little-endian 32-bit floats in base64. */

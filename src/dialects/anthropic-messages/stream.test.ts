@@ -365,6 +365,17 @@ describe('the end', () => {
     expect(foldEvents(events).refusal).toBe('No.')
     expect(ended(events).reason).toBe('refusal')
   })
+  it('of a refusal says why, to programs, too', () => {
+    const told = { stop_details: { type: 'refusal', category: 'cyber', explanation: 'No.' } }
+    const stopped = { refusal: { category: 'cyber', explanation: 'No.' } }
+    expect(ended(decode([start(), ...finish('refusal', {}, told)])).stopped).toEqual(stopped)
+    expect(ended(bodyOf([{ type: 'text', text: 'x' }], { stop_reason: 'refusal', ...told })).stopped).toEqual(stopped)
+    const mute = { stop_details: { type: 'refusal', category: null, explanation: null } }
+    expect(ended(decode([start(), ...text(0, 'x'), ...finish('refusal', {}, mute)])).stopped).toEqual({
+      refusal: { category: null, explanation: null },
+    })
+    expect(ended(decode([start(), ...text(0, 'x'), ...finish('end_turn', {}, told)])).stopped).toBeUndefined()
+  })
   it('of a refusal without words is a filter, before the first word and after it', () => {
     expect(ended(decode([start(), ...finish('refusal')])).reason).toBe('content_filter')
     expect(ended(decode([start(), ...text(0, 'x'), ...finish('refusal')]))).toMatchObject({ reason: 'content_filter', nativeReason: 'refusal' })

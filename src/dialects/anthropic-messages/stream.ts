@@ -1,6 +1,6 @@
 import type { Decoder } from '../../core/dialect.ts'
 import type { GatewayError } from '../../core/error.ts'
-import type { FinishReason, ModelEvent } from '../../core/event.ts'
+import type { FinishReason, ModelEvent, Stopped } from '../../core/event.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { AnswerWriter } from '../shared/answer-writer.ts'
@@ -181,7 +181,7 @@ export class MessagesDecoder implements Decoder {
     const usage = this.counted
     writer.end(reason, {
       ...(this.#native === undefined ? {} : { nativeReason: this.#native }),
-      ...(this.#sequence ? { stopped: { sequence: this.#sequence } } : {}),
+      ...this.#stopped(mapped),
       ...(usage === undefined ? {} : { usage }),
       ...(tier === undefined ? {} : { serviceTier: tier }),
     })
@@ -196,6 +196,13 @@ export class MessagesDecoder implements Decoder {
     }
     if (mapped === 'length') return mapped
     return this.#writer.hasCalls ? 'tool_calls' : 'stop'
+  }
+
+  #stopped(mapped: FinishReason): { readonly stopped?: Stopped } {
+    const { category, explanation } = this.#stopDetails ?? {}
+    if (mapped === 'refusal' && this.#stopDetails !== undefined)
+      return { stopped: { refusal: { category: asString(category) ?? null, explanation: asString(explanation) ?? null } } }
+    return this.#sequence ? { stopped: { sequence: this.#sequence } } : {}
   }
 
   #unavailable(what: string, raw?: string): GatewayError {

@@ -190,6 +190,19 @@ describe('a message', () => {
     expect(whole([...hello, end()], { request: { input: [], stop: ['a'] } })).toMatchObject({ stop_reason: 'end_turn', stop_sequence: null })
   })
 
+  it('says why its model refused where its vendor says it', () => {
+    const refusal = { category: 'cyber', explanation: 'No.' }
+    const refused = (reason: End['reason']): ModelEvent[] => [
+      ...hello,
+      { type: 'response-end', reason, nativeReason: 'refusal', stopped: { refusal }, usage },
+    ]
+    for (const reason of ['refusal', 'content_filter'] as const) {
+      const said = { stop_reason: 'refusal', stop_details: { type: 'refusal', ...refusal } }
+      expect(whole(refused(reason))).toMatchObject(said)
+      expect(stream(refused(reason)).at(-2)!.delta).toMatchObject(said)
+    }
+  })
+
   it('names the stop sequence its vendor names, whatever word it has for the reason', () => {
     const events: ModelEvent[] = [...hello, { type: 'response-end', reason: 'stop', nativeReason: 'stop', stopped: { sequence: 'b' }, usage }]
     const asked: Partial<AssemblerOptions> = { request: { input: [], stop: ['a', 'b'] } }

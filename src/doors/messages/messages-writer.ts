@@ -81,8 +81,7 @@ export class MessagesWriter implements AnswerWriter {
     const usage = this.#usage(state)
     if (!this.streams) this.answer = wellFormedJson(JSON.stringify({ ...this.#message(state, this.#blocks.all, reason, usage), ...more }))
     else {
-      const delta = { stop_reason: reason, stop_sequence: this.#sequence(reason, state.stopped), stop_details: null, container: null }
-      this.#event('message_delta', inside({ delta, usage }))
+      this.#event('message_delta', inside({ delta: this.#ended(reason, state.stopped), usage }))
       this.#text += `event: message_stop\ndata: ${wellFormedJson(JSON.stringify({ type: 'message_stop', ...more }))}\n\n`
     }
   }
@@ -99,8 +98,13 @@ export class MessagesWriter implements AnswerWriter {
 
   #message({ model, stopped }: ResourceState, content: readonly JsonObject[], reason: string | null, usage: JsonObject): JsonObject {
     const { id } = this.#options
-    const ended = { stop_reason: reason, stop_sequence: this.#sequence(reason, stopped), stop_details: null, container: null }
-    return { id, type: 'message', role: 'assistant', model, content, ...ended, usage }
+    return { id, type: 'message', role: 'assistant', model, content, ...this.#ended(reason, stopped), usage }
+  }
+
+  #ended(reason: string | null, stopped: Stopped | undefined): JsonObject {
+    const { refusal } = stopped ?? {}
+    const details = reason === 'refusal' && refusal !== undefined ? { type: 'refusal', ...refusal } : null
+    return { stop_reason: reason, stop_sequence: this.#sequence(reason, stopped), stop_details: details, container: null }
   }
 
   #reason({ incompleteReason, nativeReason, stopped }: ResourceState): string {

@@ -72,7 +72,10 @@ const answer = z.looseObject({
   content: z.array(block),
   stop_reason: z.enum(['end_turn', 'max_tokens', 'model_context_window_exceeded', 'stop_sequence', 'tool_use', 'refusal']),
   stop_sequence: z.string().nullable().describe('Where the endpoint says which it was, or only one was given.'),
-  stop_details: z.null(),
+  stop_details: z
+    .looseObject({ type: z.literal('refusal'), category: z.string().nullable(), explanation: z.string().nullable() })
+    .nullable()
+    .describe('Why the model refused, where its vendor says it.'),
   container: z.null(),
   usage,
   gateway_metadata: gatewayMetadata.optional(),
