@@ -31,6 +31,7 @@ import { createPipeline } from './pipeline/create-pipeline.ts'
 import { createMediaLoader } from './pipeline/media.ts'
 import { openPlugging } from './wiring/plugging.ts'
 import { PROVIDERS } from './providers/index.ts'
+import { estimateRequest } from './router/estimate.ts'
 import { createHealth } from './router/health.ts'
 import { gatewayMetadata } from './router/metadata.ts'
 import { modelNames } from './router/plan.ts'
@@ -173,6 +174,7 @@ export async function createApp({
     handler,
     presets: policies.presets,
     defaultModel: (request, owner) => modelNames(request, defaults(owner))[0],
+    promptTokens: (sent) => estimateRequest(sent).inputTokens,
     presentMetadata: (call) => ({ ...gatewayMetadata(call.trace, { requested: call.requestedModel }) }),
     bodyLimitBytes: config.server.bodyLimit,
     mirrorReasoning: () => config.responses.mirrorReasoning,

@@ -148,6 +148,20 @@ function contentOf(wire: string): readonly Json[] {
   return blocks.map(({ json, ...block }) => (json === '' ? block : { ...block, input: JSON.parse(json as string) as unknown }))
 }
 
+it.each(voices.map(({ dialect }) => dialect))(
+  'a stream of %s says at its start what the prompt takes, as readers that add nothing later want it',
+  async (dialect) => {
+    script.set(dialect, { text: 'Hello.' })
+    const body = { model: `acme/${dialect}`, max_tokens: 100, stream: true, messages: [{ role: 'user', content: 'word '.repeat(100) }] }
+    const events = [...(await (await post(body)).text()).matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as Json)
+    const { usage } = events[0]!['message'] as { readonly usage: { readonly [field: string]: number } }
+    const last = events.find(({ type }) => type === 'message_delta')!['usage'] as Json
+    if (dialect === 'anthropic-messages') expect(last).toMatchObject({ input_tokens: usage['input_tokens'], cache_read_input_tokens: 10 })
+    else expect(usage['input_tokens']).toBeGreaterThan(10)
+    expect(usage['output_tokens']).toBe(0)
+  },
+)
+
 describe('documents that are to be cited', () => {
   const cited = { citations: { enabled: true } }
   const content = [

@@ -1,5 +1,5 @@
 import type { Annotation, Logprob, OutputItem } from './item.ts'
-import type { Usage } from './usage.ts'
+import type { PromptCount, Usage } from './usage.ts'
 
 /** Why the model stopped, in the gateway's words. `tool_calls` never decides anything: decoded calls do. */
 export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'refusal'
@@ -17,7 +17,14 @@ export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'content_filter' |
  * - Exactly one `response-end` closes a successful answer. Failures are thrown as GatewayError, never events.
  */
 export type ModelEvent =
-  | { readonly type: 'response-start'; readonly upstreamId?: string; readonly model?: string; readonly serviceTier?: string }
+  | {
+      readonly type: 'response-start'
+      readonly upstreamId?: string
+      readonly model?: string
+      readonly serviceTier?: string
+      /** What the prompt took, from upstreams that count it before they answer. */
+      readonly prompt?: PromptCount
+    }
   /** `id`: the public id, from layers of the gateway that must know it; the assembler mints all others. */
   | { readonly type: 'item-start'; readonly key: string; readonly item: OutputItem; readonly id?: string }
   | TextDelta

@@ -30,6 +30,16 @@ export interface Usage {
   readonly raw?: unknown
 }
 
+/** Of that, what is known before the first word. */
+export type PromptCount = Pick<Usage, 'inputTokens' | 'cachedTokens' | 'cacheWriteTokens' | 'cacheWrite1hTokens'>
+
+/** What an upstream that has not answered yet has counted; undefined where it has not counted the prompt, either. */
+export function promptCount(counted: Usage | undefined): PromptCount | undefined {
+  if (counted === undefined || counted.inputTokens === 0) return undefined
+  const { inputTokens, cachedTokens, cacheWriteTokens, cacheWrite1hTokens } = counted
+  return { inputTokens, cachedTokens, cacheWriteTokens, ...(cacheWrite1hTokens === undefined ? {} : { cacheWrite1hTokens }) }
+}
+
 /** More tokens than any answer has: what lies beyond is nonsense whose sums and prices would be no numbers any more. */
 export const MAX_TOKENS = 1e12
 

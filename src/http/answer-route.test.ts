@@ -85,6 +85,7 @@ async function listen(handler: Handler, { keepAlive = new KeepAlive(), clock = s
       presets: { find: () => undefined },
       defaultModel: () => undefined,
       presentMetadata: (call) => ({ strategy: call.trace.strategy }),
+      promptTokens: () => 7,
       bodyLimitBytes: 10_000,
       mirrorReasoning: () => false,
       errorEvent: () => false,

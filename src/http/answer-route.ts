@@ -5,17 +5,15 @@ import type { ModelEvent } from '../core/event.ts'
 import type { JsonObject, OutputItem } from '../core/item.ts'
 import type { Presets } from '../core/preset.ts'
 import type { ModelRequest } from '../core/request.ts'
-import type { AssemblerOptions } from '../doors/responses/assembler-options.ts'
 import { decodeResponsesRequest, withSession } from '../doors/responses/decode-request.ts'
 import { applyPreset } from '../doors/shared/apply-preset.ts'
 import type { Door, Read } from '../doors/shared/door.ts'
 import type { Fold } from '../doors/shared/fold.ts'
 import { retold } from '../doors/shared/retold.ts'
-import type { Clock } from '../lib/clock.ts'
 import { parseExact } from '../lib/exact-json.ts'
-import type { IdSource } from '../lib/id.ts'
 import type { LiveSet } from '../lib/live-map.ts'
 import { takeEchoes } from '../pipeline/echo-body.ts'
+import { assemblyOf, metadataOf, type AssemblySources } from './assembly-options.ts'
 import type { Authenticated } from './authenticate.ts'
 import { jsonOf, readBody } from './body.ts'
 import { createCall } from './create-call.ts'
@@ -25,26 +23,20 @@ import { referencesOf, type RecentItems } from './recent-items.ts'
 import { metadataFields, originOf, requestIdOf, sessionHeader, streamWishes } from './request-headers.ts'
 import { SseBody, type KeepAlive } from './sse-body.ts'
 
-export interface AnswerRouteOptions {
+export interface AnswerRouteOptions extends AssemblySources {
   /** Whose an inference key is, at once when it is known; throws or rejects with GatewayError `authentication` or `permission_denied`. */
   readonly authenticate: (request: IncomingMessage, keyHeader?: string) => Authenticated | Promise<Authenticated>
   readonly handler: Handler
   readonly presets: Presets
   /** The model of a request that names none; undefined when there is none either. */
   readonly defaultModel: (request: ModelRequest, owner: Owner) => string | undefined
-  /** `gateway_metadata` of a call, in the contract's shape. */
-  readonly presentMetadata: (call: Call) => { readonly [field: string]: unknown }
   readonly bodyLimitBytes: number
-  /** Whether raw reasoning text is shown as a summary, too. */
-  readonly mirrorReasoning: () => boolean
   /** Whether streams that fail say so in an `error` event as well, where the caller says nothing of it. */
   readonly errorEvent: () => boolean
   /** Whether a caller who asks is told what upstreams are sent. */
   readonly echoUpstreamBody: () => boolean
   /** Items of recent answers, for callers that send them back by reference. */
   readonly recentItems: Pick<RecentItems, 'remember' | 'find'>
-  readonly clock: Clock
-  readonly newId: IdSource
   readonly random: () => number
   readonly keepAlive: KeepAlive
   /** Called with failures that are bugs of ours; the caller sees only an id. */
@@ -264,35 +256,6 @@ function modelNamed(body: unknown): string | undefined {
 function sessionOf(request: IncomingMessage): { readonly sessionId?: string } {
   const sessionId = sessionHeader(request)
   return sessionId === undefined ? {} : { sessionId }
-}
-
-function assemblyOf(options: AnswerRouteOptions, call: Call, fields: readonly string[], errorEvent: boolean): AssemblerOptions {
-  return {
-    id: call.id,
-    request: call.request,
-    receivedAt: call.receivedAt,
-    stream: call.stream,
-    clock: options.clock,
-    newId: options.newId,
-    mirrorReasoning: options.mirrorReasoning(),
-    errorEvent,
-    facts: () => ({
-      model: call.trace.served?.endpoint.model ?? call.requestedModel,
-      tier: call.trace.served?.endpoint.tier,
-      dropped: call.trace.served?.dropped,
-      isByok: call.trace.served?.isByok ?? false,
-      ...(call.trace.cost === undefined ? {} : { cost: call.trace.cost }),
-      ...(call.trace.broken === undefined ? {} : { usage: call.trace.broken }),
-    }),
-    ...(call.echoes === true ? { echoes: () => takeEchoes(call.trace.attempts) } : {}),
-    ...(fields.length === 0 ? {} : { extra: () => metadataOf(options, call, fields) }),
-  }
-}
-
-function metadataOf(options: AnswerRouteOptions, call: Call, fields: readonly string[]): { readonly [field: string]: unknown } | undefined {
-  if (fields.length === 0) return undefined
-  const metadata = options.presentMetadata(call)
-  return Object.fromEntries(fields.map((field) => [field, metadata]))
 }
 
 function sendJson(response: ServerResponse, status: number, headers: { readonly [name: string]: string }, body: string): void {

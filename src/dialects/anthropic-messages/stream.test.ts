@@ -354,6 +354,13 @@ describe('the end', () => {
   ])('%s is %s', (native, reason) => {
     expect(ended(decode([start(), ...text(0, 'x'), ...finish(native)]))).toMatchObject({ reason, nativeReason: native })
   })
+  it('is foretold in what the prompt took, once its server counts it at the start', () => {
+    const usage = { input_tokens: 3, cache_read_input_tokens: 2, cache_creation_input_tokens: 4, output_tokens: 1 }
+    const prompt = { inputTokens: 9, cachedTokens: 2, cacheWriteTokens: 4 }
+    const started = (counts: object): ModelEvent | undefined => decode([start(counts), ...text(0, 'x'), ...finish('end_turn')])[0]
+    expect(started(usage)).toMatchObject({ type: 'response-start', prompt })
+    expect(started({ input_tokens: 0, output_tokens: 0 })).not.toHaveProperty('prompt')
+  })
   it('at a sequence of the caller names it', () => {
     const told = { stop_sequence: 'END' }
     expect(ended(decode([start(), ...text(0, 'x'), ...finish('stop_sequence', {}, told)])).stopped).toEqual({ sequence: 'END' })

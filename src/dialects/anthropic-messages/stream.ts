@@ -2,7 +2,7 @@ import type { Decoder } from '../../core/dialect.ts'
 import type { GatewayError } from '../../core/error.ts'
 import type { FinishReason, ModelEvent, Stopped } from '../../core/event.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import type { Usage } from '../../core/usage.ts'
+import { promptCount, type Usage } from '../../core/usage.ts'
 import type { AnswerWriter } from '../shared/answer-writer.ts'
 import { brokenAnswer, emptyAnswer, errorFromPayload } from '../shared/errors.ts'
 import { parseExact } from '../../lib/exact-json.ts'
@@ -133,7 +133,13 @@ export class MessagesDecoder implements Decoder {
     const model = asString(message['model'])
     this.#usage = overlayUsage(this.#usage, message['usage'])
     const tier = serviceTierOf(this.#usage)
-    this.#writer.start({ ...(id ? { upstreamId: id } : {}), ...(model ? { model } : {}), ...(tier === undefined ? {} : { serviceTier: tier }) })
+    const prompt = promptCount(this.counted)
+    this.#writer.start({
+      ...(id ? { upstreamId: id } : {}),
+      ...(model ? { model } : {}),
+      ...(tier === undefined ? {} : { serviceTier: tier }),
+      ...(prompt === undefined ? {} : { prompt }),
+    })
   }
 
   /** A block may hold the whole input of a call, whose numbers must stay as they are. */

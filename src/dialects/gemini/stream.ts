@@ -2,7 +2,7 @@ import type { Decoder, Target } from '../../core/dialect.ts'
 import type { GatewayError } from '../../core/error.ts'
 import type { ModelEvent } from '../../core/event.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import type { Usage } from '../../core/usage.ts'
+import { promptCount, type Usage } from '../../core/usage.ts'
 import { AnswerWriter } from '../shared/answer-writer.ts'
 import { DeltaTemplate } from '../shared/delta-template.ts'
 import { brokenAnswer, emptyAnswer } from '../shared/errors.ts'
@@ -174,7 +174,8 @@ export class GeminiDecoder implements Decoder {
     const id = asString(frame['responseId'])
     const model = asString(frame['modelVersion'])
     if (id) this.#responseId = id
-    this.#writer.start({ ...(id ? { upstreamId: id } : {}), ...(model ? { model } : {}) })
+    const prompt = promptCount(this.counted)
+    this.#writer.start({ ...(id ? { upstreamId: id } : {}), ...(model ? { model } : {}), ...(prompt === undefined ? {} : { prompt }) })
   }
 
   /** Cumulative, and complete only at the end: later counts go over earlier ones. */

@@ -68,7 +68,7 @@ export class AnswerWriter {
     return this.#started
   }
 
-  start(fields: { readonly upstreamId?: string; readonly model?: string; readonly serviceTier?: string }): void {
+  start(fields: Omit<Extract<ModelEvent, { readonly type: 'response-start' }>, 'type'>): void {
     if (this.#started) return
     this.#started = true
     this.out.push({ type: 'response-start', ...fields })

@@ -116,6 +116,27 @@ describe('a stream', () => {
     ])
   })
 
+  const startOf = (events: readonly ModelEvent[], options?: Partial<AssemblerOptions>): unknown =>
+    (stream([...events, ...hello, end()], options)[0]!['message'] as Json)['usage']
+
+  it('tells at its start what the prompt took, where the upstream has counted it', () => {
+    const prompt = { inputTokens: 9, cachedTokens: 2, cacheWriteTokens: 4, cacheWrite1hTokens: 1 }
+    expect(startOf([{ type: 'response-start', prompt }], { promptTokens: () => 700 })).toMatchObject({
+      input_tokens: 3,
+      cache_read_input_tokens: 2,
+      cache_creation_input_tokens: 4,
+      cache_creation: { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 1 },
+      output_tokens: 0,
+    })
+  })
+
+  it('tells at its start what the prompt is estimated to take, where nobody has counted it', () => {
+    const guess = { promptTokens: () => 700 }
+    const estimated = { input_tokens: 700, cache_read_input_tokens: 0, cache_creation_input_tokens: 0, output_tokens: 0 }
+    expect(startOf([], guess)).toMatchObject(estimated)
+    expect(startOf([{ type: 'response-start', model: 'm' }], guess)).toMatchObject(estimated)
+  })
+
   it('that breaks says why, last', () => {
     const subject = assembler(true)
     subject.push([message('m'), text('m', 'Hel')])

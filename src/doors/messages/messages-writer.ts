@@ -2,6 +2,7 @@ import { ERROR_KINDS, type ErrorType } from '../../core/error.ts'
 import type { Stopped } from '../../core/event.ts'
 import type { JsonObject, OutputItem } from '../../core/item.ts'
 import { tierServed } from '../../core/service-tier.ts'
+import type { PromptCount } from '../../core/usage.ts'
 import { wellFormedJson } from '../../lib/json.ts'
 import type { AnswerWriter } from '../responses/answer-writer.ts'
 import type { AssemblerOptions } from '../responses/assembler-options.ts'
@@ -16,7 +17,7 @@ import { faultTypeOf } from './error-envelope.ts'
 import { OtherBlocks, TextBlocks, ThinkingBlock, ToolUseBlock } from './message-items.ts'
 import type { MessagesWishes } from './to-responses.ts'
 
-/** The answer as events of Messages, or as one message. What the prompt took is known at the end of an answer, so usage stands there. */
+/** The answer as events of Messages, or as one message. What it took all in all is known at its end, so usage stands there. */
 export class MessagesWriter implements AnswerWriter {
   readonly streams: boolean
   readonly #options: AssemblerOptions
@@ -35,7 +36,7 @@ export class MessagesWriter implements AnswerWriter {
   }
 
   begin(state: ResourceState): void {
-    const message = this.#message(state, [], null, NO_USAGE)
+    const message = this.#message(state, [], null, this.#promptUsage(state))
     this.#event('message_start', `"message":${JSON.stringify(message)}`)
   }
 
@@ -124,10 +125,14 @@ export class MessagesWriter implements AnswerWriter {
     return stopped?.sequence ?? (stop?.length === 1 ? stop[0]! : null)
   }
 
-  /** Tokens read from a cache and written to it stand beside the others here, not among them. */
+  /** Some readers take what the prompt took from the first event alone. */
+  #promptUsage({ prompt }: ResourceState): JsonObject {
+    return prompt === undefined ? { ...NO_USAGE, input_tokens: this.#options.promptTokens?.() ?? 0 } : { ...NO_USAGE, ...inputUsage(prompt) }
+  }
+
   #usage({ usage, cost, isByok, serviceTier, tier, dropped }: ResourceState): JsonObject {
     if (usage === undefined) return NO_USAGE
-    const { cachedTokens: read, cacheWriteTokens: written, cacheWrite1hTokens: hour = 0, serverToolUse: tools } = usage
+    const { serverToolUse: tools } = usage
     const {
       cost: paid,
       cost_details: details,
@@ -135,10 +140,7 @@ export class MessagesWriter implements AnswerWriter {
     } = presentUsage(usage, cost, isByok ?? false) as { readonly [field: string]: JsonObject | undefined }
     const served = tierServed(serviceTier, tier, this.#options.request, dropped)
     return {
-      input_tokens: Math.max(0, usage.inputTokens - read - written),
-      cache_read_input_tokens: read,
-      cache_creation_input_tokens: written,
-      cache_creation: { ephemeral_5m_input_tokens: Math.max(0, written - hour), ephemeral_1h_input_tokens: hour },
+      ...inputUsage(usage),
       output_tokens: usage.outputTokens,
       output_tokens_details: { thinking_tokens: usage.reasoningTokens },
       server_tool_use: { web_search_requests: tools?.['web_search'] ?? 0, web_fetch_requests: tools?.['web_fetch'] ?? 0 },
@@ -150,6 +152,14 @@ export class MessagesWriter implements AnswerWriter {
     }
   }
 }
+
+/** Tokens read from a cache and written to it stand beside the others here, not among them. */
+const inputUsage = ({ inputTokens, cachedTokens: read, cacheWriteTokens: written, cacheWrite1hTokens: hour = 0 }: PromptCount): JsonObject => ({
+  input_tokens: Math.max(0, inputTokens - read - written),
+  cache_read_input_tokens: read,
+  cache_creation_input_tokens: written,
+  cache_creation: { ephemeral_5m_input_tokens: Math.max(0, written - hour), ephemeral_1h_input_tokens: hour },
+})
 
 const WINDOW_FULL = 'model_context_window_exceeded'
 

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../core/error.ts'
 import type { FinishReason, ModelEvent, Stopped } from '../../core/event.ts'
 import type { OutputItem } from '../../core/item.ts'
-import type { Usage } from '../../core/usage.ts'
+import type { PromptCount, Usage } from '../../core/usage.ts'
 import { AnswerItems, type ItemText } from './answer-items.ts'
 import type { AssemblerOptions } from './assembler-options.ts'
 import { mintItemId } from './item-ids.ts'
@@ -67,7 +67,7 @@ export class Assembler {
     const first = events[0]
     if (first === undefined) return
     if (first.type === 'response-start') this.#serviceTier = first.serviceTier ?? this.#serviceTier
-    this.#start()
+    this.#start(first.type === 'response-start' ? first.prompt : undefined)
     if (this.#options.echoes !== undefined) this.#echo(this.#options.echoes())
     for (const event of events) this.#fold(event)
   }
@@ -129,12 +129,12 @@ export class Assembler {
     return this.#output.textsOf(this.output())
   }
 
-  #start(): void {
+  #start(prompt?: PromptCount): void {
     if (this.#state !== 'fresh') return
     this.#state = 'started'
     if (!this.#writer.streams) return
     const { model, tier, dropped } = this.#options.facts()
-    this.#writer.begin({ status: 'in_progress', model, tier, dropped, serviceTier: this.#serviceTier, output: [], outputText: '[]' })
+    this.#writer.begin({ status: 'in_progress', model, tier, dropped, serviceTier: this.#serviceTier, prompt, output: [], outputText: '[]' })
   }
 
   #echo(bodies: readonly string[]): void {

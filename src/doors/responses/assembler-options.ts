@@ -13,6 +13,8 @@ export interface AssemblerOptions {
   readonly newId: IdSource
   /** What is known of the served endpoint when the first event is written, and of money when the last one is; `usage`: of a broken answer. */
   readonly facts: () => Pick<ResourceState, 'model' | 'tier' | 'dropped' | 'cost' | 'isByok' | 'usage'>
+  /** The router's own estimate of the prompt, for formats that want a number before the answer. */
+  readonly promptTokens?: () => number
   /** Members added to the terminal event's response (`gateway_metadata`). */
   readonly extra?: () => { readonly [field: string]: unknown } | undefined
   /** Bodies that upstreams were sent since the last time it was asked, as JSON text, for callers who want to be told. */

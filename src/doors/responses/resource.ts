@@ -4,7 +4,7 @@ import { upstreamInferenceCost, type Cost } from '../../core/generation.ts'
 import type { OutputItem } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { tierServed, type EndpointTier } from '../../core/service-tier.ts'
-import type { Usage } from '../../core/usage.ts'
+import type { PromptCount, Usage } from '../../core/usage.ts'
 import { wellFormedJson } from '../../lib/json.ts'
 import { echoCacheOptions, echoPrompt, echoText, echoToolChoice, echoTools } from './echo-tools.ts'
 import type { Fault } from './wire.ts'
@@ -32,6 +32,8 @@ export interface ResourceState {
   readonly dropped?: readonly string[] | undefined
   readonly incompleteReason?: 'max_output_tokens' | 'content_filter'
   readonly error?: Fault
+  /** What the prompt took, before the answer: from the upstream, where it has said so. */
+  readonly prompt?: PromptCount | undefined
   readonly usage?: Usage
   readonly cost?: Cost
   readonly isByok?: boolean

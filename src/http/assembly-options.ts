@@ -1,0 +1,49 @@
+import type { Call } from '../core/call.ts'
+import type { ModelRequest } from '../core/request.ts'
+import type { AssemblerOptions } from '../doors/responses/assembler-options.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import { takeEchoes } from '../pipeline/echo-body.ts'
+
+export interface AssemblySources {
+  /** `gateway_metadata` of a call, in the contract's shape. */
+  readonly presentMetadata: (call: Call) => { readonly [field: string]: unknown }
+  /** Whether raw reasoning text is shown as a summary, too. */
+  readonly mirrorReasoning: () => boolean
+  /** An estimate of what the prompt of a request takes. */
+  readonly promptTokens: (request: ModelRequest) => number
+  readonly clock: Clock
+  readonly newId: IdSource
+}
+
+/** What the fold of a call's answer is told of the call. */
+export function assemblyOf(sources: AssemblySources, call: Call, fields: readonly string[], errorEvent: boolean): AssemblerOptions {
+  return {
+    id: call.id,
+    request: call.request,
+    receivedAt: call.receivedAt,
+    stream: call.stream,
+    clock: sources.clock,
+    newId: sources.newId,
+    mirrorReasoning: sources.mirrorReasoning(),
+    promptTokens: () => sources.promptTokens(call.request),
+    errorEvent,
+    facts: () => ({
+      model: call.trace.served?.endpoint.model ?? call.requestedModel,
+      tier: call.trace.served?.endpoint.tier,
+      dropped: call.trace.served?.dropped,
+      isByok: call.trace.served?.isByok ?? false,
+      ...(call.trace.cost === undefined ? {} : { cost: call.trace.cost }),
+      ...(call.trace.broken === undefined ? {} : { usage: call.trace.broken }),
+    }),
+    ...(call.echoes === true ? { echoes: () => takeEchoes(call.trace.attempts) } : {}),
+    ...(fields.length === 0 ? {} : { extra: () => metadataOf(sources, call, fields) }),
+  }
+}
+
+/** The metadata of a call under the names its caller asked for; undefined: it did not. */
+export function metadataOf(sources: AssemblySources, call: Call, fields: readonly string[]): { readonly [field: string]: unknown } | undefined {
+  if (fields.length === 0) return undefined
+  const metadata = sources.presentMetadata(call)
+  return Object.fromEntries(fields.map((field) => [field, metadata]))
+}
