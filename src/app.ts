@@ -104,7 +104,7 @@ export async function createApp({
   tellNotes()
   const plugging = openPlugging({ config, env, catalog: () => catalog })
   const state = await boot(config, logger, (error) => {
-    logger.error({ error }, 'the database belongs to another secret key: stopping')
+    logger.error({ error }, 'the database came, and a start with it is refused: stopping')
     void closeAndFail()
   })
   const { metrics, delivery, sink, finished } = openRecording(config, state, logger, deliveryThread)

@@ -78,7 +78,8 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
       await verifySecretKey(encryption, store.facts)
       const onGenerated = (generated: GeneratedKey) => onEvent({ type: 'key-generated', ...generated })
       const warnings = await bootstrapKeys({ store, fixedKeys, clock, onGenerated, ...(ids ? { ids } : {}) })
-      onEvent({ type: 'ready', warnings })
+      const fault = await store.encodingFault()
+      onEvent({ type: 'ready', warnings: fault === undefined ? warnings : [...warnings, fault] })
     } catch (error) {
       const failure = asGatewayError(error)
       if (failure.errorType !== 'provider_overloaded') throw failure

@@ -105,6 +105,11 @@ async function probeInstallation(config: Config): Promise<void> {
     const pending = await store.pendingMigrations()
     line(`database: ${config.storage.database} answers, ${pending.length === 0 ? 'up to date' : `migrations pending: ${pending.join(', ')}`}`)
     if (pending.length === 0) await proveWrites(store, config)
+    const fault = await store.encodingFault()
+    if (fault !== undefined) {
+      line(`database: ${fault}`)
+      process.exitCode = 1
+    }
     const refusal = await secretKeyRefusal(store, directory, pending)
     if (refusal !== undefined) {
       line(`secret key: ${refusal}`)

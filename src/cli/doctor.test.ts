@@ -44,6 +44,17 @@ describe('doctor', () => {
     await schema.drop()
   })
 
+  it.skipIf(!postgres.available)('says of a database in another encoding than UTF-8 what it loses', async () => {
+    if (!postgres.available) return
+    const { url, drop } = await postgres.createDatabase('LATIN1')
+    vi.stubEnv('SIGNALBOX_DATABASE_URL', url.reveal())
+    await expect(migrate({ data })).rejects.toThrow('is in LATIN1, in which records with letters it does not know are lost')
+    await doctor({ data })
+    expect(out).toMatch(/^database: The PostgreSQL database is in LATIN1/m)
+    expect(process.exitCode).toBe(1)
+    await drop()
+  })
+
   it.skipIf(redis === undefined)('says of a Redis that is a replica, or without memory, that it takes no writes', async () => {
     if (redis === undefined) return
     await migrate({ data })

@@ -272,10 +272,15 @@ export interface Store {
    * `version` now and then.
    */
   watch(onChange: () => void): { close(): Promise<void> }
-  /** Names of migrations that were applied by this call, under a lock: processes that start together wait for each other. */
+  /**
+   * Names of migrations that were applied by this call, under a lock: processes that start together wait for each other. Rejects with
+   * `invalid_request` for an empty database that has an `encodingFault`.
+   */
   migrate(): Promise<readonly string[]>
   /** Names of migrations not yet applied. */
   pendingMigrations(): Promise<readonly string[]>
+  /** Why records would be lost in a database of this encoding, as a sentence for the operator; undefined when none is. */
+  encodingFault(): Promise<string | undefined>
   ping(): Promise<void>
   /** Changes nothing. Rejects where the outbox could not be changed either: a server that only reads, a standby, rights that are missing. */
   proveWritable(): Promise<void>

@@ -3,6 +3,7 @@ import type { Store } from '../core/store.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import { readVersion, watchVersion } from './config-version.ts'
 import { createDestinationStore } from './destinations.ts'
+import { encodingFault } from './encoding.ts'
 import { createFactStore } from './facts.ts'
 import { createGenerationInsert, createGenerationStore } from './generations.ts'
 import { createGuardrailStore } from './guardrails.ts'
@@ -69,6 +70,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       options.url === undefined ? watchVersion(() => readVersion(db), onChange, WATCH_MS) : listenForChanges(options.url, onChange),
     migrate: () => guarded(() => migrate(database, migrations, clock)),
     pendingMigrations: () => guarded(() => pendingMigrations(db, engine, migrations)),
+    encodingFault: () => guarded(() => encodingFault(db, engine)),
     ping: () => guarded(async () => void (await sql`select 1`.execute(db))),
     proveWritable: () => inTransaction(db, async (trx) => void (await sql`update outbox_deliveries set owner = owner where 1 = 0`.execute(trx))),
     close: () => (closing ??= guarded(() => db.destroy())),

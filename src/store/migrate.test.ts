@@ -10,6 +10,7 @@ import { findTestPostgres } from '../testing/postgres.ts'
 import { sampleGeneration, sampleKey } from '../testing/sample-records.ts'
 import { createStore, type StoreOptions } from './index.ts'
 import { MIGRATIONS } from './migrations/index.ts'
+import { openDatabase } from './open-database.ts'
 import type { Migration } from './migrations/migration.ts'
 import { verifies } from '../../e2e/requirements.ts'
 
@@ -140,6 +141,27 @@ describe.each(places)('migrations: $name', ({ open }) => {
       expect(await store.workspaces.list()).toHaveLength(1)
       expect(await store.version()).toBe(2)
     })
+  })
+})
+
+describe.skipIf(!postgres.available)('a PostgreSQL database that is not in UTF-8', () => {
+  it('is refused while it is empty, and goes on with a word about it where it is in use', async () => {
+    if (!postgres.available) return
+    const { url, drop } = await postgres.createDatabase('LATIN1')
+    const store = await createStore({ url })
+    const { db } = openDatabase({ url })
+    try {
+      await expect(store.migrate()).rejects.toMatchObject({ errorType: 'invalid_request', message: expect.stringContaining('is in LATIN1') })
+      expect(await store.pendingMigrations()).toHaveLength(MIGRATIONS.length)
+      // As an earlier version made it.
+      await sql`create table migrations (name text primary key not null, applied_at bigint not null)`.execute(db)
+      expect(await store.migrate()).toHaveLength(MIGRATIONS.length)
+      expect(await store.encodingFault()).toContain('is in LATIN1')
+    } finally {
+      await store.close()
+      await db.destroy()
+      await drop()
+    }
   })
 })
 

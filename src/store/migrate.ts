@@ -1,6 +1,8 @@
 import { sql, type Transaction } from 'kysely'
+import { GatewayError } from '../core/error.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Database, Db, Engine, Tables } from './database.ts'
+import { encodingFault } from './encoding.ts'
 import { COLUMN_TYPES } from './migrations/column-types.ts'
 import type { Migration } from './migrations/migration.ts'
 
@@ -13,11 +15,16 @@ export async function pendingMigrations(db: Db, engine: Engine, migrations: read
 
 /**
  * Applies what is pending, each migration in a transaction that holds the one lock all processes ask for: whoever comes second waits,
- * looks again and finds nothing to do. Returns the names it applied.
+ * looks again and finds nothing to do. Returns the names it applied. Throws GatewayError `invalid_request` for an empty database whose encoding
+ * would lose records; one that holds an installation serves on.
  */
 export async function migrate(database: Database, migrations: readonly Migration[], clock: Clock): Promise<readonly string[]> {
   // Without this look every start would wait for the lock, though nearly always nothing is pending.
   if ((await pendingMigrations(database.db, database.engine, migrations)).length === 0) return []
+  if (!(await hasMigrationsTable(database.db, database.engine))) {
+    const fault = await encodingFault(database.db, database.engine)
+    if (fault !== undefined) throw new GatewayError('invalid_request', fault)
+  }
   const maintenance = database.forMaintenance()
   const applied: string[] = []
   try {

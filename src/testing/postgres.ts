@@ -6,7 +6,12 @@ const DEFAULT_URL = 'postgres://root@127.0.0.1:5432/test'
 
 /** A PostgreSQL for tests, or why there is none. */
 export type TestPostgres =
-  | { readonly available: true; readonly createSchema: () => Promise<TestSchema> }
+  | {
+      readonly available: true
+      readonly createSchema: () => Promise<TestSchema>
+      /** A database of its own, in this encoding. */
+      readonly createDatabase: (encoding: string) => Promise<Pick<TestSchema, 'url' | 'drop'>>
+    }
   | { readonly available: false; readonly why: string }
 
 /** A schema of its own, so that runs side by side do not meet. */
@@ -49,6 +54,13 @@ export async function findTestPostgres(whatIsSkipped: string): Promise<TestPostg
         waiting: () => query(scoped.toString(), WAITING),
         drop: async () => void (await query(url, `drop schema ${schema} cascade`)),
       }
+    },
+    createDatabase: async (encoding) => {
+      const name = `signalbox_test_${randomBytes(8).toString('hex')}`
+      await query(url, `create database ${name} encoding '${encoding}' locale 'C' template template0`)
+      const own = new URL(url)
+      own.pathname = `/${name}`
+      return { url: new Secret(own.toString()), drop: async () => void (await query(url, `drop database ${name} with (force)`)) }
     },
   }
 }
