@@ -218,6 +218,19 @@ describe('accounts', () => {
       ])
     })
 
+    it('serve them, too, when it goes away between the preparation and the first look at its keys', async () => {
+      const before = await start({ apiKey: 'one' })
+      const { secret } = await before.keys.create({ name: 'mine', kind: 'inference' })
+      await before.snapshot.refresh()
+      await before.close()
+
+      const half = { ...unreachable(), migrate: () => store.migrate(), keys: store.keys }
+      const accounts = await start({ apiKey: 'one' }, { store: half })
+      expect(['one', secret.reveal()].map((key) => status(accounts, key))).toEqual(['inference', 'inference'])
+      away = false
+      await until(() => accounts.snapshot.stats().source === 'database')
+    })
+
     it('make the first keys when it comes', async () => {
       await start({}, { store: unreachable() })
       expect(generated()).toEqual([])

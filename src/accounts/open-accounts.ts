@@ -85,8 +85,8 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
       if (failure.errorType !== 'provider_overloaded') throw failure
       return failure
     }
-    // From here on the snapshot follows by itself, whether or not this first look succeeds.
-    await snapshot.start().catch(() => undefined)
+    // From here on the snapshot follows by itself, whether or not this first look succeeds. Where the database is gone again, what is known without it serves.
+    await snapshot.start().catch(() => snapshot.restore())
     return undefined
   }
 
