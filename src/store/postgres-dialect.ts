@@ -32,6 +32,11 @@ const BEGIN_MS = 2_000
 /** protocol_violation, feature_not_supported: what poolers say of a connection that asks for settings of its own. */
 const NO_SETTINGS = new Set(['08P01', '0A000'])
 
+/** too_many_connections: of the server, of the database or of the role. */
+const NO_ROOM = '53300'
+/** How long a pool makes do with the connections it has before it asks for more again. */
+const MAKE_DO_MS = 5_000
+
 /** PostgreSQL behind kysely, through a pool with a bound on everything. */
 export function postgresDialect(options: PostgresDialectOptions): Dialect {
   return new PostgresDialect({ pool: async () => createPool((await import('pg')).default, options) })
@@ -60,7 +65,9 @@ function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, st
   const trust = createTrust()
   const begin = [BEGIN, ...Object.entries(limits).map(([name, ms]) => `set local ${name} = ${ms}`)].join('; ')
   let takesSettings = true
+  const makeDo = shareWhatIsThere(pool, maxConnections)
   const connect = async (): Promise<PostgresPoolClient> => {
+    const until = performance.now() + connectLimitMs
     for (;;) {
       const asked = takesSettings
       try {
@@ -68,7 +75,9 @@ function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, st
         if (trust.holds(client)) return guardClient(driver, client, trust, takesSettings ? BEGIN : begin)
         client.release(true)
       } catch (error) {
-        if (!asked || !(error instanceof driver.DatabaseError) || !NO_SETTINGS.has(error.code ?? '')) throw error
+        const code = error instanceof driver.DatabaseError ? error.code : undefined
+        if (code === NO_ROOM && performance.now() < until && makeDo()) continue
+        if (!asked || !NO_SETTINGS.has(code ?? '')) throw error
         // A pooler, whose connections are everybody's: what is set there would be found by others. Each transaction sets what it needs.
         takesSettings = false
         for (const name of Object.keys(limits)) delete pool.options[name as keyof typeof limits]
@@ -76,6 +85,26 @@ function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, st
     }
   }
   return { connect, end: () => pool.end(), options: pool.options }
+}
+
+/**
+ * For a server that has no room for another connection: those that are there are taken in turns, and whoever waits for one is served. Returns
+ * what begins that for a while, and says whether there are any.
+ */
+function shareWhatIsThere(pool: pg.Pool, maxConnections: number): () => boolean {
+  let open = 0
+  let widening: NodeJS.Timeout | undefined
+  pool.on('connect', () => open++)
+  pool.on('remove', () => open--)
+  return () => {
+    if (open === 0) return false
+    pool.options.max = Math.min(open, maxConnections)
+    widening ??= setTimeout(() => {
+      widening = undefined
+      pool.options.max = maxConnections
+    }, MAKE_DO_MS).unref()
+    return true
+  }
 }
 
 /** Which connections are worth asking. */

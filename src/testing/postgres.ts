@@ -11,6 +11,8 @@ export type TestPostgres =
       readonly createSchema: () => Promise<TestSchema>
       /** A database of its own, in this encoding. */
       readonly createDatabase: (encoding: string) => Promise<Pick<TestSchema, 'url' | 'drop'>>
+      /** A database of its own whose owner may have so many connections at a time. */
+      readonly createNarrowDatabase: (connections: number) => Promise<Pick<TestSchema, 'url' | 'drop'>>
     }
   | { readonly available: false; readonly why: string }
 
@@ -61,6 +63,18 @@ export async function findTestPostgres(whatIsSkipped: string): Promise<TestPostg
       const own = new URL(url)
       own.pathname = `/${name}`
       return { url: new Secret(own.toString()), drop: async () => void (await query(url, `drop database ${name} with (force)`)) }
+    },
+    createNarrowDatabase: async (connections) => {
+      const name = `signalbox_test_${randomBytes(8).toString('hex')}`
+      await query(url, `create role ${name} login password '${name}' connection limit ${connections}`)
+      await query(url, `create database ${name} owner ${name}`)
+      const own = new URL(url)
+      Object.assign(own, { pathname: `/${name}`, username: name, password: name })
+      const drop = async (): Promise<void> => {
+        await query(url, `drop database ${name} with (force)`)
+        await query(url, `drop role ${name}`)
+      }
+      return { url: new Secret(own.toString()), drop }
     },
   }
 }

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { findTestPostgres } from '../testing/postgres.ts'
+import { sampleKey } from '../testing/sample-records.ts'
+import { createStore } from './index.ts'
+
+const postgres = await findTestPostgres('a PostgreSQL that has no room for more connections')
+
+describe.skipIf(!postgres.available)('a store whose PostgreSQL has room for fewer connections than it asks for', () => {
+  it('takes turns on those it has', async () => {
+    if (!postgres.available) return
+    const { url, drop } = await postgres.createNarrowDatabase(2)
+    const store = await createStore({ url })
+    try {
+      await store.migrate()
+      await store.workspaces.default()
+      await Promise.all(Array.from({ length: 20 }, (_, i) => store.keys.insert(sampleKey(`h${i}`))))
+      expect(await Promise.all(Array.from({ length: 20 }, () => store.keys.list().then(({ length }) => length)))).toEqual(Array(20).fill(20))
+    } finally {
+      await store.close()
+      await drop()
+    }
+  })
+
+  it('says so when it gets none', async () => {
+    if (!postgres.available) return
+    const { url, drop } = await postgres.createNarrowDatabase(0)
+    const store = await createStore({ url })
+    try {
+      await expect(store.ping()).rejects.toMatchObject({ errorType: 'provider_overloaded', cause: { code: '53300' } })
+    } finally {
+      await store.close()
+      await drop()
+    }
+  })
+})
