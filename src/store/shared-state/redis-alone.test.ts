@@ -19,7 +19,7 @@ function redisOf(processes: number): { readonly redis: Redis; readonly heard: Pr
   const answer = (): Promise<unknown> => {
     redis.status = 'end'
     setImmediate(resolve)
-    return Promise.resolve([null, null, [null, processes]])
+    return Promise.resolve([0, 1, processes, 1].map((reply) => [null, reply]))
   }
   return { redis: redis as unknown as Redis, heard }
 }

@@ -60,6 +60,30 @@ describe.skipIf(own === undefined)('a counter whose Redis is there and refuses w
     expect(connections).toBe(1)
   })
 
+  it('notices while nobody calls', async () => {
+    const idle = createRedisCounter({
+      redis,
+      clock: systemClock,
+      leaseMs: 300,
+      whenUnknown: () => 'local',
+      load: () => Promise.resolve(NOTHING_SPENT),
+      onTrouble: (error) => troubles.push(error?.message.split(' ', 1)[0]),
+    })
+    try {
+      await other.config('SET', 'maxmemory', '1')
+      await expect.poll(idle.answers, { timeout: 5_000 }).toBe(false)
+      await other.config('SET', 'maxmemory', '0')
+      await expect.poll(idle.answers, { timeout: 5_000 }).toBe(true)
+      await other.call('ACL', 'SETUSER', 'default', '-time')
+      await expect.poll(idle.answers, { timeout: 5_000 }).toBe(false)
+      await other.call('ACL', 'SETUSER', 'default', '+time')
+      await expect.poll(idle.answers, { timeout: 5_000 }).toBe(true)
+      expect(troubles).toEqual(['OOM', undefined, 'NOPERM', undefined])
+    } finally {
+      await idle.close()
+    }
+  })
+
   it('makes its connection anew when it leads to a replica, as after a failover, and not with every call', async () => {
     await callUntil(counter.answers)
     await other.call('REPLICAOF', '127.0.0.1', '1')

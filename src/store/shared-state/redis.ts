@@ -1,13 +1,14 @@
 import type { Redis } from 'ioredis'
 import { INTERVALS, type Counter, type Interval, type Reservation, type Settlement, type Verdict } from '../../core/counter.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { randomId } from '../../lib/id.ts'
 import { createAloneCounter } from './alone.ts'
 import { describeRate, periodStarts, positionOf, toNanos, toUsd } from './arithmetic.ts'
+import { startHeartbeat, type BeatingCall } from './heartbeat.ts'
 import { createPause } from './pause.ts'
 import { createScript } from './redis-client.ts'
 import { RESERVE, SETTLE } from './scripts.ts'
 import { createSeeds, type Seed, type SeedOptions } from './spent-seeds.ts'
+import { createTroubles } from './troubles.ts'
 import { createUnsentSettlements, type UnsentOptions } from './unsent-settlements.ts'
 
 export interface RedisCounterOptions extends SeedOptions {
@@ -32,12 +33,6 @@ const LEASE_MS = 120_000
 /** After this long without use a subject is read from the store again. */
 const TTL_MS = 24 * 60 * 60_000
 
-interface OpenCall {
-  readonly subjects: readonly string[]
-  /** Reserved in this process because Redis was away, at the share of one of so many; undefined: in Redis. */
-  readonly aloneAmong: number | undefined
-}
-
 /**
  * Counts in Redis, for several processes together: one script, one round trip per step.
  *
@@ -52,9 +47,10 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
   const seedOf = createSeeds(options)
   /** Revision of the limits a subject's spending was compared with the store for, since the last connection. */
   const compared = new Map<string, number>()
-  const openCalls = new Map<string, OpenCall>()
+  const openCalls = new Map<string, BeatingCall>()
   const settling = new Set<Promise<void>>()
-  const pause = createPause(clock, options.onTrouble)
+  const troubles = createTroubles(options.onTrouble)
+  const pause = createPause(clock, (error) => troubles.tell('calls', error))
 
   const keysOf = keysIn(namespace)
   const unsent = createUnsentSettlements({
@@ -64,10 +60,17 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
     onUncertain: (subjects) => subjects.forEach((subject) => compared.delete(subject)),
   })
 
-  const heartbeat = startHeartbeat(options, openCalls, () => {
-    compared.clear()
-    unsent.spendNothing()
-    pause.end()
+  const heartbeat = startHeartbeat({
+    redis,
+    namespace,
+    leaseMs,
+    openCalls,
+    onRefused: (error) => troubles.tell('heartbeat', error),
+    onReady: () => {
+      compared.clear()
+      unsent.spendNothing()
+      pause.end()
+    },
   })
 
   const reachable = (): boolean => redis.status === 'ready' && !pause.isOn
@@ -115,7 +118,7 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
   }
 
   return {
-    answers: () => reachable() && !pause.inTrouble,
+    answers: () => reachable() && !troubles.any,
     async reserve(reservation) {
       const subjects = reservation.charges.map(({ subject }) => subject)
       const before = openCalls.get(reservation.id)?.aloneAmong
@@ -163,59 +166,6 @@ function createSender(redis: Redis, keysOf: KeysOf): UnsentOptions['send'] {
     const missed = await script(keysOf(settlement.payments.map(({ subject }) => subject)), encodeSettlement(settlement, again))
     return (missed as readonly number[]).map((i) => settlement.payments[i]!.subject)
   }
-}
-
-interface Heartbeat {
-  /** Processes that count together, this one included; the last that was heard while Redis is away. */
-  readonly peers: () => number
-  stop(): Promise<void>
-}
-
-/** Says that this process lives, holds the leases of its open calls, and counts the others; at once whenever Redis is (back) there. */
-function startHeartbeat(
-  { redis, namespace = 'signalbox', leaseMs = LEASE_MS }: RedisCounterOptions,
-  openCalls: ReadonlyMap<string, OpenCall>,
-  onReady: () => void,
-): Heartbeat {
-  const key = `{${namespace}}:processes`
-  const self = randomId(12)
-  let peers = 1
-  const heartbeat = async (): Promise<void> => {
-    const now = await serverNow(redis)
-    const pipeline = redis
-      .pipeline()
-      .zremrangebyscore(key, '-inf', now - leaseMs)
-      .zadd(key, now, self)
-      .zcard(key)
-      .pexpire(key, leaseMs * 2)
-    for (const [id, call] of openCalls) {
-      if (call.aloneAmong === undefined) for (const subject of call.subjects) pipeline.zadd(`{${namespace}}:${subject}:open`, 'XX', now + leaseMs, id)
-    }
-    const replies = await pipeline.exec()
-    peers = Math.max(1, Number(replies?.[2]?.[1] ?? 1))
-  }
-  const beat = (): void => void heartbeat().catch(() => undefined)
-  const connected = (): void => {
-    onReady()
-    beat()
-  }
-  redis.on('ready', connected)
-  if (redis.status === 'ready') beat()
-  const timer = setInterval(beat, leaseMs / 3).unref()
-  return {
-    peers: () => peers,
-    async stop() {
-      clearInterval(timer)
-      redis.off('ready', connected)
-      if (redis.status === 'ready') await redis.zrem(key, self).catch(() => undefined)
-    },
-  }
-}
-
-/** Leases go by the clock of Redis, the only one all processes have in common. */
-async function serverNow(redis: Redis): Promise<number> {
-  const [seconds, microseconds] = await redis.time()
-  return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000)
 }
 
 function encodeReservation(reservation: Reservation, seeds: ReadonlyMap<string, Seed>, leaseMs: number): string {
