@@ -19,6 +19,7 @@ import { VERSION } from '../version.ts'
 import { secretKeyRefusal } from './check-secret-key.ts'
 import { findUnreachable } from './explain.ts'
 import type { Overrides } from './overrides.ts'
+import { probeRedis } from './probe-redis.ts'
 import { reasonOf } from './reason.ts'
 import { loadOptions, storeOptions } from './serve.ts'
 
@@ -93,7 +94,7 @@ export async function doctor(overrides: Overrides): Promise<void> {
     line(`data directory: ${(error as Error).message}`)
     process.exitCode = 1
   })
-  if (config.storage.redisUrl !== undefined) await probeRedis(config.storage.redisUrl.reveal(), config.storage.redisNamespace)
+  if (config.storage.redisUrl !== undefined) await tellRedis(config.storage.redisUrl.reveal(), config.storage.redisNamespace)
   await probeProviders(catalog)
 }
 
@@ -142,32 +143,10 @@ async function probeProviders(catalog: BuiltCatalog): Promise<void> {
   await http.close()
 }
 
-/** Answers are not enough: a replica, a node of a cluster or one without memory gives them, and takes nothing. */
-async function probeRedis(url: string, namespace: string): Promise<void> {
-  const { Redis } = await import('ioredis')
-  const redis = new Redis(url.replace(/^valkey(s?):/, 'redis$1:'), {
-    lazyConnect: true,
-    connectTimeout: PROBE_MS,
-    commandTimeout: PROBE_MS,
-    maxRetriesPerRequest: 0,
-    retryStrategy: () => null,
-  })
-  // Why a connection failed is said here; who waits for it is told only that it is closed.
-  let why: unknown
-  let fault = 'does not answer'
-  redis.on('error', (error) => (why ??= error))
-  try {
-    await redis.connect()
-    await redis.ping()
-    fault = 'takes no writes'
-    await redis.set(`{${namespace}}:doctor`, '1', 'PX', PROBE_MS)
-    line('redis: answers and takes writes')
-  } catch (error) {
-    line(`redis: ${fault}: ${reasonOf(why ?? error)}`)
-    process.exitCode = 1
-  } finally {
-    redis.disconnect()
-  }
+async function tellRedis(url: string, namespace: string): Promise<void> {
+  const { fault, text } = await probeRedis(url, namespace, PROBE_MS)
+  line(`redis: ${text}`)
+  if (fault) process.exitCode = 1
 }
 
 async function probe(http: ReturnType<typeof createHttpClient>, connection: Connection): Promise<string> {

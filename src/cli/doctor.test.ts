@@ -2,13 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { findTestPostgres } from '../testing/postgres.ts'
 import { startPrivateRedis } from '../testing/redis.ts'
 import { doctor, migrate } from './check.ts'
 
 const postgres = await findTestPostgres('doctor beside a database that is only read')
 const redis = await startPrivateRedis('doctor beside a Redis that takes no writes')
+
+afterAll(() => redis?.close())
 
 /** Services that answer, and take nothing. */
 describe('doctor', () => {
@@ -71,6 +73,31 @@ describe('doctor', () => {
     expect(out).toMatch(/^redis: takes no writes: READONLY /m)
     expect(process.exitCode).toBe(1)
     client.disconnect()
-    await redis.close()
+  })
+
+  it.skipIf(redis === undefined)('says of a Redis whose user may not do all the gateway does what it may not', async () => {
+    if (redis === undefined) return
+    await migrate({ data })
+    const client = new Redis(redis.url)
+    await client.call('REPLICAOF', 'NO', 'ONE')
+    const url = redis.url.replace('redis://', 'redis://narrow:pw@')
+    const rights = '+@read +@write +@connection +@scripting +@pubsub +time +info ~{signalbox}:* &signalbox:*'
+    const found = async (...more: readonly string[]): Promise<string | undefined> => {
+      await client.call('ACL', 'SETUSER', 'narrow', 'reset', 'on', '>pw', ...rights.split(' '), ...more)
+      vi.stubEnv('SIGNALBOX_REDIS_URL', url)
+      out = ''
+      await doctor({ data })
+      return /^redis: (?:(?!: ).)*/m.exec(out)?.[0]
+    }
+    try {
+      expect(await found()).toBe('redis: answers and takes writes')
+      expect(process.exitCode).toBeUndefined()
+      expect(await found('-@scripting')).toBe('redis: runs no scripts')
+      expect(await found('-time')).toBe('redis: does not tell its time')
+      expect(await found('resetchannels')).toBe('redis: refuses its channels')
+      expect(process.exitCode).toBe(1)
+    } finally {
+      client.disconnect()
+    }
   })
 })

@@ -1,0 +1,48 @@
+import { Redis } from 'ioredis'
+import { reasonOf } from './reason.ts'
+
+export interface RedisFinding {
+  readonly fault: boolean
+  readonly text: string
+}
+
+/** In the order in which the gateway would meet them, with what the operator reads where one is refused. */
+const STEPS: readonly (readonly [fault: string, step: (redis: Redis, namespace: string, limitMs: number) => Promise<unknown>])[] = [
+  ['does not answer', (redis) => redis.ping()],
+  ['takes no writes', (redis, namespace, limitMs) => redis.set(keyIn(namespace), '1', 'PX', limitMs)],
+  ['runs no scripts', (redis, namespace) => redis.eval('return redis.call("del", KEYS[1])', 1, keyIn(namespace))],
+  ['does not tell its time', (redis) => redis.time()],
+  ['refuses its channels', (redis, namespace) => redis.publish(`${namespace}:doctor`, '')],
+]
+
+const keyIn = (namespace: string): string => `{${namespace}}:doctor`
+
+/**
+ * Whether a Redis does what the gateway asks of it. Answers are not enough: a replica, a node of a cluster or one without memory gives them, and
+ * takes nothing; a user with rights of its own may write and run no scripts.
+ */
+export async function probeRedis(url: string, namespace: string, limitMs: number): Promise<RedisFinding> {
+  const redis = new Redis(url.replace(/^valkey(s?):/, 'redis$1:'), {
+    lazyConnect: true,
+    connectTimeout: limitMs,
+    commandTimeout: limitMs,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+  })
+  // Why a connection failed is said here; who waits for it is told only that it is closed.
+  let why: unknown
+  let found = 'does not answer'
+  redis.on('error', (error) => (why ??= error))
+  try {
+    await redis.connect()
+    for (const [fault, step] of STEPS) {
+      found = fault
+      await step(redis, namespace, limitMs)
+    }
+    return { fault: false, text: 'answers and takes writes' }
+  } catch (error) {
+    return { fault: true, text: `${found}: ${reasonOf(why ?? error)}` }
+  } finally {
+    redis.disconnect()
+  }
+}
