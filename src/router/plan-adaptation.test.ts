@@ -34,6 +34,10 @@ describe('windows', () => {
     expect(attempts(planned)).toEqual([['small', true]])
     expect(planned.attempts[0]?.notes).toEqual(['gets the request as plugins adapt it'])
   })
+  it('the answer needs its place as well', () => {
+    expect(attempts(plan([small], { ...words(7_000), max_output_tokens: 500 }, shortens))).toEqual([['small', false]])
+    expect(attempts(plan([small], { ...words(7_000), max_output_tokens: 2_000 }, shortens))).toEqual([['small', true]])
+  })
   it('not by more than half, if another model takes it', () => {
     const other = testEndpoint({ tag: 'other', model: 'acme/large', contextLength: 128_000 })
     const both = { ...words(20_000), models: ['acme/large'] }
@@ -42,12 +46,16 @@ describe('windows', () => {
       ['small', true],
       ['other', false],
     ])
+    const withAnswer = { ...words(12_000), max_output_tokens: 5_000, models: ['acme/large'] }
+    expect(attempts(plan([small, other], withAnswer, shortens))).toEqual([['other', false]])
   })
   it('by more than half, if nobody else does', () => expect(attempts(plan([small], words(100_000), shortens))).toEqual([['small', true]]))
   it('not for windows beyond the bound', () => {
     const medium = testEndpoint({ tag: 'medium', contextLength: 16_000 })
     expect(plan([medium], words(100_000), shortens).error).toMatchObject({ errorType: 'context_length_exceeded' })
+    expect(attempts(plan([medium], words(17_000), shortens))).toEqual([['medium', false]])
     expect(attempts(plan([medium], words(100_000), { modalities: [], shortensUpTo: Infinity }))).toEqual([['medium', true]])
+    expect(attempts(plan([{ ...medium, contextLength: 8_192 }], words(12_000), shortens))).toEqual([['medium', true]])
   })
   it('not for models that only make images', () => {
     const painter = testEndpoint({ tag: 'painter', contextLength: 8_000, outputModalities: ['image'] })

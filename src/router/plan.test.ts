@@ -144,6 +144,8 @@ describe('provider preferences', () => {
     expect(reason(heard, 'text')).toBe('provider.max_price.audio is 1 USD and its price is 3 USD')
     const unpriced = testEndpoint({ tag: 'unpriced', pricing: {} })
     expect(reason(plan([unpriced, sound], { provider, input }), 'unpriced')).toBe('provider.max_price.audio is 1 USD and its price is unknown')
+    expect(tags(plan([sound], { provider: { max_price: { audio: 0.5 } }, input }))).toEqual(['sound'])
+    expect(tags(plan([unpriced], { provider: { max_price: { request: 1 } }, input }))).toEqual(['unpriced'])
   })
   it('requires one call at a time of endpoints where it was asked for, and nothing where several are welcome', () => {
     const several = testEndpoint({ tag: 'several', supports: ['tools'] })
@@ -286,6 +288,7 @@ describe('variants and tiers', () => {
     [':nitro sorts by throughput with priority', { model: 'acme/small:nitro' }, ['vendor/fast', 'rival', 'vendor']],
     [':floor sorts by price with flex', { model: 'acme/small:floor' }, ['vendor/flex', 'rival', 'vendor']],
     ['a default tier keeps the sort of :floor and drops its tier', { model: 'acme/small:floor', service_tier: 'default' }, ['rival', 'vendor']],
+    ['a base slug in order stands for no tier', { provider: { order: ['vendor', 'rival', 'vendor/flex'] } }, ['vendor', 'rival', 'vendor/flex']],
     ['order switches the tier of a variant off', { model: 'acme/small:nitro', provider: { order: ['vendor'] } }, ['vendor', 'rival']],
     ['an explicit sort wins over the variant', { model: 'acme/small:nitro', provider: { sort: 'price' } }, ['rival', 'vendor', 'vendor/fast']],
     ['the last of several sorting suffixes counts', { model: 'acme/small:nitro:floor' }, ['vendor/flex', 'rival', 'vendor']],
@@ -449,6 +452,18 @@ describe('what the request needs', () => {
     expect(reason(result, 'short')).toBe('max_output_tokens is 101 and its limit is 100')
     expect(tags(plan([short], { max_output_tokens: 100 }))).toEqual(['short'])
     expect(plan([short], { max_output_tokens: 101 }).error?.errorType).toBe('not_found')
+  })
+  it('excludes endpoints whose window is missed by more than an estimate errs, the whole of the answer counted', () => {
+    const narrow = testEndpoint({ tag: 'narrow', contextLength: 10_000 })
+    const wide = testEndpoint({ tag: 'wide', contextLength: 100_000 })
+    const served = (promptTokens: number, answerTokens: number) => {
+      const input: ModelRequest['input'] = [{ type: 'message', role: 'user', content: 'wor '.repeat(promptTokens) }]
+      return tags(plan([narrow, wide], { input, max_output_tokens: answerTokens, provider: { sort: 'price', require_parameters: true } }))
+    }
+    expect(served(11_000, 1)).toEqual(['narrow', 'wide'])
+    expect(served(13_000, 1)).toEqual(['wide'])
+    expect(served(5_000, 5_000)).toEqual(['narrow', 'wide'])
+    expect(served(5_000, 7_000)).toEqual(['wide'])
   })
   describe('a stored prompt without a message', () => {
     const { connection } = testEndpoint({ tag: 'vault' })
