@@ -29,6 +29,7 @@ const flat = (value: number): EndpointHealth['latency'] => ({ p50: value, p75: v
 const cheap = testEndpoint({ tag: 'cheap', pricing: { input: 1, output: 1 } })
 const middle = testEndpoint({ tag: 'middle', pricing: { input: 2, output: 2 } })
 const dear = testEndpoint({ tag: 'dear', pricing: { input: 3, output: 3 } })
+const free = testEndpoint({ tag: 'free', pricing: { input: 0, output: 0 } })
 const three = [dear, cheap, middle]
 
 describe('provider preferences', () => {
@@ -154,6 +155,17 @@ describe('provider preferences', () => {
     expect(tags(asked(true))).toEqual(['several'])
     expect(asked(false).error?.message).toContain('parallel_tool_calls')
   })
+  it('requires what chooses among the tools, and JSON of any shape', () => {
+    const tools = [{ type: 'function', name: 'f', parameters: {} }] as const
+    const required = (supports: Endpoint['supports'], request: Partial<ModelRequest>) =>
+      plan([testEndpoint({ tag: 'a', supports })], { provider: { require_parameters: true }, ...request }).error?.message
+    expect(required(new Set(['tools']), { tools, tool_choice: 'auto' })).toBeUndefined()
+    expect(required(new Set(['tools']), { tools, tool_choice: 'required' })).toContain('lacks tool_choice')
+    expect(required(new Set(['tools', 'tool_choice']), { tools, tool_choice: 'required' })).toBeUndefined()
+    const text = { format: { type: 'json_object' as const } }
+    expect(required(new Set(['tools']), { text })).toContain('lacks response_format')
+    expect(required(new Set(['response_format']), { text })).toBeUndefined()
+  })
   it('requires probabilities of tokens however they were asked for', () => {
     const [bare, probable] = [testEndpoint({ tag: 'bare', supports: [] }), testEndpoint({ tag: 'probable', supports: ['logprobs'] })]
     const include = ['message.output_text.logprobs']
@@ -195,9 +207,15 @@ describe('provider preferences', () => {
     expect([at(23), at(0), at(1), at(12)]).toEqual([1, 1, 0, 0])
   })
   it('refuses a price that is no number instead of relaxing it', () => {
-    const result = plan(all, { provider: { max_price: { prompt: 'cheap' } } })
-    expect(result.error?.errorType).toBe('invalid_request')
-    expect(result.error?.details.path).toBe('provider.max_price.prompt')
+    for (const prompt of ['cheap', '', ' ', -1, '-0.5']) {
+      const { error } = plan(all, { provider: { max_price: { prompt } } })
+      expect({ prompt, type: error?.errorType, path: error?.details.path }).toEqual({
+        prompt,
+        type: 'invalid_request',
+        path: 'provider.max_price.prompt',
+      })
+    }
+    expect(tags(plan([cheap, free], { provider: { max_price: { prompt: 0 } } }))).toEqual(['free'])
   })
   it('adds the restrictions of workspace and key to the caller’s, and lets the caller replace the rest', () => {
     const defaults = { provider: { only: ['infra'], ignore: ['infra/turbo'], zdr: true, sort: 'price' as const } }
@@ -278,11 +296,13 @@ describe('variants and tiers', () => {
     ['a base slug does not match tiers', { provider: { only: ['vendor'] } }, ['vendor']],
     ['a tier slug asks for the tier', { provider: { only: ['vendor/flex'] } }, ['vendor/flex']],
     ['fast and priority are one tier', { provider: { only: ['vendor/priority'] } }, ['vendor/fast']],
+    ['under either name', { provider: { only: ['vendor/fast'] } }, ['vendor/fast']],
     ['a tier slug in order admits that endpoint', { provider: { order: ['vendor/priority'], sort: 'price' } }, ['vendor/fast', 'rival', 'vendor']],
     ['flex serves from flex only', { service_tier: 'flex' }, ['vendor/flex']],
     ['flex with a base slug in only', { service_tier: 'flex', provider: { only: ['vendor'] } }, ['vendor/flex']],
     ['flex without flex endpoints routes as usual', { service_tier: 'flex', provider: { only: ['rival'] } }, ['rival']],
     ['priority first, then the others by throughput', { service_tier: 'priority' }, ['vendor/fast', 'rival', 'vendor']],
+    ['priority goes before an explicit sort', { service_tier: 'priority', provider: { sort: 'price' } }, ['vendor/fast', 'rival', 'vendor']],
     ['fast is priority', { service_tier: 'fast' }, ['vendor/fast', 'rival', 'vendor']],
     ['auto and default admit no tier', { service_tier: 'default', provider: { sort: 'price' } }, ['rival', 'vendor']],
     [':nitro sorts by throughput with priority', { model: 'acme/small:nitro' }, ['vendor/fast', 'rival', 'vendor']],
@@ -298,6 +318,10 @@ describe('variants and tiers', () => {
     expect(tags(plan(all, request, { health }))).toEqual(expected)
   })
 
+  it('balances as usual where a tier is asked of a model without it', () => {
+    expect(tags(plan([standard, rival], { service_tier: 'flex' }, { health }))).toEqual(['vendor', 'rival'])
+    expect(tags(plan([standard, rival], { service_tier: 'priority' }, { health }))).toEqual(['vendor', 'rival'])
+  })
   it('marks :online', () => {
     expect(plan(all, { model: 'acme/small:online' }).attempts[0]?.online).toBe(true)
     expect(plan(all).attempts[0]?.online).toBe(false)
@@ -373,6 +397,8 @@ describe('measured speed', () => {
     ['preferred_max_latency as a number is the median in seconds', { sort: 'price', preferred_max_latency: 1 }, ['middle', 'dear', 'cheap']],
     ['a threshold met by all changes nothing', { sort: 'price', preferred_max_latency: 3 }, ['cheap', 'middle', 'dear']],
     ['preferred_min_throughput by percentile', { sort: 'price', preferred_min_throughput: { p90: 50 } }, ['middle', 'dear', 'cheap']],
+    ['so do the others count', { sort: 'price', preferred_max_latency: { p75: 1 } }, ['middle', 'dear', 'cheap']],
+    ['however few are slow', { sort: 'price', preferred_max_latency: { p99: 1 } }, ['middle', 'dear', 'cheap']],
     ['all cutoffs must hold', { sort: 'price', preferred_max_latency: { p50: 4, p99: 2.9 } }, ['middle', 'dear', 'cheap']],
     [
       'null cutoffs do not count',
@@ -519,6 +545,16 @@ describe('own keys', () => {
       ['dear', true],
       ['cheap', false],
       ['dear', false],
+      ['middle', false],
+    ])
+  })
+  it('orders the own keys among themselves as it does the rest', () => {
+    const result = plan(three, { provider: { order: ['dear', 'cheap'] } }, { ownKeys: ({ tag }) => (tag === 'middle' ? undefined : 'first') })
+    expect(result.attempts.map(({ endpoint, isByok }) => [endpoint.tag, isByok])).toEqual([
+      ['dear', true],
+      ['cheap', true],
+      ['dear', false],
+      ['cheap', false],
       ['middle', false],
     ])
   })

@@ -54,6 +54,16 @@ describe('the session key', () => {
     expect(id({ input: [], session_id: 's' }, undefined, 'w1')).not.toBe(id({ input: [], session_id: 's' }, undefined, 'w2'))
     expect(id({ input: [], session_id: '\u0000hi' })).not.toBe(id(chat(['user', 'hi'])))
   })
+  it('is the text of all parts of a message, and no item that is none', () => {
+    const parts = (...texts: readonly string[]): ModelRequest => ({
+      input: [
+        { type: 'reasoning', id: 'rs_1', summary: [] },
+        { type: 'message', role: 'user', content: texts.map((text) => ({ type: 'input_text', text })) },
+      ],
+    })
+    expect(id(parts('hi ', 'there'))).toBe(id(chat(['user', 'hi there'])))
+    expect(id(parts('hi', 'you'))).not.toBe(id(parts('hi', 'all')))
+  })
   it('tells media apart without reading it', () => {
     const image = (url: string): ModelRequest => ({
       input: [
@@ -96,7 +106,7 @@ describe('hashing', () => {
 })
 
 describe('pins', () => {
-  const setup = (options: { readonly maxEntries?: number; readonly store?: PinStore } = {}) => {
+  const setup = (options: { readonly maxEntries?: number; readonly store?: PinStore; readonly limitMs?: number } = {}) => {
     const time = manualClock()
     return { time, sticky: createSticky({ clock: time, ...options }) }
   }
@@ -200,6 +210,33 @@ describe('pins', () => {
     const broken = createSticky({ clock, store: { get: () => Promise.reject(new Error('lost')), set: () => undefined } })
     await broken.load(broken.open('w', keyed)!, ['m'])
     expect(broken.open('w', keyed)?.pinned('m')).toBeUndefined()
+  })
+  it('takes a shared pin that comes in time, unless a call has set one meanwhile', async () => {
+    const answers: ((endpointId: string | undefined) => void)[] = []
+    const asked: string[] = []
+    const slow: PinStore = {
+      get: (key) => new Promise((resolve) => void (asked.push(key), answers.push(resolve))),
+      set: () => undefined,
+    }
+    const { sticky } = setup({ store: slow, limitMs: 10_000 })
+    const session = sticky.open('w', keyed)!
+    const loaded = sticky.load(session, ['m', 'other', 'none'])
+    sticky.succeeded(session, served('mine'))
+    for (const [n, endpointId] of ['theirs', 'theirs', undefined].entries()) answers[n]!(endpointId)
+    await loaded
+    expect(['m', 'other', 'none'].map((model) => session.pinned(model))).toEqual(['mine', 'theirs', undefined])
+    expect(sticky.size).toBe(2)
+    // What is known is not asked for.
+    void sticky.load(session, ['m', 'other'])
+    expect(asked).toHaveLength(3)
+
+    const hasty = setup({ store: slow, limitMs: 5 }).sticky
+    const late = hasty.open('w', keyed)!
+    await hasty.load(late, ['m'])
+    answers.at(-1)!('theirs')
+    await Promise.resolve()
+    await Promise.resolve()
+    expect(late.pinned('m')).toBeUndefined()
   })
 })
 
