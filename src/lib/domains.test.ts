@@ -31,6 +31,7 @@ describe('domain lists', () => {
     ['with bytes that are no text', 'https://example.com/%70rivate/%ff', 'example.com/private'],
     ['after an empty part', 'https://example.com//private/x', 'example.com/private'],
     ['after a detour', 'https://example.com/a/..%2f%2e%2e/private', 'example.com/private'],
+    ['after a part that is a dot', 'https://example.com/%252e/private', 'example.com/private'],
     ['behind a backslash', 'https://example.com/%5cprivate', 'example.com/private'],
     ['listed in its encoded form', 'https://example.com/a b', 'example.com/a%20b'],
     ['of a name in another script', 'https://bücher.example/', 'BÜCHER.example'],

@@ -2,7 +2,8 @@ import { createServer, type Server } from 'node:http'
 import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { classifyAddress, isMetadataAddress } from './address-class.ts'
-import type { Resolver } from './checked-connector.ts'
+import { createCheckedConnector, type Resolver } from './checked-connector.ts'
+import { checkUrl } from './egress-policy.ts'
 import { createEgress, type Egress, type EgressOptions } from './egress.ts'
 
 describe('isMetadataAddress', () => {
@@ -118,7 +119,11 @@ beforeAll(async () => {
       if (request.url === '/redirect') response.writeHead(302, { location: 'http://169.254.169.254/' }).end()
       else if (request.url === '/big') response.end(Buffer.alloc(200_000, 'x'))
       else if (request.url === '/endless') response.write('x'.repeat(1000))
-      else if (request.url === '/reset') request.socket.destroy()
+      else if (request.url === '/pieces') {
+        response.write('one')
+        setTimeout(() => response.write('two'), 20)
+        setTimeout(() => response.end('three'), 40)
+      } else if (request.url === '/reset') request.socket.destroy()
       else if (request.url === '/chunks') request.socket.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nfineno number\r\n')
       else if (request.url === '/ssh') request.socket.end('SSH-2.0-OpenSSH\r\n')
       else if (request.url !== '/hang') response.writeHead(200, { 'x-two': ['a', 'b'] }).end('fine')
@@ -197,6 +202,34 @@ describe('what is refused before anything is sent', () => {
   })
 })
 
+describe('what may be sent', () => {
+  const policy = { allowPrivate: false, allowHttp: false, extraPorts: [] }
+
+  it.each([
+    ['https://8.8.8.8/', policy],
+    ['https://example.com:1024/', policy],
+    ['http://8.8.8.8/', { ...policy, allowHttp: true }],
+    ['http://10.0.0.1/', { ...policy, allowPrivate: true }],
+    ['https://example.com:25/', { ...policy, extraPorts: [25] }],
+    ['https://example.com:6379/', { ...policy, extraPorts: [6379] }],
+  ])('%s under %j', (url, given) => expect(checkUrl(url, given).href).toBe(url))
+
+  it('goes to a host', () => expect(() => checkUrl('https://./', policy)).toThrow('no host'))
+})
+
+describe('a connection', () => {
+  // Addresses are not looked up, so that nothing else has seen them.
+  it.each([
+    [false, 'refused'],
+    [true, undefined],
+  ])('is held to what its peer is (private allowed: %s)', async (allowPrivate, kind) => {
+    const connector = createCheckedConnector({}, { allowPrivate, allowHttp: false, extraPorts: [] })
+    const target = { hostname: '127.0.0.1', host: `127.0.0.1:${port}`, port: String(port), protocol: 'http:' }
+    const failure = await new Promise((resolve) => connector(target, (error, socket) => (socket?.destroy(), resolve(error))))
+    expect((failure as { kind?: string } | null)?.kind).toBe(kind)
+  })
+})
+
 describe('names', () => {
   it.each([
     [['169.254.169.254'], true],
@@ -259,7 +292,11 @@ describe('an exchange', () => {
     const answer = await egress().request({ method: 'GET', url: `http://127.0.0.1:${port}/big`, maxResponseBytes: 1000 })
     expect([answer.body.length, answer.truncated]).toEqual([1000, true])
     const endless = await egress().request({ method: 'GET', url: `http://127.0.0.1:${port}/endless`, maxResponseBytes: 500 })
-    expect(endless.truncated).toBe(true)
+    expect([endless.body.length, endless.truncated]).toEqual([500, true])
+    const inPieces = await egress().request({ method: 'GET', url: `http://127.0.0.1:${port}/pieces`, maxResponseBytes: 7 })
+    expect([inPieces.body.toString(), inPieces.truncated]).toEqual(['onetwot', true])
+    const whole = await egress().request({ method: 'GET', url: `http://127.0.0.1:${port}/pieces`, maxResponseBytes: 11 })
+    expect([whole.body.toString(), whole.truncated]).toEqual(['onetwothree', false])
   })
 
   it('ends in time when nothing, or not everything, comes', async () => {
@@ -304,6 +341,7 @@ describe('an answer read while it comes', () => {
   })
 
   it('breaks where it grows beyond its bound', async () => {
+    expect(await drain((await from('pieces', { maxResponseBytes: 11 })).body)).toBe(11)
     await expect(drain((await from('big', { maxResponseBytes: 1000 })).body)).rejects.toMatchObject({
       kind: 'network',
       message: '127.0.0.1 sent more than 1000 bytes',

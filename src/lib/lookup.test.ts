@@ -73,6 +73,24 @@ describe('look-ups of names that callers choose', () => {
     expect(hosts()).toEqual(['a', 'b', 'c', 'd'])
   })
 
+  it('are as few at a time after a rush, and each is made anew', async () => {
+    const { lookUp, hosts, found } = createLibrary()
+    const lookup = createBoundedLookup({ most: 1, waiting: 10, limitMs: 10_000 }, lookUp)
+    for (const rush of [
+      ['a', 'b', 'c'],
+      ['a', 'b'],
+    ]) {
+      const before = hosts().length
+      const all = rush.map((host) => lookup(host))
+      for (const [n, host] of rush.entries()) {
+        await turns()
+        expect(hosts().slice(before)).toEqual(rush.slice(0, n + 1))
+        found(host, '192.0.2.1')
+      }
+      await Promise.all(all)
+    }
+  })
+
   it('wait for a time, a number of them, and are not made for those who have gone', async () => {
     const { lookUp, hosts, found } = createLibrary()
     const lookup = createBoundedLookup({ most: 1, waiting: 1, limitMs: 20 }, lookUp)
