@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { verifies } from '../../../e2e/requirements.ts'
-import { NOTHING_SPENT, periodEnd, periodStart, type Charge, type SpentLoader } from '../../core/counter.ts'
+import { NOTHING_SPENT, periodEnd, periodStart, type Charge, type Counter, type SpentLoader } from '../../core/counter.ts'
 import { manualClock, systemClock, type Clock } from '../../lib/clock.ts'
 import { silentLogger } from '../../lib/logger.ts'
 import { Secret } from '../../lib/secret.ts'
@@ -112,6 +112,31 @@ describe('a counter in memory whose clock was set back by an hour', () => {
     const counter = createMemoryCounter({ load, whenUnknown: () => 'refuse' })
     expect((await counter.reserve({ id: 'a', now: NOW, charges: [budget], amountUsd: 0.1 })).ok).toBe(false)
     expect((await counter.reserve({ id: 'b', now: NOW - HOUR, charges: [budget], amountUsd: 0.1 })).ok).toBe(true)
+  })
+})
+
+describe('a counter in memory whose store was away for a moment', () => {
+  const subjects = ['key:first', 'key:meanwhile', 'key:later']
+  let away = true
+  const load: SpentLoader = () => (away ? Promise.reject(new Error('away')) : Promise.resolve({ ...NOTHING_SPENT, daily: 1 }))
+  const admits = async (counter: Counter, subject: string, now: number): Promise<boolean | string> => {
+    const verdict = await counter.reserve({ id: `${subject} ${now}`, now, charges: [{ ...budget, subject }], amountUsd: 0.1 })
+    return verdict.ok || verdict.reason
+  }
+
+  it.each([
+    ['local', true],
+    ['refuse', 'unknown'],
+  ] as const)('learns what was spent of everybody who came meanwhile, once it answers (%s until then)', async (whenUnknown, untilThen) => {
+    const counter = createMemoryCounter({ load, whenUnknown: () => whenUnknown })
+    away = true
+    // Each a little later: the store that did not answer the first is not asked for the others.
+    for (const [n, subject] of subjects.entries()) expect(await admits(counter, subject, NOW + n * 100)).toBe(untilThen)
+    away = false
+    for (const subject of subjects) {
+      await admits(counter, subject, NOW + 60_000)
+      expect(await admits(counter, subject, NOW + 60_001)).toBe('budget')
+    }
   })
 })
 

@@ -25,9 +25,9 @@ export function createSeeds({ load, whenUnknown, limitMs = LOAD_LIMIT_MS }: Seed
   const loading = new Map<string, Promise<Spent | undefined>>()
   let silentUntil = 0
 
+  // Not longer when the clock is set back.
+  const isSilent = (now: number): boolean => now < silentUntil && now >= silentUntil - 2 * RETRY_MS
   const read = async (subject: string, now: number): Promise<Spent | undefined> => {
-    // Not longer when the clock is set back.
-    if (now < silentUntil && now >= silentUntil - 2 * RETRY_MS) return undefined
     const limit = Promise.withResolvers<undefined>()
     const timer = setTimeout(() => limit.resolve(undefined), limitMs)
     try {
@@ -45,7 +45,8 @@ export function createSeeds({ load, whenUnknown, limitMs = LOAD_LIMIT_MS }: Seed
 
   return async ({ subject }, now) => {
     let pending = loading.get(subject)
-    if (pending === undefined) {
+    // What was not asked is no answer that others could share.
+    if (pending === undefined && !isSilent(now)) {
       pending = read(subject, now)
       loading.set(subject, pending)
     }
