@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addCost, gatewayShare, NO_COST, roundCost, roundUsd } from './cost.ts'
+import { addCost, byOwnKey, gatewayShare, NO_COST, roundCost, roundUsd, withExtra } from './cost.ts'
 
 describe('money as it is shown', () => {
   it.each([
@@ -20,5 +20,43 @@ describe('money as it is shown', () => {
     expect(sum.total).toBe(0.1 + 0.1 + 0.1)
     expect(roundCost(sum)).toEqual({ ...NO_COST, total: 0.3, input: 0.3, byok: 0.3, extras: { search: 0.3 } })
     expect(gatewayShare(sum)).toBe(0)
+  })
+})
+
+describe('the money of several calls', () => {
+  const tokens = { ...NO_COST, total: 3, input: 1, output: 2 }
+
+  it('is added part by part, and whose it is with it', () => {
+    const own = byOwnKey({ ...tokens, cacheDiscount: 0.5, extras: { search: 1 } })
+    const sum = { total: 6, input: 2, output: 4, cacheDiscount: 0.5, extras: { search: 1 }, byok: 3, source: 'catalog' }
+    expect(addCost(own, tokens)).toEqual(sum)
+    expect(addCost(tokens, own)).toEqual(sum)
+    expect(addCost(own, { ...own, extras: { search: 2, fetch: 1 } })).toMatchObject({ byok: 6, extras: { search: 3, fetch: 1 } })
+    expect(addCost(tokens, tokens)).toEqual({ ...NO_COST, total: 6, input: 2, output: 4 })
+    expect(gatewayShare(addCost(own, tokens))).toBe(3)
+  })
+
+  it.each([
+    ['catalog', 'catalog', 'catalog'],
+    ['catalog', 'upstream', 'upstream'],
+    ['upstream', 'unknown', 'unknown'],
+    ['catalog', 'unknown', 'unknown'],
+  ] as const)('is known as little as its least known part: %s and %s are %s', (one, other, sum) => {
+    expect(addCost({ ...tokens, source: one }, { ...tokens, source: other }).source).toBe(sum)
+    expect(addCost({ ...tokens, source: other }, { ...tokens, source: one }).source).toBe(sum)
+  })
+
+  it('takes what a tool costs on top, under its name', () => {
+    const searched = withExtra(tokens, 'search', 0.5)
+    expect(searched).toEqual({ ...tokens, total: 3.5, extras: { search: 0.5 } })
+    expect(withExtra(withExtra(searched, 'search', 0.5), 'fetch', 1)).toEqual({ ...tokens, total: 5, extras: { search: 1, fetch: 1 } })
+    expect(withExtra(tokens, 'search', 0)).toEqual(tokens)
+  })
+
+  it('says of a tool, too, what the caller’s own account was charged', () => {
+    expect(withExtra(byOwnKey(tokens), 'search', 0.5)).toMatchObject({ total: 3.5, byok: 3 })
+    expect(withExtra(byOwnKey(tokens), 'fusion', 2, 1)).toMatchObject({ total: 5, byok: 4 })
+    expect(withExtra(tokens, 'fusion', 2, 1)).toMatchObject({ total: 5, byok: 1 })
+    expect(byOwnKey(NO_COST)).toEqual(NO_COST)
   })
 })

@@ -27,6 +27,33 @@ it('uses of tools that nobody makes count as none, in sums as well', () => {
   }
 })
 
+describe('the usage of several calls', () => {
+  it('prices by what is charged, which is what was seen where nothing else is said', () => {
+    const seen = createUsage({ inputTokens: 10, outputTokens: 20 })
+    const charged = createUsage({ inputTokens: 10, outputTokens: 20, billed: { inputTokens: 1, outputTokens: 2 } })
+    expect(addUsage(seen, charged).billed).toEqual({ inputTokens: 11, outputTokens: 22 })
+    expect(addUsage(charged, seen).billed).toEqual({ inputTokens: 11, outputTokens: 22 })
+    expect(addUsage(charged, charged).billed).toEqual({ inputTokens: 2, outputTokens: 4 })
+    expect(addUsage(seen, seen)).not.toHaveProperty('billed')
+  })
+
+  it('has a mean factor by tokens, of those without one as well', () => {
+    const plain = createUsage({ inputTokens: 30, outputTokens: 30 })
+    const double = createUsage({ inputTokens: 20, priceFactor: 2 })
+    expect(addUsage(plain, double).priceFactor).toBe(1.25)
+    expect(addUsage(double, plain).priceFactor).toBe(1.25)
+    expect(addUsage(double, double).priceFactor).toBe(2)
+    expect(addUsage(plain, plain)).not.toHaveProperty('priceFactor')
+    expect(addUsage(createUsage({}), createUsage({ priceFactor: 2 }))).not.toHaveProperty('priceFactor')
+  })
+
+  it('keeps a reported cost of either', () => {
+    const reported = createUsage({ outputTokens: 1, reportedCost: 0.5 })
+    expect(addUsage(reported, createUsage({})).reportedCost).toBe(0.5)
+    expect(addUsage(createUsage({}), reported).reportedCost).toBe(0.5)
+  })
+})
+
 describe('mendEstimate', () => {
   const estimate = createUsage({ inputTokens: 100, outputTokens: 40, reasoningTokens: 10, estimated: true })
   it('leaves an estimate as it is when nothing was counted', () => {

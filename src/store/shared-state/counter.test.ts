@@ -118,7 +118,8 @@ describe('a counter in memory whose clock was set back by an hour', () => {
 describe('a counter in memory whose store was away for a moment', () => {
   const subjects = ['key:first', 'key:meanwhile', 'key:later']
   let away = true
-  const load: SpentLoader = () => (away ? Promise.reject(new Error('away')) : Promise.resolve({ ...NOTHING_SPENT, daily: 1 }))
+  let asked = 0
+  const load: SpentLoader = () => (asked++, away ? Promise.reject(new Error('away')) : Promise.resolve({ ...NOTHING_SPENT, daily: 1 }))
   const admits = async (counter: Counter, subject: string, now: number): Promise<boolean | string> => {
     const verdict = await counter.reserve({ id: `${subject} ${now}`, now, charges: [{ ...budget, subject }], amountUsd: 0.1 })
     return verdict.ok || verdict.reason
@@ -130,13 +131,24 @@ describe('a counter in memory whose store was away for a moment', () => {
   ] as const)('learns what was spent of everybody who came meanwhile, once it answers (%s until then)', async (whenUnknown, untilThen) => {
     const counter = createMemoryCounter({ load, whenUnknown: () => whenUnknown })
     away = true
-    // Each a little later: the store that did not answer the first is not asked for the others.
+    asked = 0
     for (const [n, subject] of subjects.entries()) expect(await admits(counter, subject, NOW + n * 100)).toBe(untilThen)
+    expect(asked).toBe(1)
     away = false
     for (const subject of subjects) {
       await admits(counter, subject, NOW + 60_000)
       expect(await admits(counter, subject, NOW + 60_001)).toBe('budget')
     }
+  })
+
+  it('holds up one call while it says nothing, not each', async () => {
+    const silent: SpentLoader = () => (asked++, new Promise(() => undefined))
+    const counter = createMemoryCounter({ load: silent, whenUnknown: () => 'local', limitMs: 5 })
+    asked = 0
+    for (const [n, subject] of subjects.entries()) expect(await admits(counter, subject, NOW + n * 100)).toBe(true)
+    expect(asked).toBe(1)
+    expect(await admits(counter, 'key:after', NOW + 2_000)).toBe(true)
+    expect(asked).toBe(2)
   })
 })
 
