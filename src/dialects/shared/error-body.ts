@@ -191,5 +191,7 @@ export function readErrorBody(body: string): ErrorFacts {
   if (typeof json === 'object' && json !== null) return readErrorPayload(json)
   if (typeof json === 'string') return readErrorPayload(json)
   if (/^\s*<(?:!doctype|html|head|body|\?xml)/i.test(text)) return { message: htmlText(text), codes: none, kind: 'html' }
+  // A proxy says its own errors like this to clients that want no page.
+  if (/^error code: \d{3,4}$/i.test(text)) return { message: text, codes: none, kind: 'html' }
   return { message: cutText(text, MAX_MESSAGE), codes: none, kind: 'text' }
 }

@@ -41,23 +41,23 @@ function hasCode(facts: ErrorFacts, pattern: RegExp): boolean {
 }
 
 const CONTEXT_TEXT =
-  /prompt (?:is )?too long|(?:maximum|max(?:imum)? model|model'?s) context (?:length|window|size)|exceed\w* (?:the |its |this model'?s )?(?:available |max(?:imum)? )?context|context (?:length|window|size|limit)\w* (?:is |was |has been )?exceed(?:ed|s)|exceeds the context window|max context length|too many (?:prompt |input )?tokens\b|input tokens exceeded|(?:input|prompt) token count.{0,40}exceeds|(?:length of (?:all )?messages|input (?:is|was|text|length|tokens?)|prompt length|number of input tokens).{0,60}(?:too long|exceeds? (?:the )?(?:max|model|limit|context))|larger than (?:the )?max(?:imum)? context|reduce the length of (?:the )?(?:messages|prompt|input|either)|total number of tokens.{0,60}exceed|does not fit (?:in|into) the context|exceed\w* model token limit|greater than the context (?:length|window|size)|context length of only \d|maximum prompt length is|prompt exceeds max(?:imum)? length|prompt tokens? too long|range of input length should be|exceeds? max message tokens|prompt_tokens\b.{0,40}max_seq_len|inputs\b.{0,3} must have less than \d+ tokens|prompt 超长/i
+  /prompt (?:is )?too long|(?:maximum|max(?:imum)? model|model'?s) context (?:length|window|size)|exceed\w* (?:the |its |this model'?s )?(?:available |max(?:imum)? )?context|context (?:length|window|size|limit)\w* (?:is |was |has been )?exceed(?:ed|s)|exceeds the context window|max context length|too many (?:prompt |input )?tokens\b|input tokens exceeded|(?:input|prompt) token count.{0,40}exceeds|(?:length of (?:all )?messages|input (?:is|was|text|length|tokens?)|prompt length|number of input tokens).{0,60}(?:too long|exceeds? (?:the )?(?:max|model|limit|context))|larger than (?:the )?max(?:imum)? context|reduce the length of (?:the )?(?:messages|prompt|input|either)|total number of tokens.{0,60}exceed|does not fit (?:in|into) the context|exceed\w* model token limit|greater than the context (?:length|window|size)|context length of only \d|maximum prompt length is|prompt exceeds max(?:imum)? length|prompt tokens? too long|range of input length should be|exceeds? max message tokens|prompt_tokens\b.{0,40}max_seq_len|inputs\b.{0,3} must have less than \d+ tokens|inputs\b.{0,3} tokens \+ .{0,3}max_new_tokens\b|token count is [\d,]+ but (?:the )?model only supports|longer than the maximum model length|(?:configured context size is|maximum input length of) [\d,]+ tokens|input is too large to process|maximum number of input tokens|prompt 超长/i
 
 const PAYMENT_TEXT =
-  /insufficient[ _](?:account[ _])?(?:balance|credits?|funds|quota)|credit balance is too low|used all (?:of )?(?:your |its )?available credits|(?:monthly|hard) (?:spending|billing|usage) limit|spending limit|(?:requires?|need) more credits|(?:out of|not enough|no) credits?\b(?! (?:was|were|have been|has been) (?:charged|used|deducted))|billing (?:is )?not (?:active|enabled)|account (?:is )?(?:overdue|in arrears|not active)|arrearage|payment (?:is )?required|recharge|reached your (?:specified|monthly) (?:workspace )?(?:api )?usage limits?|organization has been disabled/i
+  /insufficient[ _](?:account[ _])?(?:balance|credits?|funds|quota)|credit balance is too low|used all (?:of )?(?:your |its )?available credits|(?:monthly|hard) (?:spending|billing|usage) limit|spending limit|(?:requires?|need) more credits|(?:out of|not enough|no) credits?\b(?! (?:was|were|have been|has been) (?:charged|used|deducted))|billing (?:is )?not (?:active|enabled)|account (?:is )?(?:overdue|in arrears|not active)|arrearage|payment (?:is )?required|recharge|reached your (?:specified|monthly) (?:workspace )?(?:api )?usage limits?|organization has been disabled|credits are depleted|monthly spending cap|overdue balance|balance is insufficient|余额不足|欠费/i
 
 const AUTH_TEXT =
   /(?:incorrect|invalid|wrong|missing|no|expired|revoked|malformed|bad) (?:or (?:missing|expired|invalid) )?(?:x-)?(?:api|subscription|authentication|authorization|auth|access|bearer)[ _-]?(?:key|token|header|credentials?)|api[ _-]?key (?:is |was )?(?:not valid|invalid|missing|expired|required|not found)|security token included in the request is|authentication (?:fails?|failed|error|is required|required)|request signature we calculated|invalid x-api-key|could not (?:authenticate|validate credentials)|you didn'?t provide an api key/i
 
 const POLICY_TEXT =
-  /content[ _](?:management |filter(?:ing)? )?polic(?:y|ies)|content[ _]?filter|(?:violat\w+|against|breach\w*) .{0,40}(?:usage (?:polic|guideline)|polic(?:y|ies)|guidelines|terms of (?:use|service)|safety)|(?:input|prompt|content|request|image|output) .{0,30}(?:flagged|blocked) .{0,20}(?:by|as|for|due|because)|\b(?:input|prompt|content|request|message)s? (?:was|were|has been|have been) flagged\b|safety (?:system|filter|check|reasons)|inappropriate content|responsible ?ai|prohibited content|data[ _]inspection|sensitive (?:content|words?)|content exists risk|\bnew_sensitive\b|敏感内容/i
+  /content[ _](?:management |filter(?:ing)? )?polic(?:y|ies)|content[ _]?filter|(?:violat\w+|against|breach\w*) .{0,40}(?:usage (?:polic|guideline)|polic(?:y|ies)|guidelines|terms of (?:use|service)|safety)|(?:input|prompt|content|request|image|output) .{0,30}(?:flagged|blocked) .{0,20}(?:by|as|for|due|because)|\b(?:input|prompt|content|request|message)s? (?:was|were|has been|have been) flagged\b|safety (?:system|filter|check|reasons)|inappropriate content|responsible ?ai|prohibited content|data[ _]inspection(?! process)|sensitive (?:content|words?)|content exists risk|\bnew_sensitive\b|敏感内容/i
 
 const UNSUPPORTED_TEXT =
-  /unsupported (?:parameter|value|field|option|argument|feature|content|role|tool)|unrecognized (?:request )?(?:argument|parameter|field|key)|unknown (?:parameter|field|argument|name|key)|(?:extra|additional) (?:inputs?|fields?|properties|arguments?) (?:are |is )?not (?:permitted|allowed)|unexpected (?:keyword )?(?:argument|parameter|field|property)|(?:is|are|was) (?:not|no longer) (?:currently )?(?:supported|available|allowed|permitted|implemented)|(?:does|do)(?: not|n'?t) (?:currently )?(?:support|allow|accept)|(?:is|are) deprecated for this model|not (?:supported|implemented|available) (?:by|with|for|on|in) |isn'?t supported|cannot find field|only supported (?:by|with|on|in|for)|unable to (?:use|handle) .{0,40}tool|enable-auto-tool-choice|is not enabled for this|failed to parse grammar|json schema conversion failed|unable to generate parser|reference to undefined schema/i
+  /unsupported (?:parameter|value|field|option|argument|feature|content|role|tool)|unrecognized (?:request )?(?:argument|parameter|field|key)|unknown (?:parameter|field|argument|name|key)|(?:extra|additional) (?:inputs?|fields?|properties|arguments?) (?:are |is )?not (?:permitted|allowed)|unexpected (?:keyword )?(?:argument|parameter|field|property)|(?:is|are|was) (?:not|no longer) (?:currently )?(?:supported|available|allowed|permitted|implemented)|(?:does|do)(?: not|n'?t) (?:currently )?(?:support|allow|accept)|(?:is|are) deprecated for this model|not (?:supported|implemented|available) (?:by|with|for|on|in) |isn'?t supported|cannot find field|only supported (?:by|with|on|in|for)|unable to (?:use|handle) .{0,40}tool|enable-auto-tool-choice|is not enabled for this|failed to parse grammar|json schema conversion failed|unable to generate parser|reference to undefined schema|rendering prompt with jinja/i
 
 /** What a request names by its id, in the account that made it. */
 const REFERENCE_TEXT =
-  /\b(?:prompt|file|vector[ _]?store|container|conversation|cached ?content)s?\b.{0,120}(?:not found|does ?n[o']t exist)|no such (?:prompt|file|vector[ _]?store|container)\b/i
+  /\b(?:prompt|item|file|vector[ _]?store|container|conversation|cached ?content)s?\b.{0,120}(?:not found|does ?n[o']t exist)|no such (?:prompt|file|vector[ _]?store|container)\b/i
 
 /** Order matters: what a body says comes before what its status says, and the narrow before the broad. */
 const RULES: readonly Rule[] = [
@@ -71,7 +71,7 @@ const RULES: readonly Rule[] = [
   {
     type: 'payment_required',
     codes:
-      /^(?:not_enough_balance|insufficient_(?:quota|balance|credits?|funds|user_quota)|billing_(?:error|hard_limit_reached|not_active)|exceeded_current_quota_error|payment_required|arrearage|credits?_exhausted|usage_not_included|account_deactivated|out_of_credits?|credit_balance_exhausted|(?:contract|enforced|organization|project|workspace)_(?:spend|usage)_limit_(?:reached|exceeded))$/,
+      /^(?:not_enough_balance|insufficient_(?:quota|balance|credits?|funds|user_quota)|billing_(?:error|hard_limit_reached|not_active)|exceeded_current_quota_error|payment_required|arrearage|credits?_exhausted|usage_not_included|account_deactivated|out_of_credits?|credit_balance_exhausted|accountoverdueerror|(?:contract|enforced|organization|project|workspace)_(?:spend|usage)_limit_(?:reached|exceeded))$/,
     statuses: [402],
     credentialDead: true,
   },
@@ -94,7 +94,7 @@ const RULES: readonly Rule[] = [
   {
     type: 'content_policy_violation',
     codes:
-      /^(?:content_policy|content_filter(?:ed)?|content_filtering_policy|contentfilter|moderation(?:_blocked|_error)?|data_inspection_?failed|datainspectionfailed|responsibleaipolicyviolation|cyber_policy|bio_policy|prohibited_content|safety|content_blocked|sensitive_content|blocklist|guardrail_intervened|content_moderation|(?:(?!workspace|organization|account|project)\w+_)?policy_violation|error_toxic|flagged_input)$/,
+      /^(?:content_policy|content_filter(?:ed)?|content_filtering_policy|contentfilter|moderation(?:_blocked|_error)?|data_inspection_?failed|datainspectionfailed|responsibleaipolicyviolation|cyber_policy|bio_policy|prohibited_content|safety|content_blocked|sensitive_content|blocklist|guardrail_intervened|content_moderation|(?:(?!workspace|organization|account|project)\w+_)?policy_violation|error_toxic|flagged_input|\w*sensitivecontentdetected\w*|\w*riskdetection)$/,
   },
   { type: 'content_policy_violation', text: POLICY_TEXT, when: (error) => clientSide(error) && notThrottle(error) },
   // The server checked what its own model wrote and found it broken: another try may do better, and the caller did nothing wrong.
@@ -103,7 +103,13 @@ const RULES: readonly Rule[] = [
     codes:
       /^(?:tool_use_failed|json_validate_failed|output_parse_failed|failed_generation|modelerrorexception|malformed_(?:tool_use|model_output|function_call|response))$/,
   },
-  { type: 'provider_unavailable', text: /^function id \S+ degraded function cannot be invoked/i, failover: 'next' },
+  {
+    type: 'provider_unavailable',
+    text: /^(?:function id \S+ degraded function cannot be invoked|no models loaded|failed to load model)/i,
+    failover: 'next',
+  },
+  // A server at home whose model is gone calls that a bad request; asked again, it loads it.
+  { type: 'provider_unavailable', text: /^(?:model (?:is )?unloaded|the model has crashed|channel error)/i },
   {
     type: 'provider_overloaded',
     codes:
@@ -150,7 +156,7 @@ const RULES: readonly Rule[] = [
   {
     type: 'max_tokens_exceeded',
     codes: /^max_tokens_exceeded$/,
-    text: /range of max_tokens should be|max(?:imum)?[_ ]?(?:completion_|output_|new_|completion |output )?_?tokens\b.{0,80}(?:too (?:large|high|many|big)|exceed|greater than|at most|less than or equal|cannot be more|must be (?:less|at most|no more|below|<)|out of range| > )/i,
+    text: /(?:valid )?range of max_tokens (?:should be|is)|max(?:imum)?[_ ]?(?:completion_|output_|new_|completion |output )?_?tokens\b.{0,80}(?:too (?:large|high|many|big)|exceed|greater than|at most|less than or equal|cannot be more|must be (?:less|at most|no more|below|<)|out of range| > )/i,
     when: badRequest,
   },
   {
@@ -170,7 +176,7 @@ const RULES: readonly Rule[] = [
   {
     type: 'not_found',
     codes:
-      /^(?:model_not_found|model_not_exist|invalid_model|not_found(?:_error)?|resourcenotfound(?:exception)?|deploymentnotfound|unknown_model|model_not_available|model_decommissioned|model_terms_required)$/,
+      /^(?:model_not_found|model_not_exist|invalid_model|not_found(?:_error)?|resourcenotfound(?:exception)?|deploymentnotfound|unknown_model|model_not_available|model_decommissioned|model_terms_required|model_not_supported)$/,
     statuses: [404, 405, 410],
   },
   {
@@ -182,7 +188,7 @@ const RULES: readonly Rule[] = [
   {
     type: 'permission_denied',
     codes: /^(?:data_residency_mismatch|(?:workspace|organization|account|project)_policy_violation)$/,
-    text: /user location is not supported|not (?:yet )?(?:available|supported) in (?:your|this) (?:country|region|location|territory)/i,
+    text: /^operation not allowed\.?$|user location is not supported|not (?:yet )?(?:available|supported) in (?:your|this) (?:country|region|location|territory)/i,
     when: clientSide,
   },
   {
@@ -215,7 +221,7 @@ const RULES: readonly Rule[] = [
   {
     type: 'invalid_request',
     codes:
-      /^(?:unsupported_(?:parameter|value|feature|content_type|role)|unknown_parameter|extra_forbidden|unsupported|not_supported|unimplemented|not_implemented)$/,
+      /^(?:unsupported_(?:parameter|value|feature|content_type|role)|unknown_parameter|extra_forbidden|unsupported|not_supported|unimplemented|not_implemented|operationnotsupported)$/,
     text: UNSUPPORTED_TEXT,
     when: badRequest,
     failover: 'next',
