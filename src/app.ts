@@ -9,6 +9,7 @@ import type { Config } from './core/config.ts'
 import type { GatewayError } from './core/error.ts'
 import type { KeyAccounts } from './core/account.ts'
 import { dialects } from './dialects/index.ts'
+import { withLooseSchemas } from './dialects/shared/loose-schemas.ts'
 import { withoutReasoning } from './dialects/shared/without-reasoning.ts'
 import { DOORS, type Entrance } from './doors/index.ts'
 import { createAnswerRoute, type AnswerRouteOptions } from './http/answer-route.ts'
@@ -135,6 +136,7 @@ export async function createApp({
     health,
     pools,
     withoutReasoning,
+    withLooseSchemas,
     media: createMediaLoader(() => mediaWays.get(config.network.allowPrivate.media)),
     limits,
     guardrails,

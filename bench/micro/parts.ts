@@ -109,6 +109,7 @@ const rooms = {
   limits,
   pools: createCredentialPools(systemClock, true),
   withoutReasoning: (same: typeof request) => same,
+  withLooseSchemas: (same: typeof request) => same,
   catalog: () => catalog,
   defaults: () => ({}),
   retries: () => true,

@@ -75,6 +75,8 @@ export interface CallTrace {
   unreadable?: ReadonlySet<InputItem>
   /** Endpoints that found the prompt too long and get a shorter one from then on; made with the first. */
   tooLong?: Set<string>
+  /** Endpoints that can hold no answer to the schemas of this call, and are not asked to from then on; made with the first. */
+  unheld?: Set<string>
   /** Why the answer could not be told to the caller, though whoever produced it went on. */
   untold?: GatewayError
   /** What a call of several upstream answers used when it broke before its last one. */

@@ -125,7 +125,8 @@ async function prepare(
 ): Promise<AttemptInput> {
   const { endpoint } = attempt
   const bound = await options.beforeAttempt?.(call, attempt, route.continuation?.spent)
-  const request = requestOf(route, bound?.maxOutputTokens)
+  const asked = requestOf(route, bound?.maxOutputTokens)
+  const request = call.trace.unheld?.has(endpoint.id) === true ? options.withLooseSchemas(asked) : asked
   const tooLong = call.trace.tooLong?.has(endpoint.id) === true
   const { adaptation } = route
   const suited = adaptation !== undefined && (attempt.adapt || tooLong) ? await adaptation.adapt(call, request, endpoint, tooLong) : request

@@ -13,6 +13,8 @@ export interface NextAttemptOptions {
   readonly pools: CredentialPools
   /** The request without the reasoning items a provider refused to read. */
   readonly withoutReasoning: (request: ModelRequest) => ModelRequest
+  /** The request with its schemas told instead of enforced. */
+  readonly withLooseSchemas: (request: ModelRequest) => ModelRequest
 }
 
 /** What a broken answer means for the choice of the next endpoint: only one that can go on with it. */
@@ -37,6 +39,22 @@ function stripReasoning(options: NextAttemptOptions, call: Call, route: Route, e
   return true
 }
 
+/** The provider can make no grammar of the caller's schemas: from then on this endpoint is told of them, unless the caller wants them enforced. */
+function loosensSchemas(
+  options: NextAttemptOptions,
+  { request, trace }: Call,
+  route: Route,
+  { endpoint }: PlannedAttempt,
+  error: GatewayError,
+): boolean {
+  if (error.details.metadata?.['loosen_schemas'] !== true || trace.unheld?.has(endpoint.id) === true) return false
+  if (request.provider?.require_parameters === true || options.withLooseSchemas(route.request) === route.request) return false
+  trace.unheld ??= new Set()
+  trace.unheld.add(endpoint.id)
+  trace.params['schemas'] = `told in the prompt and not enforced: ${endpoint.providerName} can make no grammar of them`
+  return true
+}
+
 /** The estimate said that the prompt fits and the provider says that it does not: once, the same endpoint gets a shorter one, where that may be. */
 async function shortens(call: Call, route: Route, { endpoint }: PlannedAttempt, error: GatewayError): Promise<boolean> {
   const { adaptation, continuation, request } = route
@@ -57,7 +75,8 @@ function refusedCredential({ trace }: Call, error: GatewayError): string | undef
 export async function nextAttempt(options: NextAttemptOptions, call: Call, route: Route, index: number, error: GatewayError): Promise<number> {
   const { attempts } = route.plan
   const attempt = attempts[index]!
-  if (stripReasoning(options, call, route, error) || (await shortens(call, route, attempt, error))) return index
+  if (stripReasoning(options, call, route, error) || loosensSchemas(options, call, route, attempt, error)) return index
+  if (await shortens(call, route, attempt, error)) return index
   const refused = refusedCredential(call, error)
   if (refused !== undefined) putAside(route, attempt, refused, error.details.credentialDead === true)
   const resumed = resumption(route)

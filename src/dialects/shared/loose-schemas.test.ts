@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { classifyUpstreamError } from './errors.ts'
+import { withLooseSchemas } from './loose-schemas.ts'
+
+const refusal = (message: string, status = 400): unknown =>
+  classifyUpstreamError({ status, headers: {}, body: JSON.stringify({ error: { message } }), providerName: 'Acme' }).details.metadata
+
+describe('a schema no grammar is made of', () => {
+  it.each([
+    'The compiled grammar is too large, which would cause performance issues.',
+    'Schema is too complex for compilation. Try reducing the number of tools.',
+    'Schemas contains too many optional parameters (28), which would make grammar compilation inefficient. (limit: 24)',
+    'Schemas contains too many parameters with union types (24 parameters with type arrays or anyOf). (limit: 16)',
+    'Circular reference detected in schema definitions: Node -> Node.',
+    'The specified schema produces a constraint that has too many states for serving.',
+    'A schema in GenerationConfig in the request exceeds the maximum allowed nesting depth.',
+  ])('is known: %s', (message) => {
+    expect(refusal(message)).toEqual({ loosen_schemas: true })
+    expect(refusal(message, 500)).toBeUndefined()
+  })
+
+  it('is none that is wrong', () => {
+    expect(refusal("Invalid schema for response_format 'x': 'foo' is not a type")).toBeUndefined()
+  })
+})
+
+describe('withLooseSchemas', () => {
+  const input = [{ type: 'message', role: 'user', content: 'Hi' }] as const
+  const free = { type: 'function', name: 'f', parameters: {} } as const
+
+  it('tells the schema of the answer, behind what the model was told before', () => {
+    const format = { type: 'json_schema', name: 'x', schema: { type: 'object', title: 'X' }, strict: true } as const
+    const loose = withLooseSchemas({ input, instructions: 'Be brief.', text: { format, verbosity: 'low' } })
+    expect(loose.text).toEqual({ format: { type: 'json_object' }, verbosity: 'low' })
+    expect(loose.instructions).toMatch(/^Be brief\.\n\n.*\n\{"type":"object","title":"X"\}$/s)
+  })
+
+  it('asks for no object where the answer is none', () => {
+    const format = { type: 'json_schema', name: 'x', schema: { type: 'array' } } as const
+    expect(withLooseSchemas({ input, text: { format } }).text).toEqual({ format: { type: 'text' } })
+  })
+
+  it('holds no tool to its schema, those in namespaces neither', () => {
+    const strict = { ...free, strict: true } as const
+    const tools = [strict, free, { type: 'namespace', name: 'n', tools: [strict, free] }] as const
+    expect(withLooseSchemas({ input, tools }).tools).toEqual([
+      { ...free, strict: false },
+      free,
+      { type: 'namespace', name: 'n', tools: [{ ...free, strict: false }, free] },
+    ])
+  })
+
+  it('changes nothing where nothing was to be held', () => {
+    const request = { input, tools: [free], text: { format: { type: 'json_object' } } } as const
+    expect(withLooseSchemas(request)).toBe(request)
+  })
+})

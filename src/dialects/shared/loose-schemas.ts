@@ -1,0 +1,42 @@
+import type { GatewayError } from '../../core/error.ts'
+import { isFunctionTool } from '../../core/item.ts'
+import type { Tool } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { schemaInstruction } from './format-plan.ts'
+
+/** Sound schemas that a server makes no grammar of: too large, too deep, recursive. What it can make one of is nowhere said in advance. */
+const NO_GRAMMAR =
+  /compiled grammar is too large|too complex for (?:grammar )?compilation|grammar compilation (?:timed out|timeout)|schemas? contains? too many (?:optional )?parameters|circular reference detected in schema|recursive schemas? (?:is|are) not|too many states for serving|exceeds the maximum (?:allowed )?nesting depth/i
+
+/** A request of status 400 refused for such a schema may be sent again without being held to it: the metadata of the error say so. */
+export function markRefusedSchema(status: number, error: GatewayError): GatewayError {
+  if (status !== 400 || !NO_GRAMMAR.test(error.message)) return error
+  return error.with({ metadata: { ...error.details.metadata, loosen_schemas: true } })
+}
+
+/**
+ * The request with the schema of its answer in the prompt and without strict tools: the model reads all that it read before, and nobody holds
+ * it to it. The same object where nothing was to be held.
+ */
+export function withLooseSchemas(request: ModelRequest): ModelRequest {
+  const { text, tools, instructions } = request
+  const format = text?.format
+  const loose = tools?.map(loosened)
+  const hasLoosened = loose?.some((tool, at) => tool !== tools![at]) === true
+  if (format?.type !== 'json_schema') return hasLoosened ? { ...request, tools: loose } : request
+  const isObject = (format.schema['type'] ?? 'object') === 'object'
+  return {
+    ...request,
+    ...(hasLoosened ? { tools: loose } : {}),
+    instructions: instructions ? `${instructions}\n\n${schemaInstruction(format)}` : schemaInstruction(format),
+    text: { ...text, format: { type: isObject ? 'json_object' : 'text' } },
+  }
+}
+
+function loosened(tool: Tool): Tool {
+  if (isFunctionTool(tool)) return tool.strict === true ? { ...tool, strict: false } : tool
+  if (tool.type !== 'namespace' || !Array.isArray(tool['tools'])) return tool
+  const before = tool['tools'] as readonly Tool[]
+  const inner = before.map(loosened)
+  return inner.some((each, at) => each !== before[at]) ? { ...tool, tools: inner } : tool
+}
