@@ -94,7 +94,7 @@ export class DeltaReader {
       this.#reasoning.details(details, this.#writer)
       if (details.some((entry) => isObject(entry) && (entry['text'] || entry['summary']))) return
     }
-    const text = asString(delta['reasoning_content']) || asString(delta['reasoning'])
+    const text = asString(delta['reasoning_content']) || asString(delta['reasoning']) || asString(delta['reasoning_text'])
     if (text) this.#sink('reasoning', text)
   }
 
@@ -108,6 +108,7 @@ export class DeltaReader {
     for (const part of content) {
       if (!isObject(part)) continue
       if (part['type'] === 'thinking') this.#thinking(part['thinking'])
+      else if (part['type'] === 'reasoning') this.#thinking(part['summary'] ?? part['text'])
       else if (part['type'] === 'refusal') this.#writer.refusal(asString(part['refusal']) ?? '')
       else if (part['type'] === 'image_url') this.#images([part])
       else if (typeof part['text'] === 'string' && part['text'] !== '') this.text(part['text'])

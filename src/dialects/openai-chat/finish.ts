@@ -44,6 +44,7 @@ const COMMON: { readonly [native: string]: Finish } = {
   network_error: 'error',
   timeout: 'error',
   malformed_function_call: 'error',
+  unexpected_tool_call: 'error',
   insufficient_system_resource: 'overloaded',
   overloaded: 'overloaded',
 }
@@ -60,7 +61,14 @@ export function strongerFinish(before: string | undefined, now: string, declared
 /** Undefined for a word nobody declared. */
 export function mapFinish(native: string, declared: { readonly [native: string]: Finish }): Finish | undefined {
   if (Object.hasOwn(declared, native)) return declared[native]
-  return Object.hasOwn(COMMON, native.toLowerCase()) ? COMMON[native.toLowerCase()] : undefined
+  const word = native.toLowerCase()
+  if (Object.hasOwn(COMMON, word)) return COMMON[word]
+  // A server that has no word of this format for it writes which filter of its own it was, and then its own word.
+  const part = word
+    .split(':')
+    .map((each) => each.trim())
+    .find((each) => Object.hasOwn(COMMON, each))
+  return part === undefined ? undefined : COMMON[part]
 }
 
 /** Some servers say in fields of their own what the text ran into: a sequence of the caller's, or a token nobody asked for. */

@@ -35,6 +35,10 @@ function argumentsText(value: unknown): string {
   return value === null || value === undefined ? '' : JSON.stringify(value)
 }
 
+/** Its arguments are complete: what follows belongs to another. */
+const isWhole = ({ closed, open, waiting }: Call): boolean =>
+  closed && (open === undefined ? isCompleteJson(waiting) : open.end.isWhole(open.arguments))
+
 /**
  * Puts pieces of tool calls together. Calls are told apart by `index`; servers that leave it out, or always say 0, are caught by a new
  * id, a new name, or arguments that follow complete ones. Repeated ids and names are ignored.
@@ -90,7 +94,7 @@ export class ToolCallDecoder {
     // A piece that says nothing must not open a phantom call.
     if (id === '' && name === '' && args === '' && signature === undefined) return
 
-    let key = index !== undefined ? `#${index}` : id !== '' ? `id:${id}` : (this.#lastKey ?? `new:${this.#fresh++}`)
+    let key = this.#keyOf(index, id, name)
     let call = this.#byKey.get(key)
     if (call === undefined || whole || this.#startsAnother(call, id, name, args, index, position)) {
       if (call !== undefined && index === undefined) key = `new:${this.#fresh++}`
@@ -105,17 +109,22 @@ export class ToolCallDecoder {
     this.#arguments(call, args)
   }
 
+  #keyOf(index: number | undefined, id: string, name: string): string {
+    const last = this.#lastKey
+    const key = index !== undefined ? `#${index}` : id !== '' ? `id:${id}` : (last ?? `new:${this.#fresh++}`)
+    if (id !== '' || name !== '' || last === undefined || this.#byKey.has(key)) return key
+    // No call begins without a name or an id: whoever counts pieces instead of calls goes on with the last one, as long as that is not whole.
+    const open = this.#byKey.get(last)!
+    return open.name === '' || isWhole(open) ? key : last
+  }
+
   #startsAnother(call: Call, id: string, name: string, args: string, index: number | undefined, position: number): boolean {
     // An id that changes from piece to piece without a name is one call of a careless server.
     if (id !== '' && call.id !== '') return id !== call.id && name !== ''
     if (name === '' || call.name === '') return false
     if (name !== call.name) return true
     if (index === undefined && position > 0) return true
-    return (
-      (index === undefined || args !== '') &&
-      call.closed &&
-      (call.open === undefined ? isCompleteJson(call.waiting) : call.open.end.isWhole(call.open.arguments))
-    )
+    return (index === undefined || args !== '') && isWhole(call)
   }
 
   #arguments(call: Call, args: string): void {

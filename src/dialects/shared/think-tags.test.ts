@@ -34,6 +34,12 @@ const cases: readonly [name: string, mode: ThinkTags, content: string, reasoning
   ['the template did not after all', 'open-omitted', '<think>why</think>answer', 'why', 'answer'],
   ['off', 'none', '<think>why</think>answer', '', '<think>why</think>answer'],
   ['only whitespace', 'tags', '\n ', '', '\n '],
+  ['as Magistral writes them', 'tags', '[THINK]why[/THINK]\nanswer', 'why', 'answer'],
+  ['as Seed-OSS writes them', 'tags', '<seed:think>why</seed:think>answer', 'why', 'answer'],
+  ['as EXAONE and Gemini write them', 'tags', '<thought>why</thought>answer', 'why', 'answer'],
+  ['as LongCat writes them', 'tags', '<longcat_think>why</longcat_think>answer', 'why', 'answer'],
+  ['as Kimi writes them', 'tags', '◁think▷why◁/think▷answer', 'why', 'answer'],
+  ['a list, which is none of them', 'tags', '[1, 2]', '', '[1, 2]'],
 ]
 
 describe('splitting think tags', () => {

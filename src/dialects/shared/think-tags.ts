@@ -3,8 +3,17 @@ export type ThinkTags = 'none' | 'tags' | 'open-omitted'
 
 export type ThinkSink = (kind: 'text' | 'reasoning', text: string) => void
 
-const OPEN_TAGS = ['<think>', '<thinking>'] as const
-const CLOSE_OF: { readonly [open: string]: string } = { '<think>': '</think>', '<thinking>': '</thinking>' }
+/** What families of open models write, where the server that runs them has no parser for it. */
+const CLOSE_OF: { readonly [open: string]: string } = {
+  '<think>': '</think>',
+  '<thinking>': '</thinking>',
+  '<thought>': '</thought>',
+  '<seed:think>': '</seed:think>',
+  '<longcat_think>': '</longcat_think>',
+  '[THINK]': '[/THINK]',
+  '◁think▷': '◁/think▷',
+}
+const OPEN_TAGS = Object.keys(CLOSE_OF)
 
 /** Length of the longest end of `text` that begins `tag`. */
 function partialTag(text: string, tag: string): number {
@@ -15,7 +24,7 @@ function partialTag(text: string, tag: string): number {
 }
 
 /**
- * Splits `<think>...</think>` out of streamed text. Tags count only before the answer has begun (a model that writes about the tag must
+ * Splits `<think>...</think>`, and its like, out of streamed text. Tags count only before the answer has begun (a model that writes about the tag must
  * not lose its text); whitespace around them belongs to neither side. What could still become a tag is held back.
  * A class: every answer has one, for as long as it takes.
  */

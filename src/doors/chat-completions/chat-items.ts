@@ -112,6 +112,7 @@ export class ChatCall extends ChatItem<FunctionCallItem | CustomToolCallItem> {
   protected ended(item: FunctionCallItem | CustomToolCallItem): void {
     const whole = item.type === 'function_call' ? item.arguments : item.input
     if (whole.length > this.#told) this.message.callText(this.#index, whole.slice(this.#told), false)
+    if (item.status === 'incomplete') this.message.broken = true
   }
 }
 

@@ -35,6 +35,9 @@ export class ChatMessageWriter {
     this.#write = write
   }
 
+  /** A call broke off before its arguments were whole. */
+  broken = false
+
   get textLength(): number {
     return this.#length
   }

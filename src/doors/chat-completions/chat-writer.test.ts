@@ -103,6 +103,11 @@ describe('a stream', () => {
     })
   })
 
+  it('does not say that a call is to be made which broke off, whatever its provider says', () => {
+    const chunks = stream([call('c'), args('c', '{"a":'), close('c', { status: 'incomplete' }), end()])
+    expect(chunks.at(-1)).toMatchObject({ choices: [{ finish_reason: 'length' }] })
+  })
+
   it('carries signs of life that say nothing, once it has begun', () => {
     const subject = assembler(true)
     const [role, sign] = subject.keepAlive().trim().split('\n\n')

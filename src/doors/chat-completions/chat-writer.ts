@@ -125,9 +125,12 @@ export class ChatWriter implements AnswerWriter {
           ? 'length'
           : incompleteReason === 'content_filter'
             ? 'content_filter'
-            : this.#message.calls > 0
-              ? 'tool_calls'
-              : 'stop'
+            : // Nobody may run what a call that broke off is the beginning of.
+              this.#message.broken
+              ? 'length'
+              : this.#message.calls > 0
+                ? 'tool_calls'
+                : 'stop'
     return `"finish_reason":"${reason}","native_finish_reason":${JSON.stringify(nativeReason?.toWellFormed() ?? null)}`
   }
 
