@@ -6,9 +6,11 @@ import { alibaba } from './alibaba.ts'
 import { cerebras } from './cerebras.ts'
 import { deepseek } from './deepseek.ts'
 import { groq } from './groq.ts'
+import { minimax } from './minimax.ts'
 import { mistral } from './mistral.ts'
 import { openrouter } from './openrouter.ts'
 import { xai } from './xai.ts'
+import { zai } from './zai.ts'
 
 const format = { type: 'json_schema', name: 'answer', schema: { type: 'object' } } as const
 
@@ -47,6 +49,28 @@ describe('a schema', () => {
     const { sent } = ask(groq, model, { text: { format } })
     expect(sent).toMatchObject({ stream: true, response_format: { type: 'json_object' } })
     expect(JSON.stringify(sent['messages'])).toContain('JSON schema')
+  })
+})
+
+describe('a temperature a vendor answers with an error', () => {
+  it.each([
+    [minimax, 'MiniMax-M3', 0, 0.01, 'temperature: raised to 0.01'],
+    [minimax, 'MiniMax-M2.7', 1.5, 1, 'temperature: lowered to 1'],
+    [zai, 'glm-4.6', 1.5, 1, 'temperature: lowered to 1'],
+    [alibaba, 'qwen3-max', 2, 1.99, 'temperature: lowered to 1.99'],
+  ] as const)('becomes one it takes: $name', (provider, model, temperature, sent, note) => {
+    expect(ask(provider, model, { temperature })).toMatchObject({ sent: { temperature: sent }, dropped: [note] })
+  })
+  it('stays as it is where it is taken', () => {
+    expect(ask(zai, 'glm-4.6', { temperature: 0 })).toMatchObject({ sent: { temperature: 0 }, dropped: [] })
+  })
+})
+
+describe('a format that a vendor passes over', () => {
+  it.each([{ text: { format } }, { text: { format: { type: 'json_object' } } }] as const)('stands in the prompt', (wishes) => {
+    const { sent } = ask(minimax, 'MiniMax-M2.7', wishes)
+    expect(sent).not.toHaveProperty('response_format')
+    expect(JSON.stringify(sent['messages'])).toContain('JSON')
   })
 })
 

@@ -8,6 +8,9 @@ export const minimax: Provider = {
   dialect: 'openai-chat',
   options: {
     system_role: 'system',
+    // Above zero and up to one; others are errors.
+    min_temperature: 0.01,
+    max_temperature: 1,
     extra_body: { reasoning_split: true },
     // They think as much as they find right, and only since M3 can they be told not to.
     models: [
@@ -17,5 +20,7 @@ export const minimax: Provider = {
     reasoning_replay: 'reasoning_details',
     audio: 'none',
   },
+  // Formats are passed over in silence, or taken and not kept to.
+  models: { unsupported: ['response_format', 'structured_outputs'] },
   homepage: 'https://www.minimax.io',
 }

@@ -54,6 +54,7 @@ export const openAiChatOptions = z.strictObject({
   // ---- parameters ----
   max_tokens_field: z.enum(['max_tokens', 'max_completion_tokens']).default('max_tokens'),
   max_temperature: z.number().positive().optional().describe('Higher temperatures are lowered to this.'),
+  min_temperature: z.number().positive().optional().describe('Lower temperatures are raised to this, where zero is refused.'),
   sampling_with_reasoning: z
     .boolean()
     .default(true)

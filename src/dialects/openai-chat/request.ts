@@ -142,7 +142,7 @@ function encodeParameters(request: ModelRequest, target: ChatTarget, dropped: st
   for (const [field, parameter] of PLAIN_FIELDS) {
     const value = field === 'stop' ? stopOf(request, options, dropped) : request[field]
     if (value == null || !allowed(field, parameter)) continue
-    body[field] = field === 'temperature' && typeof value === 'number' ? lowered('temperature', value, options.max_temperature, dropped) : value
+    body[field] = field === 'temperature' && typeof value === 'number' ? temperatureOf(value, options, dropped) : value
   }
   const limit = request.max_output_tokens
   if (limit != null) {
@@ -163,6 +163,12 @@ function encodeParameters(request: ModelRequest, target: ChatTarget, dropped: st
     else dropped.push('text.verbosity')
   }
   return body
+}
+
+function temperatureOf(value: number, { min_temperature: min = 0, max_temperature: max }: OpenAiChatOptions, dropped: string[]): number {
+  if (value >= min) return lowered('temperature', value, max, dropped)
+  dropped.push(`temperature: raised to ${min}`)
+  return min
 }
 
 function lowered(field: string, value: number, limit: number | undefined, dropped: string[]): number {

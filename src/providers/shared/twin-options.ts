@@ -2,6 +2,8 @@
 
 export const GLM_OPTIONS = {
   system_role: 'system',
+  // "The temperature parameter is illegal", above it.
+  max_temperature: 1,
   // "Tool choice must be auto".
   forced_tools: 'never',
   none_tool_choice: false,
@@ -40,6 +42,8 @@ export const KIMI_OPTIONS = {
 }
 
 export const QWEN_OPTIONS = {
+  // Two is outside of what they take.
+  max_temperature: 1.99,
   prefill_field: 'partial',
   // "The tool_choice parameter does not support being set to required or object in thinking mode", and some models have no other.
   models: [
