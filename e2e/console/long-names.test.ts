@@ -12,7 +12,9 @@ describe.skipIf(!hasBrowser)('a name without spaces that is wider than a window'
   beforeAll(async () => {
     gateway = await startGateway()
     await gateway.api('POST', '/api/v1/observability/destinations', { type: 'webhook', name: LONG, config: { url: 'http://127.0.0.1:9/' } })
-    await gateway.api('POST', '/api/v1/keys', { name: LONG })
+    await gateway.api('POST', '/api/v1/guardrails', { name: LONG })
+    const { key } = (await (await gateway.api('POST', '/api/v1/keys', { name: LONG })).json()) as { readonly key: string }
+    await (await gateway.respond({ model: 'demo/echo', input: 'hi' }, { key })).json()
   })
   afterAll(() => gateway.close())
 
@@ -32,5 +34,16 @@ describe.skipIf(!hasBrowser)('a name without spaces that is wider than a window'
     await panel.getByRole('button', { name: question }).click()
     expect(await rightOfClose(page.getByRole('dialog', { name: LONG }).last())).toBeLessThan(375)
     expect(problems).toEqual([])
+  })
+
+  it.each([
+    ['/guardrails', 'Guardrails', 'Changed'],
+    ['/generations', 'Generations', 'Provider'],
+  ])('leaves the other columns of a list in sight (%s)', async (path, list, column) => {
+    const { page } = await browser.console(gateway, path)
+    const table = page.getByRole('table', { name: list })
+    await table.getByText(LONG).first().waitFor()
+    const { x, width } = (await table.getByRole('columnheader', { name: column }).boundingBox())!
+    expect(x + width).toBeLessThan(1280)
   })
 })

@@ -1,4 +1,4 @@
-import { Alert, Button, Center, Loader, Stack, Text } from '@mantine/core'
+import { Alert, Box, Button, Center, Loader, Stack, Text } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import type { GenerationSummary } from '../../api/schema.ts'
 import { count, duration, moment, NOTHING } from '../../lib/format.ts'
@@ -25,7 +25,14 @@ const COLUMNS: readonly Column<GenerationSummary>[] = [
   { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
   { header: 'Model', cell: (row) => <Model of={row} /> },
   { header: 'Provider', cell: ({ provider_name }) => provider_name ?? NOTHING },
-  { header: 'Key', cell: ({ api_key_name }) => api_key_name },
+  {
+    header: 'Key',
+    cell: ({ api_key_name }) => (
+      <Text size="sm" style={{ wordBreak: 'break-word' }} miw={140}>
+        {api_key_name}
+      </Text>
+    ),
+  },
   { header: 'In', cell: ({ tokens_prompt }) => count(tokens_prompt), isFigure: true },
   { header: 'Out', cell: ({ tokens_completion }) => count(tokens_completion), isFigure: true },
   { header: 'Cost', cell: costOf, isFigure: true },
@@ -37,7 +44,7 @@ const COLUMNS: readonly Column<GenerationSummary>[] = [
 /** What served, and what was asked for where that is another. */
 function Model({ of: { model, requested_model, error_type } }: { readonly of: GenerationSummary }): ReactNode {
   return (
-    <>
+    <Box miw={140} style={{ wordBreak: 'break-word' }}>
       <Text span size="sm">
         {model ?? requested_model}
       </Text>
@@ -51,7 +58,7 @@ function Model({ of: { model, requested_model, error_type } }: { readonly of: Ge
           {error_type}
         </Text>
       )}
-    </>
+    </Box>
   )
 }
 

@@ -94,7 +94,9 @@ interface ListProps {
 function List({ guardrails, workspaces, fields, onOpen, onBack }: ListProps): ReactNode {
   const name = (guardrail: Guardrail): ReactNode => (
     <Group gap={8}>
-      <span>{guardrail.name}</span>
+      <Text size="sm" style={{ wordBreak: 'break-word' }} miw={140}>
+        {guardrail.name}
+      </Text>
       {isDefault(guardrail, workspaces) && (
         <Badge size="xs" variant="light">
           Default
