@@ -29,13 +29,13 @@ export function Shell({ onSignOut }: ShellProps): ReactNode {
   return (
     <AppShell header={{ height: 52 }} navbar={{ width: 210, breakpoint: 'sm', collapsed: { mobile: !opened } }} padding="lg">
       <AppShell.Header>
-        <Group h="100%" px="md" justify="space-between">
-          <Group gap="sm">
+        <Group h="100%" px={{ base: 'xs', xs: 'md' }} gap="xs" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
             <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" />
             <img src={`${import.meta.env.BASE_URL}favicon.svg`} alt="" width={26} height={26} />
             <Text fw={650}>Signalbox</Text>
           </Group>
-          <Group gap="xs">
+          <Group gap="xs" wrap="nowrap" flex="none">
             <SchemeSwitch />
             <Button variant="default" size="xs" onClick={onSignOut}>
               Sign out

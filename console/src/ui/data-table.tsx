@@ -1,4 +1,4 @@
-import { Paper, Table, Text } from '@mantine/core'
+import { Paper, Table, Text, type ScrollAreaProps } from '@mantine/core'
 import type { KeyboardEvent, ReactNode } from 'react'
 import classes from './data-table.module.css'
 
@@ -33,7 +33,7 @@ export function DataTable<T>({ label, columns, rows, keyOf, onOpen, empty }: Dat
   }
   return (
     <Paper withBorder className={classes['frame']}>
-      <Table.ScrollContainer minWidth={640}>
+      <Table.ScrollContainer minWidth={640} scrollAreaProps={onOpen === undefined ? scrolledByKeys(label) : {}}>
         <Table aria-label={label} highlightOnHover={onOpen !== undefined} verticalSpacing={7} fz="sm">
           <Table.Thead>
             <Table.Tr>
@@ -60,6 +60,9 @@ export function DataTable<T>({ label, columns, rows, keyOf, onOpen, empty }: Dat
     </Paper>
   )
 }
+
+/** Where no row takes the focus, the keyboard would not get to what lies beyond a narrow window. */
+const scrolledByKeys = (label: string): ScrollAreaProps => ({ viewportProps: { tabIndex: 0, role: 'region', 'aria-label': `${label}, to scroll` } })
 
 function opening<T>(row: T, onOpen: ((row: T) => void) | undefined): object {
   if (onOpen === undefined) return {}

@@ -1,4 +1,4 @@
-import { Group, Stack, Text, Title } from '@mantine/core'
+import { Flex, Group, Stack, Text, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 
@@ -15,8 +15,9 @@ export function Page({ title, about, actions, children }: PageProps): ReactNode 
   useDocumentTitle(`${title} · Signalbox`)
   return (
     <Stack gap="lg" maw={1400} mx="auto">
-      <Group justify="space-between" align="flex-start" wrap="nowrap">
-        <Stack gap={4}>
+      {/* The buttons go below where a window is too narrow for both. */}
+      <Flex justify="space-between" align="flex-start" gap="md" direction={{ base: 'column', xs: 'row' }}>
+        <Stack gap={4} miw={0}>
           <Title order={1}>{title}</Title>
           {about !== undefined && (
             <Text size="sm" c="dimmed" maw={760}>
@@ -24,8 +25,12 @@ export function Page({ title, about, actions, children }: PageProps): ReactNode 
             </Text>
           )}
         </Stack>
-        {actions !== undefined && <Group gap="xs">{actions}</Group>}
-      </Group>
+        {actions !== undefined && (
+          <Group gap="xs" flex="none">
+            {actions}
+          </Group>
+        )}
+      </Flex>
       {children}
     </Stack>
   )

@@ -88,7 +88,7 @@ function About({ of: preset, at, onDeleted }: PartProps & { readonly onDeleted: 
         A request with it
       </Text>
       <Copyable value={curlOf(location.origin, preset.slug)} label="a request with the preset" />
-      <Text size="xs" c="dimmed">
+      <Text size="xs" c="dimmed" style={{ wordBreak: 'break-word' }}>
         With another model: <code>{`"model": "author/model@preset/${preset.slug}"`}</code> or <code>{`"preset": "${preset.slug}"`}</code> beside it.
       </Text>
     </Stack>

@@ -1,0 +1,48 @@
+import axe from 'axe-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
+import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+
+/** What a window of 1280 pixels has at 400 %, which WCAG 2.2 asks for (1.4.10). */
+const NARROW = { width: 320, height: 640 }
+const PAGES = ['/', '/generations', '/playground', '/destinations', '/models', '/keys', '/workspaces', '/provider-keys', '/guardrails', '/presets']
+
+describe.skipIf(!hasBrowser)('a window of 320 pixels', () => {
+  const browser = withBrowser()
+  let gateway: TestGateway
+  beforeAll(async () => {
+    gateway = await startGateway()
+    await gateway.api('POST', '/api/v1/presets', { slug: 'x'.repeat(50), system_prompt: 'Be short.' })
+  })
+  afterAll(() => gateway.close())
+
+  it.each(PAGES)('has all of the frame and the head of %s', async (path) => {
+    const { page, problems } = await browser.console(gateway, path)
+    await page.setViewportSize(NARROW)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.waitForLoadState('networkidle')
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(NARROW.width)
+    const bottomOf = async (role: 'banner' | 'button', name?: string): Promise<number> => {
+      const { y, height } = (await page
+        .getByRole(role, name === undefined ? {} : { name })
+        .first()
+        .boundingBox())!
+      return y + height
+    }
+    expect(await bottomOf('button', 'Sign out')).toBeLessThan(await bottomOf('banner'))
+    expect(problems).toEqual([])
+  })
+
+  it('has a table without rows to open within reach of the keyboard, and no word of a panel beyond it', async () => {
+    const { page } = await browser.console(gateway, `/presets?preset=${'x'.repeat(50)}`)
+    await page.setViewportSize(NARROW)
+    const panel = page.getByRole('dialog')
+    const table = panel.getByRole('table', { name: 'Versions' })
+    await table.waitFor()
+    await page.evaluate(axe.source)
+    const faults = `axe.run(document, { runOnly: ['scrollable-region-focusable'] }).then(({ violations }) => violations.length)`
+    expect(await page.evaluate(faults)).toBe(0)
+    const asked = panel.getByText('With another model')
+    expect(await asked.evaluate((element) => element.scrollWidth > element.clientWidth)).toBe(false)
+  })
+})
