@@ -97,6 +97,71 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
     await page.getByLabel('Live (paused by older records)').waitFor({ state: 'attached' })
   })
 
+  it('looks on at every press of the button, until something is found', async () => {
+    const { page, problems } = await browser.console(gateway, '/generations')
+    const asked: string[] = []
+    let isRefused = true
+    const [found] = ((await (await gateway.api('GET', '/api/v1/generations?limit=1')).json()) as { readonly data: readonly unknown[] }).data
+    // One that matches, behind thirty pages of others.
+    await page.route('**/api/v1/generations?**error_type=rare**', async (route) => {
+      const cursor = new URL(route.request().url()).searchParams.get('cursor') ?? '0'
+      asked.push(cursor)
+      if (cursor === '5' && isRefused) await route.fulfill({ status: 400, json: { error: { message: 'not now' } } })
+      else
+        await route.fulfill({ json: cursor === '30' ? { data: [found], next_cursor: null } : { data: [], next_cursor: String(Number(cursor) + 1) } })
+    })
+    await page.getByLabel('Error type').fill('rare')
+    await page.getByText('not now').waitFor()
+    isRefused = false
+    const older = page.getByRole('button', { name: 'Older' })
+    await older.click()
+    await expect.poll(() => asked.at(-1), PATIENT).toBe('16')
+    await page.getByText('Nothing was found so far').waitFor()
+    await older.click()
+    await expect.poll(() => asked.at(-1), PATIENT).toBe('28')
+    await older.click()
+    await page.getByRole('table', { name: 'Generations' }).waitFor()
+    expect(await older.count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+
+  it('shows the calls between two times, in the time zone of who reads, and the address says them', async () => {
+    await (await gateway.respond({ model: 'demo/echo', input: 'now' })).json()
+    const { page } = await browser.console(gateway, '/generations')
+    const table = page.getByRole('table', { name: 'Generations' })
+    await table.waitFor()
+    await page.getByRole('combobox', { name: 'Time' }).click()
+    await page.getByRole('option', { name: 'Between two times' }).click()
+    await page.getByLabel('To', { exact: true }).fill('2020-01-31T12:00')
+    await page.getByText('No call matches these filters').waitFor()
+    await page.getByLabel('From', { exact: true }).fill('2020-01-31T11:00')
+    const wanted = new Date('2020-01-31T11:00').toISOString()
+    await expect.poll(() => new URL(page.url()).searchParams.get('from'), PATIENT).toBe(wanted)
+    await page.getByLabel('To', { exact: true }).fill('2999-01-31T12:00')
+    await table.waitFor()
+    await page.reload()
+    await table.waitFor()
+    expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe('2020-01-31T11:00')
+    await page.getByRole('button', { name: 'Clear' }).click()
+    expect(await page.getByLabel('From', { exact: true }).count()).toBe(0)
+  })
+
+  it('leads from a call to all of its session and to its key, and from there to all calls of the key', async () => {
+    for (const input of ['one', 'two']) await (await gateway.respond({ model: 'demo/echo', input, session_id: 'a talk' })).json()
+    const { page, problems } = await browser.console(gateway, '/generations')
+    const rows = page.getByRole('table', { name: 'Generations' }).getByRole('row')
+    await rows.nth(1).click()
+    await page.getByRole('dialog').getByRole('link', { name: 'a talk' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await expect.poll(() => rows.count(), PATIENT).toBe(3)
+    await rows.nth(1).click()
+    await page.getByRole('dialog').getByRole('link', { name: 'SIGNALBOX_API_KEY' }).click()
+    await page.getByRole('dialog', { name: 'Key' }).getByRole('link', { name: 'Look through them' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await expect.poll(() => rows.count(), PATIENT).toBeGreaterThan(3)
+    expect(problems).toEqual([])
+  })
+
   it('gives the focus back to the row that was opened', async () => {
     await (await gateway.respond({ model: 'demo/echo', input: 'by keyboard' })).json()
     const { page } = await browser.console(gateway, '/generations')

@@ -1,5 +1,5 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import type { ApiError } from '../../api/client.ts'
 import { useApi } from '../../api/hooks.ts'
 import type { GenerationSummary } from '../../api/schema.ts'
@@ -7,8 +7,15 @@ import { queryOf, type Filters } from './filters.ts'
 
 const LIVE_MS = 3_000
 const ENOUGH = 20
-/** Pages that are looked through unasked; each is a few thousand records at most. */
-const UNASKED = 12
+/** Pages that are looked through each time somebody asks; each is a few thousand records at most. */
+const AT_A_TIME = 12
+
+/** How far is looked, for one set of filters. */
+interface Goal {
+  readonly filters: string
+  readonly rows: number
+  readonly pages: number
+}
 
 export interface Generations {
   readonly rows: readonly GenerationSummary[]
@@ -26,7 +33,7 @@ export interface Generations {
 
 /**
  * Records that match, newest first. The gateway looks at a bounded number at a time, so a page may be short where a filter matches little: then the
- * next is asked for unasked, until there is something to see or it is for its reader to say whether to go on.
+ * next is asked for by itself, until there is something to see or it is for its reader to say whether to go on.
  */
 export function useGenerations(filters: Filters, isLive: boolean): Generations {
   const api = useApi()
@@ -39,21 +46,29 @@ export function useGenerations(filters: Filters, isLive: boolean): Generations {
     // Only where one page is read: whoever has gone further back reads, and nothing may move under him.
     refetchInterval: ({ state }) => (isLive && !reachesBack(state.data?.pages) ? LIVE_MS : false),
   })
-  const { data, error, hasNextPage, isFetching, fetchNextPage, refetch, isPlaceholderData } = query
+  const { data, error, hasNextPage, isFetching, isFetchingNextPage, fetchNextPage, refetch, isPlaceholderData } = query
   const pages = data?.pages ?? []
   const rows = pages.flatMap((page) => page.data)
-  const goOn = hasNextPage && !isFetching && !isPlaceholderData && error === null && rows.length < ENOUGH && pages.length < UNASKED
+  const [wanted, want] = useState<Goal>()
+  const named = JSON.stringify(filters)
+  const goal = wanted?.filters === named ? wanted : { rows: ENOUGH, pages: AT_A_TIME }
+  const goOn = hasNextPage && !isFetching && !isPlaceholderData && error === null && rows.length < goal.rows && pages.length < goal.pages
   useEffect(() => {
     if (goOn) void fetchNextPage()
   }, [goOn, fetchNextPage])
+  const more = (): void => {
+    want({ filters: named, rows: rows.length + ENOUGH, pages: pages.length + AT_A_TIME })
+    // The first of them also where the last one was refused.
+    void fetchNextPage()
+  }
   return {
     rows,
     error: error as ApiError | null,
     isLoading: data === undefined && error === null,
-    isLooking: isFetching,
+    isLooking: isFetchingNextPage || goOn,
     isOfBefore: isPlaceholderData,
     isPaused: isLive && reachesBack(pages),
-    more: hasNextPage ? () => void fetchNextPage() : undefined,
+    more: hasNextPage ? more : undefined,
     again: () => void refetch(),
   }
 }
