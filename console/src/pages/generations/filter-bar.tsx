@@ -1,14 +1,15 @@
-import { Button, Group, Select, Switch } from '@mantine/core'
+import { Button, Group, Select, Switch, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useRead } from '../../api/hooks.ts'
 import { usePages } from '../../api/pages.ts'
 import { useWorkspaces } from '../../api/workspaces.ts'
+import { isoOf, localOf } from '../../lib/local-time.ts'
 import { LateInput } from '../../ui/late-input.tsx'
-import { SPANS, STATUSES, type Filters } from './filters.ts'
+import { BETWEEN, SPANS, STATUSES, type Filters } from './filters.ts'
 
 export interface FilterBarProps {
   readonly filters: Filters
-  readonly onChange: (name: keyof Filters, value: string | null) => void
+  readonly onChange: (changes: { readonly [K in keyof Filters]?: string | undefined }) => void
   readonly onClear: () => void
   readonly isLive: boolean
   readonly isPaused: boolean
@@ -30,7 +31,7 @@ export function FilterBar({ filters, onChange, onClear, isLive, isPaused, onLive
       size="xs"
       data={withChosen(data, filters[name])}
       value={filters[name] ?? null}
-      onChange={(value) => onChange(name, value)}
+      onChange={(value) => onChange({ [name]: value ?? undefined, ...(name === 'span' ? { from: undefined, to: undefined } : {}) })}
       placeholder="Any"
       clearable
       searchable={data.length > 8}
@@ -43,8 +44,14 @@ export function FilterBar({ filters, onChange, onClear, isLive, isPaused, onLive
         'Status',
         STATUSES.map((value) => ({ value, label: value })),
       )}
-      {select('span', 'Time', SPANS)}
-      <LateInput {...text} label="Model" value={filters.model ?? ''} onSettled={(value) => onChange('model', value)} />
+      {select('span', 'Time', [...SPANS, BETWEEN])}
+      {filters.span === BETWEEN.value && (
+        <>
+          <Moment label="From" value={filters.from} onChange={(iso) => onChange({ from: iso })} />
+          <Moment label="To" value={filters.to} onChange={(iso) => onChange({ to: iso })} />
+        </>
+      )}
+      <LateInput {...text} label="Model" value={filters.model ?? ''} onSettled={(value) => onChange({ model: value })} />
       {select(
         'provider',
         'Provider',
@@ -61,8 +68,8 @@ export function FilterBar({ filters, onChange, onClear, isLive, isPaused, onLive
           'Workspace',
           spaces.map(({ id, name }) => ({ value: id, label: name })),
         )}
-      <LateInput {...text} label="Session" value={filters.session_id ?? ''} onSettled={(value) => onChange('session_id', value)} />
-      <LateInput {...text} label="Error type" value={filters.error_type ?? ''} onSettled={(value) => onChange('error_type', value)} />
+      <LateInput {...text} label="Session" value={filters.session_id ?? ''} onSettled={(value) => onChange({ session_id: value })} />
+      <LateInput {...text} label="Error type" value={filters.error_type ?? ''} onSettled={(value) => onChange({ error_type: value })} />
       {Object.keys(filters).length > 0 && (
         <Button size="xs" variant="subtle" onClick={onClear}>
           Clear
@@ -78,6 +85,24 @@ export function FilterBar({ filters, onChange, onClear, isLive, isPaused, onLive
     </Group>
   )
 }
+
+interface MomentProps {
+  readonly label: string
+  readonly value: string | undefined
+  readonly onChange: (iso: string | undefined) => void
+}
+
+/** In the time zone of who reads, as all times of the list are. */
+const Moment = ({ label, value, onChange }: MomentProps): ReactNode => (
+  <TextInput
+    type="datetime-local"
+    label={label}
+    w={200}
+    size="xs"
+    value={localOf(value)}
+    onChange={(event) => onChange(isoOf(event.currentTarget.value))}
+  />
+)
 
 /** An address may name what a list does not, or not yet. */
 const withChosen = (

@@ -19,7 +19,17 @@ it('a span is counted back from now, each time', () => {
   expect(queryOf({}, now)).toEqual({})
 })
 
+it('two times may stand in place of a span, or one of them', () => {
+  const day = filtersOf(address('span=between&from=2026-01-02T02:00:00Z&to=2026-01-02T04:00:00%2B01:00'))
+  expect(day).toEqual({ span: 'between', from: '2026-01-02T02:00:00.000Z', to: '2026-01-02T03:00:00.000Z' })
+  expect(queryOf(day, 0)).toEqual({ from: '2026-01-02T02:00:00.000Z', to: '2026-01-02T03:00:00.000Z' })
+  expect(filtersOf(address('from=2026-01-02T02:00:00Z&to=never'))).toEqual({ span: 'between', from: '2026-01-02T02:00:00.000Z' })
+  expect(queryOf(filtersOf(address('span=between')), 0)).toEqual({})
+  expect(filtersOf(address('span=1h&from=2026-01-02T02:00:00Z'))).toEqual({ span: '1h' })
+})
+
 it('every filter can be taken out of an address', () => {
   const all = { status: 'failed', span: '1h', model: 'a', provider: 'b', error_type: 'c', api_key_hash: 'd', session_id: 'e', workspace_id: 'f' }
-  expect(Object.keys(filtersOf(address(new URLSearchParams(all).toString()))).toSorted()).toEqual(Object.keys(NO_FILTERS).toSorted())
+  const between = { ...all, span: 'between', from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' }
+  expect(Object.keys(filtersOf(address(new URLSearchParams(between).toString()))).toSorted()).toEqual(Object.keys(NO_FILTERS).toSorted())
 })

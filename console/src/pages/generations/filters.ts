@@ -1,4 +1,5 @@
 import type { Routes } from '../../api/schema.ts'
+import { isoOf } from '../../lib/local-time.ts'
 
 type Query = Routes['GET /api/v1/generations']['query']
 
@@ -10,6 +11,9 @@ export const SPANS = [
   { value: '7d', label: 'Last 7 days', ms: 7 * 86_400_000 },
 ] as const
 
+/** Instead of a span: two moments, either of which may be missing. */
+export const BETWEEN = { value: 'between', label: 'Between two times' } as const
+
 export const STATUSES = ['completed', 'incomplete', 'failed', 'cancelled'] as const
 export type Status = (typeof STATUSES)[number]
 
@@ -17,10 +21,12 @@ export type Status = (typeof STATUSES)[number]
 export const TEXTS = ['model', 'provider', 'error_type', 'api_key_hash', 'session_id', 'workspace_id'] as const
 export type TextFilter = (typeof TEXTS)[number]
 
-export type Filters = { readonly [K in TextFilter]?: string } & { readonly status?: Status; readonly span?: string }
+export type Filters = { readonly [K in TextFilter | 'from' | 'to']?: string } & { readonly status?: Status; readonly span?: string }
 
 /** Changes of an address that take every filter out of it. */
-export const NO_FILTERS: { readonly [name: string]: undefined } = Object.fromEntries([...TEXTS, 'status', 'span'].map((name) => [name, undefined]))
+export const NO_FILTERS: { readonly [name: string]: undefined } = Object.fromEntries(
+  [...TEXTS, 'status', 'span', 'from', 'to'].map((name) => [name, undefined]),
+)
 
 /** The filters an address names; what it names wrongly is none. `get` tells a part of the address by its name. */
 export function filtersOf(get: (name: string) => string | undefined): Filters {
@@ -33,7 +39,17 @@ export function filtersOf(get: (name: string) => string | undefined): Filters {
   if (STATUSES.some((one) => one === status)) found['status'] = status!
   const span = get('span')
   if (SPANS.some(({ value }) => value === span)) found['span'] = span!
+  else Object.assign(found, momentsOf(get))
   return found
+}
+
+/** An address that names a moment alone asks for what lies behind or before it. */
+function momentsOf(get: (name: string) => string | undefined): { readonly [name: string]: string } {
+  const moments = (['from', 'to'] as const).flatMap((name) => {
+    const iso = isoOf(get(name) ?? '')
+    return iso === undefined ? [] : [[name, iso] as const]
+  })
+  return moments.length > 0 || get('span') === BETWEEN.value ? { span: BETWEEN.value, ...Object.fromEntries(moments) } : {}
 }
 
 /** What the API is asked: a span is counted back from `now` each time, in milliseconds since the epoch. */

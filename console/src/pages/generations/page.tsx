@@ -70,14 +70,7 @@ export default function GenerationsPage(): ReactNode {
   const id = get('id')
   return (
     <Page title="Generations" about="The record of every call: what it asked for, who served it, what it took and cost.">
-      <FilterBar
-        filters={filters}
-        onChange={(name, value) => set({ [name]: value ?? undefined })}
-        onClear={() => set(NO_FILTERS)}
-        isLive={isLive}
-        isPaused={found.isPaused}
-        onLive={setLive}
-      />
+      <FilterBar filters={filters} onChange={set} onClear={() => set(NO_FILTERS)} isLive={isLive} isPaused={found.isPaused} onLive={setLive} />
       <Problem error={found.error} onRetry={found.again} />
       {found.isLoading ? (
         <Center component="output" h={120} aria-label="Loading">

@@ -1,5 +1,6 @@
-import { Stack, Text } from '@mantine/core'
+import { Anchor, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { Link } from 'wouter'
 import type { GenerationDetail } from '../../api/schema.ts'
 import { count, duration, moment, usd } from '../../lib/format.ts'
 import { Facts, type FactsProps } from '../../ui/facts.tsx'
@@ -65,8 +66,8 @@ function outcomeOf(of: GenerationDetail): Known {
 }
 
 const originOf = (of: GenerationDetail): Known => [
-  ['Key', of.api_key_name],
-  ['Session', of.session_id],
+  ['Key', <To key="key" href={`/keys?${new URLSearchParams({ workspace: of.workspace_id, key: of.api_key_hash })}`} text={of.api_key_name} />],
+  ['Session', of.session_id && <To key="session" href={`/generations?${new URLSearchParams({ session_id: of.session_id })}`} text={of.session_id} />],
   ['User', of.external_user],
   ['Preset', of.preset_id],
   ['Client', of.user_agent],
@@ -74,6 +75,13 @@ const originOf = (of: GenerationDetail): Known => [
   ['Request id', of.request_id],
   ['Upstream id', of.upstream_id],
 ]
+
+/** What stands behind it: the key, the calls of a session. */
+const To = ({ href, text }: { readonly href: string; readonly text: string }): ReactNode => (
+  <Anchor component={Link} href={href} size="sm">
+    {text}
+  </Anchor>
+)
 
 function Money({ of }: { readonly of: GenerationDetail['cost'] }): ReactNode {
   const parts = [

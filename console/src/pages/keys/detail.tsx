@@ -1,5 +1,6 @@
-import { Button, Divider, Group, Stack, Text } from '@mantine/core'
+import { Anchor, Button, Divider, Group, Stack, Text } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
+import { Link } from 'wouter'
 import { useChange, useRead } from '../../api/hooks.ts'
 import type { ApiKey } from '../../api/schema.ts'
 import { afterSave, isChanged } from '../../lib/changes.ts'
@@ -51,6 +52,12 @@ function Opened({ hash, workspaceName, onClose }: KeyDetailProps): ReactNode {
   )
 }
 
+const Calls = ({ of: { hash, workspace_id } }: { readonly of: ApiKey }): ReactNode => (
+  <Anchor component={Link} href={`/generations?${new URLSearchParams({ workspace_id, api_key_hash: hash })}`} size="sm">
+    Look through them
+  </Anchor>
+)
+
 function Figures({ of: key, workspaceName }: { readonly of: ApiKey; readonly workspaceName: (id: string) => string }): ReactNode {
   const own = key.byok_usage > 0 ? `${usd(key.byok_usage)} (today ${usd(key.byok_usage_daily)})` : undefined
   return (
@@ -76,6 +83,7 @@ function Figures({ of: key, workspaceName }: { readonly of: ApiKey; readonly wor
           ['Created', moment(key.created_at)],
           ['Changed', key.updated_at === null ? null : moment(key.updated_at)],
           ['Expires', key.expires_at === null ? 'never' : moment(key.expires_at)],
+          ['Calls', <Calls key="calls" of={key} />],
         ]}
       />
     </Stack>
