@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net'
 import type { BuiltinFilter } from '../../core/guardrail.ts'
 import type { Span } from '../../lib/linear-pattern.ts'
+import { cardsIn } from './card-numbers.ts'
 import { matchesOf, type Detector } from './detector.ts'
 
 /** Kinds of sensitive text that can be told by their form. Every repetition is bounded: a search costs the text's length, whatever it holds. */
@@ -17,25 +18,11 @@ const EMAIL = /[a-z0-9._%+'-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}(?![a-z
 const PHONE =
   /(?<![\w.])(?:\+?1[ .-]?)?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[ .-]?)[2-9]\d{2}[ .-]?\d{4}(?!\w)|(?<!\w)\+(?=(?:[ .()-]{0,2}\d){8,15}(?!\d))[1-9](?:[ .()-]{0,2}\d){7,14}/g
 const SSN = /(?<![\d-])(?!000|666|9\d\d)\d{3}([- ])(?!00)\d{2}\1(?!0000)\d{4}(?![\d-])/g
-const CARD = /(?<!\d)[2-6](?:[ -]?\d){12,18}(?!\d)/g
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)'
 const IPV4 = new RegExp(`(?<![\\w.])(?:${OCTET}\\.){3}${OCTET}(?!\\.?\\d|\\w)`, 'g')
 const IPV6 = /(?<![\w:.])[0-9a-f:]{2,39}(?:(?:\.\d{1,3}){3})?(?![\w:])/gi
 
 const NOTHING: readonly Span[] = []
-
-/** The check digit of card numbers. */
-function hasValidCheckDigit(digits: string): boolean {
-  let sum = 0
-  for (let i = 0; i < digits.length; i++) {
-    const digit = digits.charCodeAt(digits.length - 1 - i) - 48
-    sum += i % 2 === 0 ? digit : digit > 4 ? digit * 2 - 9 : digit * 2
-  }
-  return sum % 10 === 0
-}
-
-const cardsIn = (text: string): readonly Span[] =>
-  matchesOf(CARD, text).filter(({ start, end }) => hasValidCheckDigit(text.slice(start, end).replaceAll(/[ -]/g, '')))
 
 function addressesIn(text: string): readonly Span[] {
   const found = text.includes('.') ? matchesOf(IPV4, text) : []
