@@ -26,6 +26,9 @@ describe('a text without its disguises', () => {
     ['escapes in capitals', 'ask &#X6B;im&COMMAT;example.com', 'kim@example.com', '&#X6B;im&COMMAT;example.com'],
     ['escapes of JavaScript', 'john\\x40example.com', 'john@example.com', 'john\\x40example.com'],
     ['letters of another script', 'ignоrе this', 'ignore', 'ignоrе'],
+    ['dashes of word processors', 'call 914‑309–4996', '914-309-4996', '914‑309–4996'],
+    ['digits of another script', 'at ١٩٢.१६८.०.๑!', '192.168.0.1', '١٩٢.१६८.०.๑'],
+    ['mathematical digits', 'ssn 𝟏𝟐𝟑-𝟒𝟓-𝟔𝟕𝟖𝟗', '123-45-6789', '𝟏𝟐𝟑-𝟒𝟓-𝟔𝟕𝟖𝟗'],
     ['mathematical letters', 'say 𝐢𝐠𝐧𝐨𝐫𝐞 please', 'ignore', '𝐢𝐠𝐧𝐨𝐫𝐞'],
   ])('sees through %s', (_, original, found, expected) => {
     expect(behind(original, found)).toBe(expected)

@@ -106,14 +106,26 @@ const LOOKALIKES: { readonly [letter: string]: string } = {
   ı: 'i',
   ɑ: 'a',
   ɡ: 'g',
+  // Dashes, as word processors write them between digits.
+  '\u2010': '-',
+  '\u2011': '-',
+  '\u2012': '-',
+  '\u2013': '-',
+  '\u2014': '-',
+  '\u2015': '-',
+  '\u2212': '-',
 }
+/** Of any script (Arabic, Devanagari, Thai, ...): ten in a row each, from its zero. */
+const DIGIT = /^\p{Nd}$/u
 /** Format characters (zero-width spaces, soft hyphens, direction marks, tags) and variation selectors: nobody sees them. */
 const HIDDEN = /[\p{Cf}\u{fe00}-\u{fe0f}\u{e0100}-\u{e01ef}\u{115f}\u{1160}\u{3164}]/u
 const ALIKE = new RegExp(`[${Object.keys(LOOKALIKES).join('')}]`)
+const FOREIGN_DIGIT = /[^\P{Nd}0-9]/u
 
 /**
  * The text with its disguises taken off: compatibility forms (full-width, mathematical letters), invisible characters, letters that look
- * like Latin ones, and characters written as percent, HTML or JavaScript escapes. Undefined when there is nothing to take off.
+ * like Latin ones, dashes, digits of other scripts, and characters written as percent, HTML or JavaScript escapes. Undefined when there is
+ * nothing to take off.
  */
 export function unmaskText(original: string): TextView | undefined {
   if (!mayBeDisguised(original)) return undefined
@@ -141,7 +153,7 @@ export function unmaskText(original: string): TextView | undefined {
 /** Most texts are answered here, by searches that cost little. */
 function mayBeDisguised(text: string): boolean {
   if (ESCAPES.test(text)) return true
-  return BEYOND_ASCII.test(text) && (text.normalize('NFKC') !== text || HIDDEN.test(text) || ALIKE.test(text))
+  return BEYOND_ASCII.test(text) && (text.normalize('NFKC') !== text || HIDDEN.test(text) || ALIKE.test(text) || FOREIGN_DIGIT.test(text))
 }
 
 function plainOf(unit: string, { percent, decimal, hex, named, unicode, byte }: { readonly [group: string]: string | undefined }): string {
@@ -151,7 +163,14 @@ function plainOf(unit: string, { percent, decimal, hex, named, unicode, byte }: 
   const char = point === undefined ? unit : point <= 0x10ffff ? String.fromCodePoint(point) : unit
   if (char.length === 1 && char <= '\x7f') return char
   if (HIDDEN.test(char)) return ''
-  return LOOKALIKES[char] ?? char.normalize('NFKC')
+  return LOOKALIKES[char] ?? (DIGIT.test(char) ? digitOf(char) : char.normalize('NFKC'))
+}
+
+function digitOf(char: string): string {
+  const point = char.codePointAt(0)!
+  let value = 0
+  while (DIGIT.test(String.fromCodePoint(point - value - 1))) value++
+  return String(value % 10)
 }
 
 const SPACED_RUN = /(?<![A-Za-z])[A-Za-z](?:[ \t._*-]{1,3}[A-Za-z](?![A-Za-z])){4,}/g
