@@ -13,10 +13,16 @@ export interface SensitiveKind extends Detector {
   readonly placeholder: string
 }
 
-const EMAIL = /[a-z0-9._%+'-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}(?![a-z])/gi
+/** Letters of scripts that put spaces between words: of the others nobody could tell where an address begins. */
+const LETTER =
+  '\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}\\p{Script=Armenian}\\p{Script=Georgian}\\p{Script=Hebrew}\\p{Script=Arabic}\\p{Script=Devanagari}\\p{M}'
+const EMAIL = new RegExp(
+  `[${LETTER}0-9._%+'-]{1,64}@(?:[\\p{L}\\p{M}0-9-]{1,63}\\.){1,8}(?:xn--[a-z0-9-]{1,59}|[${LETTER}]{2,24}|\\p{Script=Han}{2,8})(?![${LETTER}])`,
+  'giu',
+)
 /** North American numbers with or without separators, and international ones behind a plus sign. */
 const PHONE =
-  /(?<![\w.])(?:\+?1[ .-]?)?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[ .-]?)[2-9]\d{2}[ .-]?\d{4}(?!\w)|(?<!\w)\+(?=(?:[ .()-]{0,2}\d){8,15}(?!\d))[1-9](?:[ .()-]{0,2}\d){7,14}/g
+  /(?<![\w.])(?:\+?1[ .-]?)?(?:\([2-9]\d{2}\)[ .-]?|[2-9]\d{2}[ .-]?)[2-9]\d{2}[ .-]?\d{4}(?!\w)|(?<!\w)\+(?=(?:[ .()/-]{0,3}\d){8,15}(?!\d))[1-9](?:[ .()/-]{0,3}\d){7,14}/g
 const SSN = /(?<![\d-])(?!000|666|9\d\d)\d{3}([- ])(?!00)\d{2}\1(?!0000)\d{4}(?![\d-])/g
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)'
 const IPV4 = new RegExp(`(?<![\\w.])(?:${OCTET}\\.){3}${OCTET}(?!\\.?\\d|\\w)`, 'g')
