@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { joinSpacedLetters, plainView, unmaskText } from './text-view.ts'
+import { joinSpacedLetters, plainView, unmaskOwnScript, unmaskText } from './text-view.ts'
 
 /** What the view shows, and what of the original stands for `found` in it. */
 function behind(original: string, found: string): string | undefined {
@@ -36,6 +36,24 @@ describe('a text without its disguises', () => {
 
   it('leaves lone surrogates and unknown escapes alone', () => {
     expect(unmaskText('\ud800 &nothing; é')?.text ?? 'same').toBe('same')
+  })
+})
+
+describe('a text of another script without its disguises', () => {
+  it.each([
+    ['invisible characters', 'сек\u200bрет'],
+    ['escapes of JSON', '\\u0441\\u0435\\u043a\\u0440\\u0435\\u0442'],
+    ['HTML escapes', '&#1089;екрет'],
+  ])('keeps its letters behind %s', (_, original) => {
+    const view = unmaskOwnScript(`это ${original}!`)!
+    const at = view.text.indexOf('секрет')
+    const { start, end } = view.original(at, at + 6)
+    expect(`это ${original}!`.slice(start, end)).toBe(original)
+  })
+
+  it('is not made where it would be the one with Latin letters, or the text itself', () => {
+    expect(unmaskOwnScript('jo\u200bhn')).toBeUndefined()
+    expect(unmaskOwnScript('просто текст')).toBeUndefined()
   })
 })
 

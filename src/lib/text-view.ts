@@ -106,7 +106,9 @@ const LOOKALIKES: { readonly [letter: string]: string } = {
   ı: 'i',
   ɑ: 'a',
   ɡ: 'g',
-  // Dashes, as word processors write them between digits.
+}
+/** As word processors write them between digits. */
+const DASHES: { readonly [dash: string]: string } = {
   '\u2010': '-',
   '\u2011': '-',
   '\u2012': '-',
@@ -120,6 +122,7 @@ const DIGIT = /^\p{Nd}$/u
 /** Format characters (zero-width spaces, soft hyphens, direction marks, tags) and variation selectors: nobody sees them. */
 const HIDDEN = /[\p{Cf}\u{fe00}-\u{fe0f}\u{e0100}-\u{e01ef}\u{115f}\u{1160}\u{3164}]/u
 const ALIKE = new RegExp(`[${Object.keys(LOOKALIKES).join('')}]`)
+const DASH = new RegExp(`[${Object.keys(DASHES).join('')}]`)
 const FOREIGN_DIGIT = /[^\P{Nd}0-9]/u
 
 /**
@@ -127,8 +130,19 @@ const FOREIGN_DIGIT = /[^\P{Nd}0-9]/u
  * like Latin ones, dashes, digits of other scripts, and characters written as percent, HTML or JavaScript escapes. Undefined when there is
  * nothing to take off.
  */
-export function unmaskText(original: string): TextView | undefined {
+export const unmaskText = (original: string): TextView | undefined => (mayBeDisguised(original) ? unmask(original, LOOKALIKES) : undefined)
+
+/**
+ * The same with letters that look like Latin ones left as they are: words of their own scripts are made of them. Undefined where `unmaskText`
+ * says as much.
+ */
+export function unmaskOwnScript(original: string): TextView | undefined {
   if (!mayBeDisguised(original)) return undefined
+  const view = unmask(original, {})
+  return view !== undefined && ALIKE.test(view.text) ? view : undefined
+}
+
+function unmask(original: string, lookalikes: typeof LOOKALIKES): TextView | undefined {
   const view = new ViewBuilder()
   let changed = false
   // Texts repeat their characters; what one stands for is worked out once.
@@ -141,7 +155,7 @@ export function unmaskText(original: string): TextView | undefined {
     }
     let plain = known.get(unit)
     if (plain === undefined) {
-      plain = plainOf(unit, match.groups!)
+      plain = plainOf(unit, match.groups!, lookalikes)
       known.set(unit, plain)
     }
     if (plain !== unit) changed = true
@@ -153,17 +167,23 @@ export function unmaskText(original: string): TextView | undefined {
 /** Most texts are answered here, by searches that cost little. */
 function mayBeDisguised(text: string): boolean {
   if (ESCAPES.test(text)) return true
-  return BEYOND_ASCII.test(text) && (text.normalize('NFKC') !== text || HIDDEN.test(text) || ALIKE.test(text) || FOREIGN_DIGIT.test(text))
+  return BEYOND_ASCII.test(text) && (text.normalize('NFKC') !== text || isDressed(text))
 }
 
-function plainOf(unit: string, { percent, decimal, hex, named, unicode, byte }: { readonly [group: string]: string | undefined }): string {
+const isDressed = (text: string): boolean => [HIDDEN, ALIKE, DASH, FOREIGN_DIGIT].some((disguise) => disguise.test(text))
+
+interface Escaped {
+  readonly [group: string]: string | undefined
+}
+
+function plainOf(unit: string, { percent, decimal, hex, named, unicode, byte }: Escaped, lookalikes: typeof LOOKALIKES): string {
   if (named !== undefined) return NAMED[named.toLowerCase()] ?? unit
   const code = percent ?? hex ?? unicode ?? byte
   const point = code === undefined ? (decimal === undefined ? undefined : Number(decimal)) : Number.parseInt(code, 16)
   const char = point === undefined ? unit : point <= 0x10ffff ? String.fromCodePoint(point) : unit
   if (char.length === 1 && char <= '\x7f') return char
   if (HIDDEN.test(char)) return ''
-  return LOOKALIKES[char] ?? (DIGIT.test(char) ? digitOf(char) : char.normalize('NFKC'))
+  return lookalikes[char] ?? DASHES[char] ?? (DIGIT.test(char) ? digitOf(char) : char.normalize('NFKC'))
 }
 
 function digitOf(char: string): string {

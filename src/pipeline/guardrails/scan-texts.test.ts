@@ -40,6 +40,11 @@ describe('redaction', () => {
     expect((await redacted([slot('a@example.com, b@example.com!')], EMAIL)).texts).toEqual(['[EMAIL], [EMAIL]!'])
   })
 
+  it('finds words of other scripts behind disguises', async () => {
+    const texts = [slot('это сек\u200bрет!'), slot('{"a":"\\u0441\\u0435\\u043a\\u0440\\u0435\\u0442"}')]
+    expect((await redacted(texts, pattern('секрет'))).texts).toEqual(['это [REDACTED]!', '{"a":"[REDACTED]"}'])
+  })
+
   it('gives overlapping matches one place', async () => {
     const both = {
       content_filters: [
