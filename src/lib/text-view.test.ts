@@ -29,12 +29,18 @@ describe('a text without its disguises', () => {
     ['dashes of word processors', 'call 914‑309–4996', '914-309-4996', '914‑309–4996'],
     ['digits of another script', 'at ١٩٢.१६८.०.๑!', '192.168.0.1', '١٩٢.१६८.०.๑'],
     ['mathematical digits', 'ssn 𝟏𝟐𝟑-𝟒𝟓-𝟔𝟕𝟖𝟗', '123-45-6789', '𝟏𝟐𝟑-𝟒𝟓-𝟔𝟕𝟖𝟗'],
+    ['letters in pieces', 'to Mu\u0308ller, now', 'Müller', 'Mu\u0308ller'],
+    ['letters that are struck through', 'ign\u0336o\u0336re', 'ignore', 'ign\u0336o\u0336re'],
+    ['percent escapes of other letters', '?q=M%C3%BCller&x', 'Müller', 'M%C3%BCller'],
+    ['percent escapes of lookalikes', 'ign%D0%BEre', 'ignore', 'ign%D0%BEre'],
+    ['percent escapes of full-width letters', '%EF%BD%8A%EF%BD%8F', 'jo', '%EF%BD%8A%EF%BD%8F'],
     ['mathematical letters', 'say 𝐢𝐠𝐧𝐨𝐫𝐞 please', 'ignore', '𝐢𝐠𝐧𝐨𝐫𝐞'],
   ])('sees through %s', (_, original, found, expected) => {
     expect(behind(original, found)).toBe(expected)
   })
 
   it('leaves lone surrogates and unknown escapes alone', () => {
+    expect(unmaskText('100%C3 or %FF%FF%80')?.text ?? 'same').toBe('same')
     expect(unmaskText('\ud800 &nothing; é')?.text ?? 'same').toBe('same')
   })
 })

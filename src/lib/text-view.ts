@@ -41,12 +41,14 @@ class ViewBuilder {
   }
 }
 
-const ESCAPES = /%[2-7][0-9a-f]|&#?[0-9a-z]{2,8};|\\(?:u[0-9a-f]{4}|x[0-9a-f]{2})/i
+const ESCAPES = /%[2-7c-f][0-9a-f]|&#?[0-9a-z]{2,8};|\\(?:u[0-9a-f]{4}|x[0-9a-f]{2})/i
+/** Of what may be a letter of another script. */
+const FOREIGN_ESCAPE = /%[c-f]|&#|\\u/i
 // oxlint-disable-next-line no-control-regex -- everything beyond ASCII
 const BEYOND_ASCII = /[^\x00-\x7f]/
-/** One unit at a time: plain ASCII up to what may be an escape, an escape of some kind, or one character. */
+/** One unit at a time: plain ASCII up to what may be an escape, a letter with its marks, an escape of some kind, or one character. */
 const UNIT =
-  /(?<plain>[^%&\\\u0080-\u{10ffff}]+)|%(?<percent>[2-7][0-9a-fA-F])|&#(?<decimal>[0-9]{2,6});|&#[xX](?<hex>[0-9a-fA-F]{2,5});|&(?<named>[a-zA-Z]{2,8});|\\[uU](?<unicode>[0-9a-fA-F]{4})|\\[xX](?<byte>[0-9a-fA-F]{2})|[^]/gu
+  /(?<plain>(?:[^%&\\\u0080-\u{10ffff}](?!\p{M}))+)|(?<marked>\p{L}\p{M}{1,64}|[0-9]\p{M}{1,64})|%(?<percent>[2-7][0-9a-fA-F])|(?<bytes>%[c-fC-F][0-9a-fA-F](?:%[89abAB][0-9a-fA-F]){1,3})|&#(?<decimal>[0-9]{2,6});|&#[xX](?<hex>[0-9a-fA-F]{2,5});|&(?<named>[a-zA-Z]{2,8});|\\[uU](?<unicode>[0-9a-fA-F]{4})|\\[xX](?<byte>[0-9a-fA-F]{2})|[^]/gu
 const NAMED: { readonly [name: string]: string } = {
   commat: '@',
   period: '.',
@@ -123,6 +125,7 @@ const DIGIT = /^\p{Nd}$/u
 const HIDDEN = /[\p{Cf}\u{fe00}-\u{fe0f}\u{e0100}-\u{e01ef}\u{115f}\u{1160}\u{3164}]/u
 const ALIKE = new RegExp(`[${Object.keys(LOOKALIKES).join('')}]`)
 const DASH = new RegExp(`[${Object.keys(DASHES).join('')}]`)
+const MARKED = /[A-Za-z0-9]\p{M}/u
 const FOREIGN_DIGIT = /[^\P{Nd}0-9]/u
 
 /**
@@ -137,7 +140,7 @@ export const unmaskText = (original: string): TextView | undefined => (mayBeDisg
  * says as much.
  */
 export function unmaskOwnScript(original: string): TextView | undefined {
-  if (!mayBeDisguised(original)) return undefined
+  if (!(ALIKE.test(original) || FOREIGN_ESCAPE.test(original)) || !mayBeDisguised(original)) return undefined
   const view = unmask(original, {})
   return view !== undefined && ALIKE.test(view.text) ? view : undefined
 }
@@ -170,20 +173,40 @@ function mayBeDisguised(text: string): boolean {
   return BEYOND_ASCII.test(text) && (text.normalize('NFKC') !== text || isDressed(text))
 }
 
-const isDressed = (text: string): boolean => [HIDDEN, ALIKE, DASH, FOREIGN_DIGIT].some((disguise) => disguise.test(text))
+const isDressed = (text: string): boolean => [HIDDEN, ALIKE, DASH, MARKED, FOREIGN_DIGIT].some((disguise) => disguise.test(text))
 
 interface Escaped {
   readonly [group: string]: string | undefined
 }
 
-function plainOf(unit: string, { percent, decimal, hex, named, unicode, byte }: Escaped, lookalikes: typeof LOOKALIKES): string {
+function plainOf(unit: string, escaped: Escaped, lookalikes: typeof LOOKALIKES): string {
+  const { percent, bytes, decimal, hex, named, unicode, byte, marked } = escaped
   if (named !== undefined) return NAMED[named.toLowerCase()] ?? unit
+  if (marked !== undefined) return composed(marked, lookalikes)
+  if (bytes !== undefined) return decoded(bytes).replace(/./gsu, (char) => plainOf(char, {}, lookalikes))
   const code = percent ?? hex ?? unicode ?? byte
   const point = code === undefined ? (decimal === undefined ? undefined : Number(decimal)) : Number.parseInt(code, 16)
   const char = point === undefined ? unit : point <= 0x10ffff ? String.fromCodePoint(point) : unit
   if (char.length === 1 && char <= '\x7f') return char
   if (HIDDEN.test(char)) return ''
   return lookalikes[char] ?? DASHES[char] ?? (DIGIT.test(char) ? digitOf(char) : char.normalize('NFKC'))
+}
+
+/** A letter and its marks as the one character they are; marks that are part of no character of ASCII only strike it through. */
+function composed(marked: string, lookalikes: typeof LOOKALIKES): string {
+  const [first = '', ...marks] = marked
+  const base = lookalikes[first] ?? first
+  const whole = (base + marks.filter((mark) => !HIDDEN.test(mark)).join('')).normalize('NFKC')
+  return base <= '\x7f' ? whole.replace(/(?<=^.)\p{M}+$/u, '') : whole
+}
+
+/** Bytes of UTF-8 as a URL writes them; what is none stays. */
+function decoded(bytes: string): string {
+  try {
+    return decodeURIComponent(bytes)
+  } catch {
+    return bytes
+  }
 }
 
 function digitOf(char: string): string {
