@@ -1,6 +1,7 @@
 import type { CustomToolCallItem, FunctionCallItem, MessageItem, OtherItem, OutputItem, ReasoningItem } from '../../core/item.ts'
 import type { CallIds } from './item-ids.ts'
 import { OpenCall } from './open-call.ts'
+import { OpenCode } from './open-code.ts'
 import type { OpenItem } from './open-item.ts'
 import { OpenMessage } from './open-message.ts'
 import { OpenOther } from './open-other.ts'
@@ -26,6 +27,8 @@ export function createItem(item: OutputItem, id: string, index: number, { wire, 
       const call = item as FunctionCallItem | CustomToolCallItem
       return new OpenCall(wire, id, index, call, callIds.of(call.call_id))
     }
+    case 'code_interpreter_call':
+      return new OpenCode(wire, id, index, item, callIds.ofOther(item))
     default:
       return new OpenOther(wire, id, index, item as OtherItem, callIds.ofOther(item))
   }

@@ -31,7 +31,13 @@ export class OpenOther implements OpenItem {
 
   open(): void {
     if (!this.#wire.enabled) return
-    this.#wire.event('response.output_item.added', `"output_index":${this.#outputIndex},"item":${JSON.stringify(this.#start)}`)
+    const item = JSON.stringify(this.announced(this.#start))
+    this.#wire.event('response.output_item.added', `"output_index":${this.#outputIndex},"item":${item}`)
+  }
+
+  /** The item as its first event shows it. */
+  protected announced(start: OtherItem): OtherItem {
+    return start
   }
 
   apply(event: ItemEvent): void {

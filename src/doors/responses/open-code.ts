@@ -1,0 +1,42 @@
+import type { OtherItem } from '../../core/item.ts'
+import type { ClosingStatus, ItemEvent, ItemPatch } from './open-item.ts'
+import { OpenOther } from './open-other.ts'
+
+const DELTA = 'code_interpreter_call_code.delta'
+const DONE = 'code_interpreter_call_code.done'
+
+/**
+ * Code that was run for the model. Clients read it in its own events and know no call without them, but most endpoints tell a run when it is
+ * over: what has not been told by then is told before the item ends.
+ */
+export class OpenCode extends OpenOther {
+  #told = 0
+  #isWhole = false
+
+  protected override announced(start: OtherItem): OtherItem {
+    return { ...start, status: 'in_progress', code: '', outputs: null }
+  }
+
+  override apply(event: ItemEvent): void {
+    super.apply(event)
+    if (event.type !== 'item-event') return
+    const delta = event.name === DELTA ? event.fields?.['delta'] : undefined
+    if (typeof delta === 'string') this.#told += delta.length
+    if (event.name === DONE) this.#isWhole = true
+  }
+
+  override close(status: ClosingStatus, patch: ItemPatch | undefined): OtherItem {
+    const item = super.close(status, patch)
+    if (!this.#isWhole) {
+      const code = typeof item['code'] === 'string' ? item['code'] : ''
+      const delta = code.slice(this.#told)
+      if (delta !== '') this.#tell(DELTA, { delta })
+      this.#tell(DONE, { code })
+    }
+    return item
+  }
+
+  #tell(name: string, fields: { readonly [field: string]: string }): void {
+    super.apply({ type: 'item-event', key: '', name, fields })
+  }
+}
