@@ -34,6 +34,15 @@ it('tells raw reasoning as a summary, too, where the operator wants it: in the s
   expect(reasoningOf(answer.output)).toMatchObject(mirrored)
 })
 
+it('tells it by both names that servers of Chat Completions have for it', async () => {
+  const { model, reasoning } = asked
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${gateway.key}` }
+  const body = JSON.stringify({ model, reasoning, messages: [{ role: 'user', content: 'hi' }] })
+  const response = await fetch(`${gateway.url}/api/v1/chat/completions`, { method: 'POST', headers, body })
+  const { choices } = (await response.json()) as { readonly choices: readonly { readonly message: unknown }[] }
+  expect(choices[0]!.message).toMatchObject({ reasoning: 'Let me see', reasoning_content: 'Let me see' })
+})
+
 it('follows a change of the configuration while it runs, and tells reasoning as the model gave it unless asked', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'signalbox-'))
   try {

@@ -92,7 +92,9 @@ export const configSchema = section({
       .describe('A stream that breaks: is reported, is continued by the next endpoint, or is held back until it is whole.'),
   }).prefault({}),
   responses: section({
-    mirror_reasoning: flag().prefault(false).describe('Raw reasoning is told as a summary as well, for clients that show only summaries.'),
+    mirror_reasoning: flag()
+      .prefault(false)
+      .describe('Raw reasoning is told as a summary as well, and in Chat Completions as `reasoning_content`, for clients that show nothing else.'),
     error_event: flag()
       .prefault(false)
       .describe(

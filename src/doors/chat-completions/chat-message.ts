@@ -16,6 +16,7 @@ export type WriteDelta = (delta: string, logprobs?: string) => void
 export class ChatMessageWriter {
   readonly #write: WriteDelta | undefined
   readonly #showsThoughts: boolean
+  readonly #mirrorsThoughts: boolean
   #content = ''
   /** Of the content, kept or told. */
   #length = 0
@@ -29,9 +30,10 @@ export class ChatMessageWriter {
   readonly #images: JsonObject[] = []
   readonly #logprobs: Logprob[] = []
 
-  /** `write`: left out for JSON answers. */
-  constructor(showsThoughts: boolean, write?: WriteDelta) {
-    this.#showsThoughts = showsThoughts
+  /** `mirrors`: thoughts are told by the name other servers of this format have for them, too. `write`: left out for JSON answers. */
+  constructor(thoughts: { readonly shows: boolean; readonly mirrors: boolean }, write?: WriteDelta) {
+    this.#showsThoughts = thoughts.shows
+    this.#mirrorsThoughts = thoughts.mirrors
     this.#write = write
   }
 
@@ -71,7 +73,8 @@ export class ChatMessageWriter {
   thought(delta: string, detail: ReasoningDetail & { readonly index: number }): void {
     if (!this.#showsThoughts) return
     if (this.#write !== undefined) {
-      const read = delta === '' ? '' : `"reasoning":${JSON.stringify(delta)},`
+      const said = delta === '' ? '' : JSON.stringify(delta)
+      const read = said === '' ? '' : `"reasoning":${said},${this.#mirrorsThoughts ? `"reasoning_content":${said},` : ''}`
       return this.#write(`${read}"reasoning_details":${JSON.stringify([detail])}`)
     }
     this.#reasoning += delta
@@ -119,6 +122,7 @@ export class ChatMessageWriter {
         content: saysNothing ? null : this.#content,
         refusal: this.#refusal === '' ? null : this.#refusal,
         reasoning: this.#reasoning === '' ? null : this.#reasoning,
+        ...(this.#mirrorsThoughts && this.#reasoning !== '' ? { reasoning_content: this.#reasoning } : {}),
         ...list('reasoning_details', this.#details),
         ...list('tool_calls', this.#calls.map(present)),
         ...list('annotations', this.#annotations),

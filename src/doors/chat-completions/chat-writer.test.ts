@@ -46,8 +46,9 @@ function stream(events: readonly ModelEvent[], wishes?: Partial<ChatWishes>, opt
 function whole(
   events: readonly ModelEvent[],
   wishes?: Partial<ChatWishes>,
+  options?: Partial<AssemblerOptions>,
 ): { readonly choices: readonly [{ readonly message: Json } & Json] } & Json {
-  const subject = assembler(false, wishes)
+  const subject = assembler(false, wishes, options)
   subject.push(events)
   subject.finish()
   return JSON.parse(subject.answer())
@@ -219,6 +220,16 @@ describe('thoughts', () => {
       { reasoning_details: [{ type: 'reasoning.encrypted', data: 'sb1.x', index: 1 }] },
     ])
     expect(pieces.slice(2).some((delta) => 'reasoning' in delta)).toBe(false)
+  })
+
+  it('are told by the other name, too, where the gateway is set to do so', () => {
+    const mirrored = { mirrorReasoning: true }
+    expect(whole(events, {}, mirrored).choices[0].message).toMatchObject({ reasoning: 'Let me see', reasoning_content: 'Let me see' })
+    const told = deltas(stream(events, {}, mirrored)).filter((delta) => 'reasoning' in delta || 'reasoning_content' in delta)
+    expect(told).toMatchObject(['Let me', ' see'].map((said) => ({ reasoning: said, reasoning_content: said })))
+    expect(
+      JSON.stringify([stream(events), whole(events), stream([...hello, end()], {}, mirrored), whole([...hello, end()], {}, mirrored)]),
+    ).not.toContain('reasoning_content')
   })
 
   it('stay away where they are not wanted', () => {

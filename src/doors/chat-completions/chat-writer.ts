@@ -39,7 +39,8 @@ export class ChatWriter implements AnswerWriter {
     this.#wishes = wishes
     this.#created = Math.floor(options.receivedAt / 1000)
     this.#surroundings = { wire: new WireWriter(false), callIds: new CallIds(options.newId), mirrorReasoning: false }
-    this.#message = new ChatMessageWriter(wishes.reasoning, options.stream ? (delta, logprobs) => this.#delta(delta, logprobs) : undefined)
+    const thoughts = { shows: wishes.reasoning, mirrors: options.mirrorReasoning === true }
+    this.#message = new ChatMessageWriter(thoughts, options.stream ? (delta, logprobs) => this.#delta(delta, logprobs) : undefined)
   }
 
   begin({ model }: ResourceState): void {

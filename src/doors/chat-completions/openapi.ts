@@ -63,6 +63,7 @@ const message = z.looseObject({
   content: words,
   refusal: words,
   reasoning: words.describe('The thoughts as text; their pieces, with what must come back unchanged, are in `reasoning_details`.'),
+  reasoning_content: z.string().optional().describe('The same as `reasoning`, where the gateway is set to tell it by both names.'),
   reasoning_details: z.array(reasoningDetail).optional(),
   tool_calls: z.array(toolCall).optional(),
   annotations: z.array(citation).optional().describe('Offsets count UTF-16 code units of the content.'),

@@ -19,7 +19,7 @@ export interface AssemblerOptions {
   readonly extra?: () => { readonly [field: string]: unknown } | undefined
   /** Bodies that upstreams were sent since the last time it was asked, as JSON text, for callers who want to be told. */
   readonly echoes?: () => readonly string[]
-  /** Also show raw reasoning text as a summary, for clients that display only summaries. */
+  /** Also show raw reasoning text as a summary (in Chat Completions: thoughts as `reasoning_content`), for clients that display nothing else. */
   readonly mirrorReasoning?: boolean
   /** A stream that fails says so in an event of its own before the one that ends it, which some clients pass over. */
   readonly errorEvent?: boolean
