@@ -170,5 +170,8 @@ describe('thoughts that come back', () => {
       { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }] },
     ])
     expect(thoughtsOf(undefined, '')).toEqual([])
+    expect(thoughtsOf('', '')).toEqual([])
+    expect(thoughtsOf('Hm.', null)).toEqual(thoughtsOf(null, 'Hm.'))
+    expect(thoughtsOf('Hm.', 'Hm.')).toEqual(thoughtsOf(null, 'Hm.'))
   })
 })

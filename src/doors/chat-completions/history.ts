@@ -10,7 +10,7 @@ export interface ChatMessage {
   readonly refusal?: string | null
   readonly reasoning?: string | null
   readonly reasoning_content?: string | null
-  readonly reasoning_details?: readonly ReasoningDetail[] | null
+  readonly reasoning_details?: readonly ReasoningDetail[] | string | null
   readonly tool_calls?: readonly ChatCall[] | null
   readonly audio?: { readonly transcript?: string | null } | null
   readonly images?: readonly { readonly image_url: { readonly url: string } }[] | null
@@ -48,7 +48,7 @@ function resultOf({ tool_call_id: callId = '', content }: ChatMessage, custom: R
 
 /** What one message of a model holds, in the order a model says it: thoughts, words, calls. */
 function answerOf(message: ChatMessage, custom: Set<string>): readonly InputItem[] {
-  const items: InputItem[] = [...thoughtsOf(message.reasoning_details, message.reasoning ?? message.reasoning_content)]
+  const items: InputItem[] = [...thoughtsOf(message.reasoning_details, message.reasoning || message.reasoning_content)]
   const parts = named(message.name, wordsOf(message))
   if (parts.length > 0) items.push({ type: 'message', role: 'assistant', content: parts })
   for (const { image_url: image } of message.images ?? []) items.push(pictureOf(image.url))

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { decodeResponsesRequest } from '../responses/decode-request.ts'
 import { toResponses } from './to-responses.ts'
 
-function thoughtsIn(details: readonly object[]): readonly unknown[] {
+function thoughtsIn(details: readonly object[] | string): readonly unknown[] {
   const { body } = toResponses({ messages: [{ role: 'assistant', content: 'Hi', reasoning_details: details }] })
   return decodeResponsesRequest(body, {}).input.filter((item) => (item as { type?: string }).type === 'reasoning')
 }
@@ -24,4 +24,9 @@ describe('the format of thoughts that come back', () => {
       { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }] },
     ])
   })
+})
+
+it('thoughts that come back as one text, where clients have a place for text alone, are read', () => {
+  expect(thoughtsIn('Hm.')).toEqual([{ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }] }])
+  expect(thoughtsIn('')).toEqual([])
 })

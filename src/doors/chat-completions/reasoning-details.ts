@@ -32,9 +32,13 @@ interface Thought {
 /**
  * The thoughts of an earlier answer as items. Clients bring back the pieces of a stream as they came, or joined; what has the same id belongs
  * together, without one what follows each other up to what ends a thought (`goesOn`). Text alone (`plain`) is a thought nobody signed.
- * Clients that keep them with each part of a message bring them back once for every part.
+ * Clients that keep them with each part of a message bring them back once for every part, others as one text.
  */
-export function thoughtsOf(details: readonly ReasoningDetail[] | null | undefined, plain: string | null | undefined): readonly ReasoningItem[] {
+export function thoughtsOf(
+  details: readonly ReasoningDetail[] | string | null | undefined,
+  plain: string | null | undefined,
+): readonly ReasoningItem[] {
+  if (typeof details === 'string') return thoughtsOf(null, plain || details)
   const thoughts: Thought[] = []
   const known = new Map<string, Thought>()
   for (const detail of toldOnce(details ?? [], plain ?? '')) add(thoughts, known, detail)

@@ -82,7 +82,9 @@ export const message = byType(
         refusal: text,
         reasoning: text,
         reasoning_content: text,
-        reasoning_details: maybe(reasoningDetails),
+        reasoning_details: maybe(byKind({ array: reasoningDetails, string: z.string() })).describe(
+          'The pieces as they came; a text is as good as `reasoning`.',
+        ),
         tool_calls: maybe(list(toolCall)),
         images: maybe(images),
         audio: maybe(fields({ transcript: text })).describe('An earlier answer in sound: its words are kept.'),
