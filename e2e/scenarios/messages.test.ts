@@ -162,6 +162,24 @@ it.each(voices.map(({ dialect }) => dialect))(
   },
 )
 
+it.each([
+  ['anthropic-messages', '"content":"no such file","is_error":true'],
+  ['bedrock-converse', '"content":[{"text":"no such file"}],"status":"error"'],
+  ['gemini', '"response":{"error":"no such file"}'],
+  ['openai-chat', '"content":"Error:\\n\\nno such file"'],
+  ['openai-responses', '"Error:'],
+])('a result that failed reaches %s as its format says it', async (dialect, told) => {
+  script.set(dialect, { text: 'Sorry.' })
+  const messages = [
+    { role: 'user', content: 'Read it.' },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'read', input: {} }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'no such file', is_error: true }] },
+  ]
+  const tools = [{ name: 'read', input_schema: { type: 'object' } }]
+  expect((await post({ model: `acme/${dialect}`, max_tokens: 100, messages, tools })).status).toBe(200)
+  expect(JSON.stringify(heardBy(dialect))).toContain(told)
+})
+
 describe('documents that are to be cited', () => {
   const cited = { citations: { enabled: true } }
   const content = [

@@ -138,6 +138,8 @@ export interface FunctionCallOutputItem {
   readonly id?: string | null
   readonly call_id: string
   readonly output: ToolOutput
+  /** The call failed, as a front door whose format says so was told; `output` begins with a word for it. */
+  readonly failed?: boolean | null
   readonly status?: ItemStatus | null
 }
 export interface CustomToolCallItem {

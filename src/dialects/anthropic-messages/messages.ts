@@ -4,6 +4,7 @@ import type { ContentPart } from '../shared/content-parts.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
+import { failureOf } from '../shared/failed-result.ts'
 import type { AssistantPart, CallPart, Conversation, ToolResult, Turn } from '../shared/conversation.ts'
 import { encodePart, markOf, tryEncodePart } from './content.ts'
 import type { Block } from './content.ts'
@@ -134,13 +135,14 @@ export function isLoopWithoutThinking(messages: readonly Message[]): boolean {
 // ---- results of tools ----
 
 function toolResult(result: ToolResult, target: MessagesTarget): Block {
-  const content = resultContent(result.parts, target)
+  const { failed, parts } = failureOf(result)
+  const content = resultContent(parts, target)
   const marked = result.parts.findLast(isMarked)
   return {
     type: 'tool_result',
     tool_use_id: result.callId,
     ...(content === undefined ? {} : { content }),
-    ...(result.missing ? { is_error: true } : {}),
+    ...(failed ? { is_error: true } : {}),
     // The result carries the mark of any part of it: inside the content nobody would count it against the endpoint's limit.
     ...(marked === undefined ? {} : markOf(marked, target)),
   }

@@ -1,6 +1,7 @@
 import type { InputText, JsonObject } from '../../core/item.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
 import { parseExact } from '../../lib/exact-json.ts'
+import { failureOf } from '../shared/failed-result.ts'
 import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import type { AssistantPart, Conversation, ToolResult, Turn } from '../shared/conversation.ts'
@@ -157,7 +158,9 @@ class MessageWriter {
     return [...blocks, ...after]
   }
 
-  #result({ callId, name, parts, missing }: ToolResult, after: JsonObject[]): JsonObject {
+  #result(result: ToolResult, after: JsonObject[]): JsonObject {
+    const { callId, name } = result
+    const { failed, parts } = this.#traits.tool_result_status && !this.#textCalls ? failureOf(result) : { failed: false, parts: result.parts }
     const content: JsonObject[] = []
     for (const part of parts) {
       if (part.type === 'input_text') {
@@ -182,7 +185,7 @@ class MessageWriter {
       return {
         text: `Result of the tool ${name}: ${content.map((block) => (typeof block['text'] === 'string' ? block['text'] : JSON.stringify(block['json']))).join('\n')}`,
       }
-    return { toolResult: { toolUseId: callId, content, ...(this.#traits.tool_result_status ? { status: missing ? 'error' : 'success' } : {}) } }
+    return { toolResult: { toolUseId: callId, content, ...(this.#traits.tool_result_status ? { status: failed ? 'error' : 'success' } : {}) } }
   }
 
   #resultText(text: string): JsonObject {

@@ -4,6 +4,7 @@ import { joinTexts } from '../shared/content-parts.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import { isExactObject } from '../shared/exact-json.ts'
+import { failureOf } from '../shared/failed-result.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import type { AssistantPart, CallPart, Conversation, ToolResult } from '../shared/conversation.ts'
 import { codeParts, isCodeItem } from './code-execution.ts'
@@ -156,26 +157,27 @@ function note(count: number, where: string): string {
 }
 
 function functionResponse(result: ToolResult, target: GeminiTarget, traits: ModelTraits, attachments: ContentPart[]): JsonObject {
-  const media = result.parts.filter((part) => part.type !== 'input_text')
+  const { failed, parts: told } = failureOf(result)
+  const media = told.filter((part) => part.type !== 'input_text')
   const usable = media.filter((part) => canEncode(part, target))
-  const text = joinTexts(result.parts)
+  const text = joinTexts(told)
   const notes = [note(media.length - usable.length, 'left out: this model cannot read them')]
   const shared = { ...idOf(result.callId, target), name: result.name }
   if (traits.tool_result_media && usable.length > 0) {
     const parts = usable.map((part) => encodePart(part, target))
-    return { functionResponse: { ...shared, response: responseObject(text, notes, result.missing), parts } }
+    return { functionResponse: { ...shared, response: responseObject(text, notes, failed), parts } }
   }
   if (usable.length > 0) {
     notes.push(note(usable.length, 'in the next user message'))
     attachments.push({ type: 'input_text', text: `Attachments of the result of ${result.name} (call ${result.callId}):` }, ...usable)
   }
-  return { functionResponse: { ...shared, response: responseObject(text, notes, result.missing) } }
+  return { functionResponse: { ...shared, response: responseObject(text, notes, failed) } }
 }
 
 /** Responses are objects: one a tool wrote goes as it is, everything else under a name. */
-function responseObject(text: string, notes: readonly string[], missing: boolean): JsonObject {
-  if (missing) return { error: text }
+function responseObject(text: string, notes: readonly string[], failed: boolean): JsonObject {
   const said = notes.filter((each) => each !== '')
+  if (failed) return { error: [text, ...said].filter((each) => each !== '').join('\n\n') }
   const value = text.startsWith('{') || /^\s+\{/.test(text) ? parseExact(text) : undefined
   const object = isExactObject(value) ? (withoutReferences(value, 0) as JsonObject) : undefined
   if (object === undefined) return { output: [text, ...said].filter((each) => each !== '').join('\n\n') }

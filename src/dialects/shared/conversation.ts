@@ -30,6 +30,8 @@ export interface ToolResult {
   readonly parts: readonly ContentPart[]
   /** True when the caller gave no result and one had to be made up. */
   readonly missing: boolean
+  /** The caller says that the call failed; see `failureOf`. */
+  readonly failed: boolean
 }
 
 export interface SystemPart {

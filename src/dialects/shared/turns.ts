@@ -254,6 +254,7 @@ class TurnBuilder {
         name: part.name,
         parts: output === undefined ? NO_RESULT : contentParts(output.output),
         missing: output === undefined,
+        failed: output !== undefined && 'failed' in output && output.failed === true,
       }
     })
     this.#turns.push({ role: 'tool', results })

@@ -211,6 +211,13 @@ describe('calls and their results', () => {
   })
 })
 
+it('results that failed say so beside their words, for endpoints that know failures', () => {
+  const result = (more: object): readonly object[] =>
+    toItems([{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: 'x', ...more }] }])
+  expect(result({ is_error: true })).toMatchObject([{ type: 'function_call_output', failed: true }])
+  expect(result({ is_error: false })[0]).not.toHaveProperty('failed')
+})
+
 describe('thoughts that come back', () => {
   it.each<readonly [string, Block, object]>([
     [

@@ -69,7 +69,12 @@ class BlockReader {
           ...markOf(block),
         })
       case 'tool_result':
-        return this.#item({ type: 'function_call_output', call_id: block['tool_use_id'] as string, output: outputOf(block) })
+        return this.#item({
+          type: 'function_call_output',
+          call_id: block['tool_use_id'] as string,
+          output: outputOf(block),
+          ...(block['is_error'] === true ? { failed: true } : {}),
+        })
       case 'thinking':
       case 'redacted_thinking':
         return this.#thought(block)
@@ -150,7 +155,7 @@ function thoughtOf({ type, thinking, signature, data }: Block): ReasoningItem {
   }
 }
 
-/** Items know no failed results: the text says it. */
+/** Not every format knows failed results: the text says it. */
 function outputOf(block: Block): ToolOutput {
   const { content, is_error: failed } = block
   const parts =
