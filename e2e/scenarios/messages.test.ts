@@ -79,7 +79,7 @@ describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a turn of
         model: `acme/${dialect}`,
         input,
         tools: [{ type: 'function', name: 'look', parameters: schema, strict: false }],
-        reasoning: { enabled: true, effort: 'high' },
+        reasoning: { enabled: true, effort: 'high', within_output: true },
         max_output_tokens: 9_000,
       })
       return ((await response.json()) as { readonly output: readonly Json[] }).output
@@ -178,6 +178,16 @@ it.each([
   const tools = [{ name: 'read', input_schema: { type: 'object' } }]
   expect((await post({ model: `acme/${dialect}`, max_tokens: 100, messages, tools })).status).toBe(200)
   expect(JSON.stringify(heardBy(dialect))).toContain(told)
+})
+
+it.each(['anthropic-messages', 'bedrock-converse', 'gemini'])('thoughts are part of what %s may write at most', async (dialect) => {
+  script.set(dialect, { text: 'Hello.' })
+  const ask = { model: `acme/${dialect}`, messages: [{ role: 'user', content: 'Hi' }] }
+  for (const thinking of [{ type: 'enabled', budget_tokens: 8_000 }, { type: 'adaptive' }]) {
+    expect((await post({ ...ask, max_tokens: 10_000, thinking })).status).toBe(200)
+    const { max_tokens: limit, inferenceConfig, generationConfig } = heardBy(dialect) as { readonly [field: string]: Json | undefined }
+    expect(limit ?? inferenceConfig?.['maxTokens'] ?? generationConfig?.['maxOutputTokens']).toBe(10_000)
+  }
 })
 
 describe('documents that are to be cited', () => {

@@ -7,6 +7,8 @@ export interface ReasoningOptions {
   readonly summary?: 'auto' | 'concise' | 'detailed' | null
   readonly max_tokens?: number | null
   readonly enabled?: boolean | null
+  /** Thoughts are part of `max_output_tokens` whatever the endpoint, from a front door whose format bounds the two together. */
+  readonly within_output?: boolean | null
   readonly context?: string | null
   readonly mode?: string | null
 }

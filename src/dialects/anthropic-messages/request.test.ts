@@ -280,6 +280,18 @@ describe('thinking', () => {
       { thinking: { type: 'enabled', budget_tokens: 8000 }, max_tokens: 18_000 },
     ],
     ['a budget as given', { max_tokens: 2000 }, {}, { thinking: { type: 'enabled', budget_tokens: 2000 }, max_tokens: 12_000 }],
+    [
+      'a budget within the limit of its caller, who bounds both together',
+      { max_tokens: 2000, within_output: true },
+      {},
+      { thinking: { type: 'enabled', budget_tokens: 2000 }, max_tokens: 10_000 },
+    ],
+    [
+      'no budget as large as a limit for both',
+      { max_tokens: 30_000, within_output: true },
+      {},
+      { thinking: { type: 'enabled', budget_tokens: 8976 }, max_tokens: 10_000 },
+    ],
     ['no budget below the least', { max_tokens: 10 }, {}, { thinking: { type: 'enabled', budget_tokens: 1024 }, max_tokens: 11_024 }],
     [
       'a budget below the limit of the model',

@@ -101,7 +101,10 @@ function switchOff(rules: ModelRules, dropped: string[]): { thinking?: JsonObjec
   }
 }
 
-/** The budget comes on top of the answer the caller allowed, as far as the model's limit goes, and must stay below the whole. */
+/**
+ * The budget comes on top of the answer the caller allowed, as far as the model's limit goes, unless what was allowed is both together; it must stay
+ * below the whole.
+ */
 function budgetPlan(
   wish: Extract<ReasoningWish, { mode: 'on' }>,
   answerTokens: number,
@@ -110,7 +113,8 @@ function budgetPlan(
   dropped: string[],
 ): ThinkingPlan {
   let budget = Math.max(MIN_BUDGET, wish.maxTokens ?? effortBudget(wish.effort ?? 'medium', answerTokens))
-  const whole = asked || budget >= answerTokens ? answerTokens + budget : answerTokens
+  const isMore = asked ? wish.within !== true : budget >= answerTokens
+  const whole = isMore ? answerTokens + budget : answerTokens
   const maxTokens = Math.min(whole, limit ?? whole)
   if (budget >= maxTokens) budget = maxTokens - Math.min(MIN_BUDGET, Math.floor(maxTokens / 2))
   if (budget < MIN_BUDGET) {

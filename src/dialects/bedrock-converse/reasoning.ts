@@ -95,7 +95,7 @@ function adaptiveOff({ reasoning_off: way, reasoning_efforts: efforts }: ModelTr
   return { fields: { output_config: { effort: efforts[0] } }, on: true }
 }
 
-/** The budget must fit below the output limit, thoughts and text together: a limit without room is raised as far as the model allows. */
+/** The budget must fit below the output limit, thoughts and text together: a limit without room is raised as far as the model allows, unless its caller means both. */
 function budgetPlan(
   wish: Extract<ReasoningWish, { mode: 'on' }>,
   request: ModelRequest,
@@ -106,7 +106,7 @@ function budgetPlan(
   let budget = Math.max(MIN_BUDGET, wish.maxTokens ?? effortBudget(wish.effort ?? 'medium', limit))
   const asked = request.max_output_tokens
   let maxTokens: number | undefined
-  if (asked != null && budget >= asked) {
+  if (asked != null && budget >= asked && wish.within !== true) {
     maxTokens = Math.min(asked + budget, ceiling ?? Number.POSITIVE_INFINITY)
     dropped.push(`max_output_tokens: raised to ${maxTokens} for reasoning`)
   }

@@ -66,6 +66,7 @@ export function encodeReasoningOptions(request: ModelRequest, target: Target<Res
     enabled,
     summary,
     exclude,
+    within_output: _within,
     ...rest
   } = request.reasoning as ReasoningOptions & { readonly exclude?: unknown }
   const encoded: Record<string, unknown> = { ...rest }

@@ -4,7 +4,13 @@ import type { ReasoningEffort, ReasoningOptions } from '../../core/request.ts'
 export type ReasoningWish =
   | { readonly mode: 'default' }
   | { readonly mode: 'off' }
-  | { readonly mode: 'on'; readonly effort?: Exclude<ReasoningEffort, 'none'>; readonly maxTokens?: number }
+  | {
+      readonly mode: 'on'
+      readonly effort?: Exclude<ReasoningEffort, 'none'>
+      readonly maxTokens?: number
+      /** The bound of the answer is that of both. */
+      readonly within?: true
+    }
 
 const ORDER: readonly Exclude<ReasoningEffort, 'none'>[] = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
@@ -13,10 +19,15 @@ const SHARE: { readonly [E in Exclude<ReasoningEffort, 'none'>]: number } = { ma
 
 export function reasoningWish(options: ReasoningOptions | null | undefined): ReasoningWish {
   if (options == null) return { mode: 'default' }
-  const { effort, max_tokens: maxTokens, enabled } = options
+  const { effort, max_tokens: maxTokens, enabled, within_output: within } = options
   if (effort === 'none' || enabled === false) return { mode: 'off' }
   if (effort == null && maxTokens == null && enabled == null) return { mode: 'default' }
-  return { mode: 'on', ...(effort == null ? {} : { effort }), ...(maxTokens == null ? {} : { maxTokens }) }
+  return {
+    mode: 'on',
+    ...(effort == null ? {} : { effort }),
+    ...(maxTokens == null ? {} : { maxTokens }),
+    ...(within === true ? { within } : {}),
+  }
 }
 
 /** The allowed effort closest to the wanted one; of two as close, the smaller. Undefined when nothing is allowed. */

@@ -16,6 +16,11 @@ describe('fields', () => {
     ['no stop_sequences', { stop_sequences: [] }, {}],
     ['a budget of thoughts', { thinking: { type: 'enabled', budget_tokens: 2_000 } }, { reasoning: { enabled: true, max_tokens: 2_000 } }],
     [
+      'a budget of thoughts that are part of the limit',
+      { thinking: { type: 'enabled', budget_tokens: 2_000 }, max_tokens: 3_000 },
+      { reasoning: { enabled: true, max_tokens: 2_000, within_output: true }, max_output_tokens: 3_000 },
+    ],
+    [
       'thoughts as the model likes, with an effort',
       { thinking: { type: 'adaptive' }, output_config: { effort: 'xhigh' } },
       { reasoning: { enabled: true, effort: 'xhigh' } },

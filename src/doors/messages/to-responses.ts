@@ -120,7 +120,7 @@ function forced(name: unknown, tools: readonly JsonObject[]): JsonObject {
   return type === 'function' ? { type, name } : { type }
 }
 
-function thinkingOf({ thinking, output_config: config, output_format: older }: JsonObject): JsonObject {
+function thinkingOf({ thinking, output_config: config, output_format: older, max_tokens: limit }: JsonObject): JsonObject {
   const { type, budget_tokens: budget } = (thinking ?? {}) as JsonObject
   const { effort, format: newer } = (config ?? {}) as { readonly effort?: unknown; readonly format?: unknown }
   const format = (newer ?? older) as { readonly schema: unknown } | null | undefined
@@ -128,7 +128,8 @@ function thinkingOf({ thinking, output_config: config, output_format: older }: J
   const none = type === 'disabled' || type === 'between_tools'
   const reasoning = none ? { enabled: false } : given({ enabled: type === undefined ? undefined : true, max_tokens: budget, effort })
   return {
-    ...(Object.keys(reasoning).length === 0 ? {} : { reasoning }),
+    // The limit of this format is one of thoughts and answer together.
+    ...(Object.keys(reasoning).length === 0 ? {} : { reasoning: limit == null || none ? reasoning : { ...reasoning, within_output: true } }),
     ...(format == null ? {} : { text: { format: { type: 'json_schema', name: 'answer', schema: format.schema, strict: true } } }),
   }
 }
