@@ -22,3 +22,10 @@ it.each([
   expect(body['reasoning']).toEqual({ effort: 'low' })
   expect(dropped).toEqual(told)
 })
+
+it('leaves out a place and a speed that only another vendor knows, and says so of the place', () => {
+  const { body, dropped } = encode({ inference_geo: 'us', speed: 'fast' })
+  expect(body).not.toHaveProperty('inference_geo')
+  expect(body).not.toHaveProperty('speed')
+  expect(dropped).toEqual(['inference_geo'])
+})

@@ -41,6 +41,9 @@ const HANDLED: ReadonlySet<string> = new Set([
 /** Words of other formats, for what always comes here or is a matter of tiers. Unlike fields nobody knows, vendors are known to refuse them. */
 const FOREIGN: ReadonlySet<string> = new Set(['usage', 'include_reasoning', 'speed'])
 
+/** The same, for what its caller has to hear of. */
+const FOREIGN_WISHES: ReadonlySet<string> = new Set(['inference_geo'])
+
 /** Fields that ask for answers with images, where they are not asked for by a tool. */
 const IMAGE_FIELDS = ['modalities', 'image_config'] as const
 
@@ -141,7 +144,7 @@ function isTaken(field: string, value: unknown, request: ModelRequest, target: R
   else if (STATEFUL.has(field)) {
     if (value === false) return false
     taken = false
-  } else taken = options.unknown_fields === 'forward'
+  } else taken = options.unknown_fields === 'forward' && !FOREIGN_WISHES.has(field)
   if (!taken) dropped.add(field)
   return taken
 }

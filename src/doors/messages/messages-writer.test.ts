@@ -211,6 +211,14 @@ describe('a message', () => {
     expect(whole([...hello, end()], { request: { input: [], stop: ['a'] } })).toMatchObject({ stop_reason: 'end_turn', stop_sequence: null })
   })
 
+  it('says where it was made, where its vendor says it', () => {
+    const made = (raw: unknown): unknown =>
+      (whole([...hello, { type: 'response-end', reason: 'stop', usage: createUsage({ inputTokens: 1, raw }) }]) as { usage: Json }).usage[
+        'inference_geo'
+      ]
+    expect([made({ inference_geo: 'us' }), made({ inference_geo: null }), made('us'), made(undefined)]).toEqual(['us', null, null, null])
+  })
+
   it('says why its model refused where its vendor says it', () => {
     const refusal = { category: 'cyber', explanation: 'No.' }
     const refused = (reason: End['reason']): ModelEvent[] => [

@@ -3,7 +3,7 @@ import type { Stopped } from '../../core/event.ts'
 import type { JsonObject, OutputItem } from '../../core/item.ts'
 import { tierServed } from '../../core/service-tier.ts'
 import type { PromptCount } from '../../core/usage.ts'
-import { wellFormedJson } from '../../lib/json.ts'
+import { isJsonObject, wellFormedJson } from '../../lib/json.ts'
 import type { AnswerWriter } from '../responses/answer-writer.ts'
 import type { AssemblerOptions } from '../responses/assembler-options.ts'
 import { createItem, type ItemSurroundings } from '../responses/create-item.ts'
@@ -145,7 +145,7 @@ export class MessagesWriter implements AnswerWriter {
       output_tokens_details: { thinking_tokens: usage.reasoningTokens },
       server_tool_use: { web_search_requests: tools?.['web_search'] ?? 0, web_fetch_requests: tools?.['web_fetch'] ?? 0 },
       service_tier: served === 'priority' ? served : 'standard',
-      inference_geo: null,
+      inference_geo: placeIn(usage.raw),
       cost: paid ?? null,
       ...(details === undefined ? {} : { cost_details: namedCosts(details) }),
       is_byok: byok,
@@ -160,6 +160,12 @@ const inputUsage = ({ inputTokens, cachedTokens: read, cacheWriteTokens: written
   cache_creation_input_tokens: written,
   cache_creation: { ephemeral_5m_input_tokens: Math.max(0, written - hour), ephemeral_1h_input_tokens: hour },
 })
+
+/** Where an answer was made, in the word of the vendor that says so. */
+function placeIn(raw: unknown): string | null {
+  const place = isJsonObject(raw) ? raw['inference_geo'] : undefined
+  return typeof place === 'string' ? place : null
+}
 
 const WINDOW_FULL = 'model_context_window_exceeded'
 

@@ -17,7 +17,7 @@ const usage = z.looseObject({
   output_tokens_details: z.looseObject({ thinking_tokens: tokens }).nullable(),
   server_tool_use: z.looseObject({ web_search_requests: tokens, web_fetch_requests: tokens }).nullable(),
   service_tier: z.enum(['standard', 'priority']).nullable(),
-  inference_geo: z.null(),
+  inference_geo: z.string().nullable().describe('Where it was made, if its vendor says so.'),
   cost: z.number().nullable().describe('USD; null when no price is known.'),
   cost_details: z
     .looseObject({

@@ -68,6 +68,7 @@ export const messagesRequest = fields({
   metadata: maybe(fields({ user_id: text })),
   service_tier: text,
   speed: maybe(z.enum(['fast', 'standard'])),
+  inference_geo: text.describe('Where the answer is to be made, for endpoints of the vendor that knows such places.'),
   fallbacks: maybe(list(strictFields({ model: z.string().min(1) }))).describe('What to try after `model`, in order; another form of `models`.'),
   route: z.unknown().optional().describe('Ignored.'),
   context_management: z.unknown().optional().describe('Taken, without effect.'),

@@ -44,6 +44,8 @@ describe('fields', () => {
     ['a tier of the vendor of the format', { service_tier: 'standard_only' }, { service_tier: 'default' }],
     ['its other tier, which is anybody’s choice', { service_tier: 'auto' }, {}],
     ['a tier of the gateway', { service_tier: 'flex', speed: 'fast' }, { service_tier: 'flex', speed: 'fast' }],
+    ['a place', { inference_geo: 'us' }, { inference_geo: 'us' }],
+    ['no place', { inference_geo: null }, {}],
     ['tiers nobody knows', { service_tier: 'constructor', speed: 'standard' }, {}],
     ['who asks', { metadata: { user_id: 'ada' } }, { user: 'ada' }],
     ['who asks, said twice', { metadata: { user_id: 'ada' }, user: 'bob' }, { user: 'bob' }],

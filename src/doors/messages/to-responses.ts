@@ -145,8 +145,8 @@ const TIERS: ReadonlyMap<unknown, string> = new Map([
   ['standard_only', 'default'],
 ])
 
-function tierOf({ service_tier: tier, speed }: JsonObject): JsonObject {
-  return given({ service_tier: TIERS.get(tier), speed: speed === 'fast' ? speed : undefined })
+function tierOf({ service_tier: tier, speed, inference_geo: place }: JsonObject): JsonObject {
+  return given({ service_tier: TIERS.get(tier), speed: speed === 'fast' ? speed : undefined, inference_geo: place })
 }
 
 /** Programs put more into this field than the name of a user: what is too long for one is left out. */
