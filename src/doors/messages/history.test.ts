@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { InputItem } from '../../core/item.ts'
+import { sealReasoning } from '../../core/reasoning-envelope.ts'
 import { systemOf, toItems, type Block, type Message } from './history.ts'
 import { messagesToResponses } from './to-responses.ts'
 
@@ -216,6 +217,26 @@ it('results that failed say so beside their words, for endpoints that know failu
     toItems([{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: 'x', ...more }] }])
   expect(result({ is_error: true })).toMatchObject([{ type: 'function_call_output', failed: true }])
   expect(result({ is_error: false })[0]).not.toHaveProperty('failed')
+})
+
+it('a search goes back to the vendor that ran it as it was', () => {
+  const sealed = sealReasoning({ format: 'anthropic-claude-v1', scope: 's', data: '[]' })
+  const back = (encrypted: string): readonly object[] =>
+    toItems([
+      {
+        role: 'assistant',
+        content: [
+          { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'q' } },
+          {
+            type: 'web_search_tool_result',
+            tool_use_id: 's1',
+            content: [{ type: 'web_search_result', url: 'https://a.example', title: 'A', encrypted_content: encrypted }],
+          },
+        ],
+      },
+    ])
+  expect(back(sealed)).toMatchObject([{ type: 'gateway:web_search', encrypted_content: sealed, action: { query: 'q' } }])
+  for (const other of ['', 'EqQB', 'sb1.', 'sb1.x.y']) expect(back(other)[0]).not.toHaveProperty('encrypted_content')
 })
 
 describe('thoughts that come back', () => {

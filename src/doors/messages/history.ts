@@ -3,6 +3,7 @@ import { wellFormedJson } from '../../lib/json.ts'
 import { markOf, type MarkedByCaller } from '../shared/cache-mark.ts'
 import { readLateSeal } from './late-seal.ts'
 import { IS_PASSED_OVER } from './schema-blocks.ts'
+import { sealOfSearch } from './search-result.ts'
 
 /** Blocks that have passed the schema. */
 export interface Block extends JsonObject, Pick<MarkedByCaller, 'cache_control'> {
@@ -106,14 +107,14 @@ class BlockReader {
     if (item.content !== undefined || item.encrypted_content !== undefined || item.signature !== undefined) this.#item(item)
   }
 
-  /** A search and what it found, as the gateway's own tool left it: under that name the model reads it, whether or not it may search again. */
+  /** A search and what it found, as the gateway's own tool left it: under that name the model reads it, whether or not it may search again; a vendor's goes back to it as it was. */
   #search({ tool_use_id: id, content }: Block): void {
     const query = this.#searches.get(id as string)
     const failed = !Array.isArray(content)
     const found = failed ? [] : (content as readonly JsonObject[])
     const sources = found.flatMap(({ url }) => (typeof url === 'string' ? [{ type: 'url', url }] : []))
     const action = { type: 'search', query: typeof query === 'string' ? query : '', sources }
-    this.#item({ type: 'gateway:web_search', status: failed ? 'failed' : 'completed', action })
+    this.#item({ type: 'gateway:web_search', status: failed ? 'failed' : 'completed', action, ...sealOfSearch(found) })
   }
 }
 

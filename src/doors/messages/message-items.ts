@@ -6,6 +6,7 @@ import { shownPicture } from '../shared/shown-picture.ts'
 import { refuseCallersWork, ToldItem } from '../shared/told-item.ts'
 import type { BlockWriter } from './block-writer.ts'
 import { type LateSeal, writeLateSeal } from './late-seal.ts'
+import { foundBy } from './search-result.ts'
 
 /** Items of an answer while they are told as blocks. */
 abstract class BlockItem<I extends OutputItem> extends ToldItem<I> {
@@ -146,12 +147,7 @@ export class OtherBlocks extends BlockItem<OtherItem> {
     if (SEARCHES.test(type) && action?.['type'] === 'search') {
       const use = `srvtoolu_${String(id).replace(/^[a-z]+_/, '')}`
       this.#search(use, { query: action['query'] ?? '' })
-      this.blocks.whole({
-        type: 'web_search_tool_result',
-        tool_use_id: use,
-        content: FAILED.has(item.status) ? NOTHING_CAME : foundBy(action),
-        caller: CALLER,
-      })
+      this.blocks.whole({ type: 'web_search_tool_result', tool_use_id: use, content: foundBy(item), caller: CALLER })
     } else if (picture !== undefined) {
       const source = 'url' in picture ? { type: 'url', ...picture } : { type: 'base64', media_type: picture.mediaType, data: picture.data }
       this.blocks.whole({ type: 'image', source })
@@ -168,19 +164,6 @@ export class OtherBlocks extends BlockItem<OtherItem> {
 }
 
 const SEARCHES = /^(?:web_search_call|(?:gateway|openrouter):web_search)$/
-
-/** What became of a search that came to nothing. The format has a word for each reason, and items have none. */
-const FAILED: ReadonlySet<unknown> = new Set(['failed', 'incomplete'])
-const NOTHING_CAME = { type: 'web_search_tool_result_error', error_code: 'unavailable' }
-
-function foundBy({ sources }: JsonObject): readonly JsonObject[] {
-  if (!Array.isArray(sources)) return []
-  return (sources as readonly JsonObject[]).flatMap(({ url, title }) =>
-    typeof url === 'string'
-      ? [{ type: 'web_search_result', url, title: typeof title === 'string' ? title : url, encrypted_content: '', page_age: null }]
-      : [],
-  )
-}
 
 /** Models are held to objects; what one wrote all the same is not lost. Numbers stay as they stand. */
 function inputOf(text: string): JsonObject {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../core/error.ts'
 import type { ModelEvent } from '../../core/event.ts'
+import { sealReasoning } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { createUsage } from '../../core/usage.ts'
 import { manualClock } from '../../lib/clock.ts'
@@ -376,6 +377,41 @@ describe('what else an answer holds', () => {
       { type: 'server_tool_use', input: { query: 'q' } },
       { type: 'web_search_tool_result', content: { type: 'web_search_tool_result_error', error_code: 'unavailable' } },
     ])
+  })
+
+  describe('searches a vendor of the format ran', () => {
+    const searched = (content: unknown, status = 'completed'): { readonly sealed: string; readonly told: unknown } => {
+      const use = { type: 'server_tool_use', id: 'srvtoolu_9', name: 'web_search', input: { query: 'q' } }
+      const data = JSON.stringify([use, { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_9', content }])
+      const sealed = sealReasoning({ format: 'anthropic-claude-v1', scope: 's', data })
+      const search: ModelEvent = {
+        type: 'item-start',
+        key: 's',
+        item: { type: 'gateway:web_search', status: 'in_progress', action: { type: 'search', query: 'q' } },
+      }
+      return { sealed, told: whole([search, close('s', { status, encrypted_content: sealed }), end()]).content[1]!['content'] }
+    }
+    const page = (name: string, age: string | null): Json => ({
+      type: 'web_search_result',
+      url: `https://${name}.example`,
+      title: `Of ${name}`,
+      encrypted_content: `secret of ${name}`,
+      page_age: age,
+    })
+
+    it('have its titles and dates, and what brings them back', () => {
+      const { sealed, told } = searched([page('a', 'May 1'), page('b', null)])
+      expect(told).toEqual([
+        { ...page('a', 'May 1'), encrypted_content: sealed },
+        { ...page('b', null), encrypted_content: '' },
+      ])
+    })
+
+    it('say why they came to nothing', () => {
+      const error = { type: 'web_search_tool_result_error', error_code: 'max_uses_exceeded' }
+      expect(searched(error, 'failed').told).toEqual(error)
+      expect(searched([]).told).toEqual([])
+    })
   })
 
   it('searches of the gateway and what they found, with how many there were', () => {

@@ -1,0 +1,46 @@
+import type { JsonObject, OtherItem } from '../../core/item.ts'
+import { openReasoning } from '../../core/reasoning-envelope.ts'
+import { parseExact } from '../../lib/exact-json.ts'
+import { isJsonObject } from '../../lib/json.ts'
+
+/** What became of a search that came to nothing. The format has a word for each reason, and items have none. */
+const FAILED: ReadonlySet<unknown> = new Set(['failed', 'incomplete'])
+const NOTHING_CAME = 'unavailable'
+
+/**
+ * What a search found, as a result of this format tells it. One that a vendor of the format ran has titles and dates of its own, and what must come
+ * back to it unread: that stands, sealed as a whole, where the first page has its content.
+ */
+export function foundBy(item: OtherItem): readonly JsonObject[] | JsonObject {
+  const sealed = item['encrypted_content']
+  const content = typeof sealed === 'string' ? contentOf(sealed) : undefined
+  if (Array.isArray(content)) return (content as readonly JsonObject[]).map((page, index) => pageOf(page, index === 0 ? (sealed as string) : ''))
+  if (isJsonObject(content)) return failure(content['error_code'])
+  if (FAILED.has(item.status)) return failure(undefined)
+  const { sources } = (item['action'] ?? {}) as JsonObject
+  return Array.isArray(sources) ? (sources as readonly JsonObject[]).filter(({ url }) => typeof url === 'string').map((page) => pageOf(page, '')) : []
+}
+
+/** What brings the result of a search back to its vendor, as `foundBy` has left it. */
+export function sealOfSearch(content: readonly JsonObject[]): { readonly encrypted_content?: string } {
+  const seal = content[0]?.['encrypted_content']
+  return typeof seal === 'string' && openReasoning(seal) !== undefined ? { encrypted_content: seal } : {}
+}
+
+/** The vendor's own result in an envelope of blocks. */
+function contentOf(sealed: string): unknown {
+  const { data } = openReasoning(sealed) ?? {}
+  const blocks = data?.startsWith('[') === true ? parseExact(data) : undefined
+  if (!Array.isArray(blocks)) return undefined
+  return (blocks as readonly unknown[]).filter(isJsonObject).find(({ type }) => type === 'web_search_tool_result')?.['content']
+}
+
+function pageOf({ url, title, page_age: age }: JsonObject, seal: string): JsonObject {
+  const words = typeof title === 'string' && title !== '' ? title : url
+  return { type: 'web_search_result', url, title: words, encrypted_content: seal, page_age: typeof age === 'string' ? age : null }
+}
+
+const failure = (code: unknown): JsonObject => ({
+  type: 'web_search_tool_result_error',
+  error_code: typeof code === 'string' ? code : NOTHING_CAME,
+})
