@@ -58,6 +58,12 @@ interface Chunk {
 }
 
 describe('the demo provider', () => {
+  test.each([true, false])('leaves time for others in a long answer, and hears that its caller has gone (stream: %s)', async (streams) => {
+    const caller = new AbortController()
+    setImmediate(() => caller.abort())
+    await expect(send(ask('echo', 'word '.repeat(2_000), { stream: streams }), caller.signal)).rejects.toThrow('aborted')
+  })
+
   test('labels every model as simulated', () => {
     for (const model of demo.models?.list ?? []) {
       expect(model.name).toContain('(simulated)')

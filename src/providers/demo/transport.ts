@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { InProcessTransport } from '../../core/provider.ts'
+import { nextTurn } from '../../lib/next-turn.ts'
 import { embed } from './embed.ts'
 import { createRenderer } from './frames.ts'
 import { readPrompt, type Prompt } from './prompt.ts'
@@ -9,6 +10,9 @@ import { DEMO_MODELS, type Beat, type DemoModel } from './script.ts'
 type Answer = Awaited<ReturnType<InProcessTransport>>
 
 const MODELS: ReadonlyMap<string, DemoModel> = new Map(DEMO_MODELS.map((model) => [model.id, model]))
+
+/** After so many the process serves others: words that never wait for a socket would keep it to themselves, a megabyte of them for seconds. */
+const BEATS_A_TURN = 100
 
 /** An upstream that follows a script: no socket, no network, the same answer to the same request. */
 export function createDemoTransport(): InProcessTransport {
@@ -27,7 +31,8 @@ export function createDemoTransport(): InProcessTransport {
 
 async function* perform(beats: readonly Beat[], prompt: Prompt, id: string, signal: AbortSignal): AsyncGenerator<Buffer> {
   const renderer = createRenderer(prompt, id)
-  for (const beat of beats) {
+  for (const [i, beat] of beats.entries()) {
+    if (i % BEATS_A_TURN === BEATS_A_TURN - 1) await nextTurn()
     signal.throwIfAborted()
     if (beat.type === 'cut') throw new Error('the simulated connection was cut')
     if (beat.type === 'silence') await aborted(signal)
