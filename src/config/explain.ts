@@ -15,12 +15,14 @@ export interface Explained {
 
 /** Schema issues as sentences: path, the value that is there (secrets hidden), what would be right. */
 export function explainIssues(issues: readonly z.core.$ZodIssue[], context: Explained): ConfigProblem[] {
-  return issues.flatMap((issue) => {
+  const problems = issues.flatMap((issue) => {
     if (issue.code !== 'unrecognized_keys') return [problem(issue.path, `${show(issue.path, context)}; ${reasonOf(issue)}`, context)]
     return issue.keys.map((key) =>
       problem([...issue.path, key], `unknown key; ${insteadOf(key, issue.message.replace(/^one of: /, '').split(', '))}`, context),
     )
   })
+  // Several rules may refuse a value in the same words.
+  return [...new Map(problems.map((one) => [`${one.path}\n${one.message}`, one])).values()]
 }
 
 function problem(path: Path, message: string, context: Explained): ConfigProblem {

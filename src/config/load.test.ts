@@ -353,6 +353,12 @@ describe('wrong values', () => {
     ],
   ])('%j', async (env, expected) => expect(await problemsOf(undefined, { env })).toEqual([expected]))
 
+  test('what several rules say of a value is said once', async () => {
+    expect(await problemsOf(undefined, { overrides: { host: '' } })).toEqual([
+      '--host: ""; expected a host name or address without scheme, port and brackets, such as 127.0.0.1 or ::1',
+    ])
+  })
+
   test('a flag is named by its flag', async () => {
     expect(await problemsOf(undefined, { overrides: { port: 'abc' }, env: { SIGNALBOX_PORT: '1' } })).toEqual([
       '--port: "abc"; expected a whole number from 0 to 65535',

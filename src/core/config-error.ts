@@ -10,6 +10,9 @@ export interface ConfigProblem {
   readonly line?: number
 }
 
+/** Shown of them: a mistake that every entry of a long list has is one mistake, and a log drops lines of a megabyte. */
+const MAX_SHOWN = 100
+
 /** Everything wrong with a configuration, at once. Its message is made for the operator's terminal. */
 export class ConfigError extends GatewayError {
   readonly problems: readonly ConfigProblem[]
@@ -24,10 +27,11 @@ export class ConfigError extends GatewayError {
 }
 
 function describe(problems: readonly ConfigProblem[], file: string | undefined): string {
-  const lines = problems.map((problem) => {
+  const lines = problems.slice(0, MAX_SHOWN).map((problem) => {
     const place = problem.line === undefined ? '' : ` (line ${problem.line})`
     return `  ${problem.path}${place}: ${problem.message}`
   })
+  if (problems.length > MAX_SHOWN) lines.push(`  and ${problems.length - MAX_SHOWN} more`)
   const what = problems.length === 1 ? '1 problem' : `${problems.length} problems`
   return `${what} in the configuration${file === undefined ? '' : ` (${file})`}:\n${lines.join('\n')}`
 }
