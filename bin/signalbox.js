@@ -18,6 +18,11 @@ if (directory !== undefined) process.env.NODE_COMPILE_CACHE ??= dirname(director
 
 const { currentBundle } = await import('./bundle.js')
 const bundle = currentBundle()
+// Below node_modules Node strips no types.
+if (bundle === undefined && /[\\/]node_modules[\\/]/.test(import.meta.dirname)) {
+  process.stderr.write('This package was installed without its bundle (dist): install what npm pack makes in a checkout, or run it from there with npm start.\n')
+  process.exit(1)
+}
 const entry = bundle === undefined ? '../src/cli/run.ts' : pathToFileURL(join(bundle, 'run.js')).href
 const { run } = /** @type {typeof import('../src/cli/run.ts')} */ (await import(entry))
 await run(process.argv)

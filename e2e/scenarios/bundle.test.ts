@@ -90,4 +90,20 @@ describe('the bundle', () => {
     const { stdout } = spawnSync(process.execPath, [join(directory, 'bin/signalbox.js')], { encoding: 'utf8' })
     expect(stdout).toBe('from the sources')
   })
+
+  it('is what a package of npm holds, in place of the sources', () => {
+    const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--ignore-scripts', '--json'], { cwd: ROOT, encoding: 'utf8' })
+    const [{ files }] = JSON.parse(stdout) as [{ readonly files: readonly { readonly path: string }[] }]
+    const paths = files.map(({ path }) => path)
+    const kinds = new Set(paths.map((path) => path.split('/', 1)[0]))
+    expect([...kinds].sort()).toEqual(['LICENSE', 'README.md', 'bin', 'dist', 'package.json'])
+    expect(paths).toContain('dist/current.json')
+  })
+
+  it('is asked for where a package was installed without it, as Node strips no types there', () => {
+    const place = join(directory, 'node_modules/signalbox')
+    for (const part of ['bin', 'package.json']) cpSync(join(ROOT, part), join(place, part), { recursive: true })
+    const { status, stderr } = spawnSync(process.execPath, [join(place, 'bin/signalbox.js'), 'check'], { encoding: 'utf8' })
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^This package was installed without its bundle[^\n]*\n$/)])
+  })
 })
