@@ -18,7 +18,6 @@ export interface SseParser {
 }
 
 const LF = 10
-const CR = 13
 
 /**
  * Server-sent events from arbitrary cuts of bytes (WHATWG HTML, section 9.2): LF, CRLF and CR line ends, multi-line data, a leading BOM,
@@ -58,12 +57,9 @@ class LineParser implements SseParser {
 
   end(): void {
     if (this.#decoder !== undefined) this.#feed(this.#decoder.end())
-    this.#rest = this.#joined()
-    if (this.#rest !== '') {
-      const last = this.#rest.charCodeAt(this.#rest.length - 1) === CR ? this.#rest.slice(0, -1) : this.#rest
-      this.#rest = ''
-      this.#field(last, 0, last.length)
-    }
+    const last = this.#joined()
+    this.#rest = ''
+    if (last !== '') this.#field(last, 0, last.length)
     this.#dispatch()
   }
 
