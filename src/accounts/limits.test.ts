@@ -63,6 +63,10 @@ describe('the limits of a caller', () => {
 
   it('count own keys in a sum of their own', () => {
     expect(limitsOf({ limit: 5, include_byok_in_limit: true })?.[0]).toMatchObject({ subject: 'key:h+byok', includeByok: true })
+    const budgets = { daily: budget(2) }
+    expect(limitsOf({}, { budgets, include_byok_in_budgets: true })).toMatchObject([{ subject: 'workspace:w+byok', includeByok: true }])
+    expect(limitsOf({}, { budgets })).toMatchObject([{ subject: 'workspace:w', includeByok: false }])
+    expect(limitsOf({}, {}, { credits: 1 })).toMatchObject([{ subject: 'installation', includeByok: false }])
   })
 
   it('take rates of the key over those of the configuration', () => {
@@ -75,6 +79,18 @@ describe('the limits of a caller', () => {
       { requestsPerMinute: 3, tokensPerMinute: 1_000 },
       { kind: 'workspace', maxOpen: 9 },
     ])
+  })
+
+  it('are each of the key’s own, or the configuration’s; a key without any rate has none', () => {
+    const defaults = { requestsPerMinute: 60, tokensPerMinute: 1_000, concurrentRequests: 4 }
+    const own = { requests_per_minute: 3, tokens_per_minute: 9_000, concurrent_requests: 2 }
+    const rates = (limits: ReturnType<typeof limitsOf>) => [limits?.[0]?.requestsPerMinute, limits?.[0]?.tokensPerMinute, limits?.[0]?.maxOpen]
+    expect(rates(limitsOf({ rate_limits: own }, {}, defaults))).toEqual([3, 9_000, 2])
+    expect(rates(limitsOf({}, {}, defaults))).toEqual([60, 1_000, 4])
+    for (const rate_limits of [{ tokens_per_minute: 5 }, { requests_per_minute: 5 }, { concurrent_requests: 5 }]) {
+      const [only] = limitsOf({ rate_limits }) ?? []
+      expect(Object.keys(only ?? {}).filter((name) => /Minute|maxOpen/.test(name))).toHaveLength(1)
+    }
   })
 
   it('ignore what a hand-edited row makes no sense of', () => {
