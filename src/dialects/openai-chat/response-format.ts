@@ -10,6 +10,7 @@ import {
   type FormatPlan,
   type JsonSchemaFormat,
 } from '../shared/format-plan.ts'
+import { hasOptionalMembers, STRICT_WITH_OPTIONAL } from '../shared/optional-members.ts'
 import { forcedToolsFor, schemaModeFor, type OpenAiChatOptions } from './options.ts'
 
 type ChatTarget = Pick<Target<OpenAiChatOptions>, 'options' | 'upstreamModel' | 'supports'>
@@ -26,7 +27,7 @@ export function planFormat(request: ModelRequest, target: ChatTarget): FormatPla
   }
   switch (schemaMode(request, target)) {
     case 'native':
-      return { native: { type: 'json_schema', json_schema: nativeSchema(format) } }
+      return nativeSchema(format)
     case 'json-object':
       return {
         native: options.json_object === 'schema' ? ANY_OBJECT : { type: 'json_object' },
@@ -61,13 +62,16 @@ function schemaMode(request: ModelRequest, target: ChatTarget): 'native' | 'json
   return target.supports.has('response_format') ? 'json-object' : 'prompt'
 }
 
-function nativeSchema(format: JsonSchemaFormat): JsonObject {
-  return {
+function nativeSchema(format: JsonSchemaFormat): FormatPlan {
+  const mayLeaveOut = format.strict === true && hasOptionalMembers(format.schema)
+  const strict = mayLeaveOut ? false : format.strict
+  const schema = {
     name: formatName(format),
     ...(format.description == null ? {} : { description: format.description }),
     schema: format.schema,
-    ...(format.strict == null ? {} : { strict: format.strict }),
+    ...(strict == null ? {} : { strict }),
   }
+  return { native: { type: 'json_schema', json_schema: schema }, ...(mayLeaveOut ? { note: `text.format: ${STRICT_WITH_OPTIONAL}` } : {}) }
 }
 
 /** Fields that are no words of the prompt, though a long blob may hold those four letters by chance, and a file its type. */

@@ -4,6 +4,7 @@ import type { ModelRequest } from '../../core/request.ts'
 import { cacheMark } from '../shared/cache-mark.ts'
 import { withAnswerTool } from '../shared/format-plan.ts'
 import type { FormatPlan } from '../shared/format-plan.ts'
+import { hasOptionalMembers, STRICT_WITH_OPTIONAL } from '../shared/optional-members.ts'
 import { objectAtTop } from '../shared/sanitize-schema.ts'
 import { isForced, NOT_FORCED, onlyChosen } from '../shared/tool-choice.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
@@ -22,7 +23,7 @@ export function encodeTools(flat: FlatTools, format: FormatPlan, request: ModelR
   const { tools, choice } = possibleChoice(wanted, target, dropped)
   if (tools.length === 0) return {}
   const unfolding = new Unfolding()
-  const body: Offered = { tools: tools.map((tool) => encodeTool(tool, options, unfolding)) }
+  const body: Offered = { tools: tools.map((tool) => encodeTool(tool, options, unfolding, dropped)) }
   // Free choice is what happens anyway: not worth a field where others of its values are refused.
   if (choice !== undefined && (choice.mode !== 'auto' || forcedToolsFor(target) === undefined)) {
     if (supports.has('tool_choice')) body['tool_choice'] = encodeChoice(choice, options)
@@ -57,18 +58,20 @@ function possibleChoice({ tools, choice }: Offer, target: ChatTarget, dropped: s
 /** Whether what is offered demands a call. */
 export const demandsCall = ({ tool_choice: choice }: Body): boolean => choice !== undefined && choice !== 'auto' && choice !== 'none'
 
-function encodeTool(tool: FlatTool, options: OpenAiChatOptions, unfolding: Unfolding): JsonObject {
+function encodeTool(tool: FlatTool, options: OpenAiChatOptions, unfolding: Unfolding, dropped: string[]): JsonObject {
   const folded = objectAtTop(tool.parameters, unfolding)
   const parameters = options.tool_bounds === 'told' ? tellBounds(folded) : folded
   // What was folded holds more than a strict schema may; not to be strict is what silence means, where some vendors do not know the word.
-  const strict = tool.strict === true && parameters === tool.parameters
+  const wanted = options.strict_tools && tool.strict === true && parameters === tool.parameters
+  const strict = wanted && !hasOptionalMembers(tool.parameters)
+  if (wanted && !strict) dropped.push(`tools: ${STRICT_WITH_OPTIONAL}`)
   return {
     type: 'function',
     function: {
       name: tool.name,
       ...(tool.description === undefined ? {} : { description: tool.description }),
       parameters,
-      ...(options.strict_tools && strict ? { strict } : {}),
+      ...(strict ? { strict } : {}),
     },
     ...(options.cache_breakpoints ? cacheMark(tool, true) : {}),
   }

@@ -6,7 +6,8 @@ import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { accountField } from '../shared/account-name.ts'
 import { visitParts } from '../shared/content-parts.ts'
-import { formatName } from '../shared/format-plan.ts'
+import { formatName, type JsonSchemaFormat } from '../shared/format-plan.ts'
+import { hasOptionalMembers, STRICT_WITH_OPTIONAL } from '../shared/optional-members.ts'
 import { unmetImageWishes } from '../shared/image-output.ts'
 import { reasoningWish } from '../shared/reasoning-options.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
@@ -229,6 +230,12 @@ function addReasoning(body: Body, request: ModelRequest, target: ResponsesTarget
   if (reasoning !== undefined) body['reasoning'] = reasoning
 }
 
+function namedSchema(format: JsonSchemaFormat, dropped: Set<string>): JsonSchemaFormat {
+  const mayLeaveOut = format.strict === true && hasOptionalMembers(format.schema)
+  if (mayLeaveOut) dropped.add(`text.format: ${STRICT_WITH_OPTIONAL}`)
+  return { ...format, name: formatName(format), ...(mayLeaveOut ? { strict: false } : {}) }
+}
+
 function addText(body: Body, request: ModelRequest, { options, supports }: ResponsesTarget, dropped: Set<string>): void {
   if (request.text == null) return
   const { format, verbosity, ...rest } = request.text
@@ -236,7 +243,7 @@ function addText(body: Body, request: ModelRequest, { options, supports }: Respo
   if (format != null) {
     const parameter = format.type === 'json_schema' ? 'structured_outputs' : 'response_format'
     if (format.type === 'text' || supports.has(parameter) || (parameter === 'response_format' && supports.has('structured_outputs'))) {
-      const named = format.type === 'json_schema' ? { ...format, name: formatName(format) } : format
+      const named = format.type === 'json_schema' ? namedSchema(format, dropped) : format
       text['format'] = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== null))
     } else dropped.add(parameter)
   }

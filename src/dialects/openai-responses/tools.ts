@@ -4,6 +4,7 @@ import type { CustomTool, FunctionTool, JsonObject, Tool, ToolChoice } from '../
 import type { ModelRequest } from '../../core/request.ts'
 import { functionParameters } from '../shared/function-parameters.ts'
 import { asString, isObject } from '../shared/json.ts'
+import { hasOptionalMembers, STRICT_WITH_OPTIONAL } from '../shared/optional-members.ts'
 import { objectAtTop } from '../shared/sanitize-schema.ts'
 import { COMMON_TOOL_NAMES, createToolNames } from '../shared/tool-names.ts'
 import type { ToolNames } from '../shared/tool-names.ts'
@@ -71,7 +72,7 @@ export function toolNames(request: ModelRequest, options: ResponsesOptions): Too
   return request.tools === undefined || request.tools.length === 0 ? NO_NAMES : nameTools(listTools(request, options, new Set()), options)
 }
 
-function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOptions, unfolding: Unfolding): JsonObject {
+function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOptions, dropped: Set<string>, unfolding: Unfolding): JsonObject {
   // The Anthropic family's cache marks have their own meaning elsewhere; here they are unknown fields.
   const {
     strict: wanted,
@@ -83,7 +84,9 @@ function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOpti
   const listed = functionParameters(tool.parameters)
   const parameters = objectAtTop(listed, unfolding)
   // What was folded holds more than a strict schema may, and strict is what silence means.
-  const strict = parameters === listed ? wanted : false
+  const mayLeaveOut = wanted === true && hasOptionalMembers(listed)
+  if (mayLeaveOut) dropped.add(`tools: ${STRICT_WITH_OPTIONAL}`)
+  const strict = parameters === listed && !mayLeaveOut ? wanted : false
   const keepStrict = strict !== undefined && (options.strict === 'forward' || (options.strict === 'only-true' && strict === true))
   const keepDeferred = defer_loading !== undefined && acceptsBuiltin('tool_search', options.builtin_tools)
   return {
@@ -104,7 +107,7 @@ function encodeWrapped(tool: CustomTool, name: string, options: ResponsesOptions
 function encodeTool(entry: Listed, names: ToolNames, options: ResponsesOptions, dropped: Set<string>, unfolding: Unfolding): JsonObject {
   if (entry.kind === 'verbatim') return isWebSearch(entry.tool) ? encodeWebSearch(entry.tool, options, dropped) : { ...entry.tool }
   const name = names.upstream(entry.tool.name, entry.namespace)
-  if (!isCustomTool(entry.tool)) return encodeFunction(entry.tool, name, options, unfolding)
+  if (!isCustomTool(entry.tool)) return encodeFunction(entry.tool, name, options, dropped, unfolding)
   const { prompt_cache_breakpoint: _, ...tool } = entry.tool
   return options.custom_tools ? { ...tool, name } : encodeWrapped(tool, name, options)
 }
