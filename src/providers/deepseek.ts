@@ -13,6 +13,8 @@ export const deepseek: Provider = {
     prefill: false,
     max_stop_sequences: 16,
     json_schema: 'json-object',
+    // Of patterns with what some engines lack (`\\0`, looking ahead) it makes no grammar.
+    tool_bounds: 'patterns-told',
     reasoning_style: 'thinking-type',
     // Three are its own; it says itself what the others come to.
     reasoning_efforts: ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'],

@@ -7,6 +7,7 @@ import { cerebras } from './cerebras.ts'
 import { deepseek } from './deepseek.ts'
 import { groq } from './groq.ts'
 import { minimax } from './minimax.ts'
+import { moonshotai } from './moonshotai.ts'
 import { mistral } from './mistral.ts'
 import { openrouter } from './openrouter.ts'
 import { xai } from './xai.ts'
@@ -71,6 +72,32 @@ describe('a format that a vendor passes over', () => {
     const { sent } = ask(minimax, 'MiniMax-M2.7', wishes)
     expect(sent).not.toHaveProperty('response_format')
     expect(JSON.stringify(sent['messages'])).toContain('JSON')
+  })
+})
+
+describe('tools that a vendor answers with an error', () => {
+  const named = (name: string, parameters: object): Partial<ModelRequest> => ({
+    tools: [{ type: 'function', name, parameters: parameters as never }],
+  })
+  const offered = (provider: Provider, wishes: Partial<ModelRequest>) =>
+    (ask(provider, 'm', wishes).sent['tools'] as { function: { name: string; parameters: unknown } }[])[0]!.function
+
+  it('are put into the words of its subset of schemas', () => {
+    const maybe = { type: 'object', anyOf: [{ properties: { x: { type: 'string' } } }, { type: 'null' }] }
+    expect(offered(moonshotai, named('f', { type: 'object', properties: { a: maybe } })).parameters).toEqual({
+      type: 'object',
+      properties: { a: { anyOf: [{ type: 'object', properties: { x: { type: 'string' } } }, { type: 'null' }] } },
+    })
+  })
+  it('get names that begin with no digit', () => {
+    expect(offered(moonshotai, named('21st_builder', { type: 'object' })).name).toMatch(/^_[a-z_]+_[A-Za-z0-9]{8}$/)
+  })
+  it.each([moonshotai, deepseek])('have their patterns told: $name', (provider) => {
+    const path = { type: 'string', pattern: '^(?!/)[^\\0]+$', maxLength: 9 }
+    expect(offered(provider, named('f', { type: 'object', properties: { path } })).parameters).toEqual({
+      type: 'object',
+      properties: { path: { type: 'string', maxLength: 9, description: `Constraints: pattern: ${JSON.stringify(path.pattern)}` } },
+    })
   })
 })
 

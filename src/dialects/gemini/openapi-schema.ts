@@ -1,6 +1,6 @@
 import { isObject } from '../shared/json.ts'
 import type { Unfolding } from '../shared/unfolding.ts'
-import { resolve } from './schema-pointer.ts'
+import { resolve } from '../shared/schema-pointer.ts'
 
 type Json = { readonly [key: string]: unknown }
 type Draft = { [key: string]: unknown }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { verifies } from '../../../e2e/requirements.ts'
 import { threadTime } from '../../testing/thread-time.ts'
-import { fitJsonSchema } from './json-schema.ts'
+import { fitJsonSchema } from '../shared/rooted-schema.ts'
 import { toOpenApiSchema } from './openapi-schema.ts'
 import { Unfolding } from '../shared/unfolding.ts'
 

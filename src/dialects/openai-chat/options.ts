@@ -95,10 +95,16 @@ export const openAiChatOptions = z.strictObject({
   tool_names: z.strictObject({ pattern: pattern.default('^[a-zA-Z0-9_-]+$'), max: z.int().positive().default(64) }).prefault({}),
   strict_tools: z.boolean().default(false).describe('Send `strict` of function tools.'),
   tool_bounds: z
-    .enum(['sent', 'told'])
+    .enum(['sent', 'told', 'patterns-told'])
     .default('sent')
     .describe(
-      '`told`: patterns and lengths in schemas of tools become words of their descriptions, for servers that refuse what they can make no grammar of.',
+      '`told`: patterns and lengths in schemas of tools become words of their descriptions, for servers that refuse what they can make no grammar of. `patterns-told`: patterns alone.',
+    ),
+  schemas: z
+    .enum(['any', 'curated'])
+    .default('any')
+    .describe(
+      '`curated`: schemas are put into the words of a subset, for servers that refuse a type beside `anyOf`, lists of types and words beside `$ref`.',
     ),
   named_tool_choice: z.boolean().default(true).describe('False: forcing one tool is done by offering only that tool.'),
   none_tool_choice: z.boolean().default(true).describe('False: `tool_choice: none` is done by offering no tools.'),

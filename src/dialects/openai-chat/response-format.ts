@@ -10,6 +10,8 @@ import {
   type FormatPlan,
   type JsonSchemaFormat,
 } from '../shared/format-plan.ts'
+import { Unfolding } from '../shared/unfolding.ts'
+import { curateSchema } from '../shared/curated-schema.ts'
 import { hasOptionalMembers, STRICT_WITH_OPTIONAL } from '../shared/optional-members.ts'
 import { forcedToolsFor, schemaModeFor, type OpenAiChatOptions } from './options.ts'
 
@@ -27,7 +29,7 @@ export function planFormat(request: ModelRequest, target: ChatTarget): FormatPla
   }
   switch (schemaMode(request, target)) {
     case 'native':
-      return nativeSchema(format)
+      return nativeSchema(format, target)
     case 'json-object':
       return {
         native: options.json_object === 'schema' ? ANY_OBJECT : { type: 'json_object' },
@@ -62,13 +64,13 @@ function schemaMode(request: ModelRequest, target: ChatTarget): 'native' | 'json
   return target.supports.has('response_format') ? 'json-object' : 'prompt'
 }
 
-function nativeSchema(format: JsonSchemaFormat): FormatPlan {
+function nativeSchema(format: JsonSchemaFormat, { options }: ChatTarget): FormatPlan {
   const mayLeaveOut = format.strict === true && hasOptionalMembers(format.schema)
   const strict = mayLeaveOut ? false : format.strict
   const schema = {
     name: formatName(format),
     ...(format.description == null ? {} : { description: format.description }),
-    schema: format.schema,
+    schema: options.schemas === 'curated' ? curateSchema(format.schema, new Unfolding()) : format.schema,
     ...(strict == null ? {} : { strict }),
   }
   return { native: { type: 'json_schema', json_schema: schema }, ...(mayLeaveOut ? { note: `text.format: ${STRICT_WITH_OPTIONAL}` } : {}) }

@@ -5,10 +5,13 @@ import { mapSchemas } from '../shared/schema-walk.ts'
 /** What servers that make a grammar of a schema cannot make one of, or one too large. */
 const BOUNDS = ['pattern', 'minLength', 'maxLength', 'minItems', 'maxItems', 'not'] as const
 
-/** A tool's schema with its bounds in words, for servers that refuse all tools for one they can make no grammar of. */
-export function tellBounds(schema: JsonObject): JsonObject {
+const PATTERNS = ['pattern'] as const
+
+/** A tool's schema with its bounds, or its patterns alone, in words, for servers that refuse all tools for one they can make no grammar of. */
+export function tellBounds(schema: JsonObject, only?: 'patterns'): JsonObject {
+  const telling: readonly string[] = only === 'patterns' ? PATTERNS : BOUNDS
   return mapSchemas(schema, (node) => {
-    const told = BOUNDS.filter((keyword) => node[keyword] !== undefined)
+    const told = telling.filter((keyword) => node[keyword] !== undefined)
     if (told.length === 0) return node
     const rest: { [keyword: string]: unknown } = { ...node }
     for (const keyword of told) delete rest[keyword]

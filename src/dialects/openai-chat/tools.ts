@@ -4,6 +4,7 @@ import type { ModelRequest } from '../../core/request.ts'
 import { cacheMark } from '../shared/cache-mark.ts'
 import { withAnswerTool } from '../shared/format-plan.ts'
 import type { FormatPlan } from '../shared/format-plan.ts'
+import { curateSchema } from '../shared/curated-schema.ts'
 import { hasOptionalMembers, STRICT_WITH_OPTIONAL } from '../shared/optional-members.ts'
 import { objectAtTop } from '../shared/sanitize-schema.ts'
 import { isForced, NOT_FORCED, onlyChosen } from '../shared/tool-choice.ts'
@@ -60,7 +61,8 @@ export const demandsCall = ({ tool_choice: choice }: Body): boolean => choice !=
 
 function encodeTool(tool: FlatTool, options: OpenAiChatOptions, unfolding: Unfolding, dropped: string[]): JsonObject {
   const folded = objectAtTop(tool.parameters, unfolding)
-  const parameters = options.tool_bounds === 'told' ? tellBounds(folded) : folded
+  const bounded = options.tool_bounds === 'sent' ? folded : tellBounds(folded, options.tool_bounds === 'told' ? undefined : 'patterns')
+  const parameters = options.schemas === 'curated' ? curateSchema(bounded, unfolding) : bounded
   // What was folded holds more than a strict schema may; not to be strict is what silence means, where some vendors do not know the word.
   const wanted = options.strict_tools && tool.strict === true && parameters === tool.parameters
   const strict = wanted && !hasOptionalMembers(tool.parameters)

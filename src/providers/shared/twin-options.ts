@@ -26,6 +26,10 @@ export const KIMI_OPTIONS = {
   max_temperature: 1,
   // "tool_choice 'specified' is incompatible with thinking enabled"; 'required' is as well, before K3.
   named_tool_choice: false,
+  // "not a valid moonshot flavored json schema", https://github.com/MoonshotAI/walle; nor are names that begin with a digit taken.
+  schemas: 'curated',
+  tool_bounds: 'patterns-told',
+  tool_names: { pattern: '^[a-zA-Z_][a-zA-Z0-9_-]*$' },
   // Since K2.5 one temperature is right while they think and another while they do not; any other is an error. Since K2.7 they always think.
   models: [
     { match: 'kimi-k2-thinking', reasoning_style: 'thinking-type', forced_tools: 'never' },

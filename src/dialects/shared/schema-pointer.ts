@@ -1,4 +1,4 @@
-import { isObject } from '../shared/json.ts'
+import { isObject } from './json.ts'
 
 type Json = { readonly [key: string]: unknown }
 

@@ -1,5 +1,5 @@
-import { isObject } from '../shared/json.ts'
-import type { Unfolding } from '../shared/unfolding.ts'
+import { isObject } from './json.ts'
+import type { Unfolding } from './unfolding.ts'
 import { resolve } from './schema-pointer.ts'
 
 type Json = { readonly [key: string]: unknown }

@@ -1,0 +1,95 @@
+import type { JsonObject } from '../../core/item.ts'
+import { asString, isObject } from './json.ts'
+import { fitJsonSchema } from './rooted-schema.ts'
+import { resolve } from './schema-pointer.ts'
+import { mapSchemas } from './schema-walk.ts'
+import type { Unfolding } from './unfolding.ts'
+
+type Draft = { [keyword: string]: unknown }
+
+/** Keywords of one type: where a value may be of several, each stands with its own. */
+const OF_TYPE: { readonly [keyword: string]: string } = {
+  items: 'array',
+  prefixItems: 'array',
+  minItems: 'array',
+  maxItems: 'array',
+  uniqueItems: 'array',
+  properties: 'object',
+  required: 'object',
+  additionalProperties: 'object',
+  pattern: 'string',
+  minLength: 'string',
+  maxLength: 'string',
+  format: 'string',
+}
+
+/**
+ * A schema in the words of a curated subset, for vendors whose validator refuses all tools for one that says the same in others: a choice is
+ * `anyOf`, and the type stands in each of its branches instead of beside it; a value of several types is such a choice; references lead to
+ * definitions of the root, and nothing stands beside them. `unfolding` is the request's.
+ */
+export function curateSchema(schema: JsonObject, unfolding: Unfolding): JsonObject {
+  const rooted = fitJsonSchema(schema, unfolding)
+  return mapSchemas(rooted, (node) => typed(referring(node, rooted)))
+}
+
+/** Words beside a reference are kept where what it refers to can stand in its place, which refers to nothing itself. */
+function referring(node: JsonObject, root: JsonObject): JsonObject {
+  const reference = asString(node['$ref'])
+  if (reference === undefined) return node
+  const { $ref: _, $defs: definitions, ...said } = node
+  const kept = definitions === undefined ? {} : { $defs: definitions }
+  if (Object.keys(said).length === 0) return node
+  const target = resolve(root, reference)
+  if (target === undefined || JSON.stringify(target).includes('"$ref"')) return { $ref: reference, ...kept }
+  return { ...target, ...said, ...kept }
+}
+
+function typed(node: JsonObject): JsonObject {
+  const plain = withoutFreeTail(node)
+  const { anyOf, oneOf, type, ...rest } = plain
+  const choices = [anyOf, oneOf].find(Array.isArray) as readonly unknown[] | undefined
+  if (choices !== undefined) {
+    if (type === undefined && oneOf === undefined) return plain
+    return { ...rest, anyOf: choices.map((branch) => withType(branch, type)) }
+  }
+  if (!Array.isArray(type)) return plain
+  const types = type as readonly unknown[]
+  if (types.length === 1) return { ...rest, type: types[0] }
+  return branches(rest, types)
+}
+
+/** Behind a tuple anything may come: said by silence, as the words for it are refused. */
+function withoutFreeTail(node: JsonObject): JsonObject {
+  const { items, ...rest } = node
+  return Array.isArray(node['prefixItems']) && (typeof items === 'boolean' || (isObject(items) && Object.keys(items).length === 0)) ? rest : node
+}
+
+/** A branch that says no type has that of the whole, where that is one of them. */
+function withType(branch: unknown, type: unknown): unknown {
+  if (!isObject(branch) || typeof type !== 'string') return branch
+  const says = ['type', '$ref', 'anyOf', 'oneOf'].some((keyword) => branch[keyword] !== undefined)
+  return says ? branch : { type, ...branch }
+}
+
+function branches(node: JsonObject, types: readonly unknown[]): JsonObject {
+  const shared: Draft = {}
+  const own = new Map<unknown, Draft>(types.map((type) => [type, { type }]))
+  for (const [keyword, value] of Object.entries(node)) {
+    if (keyword === 'enum' && Array.isArray(value)) {
+      for (const [type, branch] of own) if (type !== 'null') branch['enum'] = value.filter((each) => isOf(each, type))
+    } else if (OF_TYPE[keyword] === undefined) shared[keyword] = value
+    else {
+      const branch = own.get(OF_TYPE[keyword])
+      if (branch !== undefined) branch[keyword] = value
+    }
+  }
+  const listed = [...own.values()].filter((branch) => !(Array.isArray(branch['enum']) && branch['enum'].length === 0))
+  return { ...shared, anyOf: listed }
+}
+
+function isOf(value: unknown, type: unknown): boolean {
+  if (type === 'integer' || type === 'number') return typeof value === 'number'
+  if (type === 'array') return Array.isArray(value)
+  return type === 'object' ? isObject(value) : typeof value === type
+}
