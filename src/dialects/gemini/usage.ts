@@ -6,11 +6,11 @@ type Json = { readonly [field: string]: unknown }
 
 const number = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined)
 
-/** Tokens of one modality in a list of details. */
+/** Tokens of one modality in a list of details, which may name it more than once. */
 function modality(details: unknown, name: string): number | undefined {
   if (!Array.isArray(details)) return undefined
-  const entry: unknown = details.find((each) => isObject(each) && each['modality'] === name)
-  return isObject(entry) ? number(entry['tokenCount']) : undefined
+  const counts = details.flatMap((each) => (isObject(each) && each['modality'] === name ? (number(each['tokenCount']) ?? []) : []))
+  return counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count)
 }
 
 /**

@@ -57,3 +57,27 @@ describe('a call whose pieces are counted like calls', () => {
     expect(() => decode(piece(0, '{"a":1}', { id: 'call_1' }), piece(1, '{"b":2}'), [{}, 'tool_calls'])).toThrow('a tool call without a name')
   })
 })
+
+describe('counts that come in several reports', () => {
+  const report = (usage: Json): string => JSON.stringify({ id: 'x', model: 'm', choices: [], usage })
+  const counted = (...reports: readonly Json[]): unknown => {
+    const decoder = new ChatDecoder({ input: [{ type: 'message', role: 'user', content: 'Hi' }] }, chatTarget())
+    const out: ModelEvent[] = []
+    decoder.push(JSON.stringify({ id: 'x', model: 'm', choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: 'stop' }] }), undefined, out)
+    for (const usage of reports) decoder.push(report(usage), undefined, out)
+    decoder.push('[DONE]', undefined, out)
+    return out.at(-1)
+  }
+  const whole = { prompt_tokens: 100, completion_tokens: 7, total_tokens: 107, prompt_tokens_details: { cached_tokens: 90 } }
+
+  it('stand though the last is only what it has cost', () => {
+    expect(counted(whole, { cost: 0.25 })).toMatchObject({ usage: { inputTokens: 100, cachedTokens: 90, outputTokens: 7, reportedCost: 0.25 } })
+  })
+  it('stand though the last leaves out what was cached', () => {
+    const { prompt_tokens_details: _, ...sums } = whole
+    expect(counted(whole, sums)).toMatchObject({ usage: { inputTokens: 100, cachedTokens: 90, outputTokens: 7 } })
+  })
+  it('grow', () => {
+    expect(counted({ prompt_tokens: 100, completion_tokens: 1 }, whole)).toMatchObject({ usage: { inputTokens: 100, outputTokens: 7 } })
+  })
+})

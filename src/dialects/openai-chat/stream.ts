@@ -11,7 +11,7 @@ import { DeltaTemplate } from '../shared/delta-template.ts'
 import { brokenAnswer, emptyAnswer, errorFromPayload } from '../shared/errors.ts'
 import { parseAnswer } from '../shared/exact-json.ts'
 import { asString, isObject } from '../shared/json.ts'
-import { hasCounts } from '../shared/usage-counts.ts'
+import { hasCounts, overlayCounts } from '../shared/usage-counts.ts'
 import { CitationCollector } from './annotations.ts'
 import { DeltaReader } from './delta-reader.ts'
 import { lessonOf, readDelta, type LearnedField } from './fast-path.ts'
@@ -218,7 +218,8 @@ export class ChatDecoder implements Decoder {
   #noteUsage(usage: unknown): void {
     if (!isObject(usage)) return
     this.#reader.busy = true
-    if (hasCounts(usage)) this.#usage = usage
+    // Several reports are one: what is last may be no more than what the rest has cost.
+    if (hasCounts(usage)) this.#usage = this.#usage === undefined ? usage : overlayCounts(this.#usage, usage)
   }
 
   #learn(data: string, frame: Json, event: ModelEvent): void {
