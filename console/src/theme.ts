@@ -31,6 +31,9 @@ export const readable: CSSVariablesResolver = () => ({
     '--mantine-color-error': 'var(--mantine-color-red-9)',
     '--mantine-color-red-text': 'var(--mantine-color-red-9)',
     '--mantine-color-teal-light-color': '#066649',
+    // Under the pointer, too.
+    '--mantine-color-red-light-color': '#a51f1f',
+    '--mantine-color-indigo-light-color': '#2c43b0',
   },
   dark: {
     '--mantine-color-dimmed': '#a6a6a6',

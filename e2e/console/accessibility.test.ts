@@ -75,6 +75,30 @@ describe.skipIf(!hasBrowser)('the console is for everybody', () => {
     expect(await faultsOf(page)).toEqual([])
   })
 
+  it('an answer that comes, one that failed, and what lies under the pointer, in light and dark', async () => {
+    const { page } = await browser.console(gateway, '/playground')
+    await page.getByLabel('Inference key').fill(gateway.key)
+    await page.getByRole('button', { name: 'Use this key' }).click()
+    const ask = async (model: string): Promise<void> => {
+      await page.getByRole('combobox', { name: 'Model' }).fill(model)
+      await page.getByLabel('Message').fill('one two three four five six seven eight nine ten '.repeat(20))
+      await page.getByRole('button', { name: 'Send' }).click()
+    }
+    await ask('demo/error-429')
+    await page.getByRole('table', { name: 'Attempts' }).waitFor()
+    await ask('demo/slow')
+    await page.getByRole('button', { name: 'Stop' }).hover()
+    expect(await faultsOf(page)).toEqual([])
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.locator('html[data-mantine-color-scheme="dark"]').waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    await page.emulateMedia({ colorScheme: 'light' })
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.getByRole('button', { name: 'Show as a table' }).hover()
+    expect(await faultsOf(page)).toEqual([])
+  })
+
   it('the door', async () => {
     const { page } = await browser.open(`${gateway.url}/console/`)
     await page.getByLabel('Management key').waitFor()

@@ -15,7 +15,7 @@ export function Answer({ run }: { readonly run: Run }): ReactNode {
       ))}
       {!isOver(run) && (
         <Group gap="xs">
-          <Loader size={14} aria-label="The answer is coming" />
+          <Loader size={14} aria-hidden />
           <Text size="sm" c="dimmed">
             {run.phase === 'waiting' ? 'Waiting for the answer' : 'Answering'}
           </Text>

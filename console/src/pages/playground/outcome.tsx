@@ -88,7 +88,7 @@ function Routed({ metadata, onPlan }: { readonly metadata: Metadata; readonly on
         {attempts.length > 0 && (
           <Rows
             label="Attempts"
-            head={['', 'Provider', 'Model', 'Outcome']}
+            head={['Attempt', 'Provider', 'Model', 'Outcome']}
             rows={attempts.map((attempt, index) => [String(index + 1), attempt.provider, attempt.model, whyOf(attempt)])}
           />
         )}
@@ -136,7 +136,7 @@ function Rows({ label, head, rows }: RowsProps): ReactNode {
       <Table.Thead>
         <Table.Tr>
           {head.map((name) => (
-            <Table.Th key={name}>{name === '' ? <span aria-label="Attempt" /> : name}</Table.Th>
+            <Table.Th key={name}>{name}</Table.Th>
           ))}
         </Table.Tr>
       </Table.Thead>
