@@ -3,6 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } fro
 import { Router } from 'wouter'
 import { createApi } from './api/client.ts'
 import { ApiContext } from './api/hooks.ts'
+import { forgetNotes } from './api/notes.ts'
 import { forgetKey, keepKey, keyOfFragment, signOutLine, storedKey, type SignOutLine } from './api/session.ts'
 import { Shell } from './shell.tsx'
 import { SignIn } from './sign-in.tsx'
@@ -15,6 +16,7 @@ function followedKey(): string | undefined {
   const key = keyOfFragment(location.hash)
   if (key === undefined) return undefined
   history.replaceState(null, '', location.pathname + location.search)
+  if (key !== storedKey(STORES)) forgetNotes(sessionStorage)
   keepKey(STORES, key, false)
   return key
 }

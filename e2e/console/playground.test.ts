@@ -235,6 +235,26 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect(problems).toEqual([])
   })
 
+  it('keeps the conversation and what is typed when its page is loaded again, and ends there what was coming', async () => {
+    const { page, problems } = await ready('demo/echo')
+    await send(page, 'remember me')
+    await seen(page, 1, 'Demo (simulated) answered.')
+    await page.getByRole('combobox', { name: 'Model' }).fill('demo/slow')
+    await send(page, 'one two three four five six seven eight nine ten')
+    await page.getByText('Answering').waitFor()
+    await page.getByLabel('Message').fill('not yet sent')
+    await page.reload()
+    await seen(page, 1, 'Demo (simulated) answered.')
+    await seen(page, 2, 'The page was loaded again while the answer came.')
+    expect(await page.getByLabel('Message').inputValue()).toBe('not yet sent')
+    expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain('remember me')
+    await page.getByRole('link', { name: 'Keys', exact: true }).click()
+    await page.reload()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain('remember me')
+    expect(problems).toEqual([])
+  })
+
   it('keeps the conversation and what is typed through a look at another page, and nothing after signing out', async () => {
     const { page, problems } = await ready('demo/echo')
     await send(page, 'remember me')

@@ -1,4 +1,5 @@
 import { forgetInferenceKey } from './inference-key.ts'
+import { forgetNotes } from './notes.ts'
 
 /** Where the management key is kept: for this tab, or in this browser if its user says so. It goes nowhere but to the gateway that served the page. */
 const NAME = 'signalbox.management_key'
@@ -19,6 +20,7 @@ export function keepKey({ tab, browser }: KeyStores, key: string, remember: bool
 export function forgetKey({ tab, browser }: KeyStores, key?: string): void {
   tab.removeItem(NAME)
   forgetInferenceKey(tab)
+  forgetNotes(tab)
   if (key === undefined || browser.getItem(NAME) === key) browser.removeItem(NAME)
 }
 

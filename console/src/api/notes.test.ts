@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import { forgetNotes, leaveNotes, takeNotes } from './notes.ts'
+
+function tab(room: number) {
+  const kept = new Map<string, string>()
+  return {
+    getItem: (name: string) => kept.get(name) ?? null,
+    setItem(name: string, text: string) {
+      if (text.length > room) throw new Error('QuotaExceededError')
+      kept.set(name, text)
+    },
+    removeItem: (name: string) => void kept.delete(name),
+  }
+}
+
+it('notes are read once, and not at all when they were forgotten', () => {
+  const store = tab(1_000)
+  expect(leaveNotes(store, { text: 'half a sent' })).toBe(true)
+  expect(takeNotes(store)).toEqual({ text: 'half a sent' })
+  expect(takeNotes(store)).toEqual({})
+  leaveNotes(store, { text: 'half a sent' })
+  forgetNotes(store)
+  expect(takeNotes(store)).toEqual({})
+})
+
+it('notes without room are told as such, and what is none is none', () => {
+  const store = tab(30)
+  expect(leaveNotes(store, { text: 'x'.repeat(100) })).toBe(false)
+  for (const text of ['{', 'null', '7']) {
+    store.setItem('signalbox.notes', text)
+    expect(takeNotes(store)).toEqual({})
+  }
+})

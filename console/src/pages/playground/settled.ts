@@ -1,0 +1,13 @@
+import type { Turn } from './body.ts'
+import { fold } from './fold.ts'
+
+const GONE = 'The page was loaded again while the answer came. What came until then is kept.'
+
+/** What a page before this one left, as it is here: nothing comes any more of an answer that was coming there. */
+export function settled(name: string, value: unknown): unknown {
+  if (name !== 'turns') return value
+  return (value as readonly Turn[]).map((turn) => ({
+    ...turn,
+    run: fold(turn.run, { type: 'broken', message: GONE }, turn.run.firstAt ?? turn.run.startedAt),
+  }))
+}
