@@ -1,5 +1,5 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient, type UseMutationResult, type UseQueryResult } from '@tanstack/react-query'
-import { createContext, useContext } from 'react'
+import { createContext, useContext, useState } from 'react'
 import type { Answer, Api, ApiError, Args, Input, Route } from './client.ts'
 
 export const ApiContext = createContext<Api | undefined>(undefined)
@@ -46,8 +46,17 @@ export function useChange<R extends Exclude<Route, Reading>>(
 ): UseMutationResult<Answer<R>, ApiError, Input<R>> {
   const api = useApi()
   const client = useQueryClient()
+  const [onTheirWay] = useState(() => new Map<string, Promise<Answer<R>>>())
   return useMutation<Answer<R>, ApiError, Input<R>>({
-    mutationFn: (input) => api(route, ...([input] as unknown as Args<R>)),
+    // The second click of a double click comes before the button knows of the first: it asks for nothing of its own.
+    mutationFn: (input) => {
+      const name = JSON.stringify(input)
+      const same = onTheirWay.get(name)
+      if (same !== undefined) return same
+      const asked = api(route, ...([input] as unknown as Args<R>)).finally(() => onTheirWay.delete(name))
+      onTheirWay.set(name, asked)
+      return asked
+    },
     onSuccess: () => {
       const again = Promise.all(outdates.map((read) => client.invalidateQueries({ queryKey: [read] })))
       return Promise.race([again, new Promise((resolve) => setTimeout(resolve, READ_AGAIN_LIMIT_MS))])
