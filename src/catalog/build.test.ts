@@ -347,6 +347,7 @@ describe('configured models', () => {
     })
     expect(model?.endpoints[0]?.connection.credentials.map((credential) => credential.id)).toEqual(['acme#0', 'acme#1'])
     expect(catalog.find('small')).toBe(model)
+    expect(model?.endpoints[0]?.aliases).toEqual(['small'])
     expect(catalog.find('acme/small:nitro')).toBe(model)
   })
 

@@ -58,7 +58,13 @@ export class ModelDraft {
     // Where one vendor tells the window of a model, the others are taken to serve the same.
     const contexts = endpoints.map((endpoint) => endpoint.contextLength).filter((length) => length !== UNKNOWN_CONTEXT_LENGTH)
     const contextLength = config?.contextLength ?? Math.max(...(contexts.length === 0 ? [UNKNOWN_CONTEXT_LENGTH] : contexts))
-    const informed = endpoints.map((endpoint) => (endpoint.contextLength === UNKNOWN_CONTEXT_LENGTH ? { ...endpoint, contextLength } : endpoint))
+    // Those of a model are those of its variants.
+    const aliases = this.#models.get(splitVariant(slug).base)?.config?.aliases ?? []
+    const informed = endpoints.map((endpoint) => ({
+      ...endpoint,
+      ...(endpoint.contextLength === UNKNOWN_CONTEXT_LENGTH ? { contextLength } : {}),
+      ...(aliases.length === 0 ? {} : { aliases }),
+    }))
     return Object.freeze({
       slug,
       name: firstOf(config?.name, about?.name, facts.name) ?? slug.slice(slug.indexOf('/') + 1),

@@ -13,6 +13,8 @@ export interface Endpoint {
   /** The model it serves: `author/slug`, without variant. */
   readonly model: string
   readonly variant?: string
+  /** Other names of the model, by which lists of models may mean it. */
+  readonly aliases?: readonly string[]
   /** Provider slug, `deepinfra`; the tag adds the variant, `deepinfra/turbo`, `openai/flex`. */
   readonly provider: string
   readonly tag: string

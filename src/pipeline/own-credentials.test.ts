@@ -40,6 +40,13 @@ describe('the own keys a call may use', () => {
     expect(idsFor(ownCredentialsOf(ring(...keys), anonymous))).toEqual(['everyone', 'this key'])
   })
 
+  it('serve models they allow by an alias or with a variant', () => {
+    const own = ownCredentialsOf(ring(key('a', { allowedModels: compileWildcards(['small', 'acme/large:free']) })), owner)!
+    expect(own.use(testEndpoint({ model: 'acme/small', aliases: ['small'] }))).toBe('first')
+    expect(own.use(testEndpoint({ model: 'acme/large', variant: 'free' }))).toBe('first')
+    expect(own.use(testEndpoint({ model: 'acme/large' }))).toBeUndefined()
+  })
+
   it('serve endpoints of their provider and the models they allow, by name or pattern', () => {
     const own = ownCredentialsOf(ring(key('a', { allowedModels: compileWildcards(['acme/*', 'beta/large']) })), owner)!
     const uses = (model: string, provider = 'acme') => own.use(testEndpoint({ model, provider }))

@@ -1,6 +1,7 @@
 import type { OwnKey, OwnKeys } from '../core/account.ts'
 import type { Owner } from '../core/call.ts'
 import type { Endpoint } from '../core/endpoint.ts'
+import { isNamed } from '../core/endpoint-names.ts'
 import type { Credential } from '../core/provider.ts'
 import type { OwnKeyUse } from '../router/rank.ts'
 
@@ -31,7 +32,7 @@ export function ownCredentialsOf(keys: OwnKeys, owner: Owner): OwnCredentials | 
   const serves = (key: Usable, endpoint: Endpoint): boolean =>
     // An in-process upstream has no use for keys.
     key.provider === endpoint.provider &&
-    (key.allowedModels === null || key.allowedModels(endpoint.model)) &&
+    (key.allowedModels === null || isNamed(endpoint, key.allowedModels)) &&
     endpoint.connection.transport === undefined
   return {
     use(endpoint) {

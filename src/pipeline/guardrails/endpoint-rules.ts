@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../core/endpoint.ts'
 import type { AppliedGuardrail, GuardrailRules } from '../../core/guardrail.ts'
+import { isNamed } from '../../core/endpoint-names.ts'
 import { writtenName } from '../../core/provider-names.ts'
 import { matchesWildcard } from '../../lib/wildcard.ts'
 
@@ -39,8 +40,8 @@ function rulesOf(rules: GuardrailRules): readonly EndpointRule[] {
   return list
 }
 
-const namesModel = (patterns: readonly string[], { model, variant }: Endpoint): boolean =>
-  patterns.some((pattern) => matchesWildcard(pattern, model) || (variant !== undefined && matchesWildcard(pattern, `${model}:${variant}`)))
+const namesModel = (patterns: readonly string[], endpoint: Endpoint): boolean =>
+  isNamed(endpoint, (name) => patterns.some((pattern) => matchesWildcard(pattern, name)))
 
 /** Every call asks of each endpoint again, and an endpoint is called the same until the catalog is built anew. */
 const knownNames = new WeakMap<Endpoint, readonly string[]>()

@@ -38,6 +38,9 @@ describe('models that could serve', () => {
     const all = [endpoint('a/x'), endpoint('a/y'), endpoint('b/z')]
     expect(slugs(all, hi, { allowed: ['a/*'], excluded: ['*/y'] })).toEqual(['a/x'])
     expect(slugs(all, hi, { allowed: ['c/*'] })).toBe(NONE)
+    const catalog = testCatalog(all, { 'a/x': { aliases: ['ex'] } })
+    expect(slugs(all, hi, { catalog, allowed: ['ex'] })).toEqual(['a/x'])
+    expect(slugs(all, hi, { catalog, excluded: ['ex'] })).toEqual(['a/y', 'b/z'])
   })
 
   it.each<[string, ModelRequest, EndpointParts]>([

@@ -35,8 +35,8 @@ export function candidatesFor(
   const permittedOf = permitted(request)
   const candidates: Candidate[] = []
   for (const model of options.catalog.models()) {
-    if (options.excluded?.some((pattern) => matchesWildcard(pattern, model.slug)) === true) continue
-    const named = options.allowed?.some((pattern) => matchesWildcard(pattern, model.slug))
+    if (isOneOf(options.excluded, model) === true) continue
+    const named = isOneOf(options.allowed, model)
     if (named === false) continue
     // A variant of a model has terms of its own (free ones, small quotas): who wants it names it.
     if (named === undefined && model.slug.includes(':')) continue
@@ -47,6 +47,10 @@ export function candidatesFor(
   if (first === undefined) throw new GatewayError('not_found', whyNone(options), { path: 'model' })
   return [first, ...rest]
 }
+
+/** Whether a list names a model by its slug or an alias; undefined without a list. */
+const isOneOf = (list: readonly string[] | undefined, { slug, aliases = [] }: Model): boolean | undefined =>
+  list?.some((pattern) => [slug, ...aliases].some((name) => matchesWildcard(pattern, name)))
 
 function whyNone({ catalog, allowed }: CandidateOptions): string {
   if (allowed === undefined && catalog.models().every(({ endpoints }) => endpoints.every(isSimulated)))
