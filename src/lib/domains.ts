@@ -6,7 +6,8 @@ export const MAX_DOMAIN_LENGTH = 2_048
 const MAX_DECODINGS = 3
 
 /**
- * Whether a host is one of these domains or below one of them. Entries may carry a scheme, a path or a leading `*.`; paths bind too. A path
+ * Whether a host is one of these domains or below one of them. Entries may carry a scheme, a path or what else `plainDomain` takes off; paths
+ * bind too, and `*` alone is every host. A path
  * has as many readings as servers have ways to decode it: `some` is for lists that refuse, `every` for lists that admit.
  */
 export function matchesDomain(url: URL, domains: readonly string[], readings: 'some' | 'every' = 'some'): boolean {
@@ -14,6 +15,7 @@ export function matchesDomain(url: URL, domains: readonly string[], readings: 's
   let paths: readonly string[] | undefined
   return domains.some((entry) => {
     const [domain = '', ...path] = plainDomain(entry).toLowerCase().split('/')
+    if (domain === '*') return true
     const name = hostOf(domain)
     if (name === '' || (host !== name && !host.endsWith(`.${name}`))) return false
     const prefixes = readingsOf(path.join('/'))
@@ -23,12 +25,17 @@ export function matchesDomain(url: URL, domains: readonly string[], readings: 's
   })
 }
 
-/** An entry without the scheme and the `*.` it may carry: they change nothing here, and search vendors refuse a call for them. */
+/**
+ * An entry without the scheme, the `*.` or `.` before its host, the query and the `/*` behind its path: they change nothing here, and search
+ * vendors refuse a call for them.
+ */
 export const plainDomain = (entry: string): string =>
   entry
     .trim()
-    .replace(/^[a-z]+:\/\//i, '')
-    .replace(/^\*\./, '')
+    .replace(/^(?:[a-z]+:)?\/\//i, '')
+    .replace(/[?#].*$/s, '')
+    .replace(/^\*?\./, '')
+    .replace(/\/\*?$/, '')
 
 const withoutDot = (host: string): string => host.replace(/\.$/, '')
 
