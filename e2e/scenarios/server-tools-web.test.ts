@@ -110,6 +110,16 @@ describe('web_search', () => {
     expect(new URL(web.seen[0]!.url, web.url).searchParams.get('q')).toBe('a (site:example.com OR site:example.org)')
   })
 
+  it('asks the engine for domains as it reads them, however the caller wrote them', async () => {
+    const asked = async (parameters: object): Promise<string | null> => {
+      upstream.script(calls(['web_search', { query: 'a' }]), says('ok'))
+      await askGateway(gateway, { tools: [{ type: 'gateway:web_search', parameters }] }, false)
+      return new URL(web.seen.at(-1)!.url, web.url).searchParams.get('q')
+    }
+    expect(await asked({ allowed_domains: ['*.example.com', 'https://example.org/'] })).toBe('a (site:example.com OR site:example.org)')
+    expect(await asked({ allowed_domains: ['*'], excluded_domains: ['.bad.test', '*'] })).toBe('a -site:bad.test')
+  })
+
   it('keeps to the number of results when searches of one turn run side by side', async () => {
     const parameters = { max_results: 2, max_total_results: 2 }
     upstream.script(calls(['web_search', { query: 'a' }], ['web_search', { query: 'b' }], ['web_search', { query: 'c' }]), says('ok'))

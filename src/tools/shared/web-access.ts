@@ -1,7 +1,7 @@
 import type { SearchHit, SearchQuery, SearchResult, WebSearch } from '../../core/web.ts'
 import type { Egress } from '../../lib/egress.ts'
 import type { ReadyEngine } from './dependencies.ts'
-import { matchesDomain } from '../../lib/domains.ts'
+import { matchesDomain, plainDomain } from '../../lib/domains.ts'
 import { callEngine } from './engine-call.ts'
 import { cutText } from '../../lib/cut-text.ts'
 
@@ -26,8 +26,14 @@ export const priceOf = ({ price, engine }: ReadyEngine, query: SearchQuery): num
 
 /** One search, its results within the caller's limits. Throws GatewayError. */
 export async function searchWith(ready: ReadyEngine, query: SearchQuery, egress: Egress, signal: AbortSignal): Promise<SearchResult> {
-  const body = await callEngine(egress, ready, ready.engine.search(query), signal)
+  const body = await callEngine(egress, ready, ready.engine.search(asEnginesRead(query)), signal)
   return { hits: fit(ready.engine.readHits(body), query), cost: priceOf(ready, query) }
+}
+
+/** With domains as they are, and not as callers may write them. One that stands for all is no hint. */
+function asEnginesRead({ allowedDomains, excludedDomains, ...query }: SearchQuery): SearchQuery {
+  const [allowed, excluded] = [allowedDomains, excludedDomains].map((list) => list.map(plainDomain).filter((domain) => domain !== ''))
+  return { ...query, allowedDomains: allowed!.includes('*') ? [] : allowed!, excludedDomains: excluded!.filter((domain) => domain !== '*') }
 }
 
 /** Engines treat domains as hints and send as much as they like: what leaves here keeps to the caller's limits. */
