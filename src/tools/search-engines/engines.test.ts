@@ -68,6 +68,18 @@ describe('requests', () => {
     expect(query).toMatch(/^m{350,} \(site:a\.test OR site:b\.test\) -site:c\.a\.test$/)
     expect(query).toHaveLength(400)
   })
+  it.each([
+    ['parallel', 10, 10],
+    ['perplexity', 20, 20],
+    ['tavily', 300, 150],
+  ])('of %s name no more domains than it takes: %i, or %i that are excluded', (name, allowed, excluded) => {
+    const many = Array.from({ length: 1_000 }, (_, n) => `domain-${n}.test`)
+    const named = (query: Partial<SearchQuery>) =>
+      JSON.stringify(engine(name).search({ ...plain, ...query }).body).match(/domain-\d+\.test/g)?.length ?? 0
+    expect(named({ allowedDomains: many.slice(0, allowed) })).toBe(allowed)
+    expect(named({ allowedDomains: many.slice(0, allowed + 1) })).toBe(0)
+    expect(named({ excludedDomains: many })).toBe(excluded)
+  })
   it('leave out domains that would leave no room for the words', () => {
     const many = Array.from({ length: 30 }, (_, n) => `domain-${n}.test`)
     expect(asked({ allowedDomains: many, excludedDomains: ['a.test'] })).toBe('moon -site:a.test')

@@ -1,12 +1,21 @@
 import { cutText } from '../../lib/cut-text.ts'
-import type { SearchEngine } from '../shared/search-engine.ts'
-import { fieldsOf, listOf, textOf, textsOf, toHit } from '../shared/search-engine.ts'
+import type { SearchEngine, SearchQuery } from '../shared/search-engine.ts'
+import { domainHints, fieldsOf, listOf, textOf, textsOf, toHit } from '../shared/search-engine.ts'
 
 const TOTAL = { low: 5_000, medium: 15_000, high: 30_000 }
 const MODES: ReadonlySet<string> = new Set(['turbo', 'fast', 'basic', 'advanced'])
 const CHEAP: ReadonlySet<string> = new Set(['turbo', 'fast'])
 const INCLUDED_RESULTS = 10
 const MAX_QUERY_CHARS = 200
+
+const MAX_DOMAINS = { allowed: 10, excluded: 10 }
+
+/** One list or the other: the allow-list is the stricter one. */
+function sourcePolicy(query: SearchQuery): object {
+  const { allowed, excluded } = domainHints(query, MAX_DOMAINS)
+  if (allowed.length > 0) return { source_policy: { include_domains: allowed } }
+  return excluded.length > 0 ? { source_policy: { exclude_domains: excluded } } : {}
+}
 
 export const parallel: SearchEngine = {
   name: 'parallel',
@@ -25,12 +34,7 @@ export const parallel: SearchEngine = {
       advanced_settings: {
         max_results: query.maxResults,
         excerpt_settings: { max_chars_per_result: query.maxCharacters ?? 1_500 },
-        // One list or the other: the allow-list is the stricter one.
-        ...(query.allowedDomains.length > 0
-          ? { source_policy: { include_domains: query.allowedDomains } }
-          : query.excludedDomains.length > 0
-            ? { source_policy: { exclude_domains: query.excludedDomains } }
-            : {}),
+        ...sourcePolicy(query),
       },
     },
   }),

@@ -1,12 +1,15 @@
 import type { SearchEngine, SearchQuery } from '../shared/search-engine.ts'
-import { bearer, fieldsOf, listOf, textOf, toHit } from '../shared/search-engine.ts'
+import { bearer, domainHints, fieldsOf, listOf, textOf, toHit } from '../shared/search-engine.ts'
 
 const MAX_RESULTS = 20
 const CHARS_PER_TOKEN = 4
 
+const MAX_DOMAINS = { allowed: 20, excluded: 20 }
+
 /** One list with minus signs for what is excluded; both kinds together are refused there. */
-function domainFilter({ allowedDomains, excludedDomains }: SearchQuery): readonly string[] {
-  return allowedDomains.length > 0 ? allowedDomains : excludedDomains.map((domain) => `-${domain}`)
+function domainFilter(query: SearchQuery): readonly string[] {
+  const { allowed, excluded } = domainHints(query, MAX_DOMAINS)
+  return allowed.length > 0 ? allowed : excluded.map((domain) => `-${domain}`)
 }
 
 export const perplexity: SearchEngine = {

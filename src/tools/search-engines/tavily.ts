@@ -1,9 +1,16 @@
-import type { SearchEngine } from '../shared/search-engine.ts'
+import type { SearchEngine, SearchQuery } from '../shared/search-engine.ts'
 import { cutText } from '../../lib/cut-text.ts'
-import { bearer, fieldsOf, listOf, textOf, toHit } from '../shared/search-engine.ts'
+import { bearer, domainHints, fieldsOf, listOf, textOf, toHit } from '../shared/search-engine.ts'
 
 const MAX_RESULTS = 20
 const MAX_QUERY_CHARS = 400
+
+const MAX_DOMAINS = { allowed: 300, excluded: 150 }
+
+function domainFields(query: SearchQuery): object {
+  const { allowed, excluded } = domainHints(query, MAX_DOMAINS)
+  return { ...(allowed.length > 0 ? { include_domains: allowed } : {}), ...(excluded.length > 0 ? { exclude_domains: excluded } : {}) }
+}
 
 export const tavily: SearchEngine = {
   name: 'tavily',
@@ -19,8 +26,7 @@ export const tavily: SearchEngine = {
       query: cutText(query.query, MAX_QUERY_CHARS),
       max_results: Math.min(query.maxResults, MAX_RESULTS),
       search_depth: query.contextSize === 'high' ? 'advanced' : 'basic',
-      ...(query.allowedDomains.length > 0 ? { include_domains: query.allowedDomains } : {}),
-      ...(query.excludedDomains.length > 0 ? { exclude_domains: query.excludedDomains } : {}),
+      ...domainFields(query),
     },
   }),
   readHits: (body) =>

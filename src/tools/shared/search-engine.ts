@@ -65,6 +65,22 @@ export function toHit(url: unknown, title: unknown, content: string, published?:
   ]
 }
 
+export interface DomainHints {
+  readonly allowed: readonly string[]
+  readonly excluded: readonly string[]
+}
+
+/**
+ * The domains of a query as far as an engine takes them, which refuses a search with more. Of those that are allowed all or none: pages of the
+ * ones left out would never be found. The caller's lists hold without hints.
+ */
+export function domainHints(
+  { allowedDomains, excludedDomains }: SearchQuery,
+  most: { readonly allowed: number; readonly excluded: number },
+): DomainHints {
+  return { allowed: allowedDomains.length <= most.allowed ? allowedDomains : [], excluded: excludedDomains.slice(0, most.excluded) }
+}
+
 /**
  * The query with its domains as search operators, for engines without fields for them. Where an engine takes no more than so many characters the
  * words are cut, and domains left out that would take more than half: a hint saves results, the caller's limits hold without it.
