@@ -34,6 +34,17 @@ describe('robots.txt', () => {
     ['Signalbox', '/only-for-us', false],
   ])('%s at %s: %s', (agent, path, allowed) => expect(robotsAllow(text, agent, path)).toBe(allowed))
 
+  it.each([
+    ['/caf%C3%A9/a', 'Disallow: /café'],
+    ['/caf%C3%A9/a', 'Disallow: /caf%c3%a9'],
+    ['/~me/a', 'Disallow: /%7Eme'],
+    ['/%61b', 'Disallow: /ab'],
+    ['/a%20b', 'Disallow: /a b'],
+  ])('%s falls under %s, however it is spelled', (path, rule) => expect(robotsAllow(`User-agent: *\n${rule}`, 'x', path)).toBe(false))
+  it('keeps an escaped slash apart from one that parts a path', () => {
+    expect(robotsAllow('User-agent: *\nDisallow: /a%2Fb', 'x', '/a/b')).toBe(true)
+  })
+
   it('allows everything when there are no rules', () => expect(robotsAllow('<html>not found</html>', 'signalbox', '/')).toBe(true))
   it(verifies('B7', 'is linear in patterns that would stall a backtracking matcher'), () => {
     const started = threadTime()

@@ -1,9 +1,10 @@
 /** Whether rules of a robots.txt (RFC 9309) let an agent of this name fetch a path with its query. */
 export function robotsAllow(text: string, agent: string, path: string): boolean {
   const rules = rulesFor(text, agent.toLowerCase())
+  const asked = spelled(path)
   let best: { readonly allow: boolean; readonly length: number } | undefined
   for (const { allow, pattern } of rules) {
-    if (!matches(pattern, path)) continue
+    if (!matches(pattern, asked)) continue
     if (best === undefined || pattern.length > best.length || (pattern.length === best.length && allow)) best = { allow, length: pattern.length }
   }
   return best?.allow ?? true
@@ -36,13 +37,24 @@ function rulesFor(text: string, agent: string): readonly Rule[] {
       }
     } else if (key === 'allow' || key === 'disallow') {
       inAgents = false
-      const rule = { allow: key === 'allow', pattern: value.trim() }
+      const rule = { allow: key === 'allow', pattern: spelled(value.trim()) }
       if (rule.pattern === '') continue
       if (target.own) own.push(rule)
       if (target.general) general.push(rule)
     } else if (key !== '') inAgents = false
   }
   return named ? own : general
+}
+
+/** As all spellings of a path are compared: letters beyond ASCII in escapes, those that need none without. */
+function spelled(path: string): string {
+  return path
+    .toWellFormed()
+    .replace(/[^\x21-\x7e]+/g, encodeURIComponent)
+    .replace(/%[0-9a-f]{2}/gi, (escape) => {
+      const char = String.fromCharCode(Number.parseInt(escape.slice(1), 16))
+      return /[\w.~-]/.test(char) ? char : escape.toUpperCase()
+    })
 }
 
 /** `*` matches anything, a final `$` the end; otherwise a prefix. Linear: each star is tried at its first place only, which suffices for prefixes. */
