@@ -140,7 +140,7 @@ export const unmaskText = (original: string): TextView | undefined => (mayBeDisg
  * says as much.
  */
 export function unmaskOwnScript(original: string): TextView | undefined {
-  if (!(ALIKE.test(original) || FOREIGN_ESCAPE.test(original)) || !mayBeDisguised(original)) return undefined
+  if (!(ALIKE.test(original) || FOREIGN_ESCAPE.test(original)) || !(ESCAPES.test(original) || isDressed(original))) return undefined
   const view = unmask(original, {})
   return view !== undefined && ALIKE.test(view.text) ? view : undefined
 }
@@ -170,10 +170,11 @@ function unmask(original: string, lookalikes: typeof LOOKALIKES): TextView | und
 /** Most texts are answered here, by searches that cost little. */
 function mayBeDisguised(text: string): boolean {
   if (ESCAPES.test(text)) return true
-  return BEYOND_ASCII.test(text) && (text.normalize('NFKC') !== text || isDressed(text))
+  return BEYOND_ASCII.test(text) && (ALIKE.test(text) || isDressed(text))
 }
 
-const isDressed = (text: string): boolean => [HIDDEN, ALIKE, DASH, MARKED, FOREIGN_DIGIT].some((disguise) => disguise.test(text))
+const isDressed = (text: string): boolean =>
+  text.normalize('NFKC') !== text || [HIDDEN, DASH, MARKED, FOREIGN_DIGIT].some((disguise) => disguise.test(text))
 
 interface Escaped {
   readonly [group: string]: string | undefined
