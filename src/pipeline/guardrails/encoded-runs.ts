@@ -7,6 +7,8 @@ export interface EncodedRun extends Span {
 }
 
 const BASE64 = /[A-Za-z0-9+/_-]{12,}={0,2}/g
+/** In lines of the length that tools and mails write: what is on the border of two is in neither. */
+const WRAPPED = /(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{60,76}\r?\n){1,10000}[A-Za-z0-9+/]{1,76}={0,2}/g
 const HEX = /(?<![0-9a-f])(?:[0-9a-f]{2}[ :,]?){7,}[0-9a-f]{2}/gi
 /** Encodings inside encodings. */
 const MAX_DEPTH = 2
@@ -16,9 +18,9 @@ const MAX_DEPTH = 2
  * something would put many harmless ones before it.
  */
 export function* encodedRuns(text: string): Generator<EncodedRun> {
-  for (const [pattern, encoding] of [[HEX, 'hex'] as const, [BASE64, 'base64'] as const]) {
+  for (const [pattern, encoding] of [[HEX, 'hex'] as const, [BASE64, 'base64'] as const, [WRAPPED, 'base64'] as const]) {
     for (const { 0: run, index } of text.matchAll(pattern)) {
-      const decoded = unwrap(run, encoding, MAX_DEPTH)
+      const decoded = unwrap(pattern === WRAPPED ? run.replaceAll(/\s/g, '') : run, encoding, MAX_DEPTH)
       if (decoded !== undefined) yield { start: index, end: index + run.length, encoding, decoded }
     }
   }

@@ -109,6 +109,12 @@ describe('redaction', () => {
     expect((await redacted([slot(`see ${encoded}.`)], EMAIL)).texts).toEqual(['see [EMAIL].'])
   })
 
+  it('takes it out where it is on the border of two lines of an encoded text', async () => {
+    const encoded = Buffer.from(`${'x '.repeat(24)}jane@example.com and so on`).toString('base64')
+    const lines = `${encoded.slice(0, 76)}\n${encoded.slice(76)}`
+    expect((await redacted([slot(`see ${lines}.`)], EMAIL)).texts).toEqual(['see [EMAIL].'])
+  })
+
   it('reads custom patterns through disguises, too', async () => {
     expect((await redacted([slot('the ＰＲＯＪ-１２３４ and PR\u200bOJ-9999')], pattern('PROJ-\\d{4}'))).texts).toEqual([
       'the [REDACTED] and [REDACTED]',
