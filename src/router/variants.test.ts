@@ -21,6 +21,7 @@ describe('resolveModel', () => {
     'x/claw-opus-4.8': { created: 3, aliases: ['~x/claw-opus-latest'] },
     'x/claw-opus-4.8:free': { created: 9 },
     'x/claw-haiku-5': { created: 5, aliases: ['haiku'] },
+    'x/claw-haiku-5:free': { created: 5 },
     'x/odd:online': { created: 1 },
   })
   it.each([
@@ -28,6 +29,10 @@ describe('resolveModel', () => {
     ['~x/claw-opus-latest:nitro', 'x/claw-opus-4.8', 'latest'],
     ['haiku', 'x/claw-haiku-5', 'alias'],
     ['haiku:nitro', 'x/claw-haiku-5', 'alias'],
+    ['haiku:free', 'x/claw-haiku-5:free', 'alias'],
+    ['haiku:free:nitro', 'x/claw-haiku-5:free', 'alias'],
+    ['haiku:thinking', 'x/claw-haiku-5', 'alias'],
+    ['~x/claw-opus-latest:free', 'x/claw-opus-4.8:free', 'latest'],
     ['x/claw-opus-4.8:free', 'x/claw-opus-4.8:free', 'slug'],
     ['x/odd:online', 'x/odd:online', 'slug'],
   ])('%s is %s by %s', (name, slug, via) => {

@@ -69,9 +69,15 @@ export function resolveModel(name: string, catalog: Catalog): ResolvedModel | un
   }
   const parsed = parseModelName(name)
   const target = parsed.variant === undefined ? parsed.base : `${parsed.base}:${parsed.variant}`
-  const model = catalog.find(target) ?? (parsed.variant === undefined ? undefined : catalog.find(parsed.base))
+  const model = catalog.find(target) ?? (parsed.variant === undefined ? undefined : variantOf(parsed.base, parsed.variant, catalog))
   if (model === undefined) return undefined
   const via = parsed.latest ? 'latest' : model.slug === target || model.slug === parsed.base ? 'slug' : 'alias'
   const anyVariant = parsed.variant === undefined ? model.slug.includes(':') : model.slug.endsWith(`:${parsed.variant}`)
   return { name, model, variant: parsed.variant, anyVariant, effects: parsed.effects, via }
+}
+
+/** The variant of a model under another of its names; where there is none, the model, whose endpoints will say so. */
+function variantOf(base: string, variant: string, catalog: Catalog): Model | undefined {
+  const model = catalog.find(base)
+  return model === undefined || model.slug === base ? model : (catalog.find(`${model.slug}:${variant}`) ?? model)
 }
