@@ -8,7 +8,7 @@ export const githubModels: Provider = {
   env: { apiKey: ['GITHUB_API_KEY'] },
   baseUrl: 'https://models.github.ai/inference',
   dialect: 'openai-chat',
-  options: { reasoning_style: 'effort', models: ALWAYS_REASONING },
+  options: { reasoning_style: 'effort', models: ALWAYS_REASONING, optional_members: 'refused' },
   homepage: 'https://docs.github.com/en/github-models',
   statusPage: 'https://www.githubstatus.com',
   privacyPolicy: 'https://docs.github.com/en/site-policy/privacy-policies/github-general-privacy-statement',

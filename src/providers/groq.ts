@@ -11,6 +11,7 @@ export const groq: Provider = {
     system_role: 'system',
     max_tokens_field: 'max_completion_tokens',
     max_stop_sequences: 4,
+    optional_members: 'refused',
     // Of what it hosts only these take an effort; to the others the field is an error. Qwen can only be told not to think.
     models: [
       { match: 'gpt-oss', reasoning_style: 'effort' },

@@ -27,6 +27,7 @@ export const openai: Provider = {
       max_stop_sequences: 4,
       forward: ['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'service_tier'],
       strict_tools: true,
+      optional_members: 'refused',
       json_schema: 'native',
       // What is served here only does not reason; the others come when an operator chooses this format for them.
       models: GPT_CHAT_MODELS,

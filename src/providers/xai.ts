@@ -42,6 +42,7 @@ export const xai: Provider = {
     builtin_tools: ['web_search', 'x_search', 'code_interpreter', 'file_search', 'mcp'],
     search_exclusions: 'excluded_domains',
     allowed_tools: false,
+    optional_members: 'taken',
     input_parts: ['input_text', 'input_image', 'input_file'],
     phase: false,
   },

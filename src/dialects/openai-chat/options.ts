@@ -94,6 +94,10 @@ export const openAiChatOptions = z.strictObject({
     ),
   tool_names: z.strictObject({ pattern: pattern.default('^[a-zA-Z0-9_-]+$'), max: z.int().positive().default(64) }).prefault({}),
   strict_tools: z.boolean().default(false).describe('Send `strict` of function tools.'),
+  optional_members: z
+    .enum(['taken', 'refused'])
+    .default('taken')
+    .describe('`refused`: a strict schema whose members may be left out is an error here, and is sent as one that is not strict.'),
   tool_bounds: z
     .enum(['sent', 'told', 'patterns-told'])
     .default('sent')

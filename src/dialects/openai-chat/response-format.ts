@@ -65,7 +65,7 @@ function schemaMode(request: ModelRequest, target: ChatTarget): 'native' | 'json
 }
 
 function nativeSchema(format: JsonSchemaFormat, { options }: ChatTarget): FormatPlan {
-  const mayLeaveOut = format.strict === true && hasOptionalMembers(format.schema)
+  const mayLeaveOut = options.optional_members === 'refused' && format.strict === true && hasOptionalMembers(format.schema)
   const strict = mayLeaveOut ? false : format.strict
   const schema = {
     name: formatName(format),

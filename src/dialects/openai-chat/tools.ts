@@ -65,7 +65,7 @@ function encodeTool(tool: FlatTool, options: OpenAiChatOptions, unfolding: Unfol
   const parameters = options.schemas === 'curated' ? curateSchema(bounded, unfolding) : bounded
   // What was folded holds more than a strict schema may; not to be strict is what silence means, where some vendors do not know the word.
   const wanted = options.strict_tools && tool.strict === true && parameters === tool.parameters
-  const strict = wanted && !hasOptionalMembers(tool.parameters)
+  const strict = wanted && !(options.optional_members === 'refused' && hasOptionalMembers(tool.parameters))
   if (wanted && !strict) dropped.push(`tools: ${STRICT_WITH_OPTIONAL}`)
   return {
     type: 'function',

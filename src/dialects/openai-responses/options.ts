@@ -94,6 +94,10 @@ export const responsesOptions = z.strictObject({
     .enum(['forward', 'only-true', 'drop'])
     .default('forward')
     .describe('`strict` of functions: as the caller set it, only when true, or never.'),
+  optional_members: z
+    .enum(['taken', 'refused'])
+    .default('refused')
+    .describe('`refused`: a strict schema whose members may be left out is an error here, and is sent as one that is not strict.'),
   max_tool_name_length: z.int().min(16).default(64),
   max_call_id_length: z.int().min(16).default(64),
   tool_outputs: z

@@ -230,8 +230,8 @@ function addReasoning(body: Body, request: ModelRequest, target: ResponsesTarget
   if (reasoning !== undefined) body['reasoning'] = reasoning
 }
 
-function namedSchema(format: JsonSchemaFormat, dropped: Set<string>): JsonSchemaFormat {
-  const mayLeaveOut = format.strict === true && hasOptionalMembers(format.schema)
+function namedSchema(format: JsonSchemaFormat, options: ResponsesOptions, dropped: Set<string>): JsonSchemaFormat {
+  const mayLeaveOut = options.optional_members === 'refused' && format.strict === true && hasOptionalMembers(format.schema)
   if (mayLeaveOut) dropped.add(`text.format: ${STRICT_WITH_OPTIONAL}`)
   return { ...format, name: formatName(format), ...(mayLeaveOut ? { strict: false } : {}) }
 }
@@ -243,7 +243,7 @@ function addText(body: Body, request: ModelRequest, { options, supports }: Respo
   if (format != null) {
     const parameter = format.type === 'json_schema' ? 'structured_outputs' : 'response_format'
     if (format.type === 'text' || supports.has(parameter) || (parameter === 'response_format' && supports.has('structured_outputs'))) {
-      const named = format.type === 'json_schema' ? namedSchema(format, dropped) : format
+      const named = format.type === 'json_schema' ? namedSchema(format, options, dropped) : format
       text['format'] = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== null))
     } else dropped.add(parameter)
   }

@@ -84,7 +84,7 @@ function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOpti
   const listed = functionParameters(tool.parameters)
   const parameters = objectAtTop(listed, unfolding)
   // What was folded holds more than a strict schema may, and strict is what silence means.
-  const mayLeaveOut = wanted === true && hasOptionalMembers(listed)
+  const mayLeaveOut = options.optional_members === 'refused' && wanted === true && hasOptionalMembers(listed)
   if (mayLeaveOut) dropped.add(`tools: ${STRICT_WITH_OPTIONAL}`)
   const strict = parameters === listed && !mayLeaveOut ? wanted : false
   const keepStrict = strict !== undefined && (options.strict === 'forward' || (options.strict === 'only-true' && strict === true))

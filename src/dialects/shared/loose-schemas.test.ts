@@ -13,6 +13,7 @@ describe('a schema no grammar is made of', () => {
     'Schemas contains too many parameters with union types (24 parameters with type arrays or anyOf). (limit: 16)',
     'Circular reference detected in schema definitions: Node -> Node.',
     'The specified schema produces a constraint that has too many states for serving.',
+    "Invalid schema for response_format 'x': In context=(), 'required' is required to be supplied and to be an array including every key in properties. Missing 'nick'.",
     'A schema in GenerationConfig in the request exceeds the maximum allowed nesting depth.',
   ])('is known: %s', (message) => {
     expect(refusal(message)).toEqual({ loosen_schemas: true })

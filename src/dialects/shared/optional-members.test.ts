@@ -28,19 +28,20 @@ describe.each([openAiChat, openAiResponses])('$name', (dialect) => {
     provider: 'acme',
     providerName: 'Acme',
     upstreamModel: 'small-1',
-    options: dialect.options.parse(dialect === openAiChat ? { strict_tools: true } : {}),
+    options: {},
     supports: new Set(dialect.supports),
     contextLength: 128_000,
     scope: 'acme',
     stream: true,
   }
-  const ask = (schema: object): { readonly body: string; readonly dropped: readonly string[] } => {
+  const ask = (schema: object, optional: 'refused' | 'taken' = 'refused'): { readonly body: string; readonly dropped: readonly string[] } => {
     const request: ModelRequest = {
       input: [{ type: 'message', role: 'user', content: 'Hi' }],
       tools: [{ type: 'function', name: 'f', parameters: schema as never, strict: true }],
       text: { format: { type: 'json_schema', name: 'answer', schema: schema as never, strict: true } },
     }
-    return (dialect.encodeRequest as (request: ModelRequest, target: unknown) => ReturnType<typeof ask>)(request, target)
+    const options = dialect.options.parse({ optional_members: optional, ...(dialect === openAiChat ? { strict_tools: true } : {}) })
+    return (dialect.encodeRequest as (request: ModelRequest, target: unknown) => ReturnType<typeof ask>)(request, { ...target, options })
   }
 
   it('holds nobody to a schema that the vendor would refuse for them, and says so', () => {
@@ -49,6 +50,11 @@ describe.each([openAiChat, openAiResponses])('$name', (dialect) => {
     expect(dropped).toEqual(
       expect.arrayContaining(['tools: strict: members that may be left out', 'text.format: strict: members that may be left out']),
     )
+  })
+  it('holds models to it where the vendor takes it', () => {
+    const { body, dropped } = ask(open, 'taken')
+    expect(body.match(/"strict":true/g)).toHaveLength(2)
+    expect(dropped).toEqual([])
   })
   it('holds models to all others', () => {
     const { body, dropped } = ask(closed)

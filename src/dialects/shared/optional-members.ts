@@ -5,10 +5,7 @@ import { mapSchemas } from './schema-walk.ts'
 /** What is said of a tool, or an answer, that is held to its schema by some vendors and may not be by this one. */
 export const STRICT_WITH_OPTIONAL = 'strict: members that may be left out'
 
-/**
- * Whether an object of the schema has members that may be left out. Those who hold models to schemas as OpenAI does refuse such a schema with the
- * whole request; Claude, and clients of its format, know no such rule.
- */
+/** Whether an object of the schema has members that may be left out: some vendors refuse a strict schema for one, with the whole request. */
 export function hasOptionalMembers(schema: JsonObject): boolean {
   let found = false
   mapSchemas(schema, (node) => {

@@ -19,6 +19,7 @@ export const PARTIAL_RESPONSES = {
   builtin_tools: false,
   allowed_tools: false,
   strict: 'only-true',
+  optional_members: 'taken',
   tool_output_parts: false,
   input_parts: ['input_text', 'input_image'],
   phase: false,
