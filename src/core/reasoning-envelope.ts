@@ -40,6 +40,8 @@ export interface ReasoningPayload {
   readonly signature?: string
   /** The signature stands on a call. Clients that put all thoughts of a message first do not say whether it stood before the words or behind. */
   readonly signs?: 'call'
+  /** Behind how much of its message it stood, where clients put all thoughts first: characters of text, and calls. */
+  readonly at?: readonly [text: number, calls: number]
   /** The text a signature covers, byte-exact, where the vendor wants it back. */
   readonly text?: string
 }
@@ -57,7 +59,7 @@ export function openReasoning(encrypted: string | null | undefined): ReasoningPa
   try {
     const header: unknown = JSON.parse(Buffer.from(encrypted.slice(PREFIX.length, dot), 'base64url').toString())
     if (typeof header !== 'object' || header === null) return undefined
-    const { format, scope, signature, signs, text } = header as Record<string, unknown>
+    const { format, scope, signature, signs, at, text } = header as Record<string, unknown>
     if (typeof format !== 'string' || typeof scope !== 'string') return undefined
     const data = encrypted.slice(dot + 1)
     return {
@@ -66,11 +68,21 @@ export function openReasoning(encrypted: string | null | undefined): ReasoningPa
       ...(data === '' ? {} : { data }),
       ...(typeof signature === 'string' ? { signature } : {}),
       ...(signs === 'call' ? { signs } : {}),
+      ...(isPlace(at) ? { at } : {}),
       ...(typeof text === 'string' ? { text } : {}),
     }
   } catch {
     return undefined
   }
+}
+
+const isPlace = (at: unknown): at is readonly [number, number] =>
+  Array.isArray(at) && at.length === 2 && at.every((count) => Number.isSafeInteger(count) && count >= 0)
+
+/** The envelope with the place of its thought in a message. Anything that is not one of ours stays as it is. */
+export function placeReasoning(encrypted: string, at: readonly [text: number, calls: number]): string {
+  const payload = openReasoning(encrypted)
+  return payload === undefined ? encrypted : sealReasoning({ ...payload, at })
 }
 
 /** Format, scope and a short signature. */

@@ -1,4 +1,5 @@
 import type { CustomToolCallItem, FunctionCallItem, MessageItem, OtherItem, OutputItem, ReasoningItem } from '../../core/item.ts'
+import { placeReasoning } from '../../core/reasoning-envelope.ts'
 import type { ItemEvent, OpenItem } from '../responses/open-item.ts'
 import { shownPicture } from '../shared/shown-picture.ts'
 import { refuseCallersWork, ToldItem } from '../shared/told-item.ts'
@@ -52,11 +53,14 @@ export class ChatThoughts extends ChatItem<ReasoningItem> {
   #part: number | undefined
   /** Index of the piece that is being written. */
   #piece: number | undefined
+  /** What was said before it: this format has one place for all thoughts of a message, and vendors want theirs back where they stood. */
+  readonly #at: readonly [text: number, calls: number]
 
   constructor(inner: OpenItem, message: ChatMessageWriter, id: string, start: ReasoningItem) {
     super(inner, message)
     this.#id = id
     this.#format = start.format ?? 'unknown'
+    this.#at = [message.textLength, message.calls]
   }
 
   /** Asked only of items that give way to text behind them. */
@@ -83,7 +87,10 @@ export class ChatThoughts extends ChatItem<ReasoningItem> {
     const signed = this.#kind === 'text' ? this.#piece : undefined
     if (signature)
       this.message.thought('', { type: 'reasoning.text', text: '', signature, ...this.#place(signed ?? this.message.nextPiece()), ...named })
-    if (data) this.message.thought('', { type: 'reasoning.encrypted', data, ...this.#place(this.message.nextPiece()), ...named })
+    if (!data) return
+    const isFirst = this.#at.every((count) => count === 0)
+    const placed = isFirst ? data : placeReasoning(data, this.#at)
+    this.message.thought('', { type: 'reasoning.encrypted', data: placed, ...this.#place(this.message.nextPiece()), ...named })
   }
 
   #place(index: number): { readonly id: string; readonly format: string; readonly index: number } {

@@ -1,6 +1,7 @@
 import type { InputItem, InputPart, JsonObject, ToolOutput } from '../../core/item.ts'
 import { markOf, type MarkedByCaller } from '../shared/cache-mark.ts'
 import { thoughtsOf, type ReasoningDetail } from './reasoning-details.ts'
+import { weave } from './weave.ts'
 
 /** Messages that have passed the schema. */
 export interface ChatMessage {
@@ -48,17 +49,18 @@ function resultOf({ tool_call_id: callId = '', content }: ChatMessage, custom: R
 
 /** What one message of a model holds, in the order a model says it: thoughts, words, calls. */
 function answerOf(message: ChatMessage, custom: Set<string>): readonly InputItem[] {
-  const items: InputItem[] = [...thoughtsOf(message.reasoning_details, message.reasoning || message.reasoning_content)]
+  const thoughts = thoughtsOf(message.reasoning_details, message.reasoning || message.reasoning_content)
+  const said: InputItem[] = []
   const parts = named(message.name, wordsOf(message))
-  if (parts.length > 0) items.push({ type: 'message', role: 'assistant', content: parts })
-  for (const { image_url: image } of message.images ?? []) items.push(pictureOf(image.url))
-  for (const call of message.tool_calls ?? []) {
-    if (call.type === 'custom') {
-      custom.add(call.id)
-      items.push({ type: 'custom_tool_call', call_id: call.id, name: call.custom!.name, input: call.custom!.input ?? '' })
-    } else items.push({ type: 'function_call', call_id: call.id, name: call.function!.name, arguments: call.function!.arguments || '{}' })
-  }
-  return items
+  if (parts.length > 0) said.push({ type: 'message', role: 'assistant', content: parts })
+  for (const { image_url: image } of message.images ?? []) said.push(pictureOf(image.url))
+  const calls = (message.tool_calls ?? []).map((call): InputItem => {
+    if (call.type === 'function')
+      return { type: 'function_call', call_id: call.id, name: call.function!.name, arguments: call.function!.arguments || '{}' }
+    custom.add(call.id)
+    return { type: 'custom_tool_call', call_id: call.id, name: call.custom!.name, input: call.custom!.input ?? '' }
+  })
+  return weave(thoughts, said, calls)
 }
 
 /** Without the parts that say nothing: a message that only calls has none. */

@@ -1,0 +1,55 @@
+import type { InputItem, InputPart, ReasoningItem } from '../../core/item.ts'
+import { openReasoning } from '../../core/reasoning-envelope.ts'
+
+/** What stands between the texts of two messages that became one. */
+const SEPARATOR = '\n\n'
+
+const FIRST = [0, 0] as const
+
+/**
+ * One message of a model as items, its thoughts where they stood: vendors check them there. Where their envelopes do not say it, they stand
+ * before what is said, and that before the calls.
+ */
+export function weave(thoughts: readonly ReasoningItem[], said: readonly InputItem[], calls: readonly InputItem[]): readonly InputItem[] {
+  const placed = thoughts.map((thought) => ({ thought, at: openReasoning(thought.encrypted_content)?.at ?? FIRST }))
+  if (placed.every(({ at }) => at === FIRST)) return [...thoughts, ...said, ...calls]
+  const words = new Words(said)
+  const items: InputItem[] = []
+  let called = 0
+  // Clients that add up the pieces of a stream may bring back the last one first.
+  for (const { thought, at } of placed.toSorted((a, b) => a.at[0] - b.at[0] || a.at[1] - b.at[1])) {
+    const [text, before] = at
+    items.push(...words.upTo(text), ...calls.slice(called, before), thought)
+    called = Math.max(called, before)
+  }
+  return [...items, ...words.upTo(Infinity), ...calls.slice(called)]
+}
+
+/** What was said, handed out in pieces. Only a text alone is divided; with anything beside it all of it is one piece. */
+class Words {
+  #left: readonly InputItem[]
+  readonly #text: string | undefined
+  #told = 0
+
+  constructor(said: readonly InputItem[]) {
+    this.#left = said
+    const content = said.length === 1 ? (said[0] as { readonly content?: readonly InputPart[] }).content : undefined
+    const [part, ...more] = content ?? []
+    this.#text = more.length === 0 && part !== undefined && 'text' in part ? part.text : undefined
+  }
+
+  /** What was said before this many characters and has not been handed out. */
+  upTo(end: number): readonly InputItem[] {
+    if (end <= this.#told || this.#left.length === 0) return []
+    const from = this.#told
+    this.#told = end
+    const whole = this.#left
+    if (this.#text === undefined || (from === 0 && end >= this.#text.length)) {
+      this.#left = []
+      return whole
+    }
+    const piece = this.#text.slice(from, end)
+    const text = from > 0 && piece.startsWith(SEPARATOR) ? piece.slice(SEPARATOR.length) : piece
+    return text === '' ? [] : [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }]
+  }
+}
