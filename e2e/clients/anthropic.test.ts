@@ -139,6 +139,21 @@ describe.each(DIALECTS)(verifies('S2-clients', 'the SDK of the Messages format i
     })
   })
 
+  it('the models, one by one and page by page, under the names it has for what they are', async () => {
+    const all: Anthropic.ModelInfo[] = []
+    for await (const model of client.models.list({ limit: 4 })) all.push(model)
+    const { data, has_more: more } = await client.models.list()
+    expect([all.map(({ id }) => id), more]).toEqual([data.map(({ id }) => id), false])
+    expect(all.length).toBeGreaterThan(4)
+    const own = { id: MODEL, type: 'model', display_name: 'small', max_input_tokens: 128_000, created_at: '1970-01-01T00:00:00.000Z' }
+    expect(all.find(({ id }) => id === MODEL)).toMatchObject(own)
+    expect(await client.models.retrieve(MODEL)).toMatchObject(own)
+    const [first, second, third] = all.map(({ id }) => id)
+    expect((await client.models.list({ before_id: third!, limit: 1 })).data.map(({ id }) => id)).toEqual([second])
+    expect((await client.models.list({ before_id: third! })).data.map(({ id }) => id)).toEqual([first, second])
+    await expect(client.models.list({ after_id: 'nobody/nothing' })).rejects.toBeInstanceOf(Anthropic.BadRequestError)
+  })
+
   it('structured output', async () => {
     stage.says({ text: ['{"city":"Bern"}'] })
     const { content } = await client.messages.create({ ...hi, output_config: { format: { type: 'json_schema', schema: { ...WEATHER_SCHEMA } } } })

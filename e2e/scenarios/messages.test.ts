@@ -308,6 +308,13 @@ describe('what goes wrong', () => {
   })
 })
 
+it.each(['/api/v1/models', '/api/v1/models/acme/gemini', '/api/v1/models/acme%2Fgemini'])('the key of the format opens %s, too', async (path) => {
+  const ask = async (headers: { readonly [name: string]: string }): Promise<number> => (await fetch(gateway.url + path, { headers })).status
+  expect(await ask({ 'x-api-key': gateway.key })).toBe(200)
+  expect(await ask({ 'x-api-key': 'sk-sb-v1-wrong' })).toBe(401)
+  expect(await ask({})).toBe(401)
+})
+
 it('tokens are estimated without asking anyone', async () => {
   const count = async (body: object): Promise<number> => {
     const response = await post({ model: 'nobody/nothing', ...body }, '/api/v1/messages/count_tokens?beta=true')

@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { GatewayError } from '../../core/error.ts'
+import { messages } from '../../doors/messages/door.ts'
+import { asMessagesModel, messagesPage, speaksMessages } from '../../doors/messages/model-list.ts'
 import type { ManagementRoutes } from './app.ts'
 import { countAnswer, endpointsAnswer, modelAnswer, modelsAnswer, providersAnswer, type ReadonlyDeep } from './catalog-shapes.ts'
 import type { RouteDoc } from './route-doc.ts'
@@ -26,9 +28,14 @@ export interface CatalogViews {
 export function catalogRoutes(views: CatalogViews): ManagementRoutes {
   return (app) => {
     const any = (doc: RouteDoc) => ({ config: { access: 'any', doc } }) as const
+    const { keyHeader } = messages
+    // Clients of several formats ask for models, with the key where each has it.
+    const ofAllFormats = (doc: RouteDoc) => ({ config: { access: 'any', doc, ...(keyHeader === undefined ? {} : { keyHeader }) } }) as const
     const { query } = views
-    app.get('/api/v1/models', any({ id: 'getModels', tag, summary: 'List the models that are served', query, answer: modelsAnswer }), (request) =>
-      views.models(searchOf(request)),
+    app.get(
+      '/api/v1/models',
+      ofAllFormats({ id: 'getModels', tag, summary: 'List the models that are served', query, answer: modelsAnswer }),
+      (request) => (speaksMessages(request.headers) ? messagesPage(views.models, searchOf(request)) : views.models(searchOf(request))),
     )
     app.get('/api/v1/models/count', any({ id: 'listModelsCount', tag, summary: 'Count the models', query, answer: countAnswer }), (request) =>
       views.count(searchOf(request)),
@@ -40,17 +47,18 @@ export function catalogRoutes(views: CatalogViews): ManagementRoutes {
       return views.models(search)
     })
     // One model is no part of the contract: clients of the field ask for it, bare, and write the slash of its name either way.
-    const one = (slug: string): Answer<typeof modelAnswer> => {
+    const one = (slug: string, request: FastifyRequest): Answer<typeof modelAnswer> => {
       const found = views.model(slug)
       if (found === undefined) throw new GatewayError('not_found', `No endpoint serves ${slug}`.slice(0, 300))
-      return { ...found, object: 'model', owned_by: found.id.replace(/^~|\/.*$/g, '') }
+      const shown = speaksMessages(request.headers) ? asMessagesModel(found) : found
+      return { ...shown, object: 'model', owned_by: found.id.replace(/^~|\/.*$/g, '') }
     }
     const model: RouteDoc = { id: 'getModel', tag, summary: 'One model, as the list shows it', answer: modelAnswer }
-    app.get<{ Params: { author: string; slug: string } }>('/api/v1/models/:author/:slug', any(model), ({ params }) =>
-      one(`${params.author}/${params.slug}`),
+    app.get<{ Params: { author: string; slug: string } }>('/api/v1/models/:author/:slug', ofAllFormats(model), (request) =>
+      one(`${request.params.author}/${request.params.slug}`, request),
     )
     const encoded: RouteDoc = { ...model, id: 'getModelByEncodedId', summary: 'The same, with the slash of its name as %2F' }
-    app.get<{ Params: { id: string } }>('/api/v1/models/:id', any(encoded), ({ params }) => one(params.id))
+    app.get<{ Params: { id: string } }>('/api/v1/models/:id', ofAllFormats(encoded), (request) => one(request.params.id, request))
     app.get('/api/v1/providers', any({ id: 'listProviders', tag, summary: 'List the providers that are on', answer: providersAnswer }), () =>
       views.providers(),
     )

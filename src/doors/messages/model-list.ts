@@ -1,0 +1,55 @@
+import { GatewayError } from '../../core/error.ts'
+
+/** What clients of the Messages format read of models; all they do not know stays beside it. */
+
+interface Model {
+  readonly id: string
+  readonly name: string
+  readonly created: number
+  readonly context_length: number | null
+  readonly top_provider: { readonly max_completion_tokens: number | null }
+}
+interface ModelList {
+  readonly data: readonly Model[]
+}
+
+/** Clients of that format name its version with every call. */
+export const speaksMessages = (headers: { readonly [name: string]: unknown }): boolean => headers['anthropic-version'] !== undefined
+
+/** A model with the names that format has for what it is. */
+export function asMessagesModel<M extends Model>(model: M): M {
+  const { name, created, context_length: window, top_provider: provider } = model
+  const told = {
+    type: 'model',
+    display_name: name,
+    created_at: new Date(created * 1_000).toISOString(),
+    max_input_tokens: window,
+    max_tokens: provider.max_completion_tokens,
+  }
+  return { ...model, ...told }
+}
+
+/**
+ * The list in pages of that format, which begin behind or before a model by its id. `whole`: the list for a query. Throws GatewayError
+ * `invalid_request` for a model that is not in it.
+ */
+export function messagesPage<L extends ModelList>(whole: (search: URLSearchParams) => L, search: URLSearchParams): L {
+  const all = new URLSearchParams(search)
+  for (const name of ['limit', 'after_id', 'before_id']) all.delete(name)
+  const list = whole(all)
+  // Wrong limits are refused as they are elsewhere.
+  const limit = search.has('limit') ? whole(new URLSearchParams({ limit: search.get('limit')! })) && Number(search.get('limit')) : Infinity
+  const [after, before] = [placeOf(list, search, 'after_id'), placeOf(list, search, 'before_id')]
+  const rest = list.data.slice(after === undefined ? 0 : after + 1, before)
+  const page = before === undefined ? rest.slice(0, limit) : rest.slice(-limit)
+  const data = page.map((model) => asMessagesModel(model))
+  return { ...list, data, has_more: page.length < rest.length, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }
+}
+
+function placeOf({ data }: ModelList, search: URLSearchParams, name: string): number | undefined {
+  const id = search.get(name)
+  if (id === null || id === '') return undefined
+  const at = data.findIndex((model) => model.id === id)
+  if (at < 0) throw new GatewayError('invalid_request', `${name} is not the id of a listed model`, { path: name })
+  return at
+}
