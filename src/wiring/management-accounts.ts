@@ -25,6 +25,7 @@ import { loadPins } from '../pipeline/call-route.ts'
 import { compileEndpointRule } from '../pipeline/guardrails/endpoint-rules.ts'
 import type { OwnCredentials } from '../pipeline/own-credentials.ts'
 import type { Policies } from './policies.ts'
+import { createSettled } from './settled.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import { estimateRequest } from '../router/estimate.ts'
 import { explainPlan, type RouteExplanation } from '../router/explain.ts'
@@ -62,8 +63,7 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
   const { store, accounts, sink } = deps
   const now = (): number => Date.now()
   const hasKey = async (hash: string, workspaceId: string | undefined): Promise<boolean> => (await accounts.get(hash, workspaceId)) !== undefined
-  /** Figures are as new as the question: what is on its way into the store is waited for. */
-  const settled = (): Promise<void> => sink.flush().catch(() => undefined)
+  const settled = createSettled(sink)
   const workspaces: WorkspaceRouteOptions = {
     workspaces: store.workspaces,
     // The database took the change; a snapshot that cannot be read at once follows within its interval.
