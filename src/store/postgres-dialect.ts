@@ -34,6 +34,8 @@ const NO_SETTINGS = new Set(['08P01', '0A000'])
 
 /** too_many_connections: of the server, of the database or of the role. */
 const NO_ROOM = '53300'
+/** What poolers say of the same, under the code above. */
+const NO_ROOM_AT_POOLER = /no more connections allowed/
 /** How long a pool makes do with the connections it has before it asks for more again. */
 const MAKE_DO_MS = 5_000
 
@@ -76,8 +78,8 @@ function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, st
         client.release(true)
       } catch (error) {
         const code = error instanceof driver.DatabaseError ? error.code : undefined
-        if (code === NO_ROOM && performance.now() < until && makeDo()) continue
-        if (!asked || !NO_SETTINGS.has(code ?? '')) throw error
+        if (isWithoutRoom(error, code) && performance.now() < until && makeDo()) continue
+        if (!asked || !NO_SETTINGS.has(code ?? '') || isWithoutRoom(error, code)) throw error
         // A pooler, whose connections are everybody's: what is set there would be found by others. Each transaction sets what it needs.
         takesSettings = false
         for (const name of Object.keys(limits)) delete pool.options[name as keyof typeof limits]
@@ -86,6 +88,9 @@ function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, st
   }
   return { connect, end: () => pool.end(), options: pool.options }
 }
+
+const isWithoutRoom = (error: unknown, code: string | undefined): boolean =>
+  code === NO_ROOM || (NO_SETTINGS.has(code ?? '') && error instanceof Error && NO_ROOM_AT_POOLER.test(error.message))
 
 /**
  * For a server that has no room for another connection: those that are there are taken in turns, and whoever waits for one is served. Returns

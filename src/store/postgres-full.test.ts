@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { startPooler } from '../testing/pgbouncer.ts'
 import { findTestPostgres } from '../testing/postgres.ts'
 import { sampleKey } from '../testing/sample-records.ts'
 import { createStore } from './index.ts'
@@ -18,6 +19,24 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL has room for fewe
     } finally {
       await store.close()
       await drop()
+    }
+  })
+
+  it('does so behind a pooler that has no room, too', async () => {
+    if (!postgres.available) return
+    const schema = await postgres.createSchema()
+    const pooler = await startPooler(schema.url, 'a pooler that has no room for more connections', 3)
+    if (pooler === undefined) return schema.drop()
+    const store = await createStore({ url: pooler.url })
+    try {
+      await store.migrate()
+      await store.workspaces.default()
+      await Promise.all(Array.from({ length: 20 }, (_, i) => store.keys.insert(sampleKey(`h${i}`))))
+      expect(await store.keys.list()).toHaveLength(20)
+    } finally {
+      await store.close()
+      await pooler.close()
+      await schema.drop()
     }
   })
 

@@ -16,8 +16,8 @@ export interface TestPooler {
 /** Few, so that clients meet on them. */
 const SERVER_CONNECTIONS = 3
 
-/** Before the schema that `target` names. Undefined when the machine has no `pgbouncer`; said aloud. */
-export async function startPooler(target: Secret, whatIsSkipped: string): Promise<TestPooler | undefined> {
+/** Before the schema that `target` names; `clients`: how many connections it takes. Undefined when the machine has no `pgbouncer`; said aloud. */
+export async function startPooler(target: Secret, whatIsSkipped: string, clients = 100): Promise<TestPooler | undefined> {
   const { hostname, port, username, password, pathname, searchParams } = new URL(target.reveal())
   const searchPath = /search_path=(\w+)/.exec(searchParams.get('options') ?? '')?.[1] ?? 'public'
   const database = pathname.slice(1)
@@ -37,6 +37,7 @@ export async function startPooler(target: Secret, whatIsSkipped: string): Promis
       'auth_type = any',
       'pool_mode = transaction',
       `default_pool_size = ${SERVER_CONNECTIONS}`,
+      `max_client_conn = ${clients}`,
       // It refuses to run as root.
       ...(process.getuid?.() === 0 ? ['user = nobody'] : []),
     ].join('\n'),
