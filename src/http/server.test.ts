@@ -82,6 +82,14 @@ describe('callers who send slowly', () => {
     expect(caller.text()).toMatch(/^HTTP\/1\.1 408 /)
   })
 
+  it('a body whose caller leaves is given up at once: nobody waits for the rest', async () => {
+    const read = Promise.withResolvers<unknown>()
+    const port = await start((request) => void readBody(request, 1_000, 30_000).then(read.resolve, read.resolve))
+    const caller = await dial(port, `${POST}{`)
+    setTimeout(() => caller.socket.destroy(), 20)
+    expect(await read.promise).toMatchObject({ errorType: 'invalid_request', message: expect.stringContaining('closed before the whole body') })
+  })
+
   it(verifies('A1', 'a body that never stops dripping: 408 when the whole request has taken too long'), async () => {
     const caller = await dial(await start(reading(5_000), { requestTimeoutMs: 150, headersTimeoutMs: 100 }), POST)
     const drip = setInterval(() => caller.socket.write(' '), 20)
