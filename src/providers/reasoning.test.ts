@@ -257,6 +257,7 @@ describe('xai', () => {
     ['grok-4.20-multi-agent-0309', ['low', 'low', 'xhigh']],
     ['grok-4.5', ['low', 'low', 'high']],
     ['grok-4-6', ['low', 'low', 'xhigh']],
+    ['grok-4.7', ['low', 'low', 'xhigh']],
     ['grok-5', ['low', 'low', 'high']],
   ])('%s takes those it knows', (model, expected) => {
     for (const dialect of [openAiResponses, openAiChat])

@@ -12,7 +12,7 @@ const GROK_MODELS: readonly Rules[] = [
   { match: 'grok-(?:[123](?!\\d)|4-(?:0709|fast)|4[.-](?:1|20)(?!\\d)|beta|vision|code|build|composer)', reasoning_efforts: [] },
   // The name without a version stands for this one.
   { match: 'grok-4(?:[.-]3(?!\\d)|(?:-latest)?$)', reasoning_efforts: ['none', ...LOW_TO_HIGH] },
-  { match: 'grok-4[.-]6(?!\\d)', reasoning_efforts: [...LOW_TO_HIGH, 'xhigh'] },
+  { match: 'grok-4[.-][67](?!\\d)', reasoning_efforts: [...LOW_TO_HIGH, 'xhigh'] },
   { match: 'grok', reasoning_efforts: LOW_TO_HIGH },
 ]
 

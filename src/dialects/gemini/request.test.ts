@@ -258,7 +258,7 @@ describe('tools', () => {
   const configOf = (request: Partial<ModelRequest>, overrides: TargetOverrides = {}): unknown =>
     (encode(request, overrides).body['toolConfig'] as { functionCallingConfig?: unknown } | undefined)?.functionCallingConfig
   it.each<[string, ModelRequest['tool_choice'], unknown]>([
-    ['auto', 'auto', { mode: 'AUTO' }],
+    ['auto, which is the default', 'auto', undefined],
     ['none', 'none', { mode: 'NONE' }],
     ['required', 'required', { mode: 'ANY' }],
     ['one', { type: 'function', name: 'b' }, { mode: 'ANY', allowedFunctionNames: ['b'] }],

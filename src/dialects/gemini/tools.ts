@@ -94,7 +94,7 @@ function declaration(tool: FlatTool, options: GeminiOptions, unfolding: Unfoldin
   return parameters['properties'] === undefined ? described : { ...described, parameters }
 }
 
-/** Modes: AUTO, NONE, ANY, and VALIDATED where the caller wants arguments held to their schemas. */
+/** Modes: AUTO (by saying none), NONE, ANY, and VALIDATED where the caller wants arguments held to their schemas. */
 function callingConfig(
   tools: GeminiTools,
   request: ModelRequest,
@@ -105,7 +105,8 @@ function callingConfig(
   if (choice === undefined || !supports.has('tool_choice')) return strict ? { mode: 'VALIDATED' } : {}
   switch (choice.mode) {
     case 'auto':
-      return { mode: strict ? 'VALIDATED' : 'AUTO' }
+      // Models of Gemini 3 told AUTO write calls as text; unsaid it is the same mode.
+      return strict ? { mode: 'VALIDATED' } : {}
     case 'none':
       return { mode: 'NONE' }
     case 'named':

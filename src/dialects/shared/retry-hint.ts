@@ -11,6 +11,20 @@ const DURATION = /(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s|secs?|seconds?|m|mins?|m
 const WAIT_PHRASE =
   /(?:try again|retry(?:ing)?|available again|resets?|wait)(?: (?:in|after|for|at least))*\s+((?:about )?\d[\d.]*\s*(?:ms|[smhd]\b|milli|sec|min|hour|day|m\d|h\d)[\w. ]{0,40})/i
 
+/** Members of error bodies that say how long or until when. */
+const HINT_NAMES: ReadonlySet<string> = new Set([
+  'retrydelay',
+  'retry_after',
+  'retry-after',
+  'retryafter',
+  'retry_after_seconds',
+  'resets_in_seconds',
+  'resets_at',
+  'reset_at',
+  'quotaresetdelay',
+  'x-ratelimit-reset',
+])
+
 const bounded = (ms: number): number | undefined => (Number.isFinite(ms) && ms >= 0 ? Math.min(Math.ceil(ms), MAX_HINT_MS) : undefined)
 
 function unitOf(word: string): number {
@@ -77,13 +91,7 @@ function payloadHint(value: unknown, now: number, depth = 0): number | undefined
   for (const [key, child] of Object.entries(value)) {
     const name = key.toLowerCase()
     if (typeof child === 'string' || typeof child === 'number') {
-      if (
-        name === 'retrydelay' ||
-        name === 'retry_after' ||
-        name === 'retry-after' ||
-        name === 'x-ratelimit-reset' ||
-        name === 'retry_after_seconds'
-      ) {
+      if (HINT_NAMES.has(name)) {
         const hint = parseInstantOrDuration(String(child), now)
         if (hint !== undefined) return hint
       }
