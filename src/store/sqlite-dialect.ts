@@ -67,8 +67,7 @@ function createDriver(options: SqliteDialectOptions): Driver {
 }
 
 async function open({ path, synchronous, busyLimitMs }: SqliteDialectOptions): Promise<DatabaseSync> {
-  // Made by us first, so that content and hashes are the owner's alone; the journal files inherit the mode.
-  if (path !== ':memory:') closeSync(openSync(path, 'a', 0o600))
+  if (path !== ':memory:') makeFile(path)
   const database = new DatabaseSync(path, { timeout: BLOCKING_WAIT_MS, enableForeignKeyConstraints: true })
   try {
     // Switching to WAL needs the file alone for a moment, so processes that start together take turns.
@@ -94,6 +93,19 @@ async function open({ path, synchronous, busyLimitMs }: SqliteDialectOptions): P
   } catch (error) {
     database.close()
     throw error
+  }
+}
+
+/**
+ * Made by us first, so that content and hashes are the owner's alone; the journal files inherit the mode. A file that is there is not touched:
+ * to close it would take away the locks of every connection that this process has to it (so POSIX wants it), and the next program to look at the
+ * database would take itself for the last one and delete the journal which this process goes on writing.
+ */
+function makeFile(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 

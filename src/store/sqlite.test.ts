@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -44,6 +44,28 @@ describe('the SQLite file', () => {
     for (const suffix of ['', '-wal', '-shm']) expect((await stat(path + suffix)).mode & 0o777).toBe(0o600)
     expect(pragma('journal_mode')).toBe('wal')
     expect(pragma('auto_vacuum')).toBe(2)
+  })
+
+  // The system tells of locks nowhere else.
+  it.skipIf(process.platform !== 'linux')('stays locked while several connections of this process come and go', async () => {
+    const store = await openStore()
+    await store.migrate()
+    await store.workspaces.default()
+    const { ino } = await stat(path)
+    // Without one, whoever looks at the database beside it (`sqlite3 ... .backup`) takes himself for the last one, and deletes the journal that this
+    // process goes on writing.
+    const locks = async () => {
+      const lines = (await readFile('/proc/locks', 'utf8')).split('\n')
+      return lines.filter((line) => line.includes(` ${process.pid} `) && line.includes(`:${ino} `)).length
+    }
+    expect(await locks()).toBe(1)
+    const other = await openStore()
+    await other.workspaces.default()
+    expect(await locks()).toBe(1)
+    await other.close()
+    await store.migrate()
+    await store.workspaces.default()
+    expect(await locks()).toBe(1)
   })
 
   it.each([
