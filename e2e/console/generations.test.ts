@@ -125,6 +125,27 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
     expect(problems).toEqual([])
   })
 
+  it('says why there is no list, as long as there is none, and shows it once it comes', async () => {
+    await (await gateway.respond({ model: 'demo/echo', input: 'hi' })).json()
+    const { page } = await browser.console(gateway, '/keys')
+    let asked = 0
+    await page.route(/\/api\/v1\/generations(\?|$)/, (route) => {
+      asked++
+      return route.fulfill({ status: 503, json: { error: { message: 'not now' } } })
+    })
+    await page.getByRole('link', { name: 'Generations' }).click()
+    const said = page.getByRole('alert').filter({ hasText: 'not now' })
+    await said.waitFor()
+    const element = await said.elementHandle()
+    // Once asked, twice more as it may have been a slip, and then again by itself.
+    await expect.poll(() => asked, PATIENT).toBeGreaterThan(3)
+    expect(await element.evaluate((alert: { readonly isConnected: boolean }) => alert.isConnected)).toBe(true)
+    expect(await page.getByText('No call was recorded yet').count()).toBe(0)
+    await page.unrouteAll()
+    await page.getByRole('table', { name: 'Generations' }).waitFor()
+    await said.waitFor({ state: 'detached' })
+  })
+
   it('shows the calls between two times, in the time zone of who reads, and the address says them', async () => {
     await (await gateway.respond({ model: 'demo/echo', input: 'now' })).json()
     const { page } = await browser.console(gateway, '/generations')

@@ -77,7 +77,7 @@ export default function GenerationsPage(): ReactNode {
           <Loader />
         </Center>
       ) : (
-        <Found of={found} isFiltered={Object.keys(filters).length > 0} onOpen={(row) => set({ id: row.id }, 'push')} />
+        found.isRead && <Found of={found} isFiltered={Object.keys(filters).length > 0} onOpen={(row) => set({ id: row.id }, 'push')} />
       )}
       <Detail id={id} onClose={() => set({ id: undefined })} />
     </Page>

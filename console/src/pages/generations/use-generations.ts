@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react'
 import type { ApiError } from '../../api/client.ts'
 import { useApi } from '../../api/hooks.ts'
 import type { GenerationSummary } from '../../api/schema.ts'
+import { useTold } from '../../ui/use-told.ts'
 import { queryOf, type Filters } from './filters.ts'
 
 const LIVE_MS = 3_000
@@ -21,6 +22,8 @@ export interface Generations {
   readonly rows: readonly GenerationSummary[]
   readonly error: ApiError | null
   readonly isLoading: boolean
+  /** Something was read: no rows are none then. */
+  readonly isRead: boolean
   readonly isLooking: boolean
   /** They match other filters, and are shown until those that match come. */
   readonly isOfBefore: boolean
@@ -47,6 +50,7 @@ export function useGenerations(filters: Filters, isLive: boolean): Generations {
     refetchInterval: ({ state }) => (isLive && !reachesBack(state.data?.pages) ? LIVE_MS : false),
   })
   const { data, error, hasNextPage, isFetching, isFetchingNextPage, fetchNextPage, refetch, isPlaceholderData } = query
+  const told = useTold(error as ApiError | null, data !== undefined)
   const pages = data?.pages ?? []
   const rows = pages.flatMap((page) => page.data)
   const [wanted, want] = useState<Goal>()
@@ -63,8 +67,9 @@ export function useGenerations(filters: Filters, isLive: boolean): Generations {
   }
   return {
     rows,
-    error: error as ApiError | null,
-    isLoading: data === undefined && error === null,
+    error: told,
+    isLoading: data === undefined && told === null,
+    isRead: data !== undefined,
     isLooking: isFetchingNextPage || goOn,
     isOfBefore: isPlaceholderData,
     isPaused: isLive && reachesBack(pages),
