@@ -3,6 +3,7 @@ import { isGatewayError } from '../core/error.ts'
 import type { Plugin } from '../core/extension.ts'
 import { UNTRUSTED } from '../core/untrusted.ts'
 import type { WebPage, WebPages } from '../core/web.ts'
+import { SENTENCE_ENDS, UNSPACED_PUNCTUATION } from '../lib/address-ends.ts'
 import { domainRefusal, MAX_DOMAIN_LENGTH, MAX_DOMAINS } from '../lib/domains.ts'
 import { lastQuestion, withContext } from './shared/question.ts'
 import { cutText } from '../lib/cut-text.ts'
@@ -21,7 +22,8 @@ const MAX_LOOKED_AT = 10_000
 const CHARS_PER_TOKEN = 4
 const CITED_CHARACTERS = 2_000
 /** Parentheses that are closed belong to an address, others to the sentence around it. */
-const ADDRESS = /https?:\/\/(?:[^\s<>"'`()\]}|\\^]|\([^\s<>"'`()\]}|\\^]{0,500}\)|\(){1,2000}/gi
+const LETTER = `[^\\s<>"'\`()\\]}|\\\\^${UNSPACED_PUNCTUATION}]`
+const ADDRESS = new RegExp(`https?://(?:${LETTER}|\\(${LETTER}{0,500}\\)|\\(){1,2000}`, 'gi')
 
 interface Fetched {
   readonly url: string
@@ -67,7 +69,7 @@ export function addressesIn(text: string, most: number): readonly string[] {
   const found = new Set<string>()
   let looked = 0
   for (const [match] of text.matchAll(ADDRESS)) {
-    const url = withoutEnding(match, '.,;:!?')
+    const url = withoutEnding(match, SENTENCE_ENDS)
     if (URL.canParse(url)) found.add(url)
     // A text may hold millions of them.
     if (found.size >= most || ++looked >= MAX_LOOKED_AT) break
