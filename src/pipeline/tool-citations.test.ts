@@ -40,6 +40,19 @@ it('leaves out what ends a sentence behind an address', () => {
   ])
 })
 
+describe('an address in another script', () => {
+  it('is cited, and what its sentence goes on with is not', () => {
+    const text = '请看https://a.test/x。谢谢，**https://a.test/x**'
+    expect(cited(text, 'https://a.test/x').map(([, words]) => words)).toEqual(['https://a.test/x', 'https://a.test/x'])
+  })
+
+  it('is cited as its letters or their escapes, whichever the search gave', () => {
+    const [letters, escapes] = ['https://bücher.test/月', 'https://xn--bcher-kva.test/%E6%9C%88'] as const
+    expect(cited(`see ${letters} now`, escapes)).toEqual([[escapes, letters]])
+    expect(cited(`see [it](${escapes}) now`, letters)).toEqual([[letters, `[it](${escapes})`]])
+  })
+})
+
 it('costs no more for addresses made of punctuation: pages lead to any, of 16 KB', () => {
   const address = `https://a.test/${'!'.repeat(15_000)}x`
   const started = threadTime()

@@ -1,16 +1,20 @@
 import type { CitableSource } from '../core/extension.ts'
 import type { UrlCitation } from '../core/item.ts'
+import { SENTENCE_ENDS, UNSPACED_PUNCTUATION } from '../lib/address-ends.ts'
 import { withoutEnding } from '../lib/without-ending.ts'
 
 /** A link in Markdown, or an address as it stands; parentheses that are closed belong to either. */
-const LINK =
-  /\[[^\][]{1,300}\]\((https?:\/\/(?:[^\s()]|\([^\s()]{0,500}\)){1,2000})\)|https?:\/\/(?:[^\s<>"'`()\]}]|\([^\s<>"'`()\]}]{0,500}\)|\(){1,2000}/g
+const LETTER = `[^\\s<>"'\`()\\]}${UNSPACED_PUNCTUATION}]`
+const LINK = new RegExp(
+  `\\[[^\\][]{1,300}\\]\\((https?://(?:[^\\s()]|\\([^\\s()]{0,500}\\)){1,2000})\\)|https?://(?:${LETTER}|\\(${LETTER}{0,500}\\)|\\(){1,2000}`,
+  'g',
+)
 const MAX_CITATIONS = 200
-const PUNCTUATION = '.,;:!?'
 
-/** Fragments, final slashes and punctuation differ between what a search gave and what a model writes. */
+/** Fragments, final slashes, punctuation and escapes of letters differ between what a search gave and what a model writes. */
 function normalise(url: string): string {
-  return withoutEnding(url.split('#', 1)[0]!, PUNCTUATION)
+  const plain = withoutEnding(url.split('#', 1)[0]!, SENTENCE_ENDS)
+  return (URL.parse(plain)?.href ?? plain)
     .replace(/\/$/, '')
     .replace(/^https?:\/\/(?:www\.)?/, '')
     .toLowerCase()
@@ -40,7 +44,7 @@ export class SourceBook {
         title: source.title,
         start_index: match.index,
         // What ends a sentence behind an address is no part of it.
-        end_index: match.index + (linked === undefined ? withoutEnding(whole, PUNCTUATION) : whole).length,
+        end_index: match.index + (linked === undefined ? withoutEnding(whole, SENTENCE_ENDS) : whole).length,
         ...(source.content === undefined ? {} : { content: source.content }),
       })
       if (citations.length === MAX_CITATIONS) break
