@@ -41,14 +41,14 @@ class ViewBuilder {
   }
 }
 
-const ESCAPES = /%[2-7c-f][0-9a-f]|&#?[0-9a-z]{2,8};|\\(?:u[0-9a-f]{4}|x[0-9a-f]{2})/i
+const ESCAPES = /%(?:[2-7c-f][0-9a-f]|0[9ad])|&#?[0-9a-z]{2,8};|\\(?:u[0-9a-f]{4}|x[0-9a-f]{2}|["/\\bfnrt])/i
 /** Of what may be a letter of another script. */
 const FOREIGN_ESCAPE = /%[c-f]|&#|\\u/i
 // oxlint-disable-next-line no-control-regex -- everything beyond ASCII
 const BEYOND_ASCII = /[^\x00-\x7f]/
 /** One unit at a time: plain ASCII up to what may be an escape, a letter with its marks, an escape of some kind, or one character. */
 const UNIT =
-  /(?<plain>(?:[^%&\\\u0080-\u{10ffff}](?!\p{M}))+)|(?<marked>\p{L}\p{M}{1,64}|[0-9]\p{M}{1,64})|%(?<percent>[2-7][0-9a-fA-F])|(?<bytes>%[c-fC-F][0-9a-fA-F](?:%[89abAB][0-9a-fA-F]){1,3})|&#(?<decimal>[0-9]{2,6});|&#[xX](?<hex>[0-9a-fA-F]{2,5});|&(?<named>[a-zA-Z]{2,8});|\\[uU](?<unicode>[0-9a-fA-F]{4})|\\[xX](?<byte>[0-9a-fA-F]{2})|[^]/gu
+  /(?<plain>(?:[^%&\\\u0080-\u{10ffff}](?!\p{M}))+)|(?<marked>\p{L}\p{M}{1,64}|[0-9]\p{M}{1,64})|%(?<percent>[2-7][0-9a-fA-F]|0[9aAdD])|(?<bytes>%[c-fC-F][0-9a-fA-F](?:%[89abAB][0-9a-fA-F]){1,3})|&#(?<decimal>[0-9]{2,6});|&#[xX](?<hex>[0-9a-fA-F]{2,5});|&(?<named>[a-zA-Z]{2,8});|\\[uU](?<unicode>[0-9a-fA-F]{4})|\\[xX](?<byte>[0-9a-fA-F]{2})|\\(?<short>["/\\bfnrt])|[^]/gu
 const NAMED: { readonly [name: string]: string } = {
   commat: '@',
   period: '.',
@@ -63,6 +63,8 @@ const NAMED: { readonly [name: string]: string } = {
   lowbar: '_',
   plus: '+',
 }
+/** Behind a backslash, in texts that are JSON. */
+const SHORT: { readonly [letter: string]: string } = { b: ' ', f: ' ', n: '\n', r: '\r', t: '\t' }
 /** Letters of other scripts that look like Latin ones. */
 const LOOKALIKES: { readonly [letter: string]: string } = {
   а: 'a',
@@ -181,7 +183,8 @@ interface Escaped {
 }
 
 function plainOf(unit: string, escaped: Escaped, lookalikes: typeof LOOKALIKES): string {
-  const { percent, bytes, decimal, hex, named, unicode, byte, marked } = escaped
+  const { percent, bytes, decimal, hex, named, unicode, byte, short, marked } = escaped
+  if (short !== undefined) return SHORT[short] ?? short
   if (named !== undefined) return NAMED[named.toLowerCase()] ?? unit
   if (marked !== undefined) return composed(marked, lookalikes)
   if (bytes !== undefined) return decoded(bytes).replace(/./gsu, (char) => plainOf(char, {}, lookalikes))

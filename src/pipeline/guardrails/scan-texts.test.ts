@@ -109,6 +109,12 @@ describe('redaction', () => {
     expect((await redacted([slot(`see ${encoded}.`)], EMAIL)).texts).toEqual(['see [EMAIL].'])
   })
 
+  it('finds what begins behind a line break of JSON, whose letter is no word', async () => {
+    const rules: GuardrailRules = { content_filter_builtins: (['phone', 'ip-address'] as const).map((slug) => ({ slug, action: 'redact' })) }
+    const csv = slot('{"csv":"name,phone\\n914-309-4996\\t192.168.0.1\\r\\n10.0.0.1"}')
+    expect((await redacted([csv], rules)).texts).toEqual(['{"csv":"name,phone\\n[PHONE]\\t[IP_ADDRESS]\\r\\n[IP_ADDRESS]"}'])
+  })
+
   it('takes it out where it is on the border of two lines of an encoded text', async () => {
     const encoded = Buffer.from(`${'x '.repeat(24)}jane@example.com and so on`).toString('base64')
     const lines = `${encoded.slice(0, 76)}\n${encoded.slice(76)}`
