@@ -20,20 +20,38 @@ const EMAIL = new RegExp(
   `[${LETTER}0-9._%+'-]{1,64}@(?:[\\p{L}\\p{M}0-9-]{1,63}\\.){1,8}(?:xn--[a-z0-9-]{1,59}|[${LETTER}]{2,24}|\\p{Script=Han}{2,8})(?![${LETTER}])`,
   'giu',
 )
-/** North American numbers with or without separators, and international ones behind a plus sign. */
+/** North American numbers with or without separators and extension, and international ones behind a plus sign. */
 const PHONE =
-  /(?<![\w.])(?:\+?1[ .-]?)?(?:\([2-9]\d{2}\)[ .-]?|[2-9]\d{2}[ .-]?)[2-9]\d{2}[ .-]?\d{4}(?!\w)|(?<!\w)\+(?=(?:[ .()/-]{0,3}\d){8,15}(?!\d))[1-9](?:[ .()/-]{0,3}\d){7,14}/g
-const SSN = /(?<![\d-])(?!000|666|9\d\d)\d{3}([- ])(?!00)\d{2}\1(?!0000)\d{4}(?![\d-])/g
+  /(?<!\w|\d\.)(?:\+?1[ .-]?)?(?:\([2-9]\d{2}\)[ .-]?|[2-9]\d{2}[ .-]?)[2-9]\d{2}[ .-]?\d{4}(?:(?!\w)|(?=x\d))|(?<!\w)\+(?=(?:[ .()/-]{0,3}\d){8,15}(?!\d))[1-9](?:[ .()/-]{0,3}\d){7,14}/g
+const SSN = /(?<!\d-?)(?!000|666|9\d\d)\d{3}([- ])(?!00)\d{2}\1(?!0000)\d{4}(?!-?\d)/g
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)'
-const IPV4 = new RegExp(`(?<![\\w.])(?:${OCTET}\\.){3}${OCTET}(?!\\.?\\d|\\w)`, 'g')
-const IPV6 = /(?<![\w:.])[0-9a-f:]{2,39}(?:(?:\.\d{1,3}){3})?(?![\w:])/gi
+const IPV4 = new RegExp(`(?<!\\w|\\d\\.)(?:${OCTET}\\.){3}${OCTET}(?!\\.?\\d|\\w)`, 'g')
+/** What an IPv6 address is a part of: it may have a label before it, and a colon, a port or more behind it. */
+const COLONS = /(?<![\da-f:])[\da-f:]{3,60}(?:(?:\.\d{1,3}){3})?(?![\da-f:])/gi
 
 const NOTHING: readonly Span[] = []
 
 function addressesIn(text: string): readonly Span[] {
   const found = text.includes('.') ? matchesOf(IPV4, text) : []
-  if (text.includes(':')) found.push(...matchesOf(IPV6, text).filter(({ start, end }) => end - start > 2 && isIPv6(text.slice(start, end))))
+  if (text.includes(':')) found.push(...matchesOf(COLONS, text).flatMap((run) => addressIn(text, run) ?? []))
   return found
+}
+
+const WORD = /\w/
+
+/** The IPv6 address in a run of digits and colons, without a label or a port that goes with it. */
+function addressIn(text: string, { start, end }: Span): Span | undefined {
+  const run = text.slice(start, end)
+  if (run.indexOf(':') === run.lastIndexOf(':')) return undefined
+  for (const [head, tail] of [
+    [0, 0],
+    [0, /(?<!:):[\da-f]*$/i.exec(run)?.[0].length ?? 0],
+    [/^[\da-f]*:(?!:)/i.exec(run)?.[0].length ?? 0, 0],
+  ] as const) {
+    const span = { start: start + head, end: end - tail }
+    if (isIPv6(text.slice(span.start, span.end)) && !WORD.test(text[span.start - 1] ?? '') && !WORD.test(text[span.end] ?? '')) return span
+  }
+  return undefined
 }
 
 export const SENSITIVE_KINDS: { readonly [S in BuiltinFilter]?: SensitiveKind } = {
