@@ -12,6 +12,8 @@ describe('text of bytes', () => {
     ['of 16 bits a character, the other way round', Buffer.from(utf16).swap16(), undefined],
     ['whose mark says otherwise than its server', utf16, 'utf-8'],
     ['in a charset nobody knows', Buffer.from('Größe'), 'klingon'],
+    ['of an older program, which says nothing of it', Buffer.from('Größe', 'latin1'), undefined],
+    ['whose server says otherwise', Buffer.from('Größe', 'latin1'), 'utf-8'],
   ])('%s', (_what, bytes, charset) => {
     expect(decodeText(bytes, charset)).toBe('Größe')
   })
@@ -25,6 +27,10 @@ describe('text of bytes', () => {
     ['<p><?xml version="1.0" encoding="latin1"?>', 'utf8', undefined],
   ] as const)('that begins with %s is read by it where nobody says otherwise', (head, written, charset) => {
     expect(decodeText(Buffer.from(`${head}<a>Größe</a>`, written), charset)).toBe(`${head}<a>Größe</a>`)
+  })
+  it('that are damaged, or cut in the middle of a letter, stay what they are', () => {
+    expect(decodeText(Buffer.concat([Buffer.from('Größe '), Buffer.from([0xff])]))).toBe('Größe \ufffd')
+    expect(decodeText(Buffer.from('Größe ü').subarray(0, -1))).toBe('Größe \ufffd')
   })
   it('has no mark where it is too short for one', () => {
     expect([markedCharset(Buffer.from([])), markedCharset(Buffer.from([0xff])), markedCharset(Buffer.from('ab'))]).toEqual([

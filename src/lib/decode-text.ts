@@ -1,12 +1,25 @@
+import { TextDecoder } from 'node:util'
+
 /**
  * The text in bytes that somebody else has written. A mark at their beginning says how they are to be read and counts most, then what is said
- * of them, then what XML says of itself; bytes of which nobody says anything, or a charset nobody knows, are UTF-8.
+ * of them, then what XML says of itself; bytes of which nobody says anything, or a charset nobody knows, are UTF-8. Where no letter beyond
+ * ASCII is any in UTF-8, they are what browsers take such bytes for: tables and texts of older programs.
  */
 export function decodeText(bytes: Uint8Array, charset?: string): string {
+  const decoder = decoderFor(markedCharset(bytes) ?? charset ?? xmlCharset(bytes))
+  const text = decoder.decode(bytes)
+  return decoder.encoding === 'utf-8' && BROKEN.test(text) && !FOREIGN.test(text) ? new TextDecoder('windows-1252').decode(bytes) : text
+}
+
+const BROKEN = /\ufffd/
+// oxlint-disable-next-line no-control-regex -- what is beyond ASCII and could be read
+const FOREIGN = /[^\x00-\x7f\ufffd]/
+
+function decoderFor(charset: string | undefined): TextDecoder {
   try {
-    return new TextDecoder(markedCharset(bytes) ?? charset ?? xmlCharset(bytes)).decode(bytes)
+    return new TextDecoder(charset)
   } catch {
-    return new TextDecoder().decode(bytes)
+    return new TextDecoder()
   }
 }
 
