@@ -219,6 +219,23 @@ it('results that failed say so beside their words, for endpoints that know failu
   expect(result({ is_error: false })[0]).not.toHaveProperty('failed')
 })
 
+it('a page that was fetched is read again, as the gateway’s own tool left it', () => {
+  const document = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'All of it.' }, title: 'A' }
+  const back = (content: object): readonly object[] =>
+    toItems([
+      assistant(
+        { type: 'server_tool_use', id: 's', name: 'web_fetch', input: { url: 'https://a.example' } },
+        { type: 'web_fetch_tool_result', tool_use_id: 's', content },
+      ),
+    ])
+  expect(back({ type: 'web_fetch_result', url: 'https://a.example', content: document })).toEqual([
+    { type: 'gateway:web_fetch', status: 'completed', url: 'https://a.example', content: 'All of it.', title: 'A' },
+  ])
+  const unread = { type: 'base64', media_type: 'application/pdf', data: 'AA' }
+  expect(back({ type: 'web_fetch_result', url: 'https://a.example', content: { ...document, source: unread } })).toEqual([])
+  expect(back({ type: 'web_fetch_tool_result_error', error_code: 'unavailable' })).toEqual([])
+})
+
 it('a search goes back to the vendor that ran it as it was', () => {
   const sealed = sealReasoning({ format: 'anthropic-claude-v1', scope: 's', data: '[]' })
   const back = (encrypted: string): readonly object[] =>

@@ -1,6 +1,7 @@
 import type { CacheMarked, InputItem, InputPart, InputText, JsonObject, ReasoningItem, ToolOutput } from '../../core/item.ts'
 import { wellFormedJson } from '../../lib/json.ts'
 import { markOf, type MarkedByCaller } from '../shared/cache-mark.ts'
+import { pageThatCameBack } from './fetch-result.ts'
 import { readLateSeal } from './late-seal.ts'
 import { IS_PASSED_OVER } from './schema-blocks.ts'
 import { sealOfSearch } from './search-result.ts'
@@ -83,6 +84,8 @@ class BlockReader {
         return void this.#searches.set(block['id'] as string, (block['input'] as { readonly query?: unknown } | null | undefined)?.query)
       case 'web_search_tool_result':
         return this.#search(block)
+      case 'web_fetch_tool_result':
+        return this.#page(block)
       case 'image':
         if (this.#role === 'assistant') return this.#picture(block['source'] as Block)
     }
@@ -105,6 +108,11 @@ class BlockReader {
   #thought(block: Block): void {
     const item = thoughtOf(block)
     if (item.content !== undefined || item.encrypted_content !== undefined || item.signature !== undefined) this.#item(item)
+  }
+
+  #page({ content }: Block): void {
+    const item = pageThatCameBack(content)
+    if (item !== undefined) this.#item(item)
   }
 
   /** A search and what it found, as the gateway's own tool left it: under that name the model reads it, whether or not it may search again; a vendor's goes back to it as it was. */

@@ -5,6 +5,7 @@ import type { ItemEvent, OpenItem } from '../responses/open-item.ts'
 import { shownPicture } from '../shared/shown-picture.ts'
 import { refuseCallersWork, ToldItem } from '../shared/told-item.ts'
 import type { BlockWriter } from './block-writer.ts'
+import { fetchedPage } from './fetch-result.ts'
 import { type LateSeal, writeLateSeal } from './late-seal.ts'
 import { foundBy } from './search-result.ts'
 
@@ -130,7 +131,7 @@ export class ToolUseBlock extends BlockItem<FunctionCallItem | CustomToolCallIte
   }
 }
 
-/** What the gateway or the provider did by itself: searches and pictures are shown, all else is counted in the usage. */
+/** What the gateway or the provider did by itself: searches, pages and pictures are shown, all else is counted in the usage. */
 export class OtherBlocks extends BlockItem<OtherItem> {
   override open(): void {
     super.open()
@@ -144,10 +145,13 @@ export class OtherBlocks extends BlockItem<OtherItem> {
   protected ended(item: OtherItem): void {
     const { type, id, action } = item as OtherItem & { readonly action?: JsonObject }
     const picture = shownPicture(item)
+    const use = `srvtoolu_${String(id).replace(/^[a-z]+_/, '')}`
     if (SEARCHES.test(type) && action?.['type'] === 'search') {
-      const use = `srvtoolu_${String(id).replace(/^[a-z]+_/, '')}`
-      this.#search(use, { query: action['query'] ?? '' })
+      this.#used(use, 'web_search', { query: action['query'] ?? '' })
       this.blocks.whole({ type: 'web_search_tool_result', tool_use_id: use, content: foundBy(item), caller: CALLER })
+    } else if (FETCHES.test(type)) {
+      this.#used(use, 'web_fetch', { url: item['url'] ?? '' })
+      this.blocks.whole({ type: 'web_fetch_tool_result', tool_use_id: use, content: fetchedPage(item), caller: CALLER })
     } else if (picture !== undefined) {
       const source = 'url' in picture ? { type: 'url', ...picture } : { type: 'base64', media_type: picture.mediaType, data: picture.data }
       this.blocks.whole({ type: 'image', source })
@@ -155,8 +159,8 @@ export class OtherBlocks extends BlockItem<OtherItem> {
   }
 
   /** Readers take the input of a call from its pieces. */
-  #search(id: string, input: JsonObject): void {
-    const index = this.blocks.begin({ type: 'server_tool_use', id, name: 'web_search', input: {}, caller: CALLER })
+  #used(id: string, name: string, input: JsonObject): void {
+    const index = this.blocks.begin({ type: 'server_tool_use', id, name, input: {}, caller: CALLER })
     this.blocks.json(index, JSON.stringify(input), false)
     this.blocks.input(index, () => input)
     this.blocks.end(index)
@@ -164,6 +168,7 @@ export class OtherBlocks extends BlockItem<OtherItem> {
 }
 
 const SEARCHES = /^(?:web_search_call|(?:gateway|openrouter):web_search)$/
+const FETCHES = /^(?:gateway|openrouter):web_fetch$/
 
 /** Models are held to objects; what one wrote all the same is not lost. Numbers stay as they stand. */
 function inputOf(text: string): JsonObject {

@@ -414,6 +414,21 @@ describe('what else an answer holds', () => {
     })
   })
 
+  it('pages the gateway fetched, and those it could not have', () => {
+    const fetched = (item: Json): readonly unknown[] => {
+      const page: ModelEvent = { type: 'item-start', key: 'f', item: { type: 'gateway:web_fetch', status: 'in_progress' }, id: 'wf_1' }
+      return whole([page, close('f', { status: 'completed', url: 'https://a.example', ...item }), end()]).content
+    }
+    const use = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_fetch', input: { url: 'https://a.example' }, caller }
+    const result = (content: object): object => ({ type: 'web_fetch_tool_result', tool_use_id: 'srvtoolu_1', content, caller })
+    const source = { type: 'text', media_type: 'text/plain', data: 'All of it.' }
+    expect(fetched({ title: 'A', content: 'All of it.' })).toEqual([
+      use,
+      result({ type: 'web_fetch_result', url: 'https://a.example', retrieved_at: null, content: { type: 'document', source, title: 'A' } }),
+    ])
+    expect(fetched({ error: 'Nobody there' })).toEqual([use, result({ type: 'web_fetch_tool_result_error', error_code: 'unavailable' })])
+  })
+
   it('searches of the gateway and what they found, with how many there were', () => {
     const action = { type: 'search', query: 'q', sources: [{ type: 'url', url: 'https://a.example' }] }
     const search: ModelEvent = { type: 'item-start', key: 's', item: { type: 'web_search_call', status: 'completed', action }, id: 'ws_1' }

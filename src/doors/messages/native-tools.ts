@@ -53,6 +53,7 @@ const BY_THE_CALLER: ReadonlyMap<string, CallersTool> = new Map([
   ['text_editor_20250728', editor('str_replace_based_edit_tool', EDITS)],
 ])
 const SEARCHES = ['web_search_20250305', 'web_search_20260209', 'web_search_20260318']
+const FETCHES = ['web_fetch_20250910', 'web_fetch_20260209', 'web_fetch_20260309', 'web_fetch_20260318']
 /** Those that rank by words are another kind of search, which the gateway does not have. */
 const TOOL_SEARCHES = ['tool_search_tool_regex', 'tool_search_tool_regex_20251119']
 const ADVISOR = 'advisor_20260301'
@@ -69,6 +70,15 @@ export const NATIVE_TOOLS: readonly Branch[] = [
       user_location: userLocation,
     }),
   ),
+  ...FETCHES.map((type) =>
+    tagged(type, {
+      name: z.literal('web_fetch'),
+      allowed_domains: domains,
+      blocked_domains: domains,
+      max_uses: positive,
+      max_content_tokens: positive,
+    }),
+  ),
   ...TOOL_SEARCHES.map((type) => tagged(type, { name: z.literal('tool_search_tool_regex') })),
   tagged(ADVISOR, { name: z.literal('advisor'), model: z.string().min(1) }),
   ...[...BY_THE_CALLER].map(([type, { name }]) => tagged(type, { name: z.literal(name) })),
@@ -83,12 +93,13 @@ export function nativeTool(tool: JsonObject): JsonObject | undefined {
   if (callers !== undefined) return { type: 'function', ...callers, strict: false }
   if (type === ADVISOR) return { type: 'gateway:advisor', parameters: { model: tool['model'] } }
   if (TOOL_SEARCHES.includes(type)) return { type: 'gateway:tool_search' }
+  const { allowed_domains, blocked_domains, max_uses, max_content_tokens, user_location } = tool
+  if (FETCHES.includes(type)) return withParameters('gateway:web_fetch', { allowed_domains, blocked_domains, max_uses, max_content_tokens })
   if (!SEARCHES.includes(type)) return undefined
-  const parameters = given({
-    allowed_domains: tool['allowed_domains'],
-    excluded_domains: tool['blocked_domains'],
-    max_uses: tool['max_uses'],
-    user_location: tool['user_location'],
-  })
-  return { type: 'gateway:web_search', ...(Object.keys(parameters).length === 0 ? {} : { parameters }) }
+  return withParameters('gateway:web_search', { allowed_domains, excluded_domains: blocked_domains, max_uses, user_location })
+}
+
+function withParameters(type: string, said: JsonObject): JsonObject {
+  const parameters = given(said)
+  return { type, ...(Object.keys(parameters).length === 0 ? {} : { parameters }) }
 }

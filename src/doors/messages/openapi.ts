@@ -44,7 +44,19 @@ const found = z.looseObject({
   page_age: z.null(),
 })
 
-const searchFailed = z.looseObject({ type: z.literal('web_search_tool_result_error'), error_code: z.literal('unavailable') })
+const searchFailed = z.looseObject({ type: z.literal('web_search_tool_result_error'), error_code: z.string() })
+
+const page = z.looseObject({
+  type: z.literal('web_fetch_result'),
+  url: z.string(),
+  retrieved_at: z.null(),
+  content: z.looseObject({
+    type: z.literal('document'),
+    title: z.string().nullable(),
+    source: z.looseObject({ type: z.literal('text'), media_type: z.literal('text/plain'), data: z.string() }),
+  }),
+})
+const fetchFailed = z.looseObject({ type: z.literal('web_fetch_tool_result_error'), error_code: z.literal('unavailable') })
 
 const caller = z.looseObject({ type: z.literal('direct') })
 
@@ -56,11 +68,12 @@ const block = z.union([
   z.looseObject({
     type: z.literal('server_tool_use'),
     id: z.string(),
-    name: z.literal('web_search'),
-    input: z.looseObject({ query: z.string() }),
+    name: z.enum(['web_search', 'web_fetch']),
+    input: z.union([z.looseObject({ query: z.string() }), z.looseObject({ url: z.string() })]),
     caller,
   }),
   z.looseObject({ type: z.literal('web_search_tool_result'), tool_use_id: z.string(), content: z.union([z.array(found), searchFailed]), caller }),
+  z.looseObject({ type: z.literal('web_fetch_tool_result'), tool_use_id: z.string(), content: z.union([page, fetchFailed]), caller }),
   z.looseObject({ type: z.literal('image'), source: z.looseObject({ type: z.enum(['base64', 'url']) }) }).describe('A picture the gateway had made.'),
 ])
 

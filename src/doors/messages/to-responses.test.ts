@@ -117,6 +117,12 @@ describe('tools', () => {
       { type: 'function', name: 'f', parameters: schema, strict: true },
     ],
     ['a search', { type: 'web_search_20250305', name: 'web_search' }, { type: 'gateway:web_search' }],
+    ['pages', { type: 'web_fetch_20250910', name: 'web_fetch', citations: { enabled: true } }, { type: 'gateway:web_fetch' }],
+    [
+      'pages within bounds',
+      { type: 'web_fetch_20260318', name: 'web_fetch', blocked_domains: ['b.example'], max_uses: 2, max_content_tokens: 900 },
+      { type: 'gateway:web_fetch', parameters: { blocked_domains: ['b.example'], max_uses: 2, max_content_tokens: 900 } },
+    ],
     [
       'a search with its bounds',
       { type: 'web_search_20260209', name: 'web_search', blocked_domains: ['a.example'], max_uses: 2, allowed_domains: null },
