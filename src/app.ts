@@ -19,6 +19,7 @@ import { LazyApi, type LazyApiOptions } from './http/management/lazy-handler.ts'
 import { RecentItems } from './http/recent-items.ts'
 import { healthRoute, readyRoute, workerRoute } from './http/health-routes.ts'
 import { listen } from './http/listen.ts'
+import { tellDropped } from './http/dropped.ts'
 import { createGatewayServer, type RouteHandler } from './http/server.ts'
 import { KeepAlive } from './http/sse-body.ts'
 import { closeInOrder } from './lib/close-in-order.ts'
@@ -235,6 +236,7 @@ export async function createApp({
     delivery.refresh()
   })
   const server = createGatewayServer({ routes, fallback: isWorker ? workerRoute(management.handle) : management.handle })
+  tellDropped(server, logger)
 
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {

@@ -60,13 +60,18 @@ async function openMore(server: Server, address: Address, sockets: number): Prom
     })
     server.emit('connection', socket)
   }
+  // As its own socket says of those it closes.
+  const drop = (socket: Socket): void => {
+    socket.destroy()
+    server.emit('drop')
+  }
   const listeners: Listener[] = []
   others.set(server, listeners)
   for (let i = 0; i < sockets; i++) {
     // As an HTTP server makes its own.
     const listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       if (server.maxConnections === undefined) return forward(socket)
-      server.getConnections((error, own) => (error === null && own >= server.maxConnections ? socket.destroy() : forward(socket)))
+      server.getConnections((error, own) => (error === null && own >= server.maxConnections ? drop(socket) : forward(socket)))
     })
     try {
       await open(listener, { ...address, reusePort: true })

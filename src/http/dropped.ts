@@ -1,0 +1,23 @@
+import type { Server } from 'node:http'
+import type { Logger } from '../lib/logger.ts'
+
+const EVERY_MS = 60_000
+
+/** Says when connections are closed as they come, because callers have as many as they may: at the first, and then what came, once a minute. */
+export function tellDropped(server: Server, logger: Pick<Logger, 'warn'>, everyMs = EVERY_MS): void {
+  // What is left of it is another number once several sockets listen.
+  const most = server.maxConnections
+  let dropped = 0
+  let timer: NodeJS.Timeout | undefined
+  const tell = (): void => {
+    timer = undefined
+    if (dropped === 0) return
+    logger.warn({ dropped, most }, 'connections are closed as they come: callers have half of the files this process may open (ulimit -n)')
+    dropped = 0
+    timer = setTimeout(tell, everyMs).unref()
+  }
+  server.on('drop', () => {
+    dropped++
+    if (timer === undefined) tell()
+  })
+}
