@@ -40,6 +40,25 @@ describe('a pool of credentials', () => {
     expect(turns(pools, acme, 2)).toBe('ab')
   })
 
+  it('leaves one in its turn that failed for reasons of its server', () => {
+    const { pools } = open()
+    const acme = connection('a', 'b')
+    pools.report(acme, acme.credentials[0]!, new GatewayError('provider_unavailable', 'down', { source: 'provider', upstreamStatus: 502 }))
+    expect(turns(pools, acme, 4)).toBe('abab')
+    expect(pools.hasLive(connection('a'))).toBe(true)
+  })
+
+  it('has a live one while one of several is', () => {
+    const { clock, pools } = open()
+    const acme = connection('a', 'b')
+    pools.report(acme, acme.credentials[0]!, limited(5_000))
+    expect(pools.hasLive(acme)).toBe(true)
+    pools.report(acme, acme.credentials[1]!, dead)
+    expect(pools.hasLive(acme)).toBe(false)
+    clock.advance(5_000)
+    expect(pools.hasLive(acme)).toBe(true)
+  })
+
   it('puts one that is limited without a hint aside for ten seconds', () => {
     const { clock, pools } = open()
     const acme = connection('a', 'b')
@@ -100,7 +119,10 @@ describe('a pool of credentials', () => {
     const { pools } = open()
     const acme = connection('a', 'b')
     const own = [credential('x'), credential('y')]
+    expect(turns(pools, acme, 1)).toBe('a')
     expect([1, 2, 3].map(() => pools.pick(acme, NONE, own)?.id)).toEqual(['x', 'x', 'x'])
+    expect(turns(pools, acme, 1)).toBe('b')
+    expect(pools.hasOther(acme, new Set(['x', 'y']), own)).toBe(false)
     pools.report(acme, own[0]!, dead)
     expect(pools.pick(acme, NONE, own)?.id).toBe('y')
     pools.report(acme, own[1]!, dead)

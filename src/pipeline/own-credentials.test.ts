@@ -58,6 +58,16 @@ describe('the own keys a call may use', () => {
     ])
   })
 
+  it('are of no use to an endpoint they do not serve, nor to one inside the gateway', () => {
+    const keys = [key('elsewhere', { provider: 'other' }), key('large', { allowedModels: compileWildcards(['acme/large']) }), key('any')]
+    const own = ownCredentialsOf(ring(...keys), owner)!
+    expect(idsFor(own)).toEqual(['any'])
+    expect(own.of(other).map(({ id }) => id)).toEqual(['elsewhere'])
+    const inside = { ...acme, connection: { ...acme.connection, transport: () => Promise.reject(new Error('none')) } } as unknown as typeof acme
+    expect([own.use(inside), own.of(inside)]).toEqual([undefined, []])
+    expect(ownCredentialsOf(ring(key('a', { allowedKeyHashes: new Set(['g']) })), owner)).toBeUndefined()
+  })
+
   it('are tried in their order, those for later last', () => {
     const own = ownCredentialsOf(ring(key('late', { isFallback: true }), key('first'), key('second')), owner)!
     expect(idsFor(own)).toEqual(['first', 'second', 'late'])
