@@ -10,6 +10,7 @@ import type { GatewayError } from './core/error.ts'
 import type { KeyAccounts } from './core/account.ts'
 import { dialects } from './dialects/index.ts'
 import { withLooseSchemas } from './dialects/shared/loose-schemas.ts'
+import { withoutParameters } from './dialects/shared/refused-parameters.ts'
 import { withoutReasoning } from './dialects/shared/without-reasoning.ts'
 import { DOORS, type Entrance } from './doors/index.ts'
 import { createAnswerRoute, type AnswerRouteOptions } from './http/answer-route.ts'
@@ -138,6 +139,7 @@ export async function createApp({
     pools,
     withoutReasoning,
     withLooseSchemas,
+    withoutParameters,
     media: createMediaLoader(() => mediaWays.get(config.network.allowPrivate.media)),
     limits,
     guardrails,

@@ -110,6 +110,7 @@ const rooms = {
   pools: createCredentialPools(systemClock, true),
   withoutReasoning: (same: typeof request) => same,
   withLooseSchemas: (same: typeof request) => same,
+  withoutParameters: (same: typeof request) => same,
   catalog: () => catalog,
   defaults: () => ({}),
   retries: () => true,

@@ -77,6 +77,8 @@ export interface CallTrace {
   tooLong?: Set<string>
   /** Endpoints that can hold no answer to the schemas of this call, and are not asked to from then on; made with the first. */
   unheld?: Set<string>
+  /** Parameters of the request that endpoints refused, and go without from then on; made with the first. */
+  refused?: Map<string, Set<string>>
   /** Why the answer could not be told to the caller, though whoever produced it went on. */
   untold?: GatewayError
   /** What a call of several upstream answers used when it broke before its last one. */

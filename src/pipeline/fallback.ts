@@ -126,7 +126,9 @@ async function prepare(
   const { endpoint } = attempt
   const bound = await options.beforeAttempt?.(call, attempt, route.continuation?.spent)
   const asked = requestOf(route, bound?.maxOutputTokens)
-  const request = call.trace.unheld?.has(endpoint.id) === true ? options.withLooseSchemas(asked) : asked
+  const held = call.trace.unheld?.has(endpoint.id) === true ? options.withLooseSchemas(asked) : asked
+  const refused = call.trace.refused?.get(endpoint.id)
+  const request = refused === undefined ? held : options.withoutParameters(held, refused)
   const tooLong = call.trace.tooLong?.has(endpoint.id) === true
   const { adaptation } = route
   const suited = adaptation !== undefined && (attempt.adapt || tooLong) ? await adaptation.adapt(call, request, endpoint, tooLong) : request

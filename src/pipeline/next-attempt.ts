@@ -15,6 +15,8 @@ export interface NextAttemptOptions {
   readonly withoutReasoning: (request: ModelRequest) => ModelRequest
   /** The request with its schemas told instead of enforced. */
   readonly withLooseSchemas: (request: ModelRequest) => ModelRequest
+  /** The request without those parameters; the same where it has none of them. */
+  readonly withoutParameters: (request: ModelRequest, names: Iterable<string>) => ModelRequest
 }
 
 /** What a broken answer means for the choice of the next endpoint: only one that can go on with it. */
@@ -55,6 +57,18 @@ function loosensSchemas(
   return true
 }
 
+/** The provider refuses a parameter an answer can do without: from then on this endpoint gets none, unless the caller wants it heeded. */
+function leavesOut(options: NextAttemptOptions, { request, trace }: Call, route: Route, { endpoint }: PlannedAttempt, error: GatewayError): boolean {
+  const name = error.details.metadata?.['refused_parameter']
+  if (typeof name !== 'string' || trace.refused?.get(endpoint.id)?.has(name) === true) return false
+  if (request.provider?.require_parameters === true || options.withoutParameters(route.request, [name]) === route.request) return false
+  trace.refused ??= new Map()
+  const names = trace.refused.get(endpoint.id) ?? new Set()
+  trace.refused.set(endpoint.id, names.add(name))
+  trace.params['refused'] = `${[...names].join(', ')}: left out, ${endpoint.providerName} does not take it`
+  return true
+}
+
 /** The estimate said that the prompt fits and the provider says that it does not: once, the same endpoint gets a shorter one, where that may be. */
 async function shortens(call: Call, route: Route, { endpoint }: PlannedAttempt, error: GatewayError): Promise<boolean> {
   const { adaptation, continuation, request } = route
@@ -76,7 +90,7 @@ export async function nextAttempt(options: NextAttemptOptions, call: Call, route
   const { attempts } = route.plan
   const attempt = attempts[index]!
   if (stripReasoning(options, call, route, error) || loosensSchemas(options, call, route, attempt, error)) return index
-  if (await shortens(call, route, attempt, error)) return index
+  if (leavesOut(options, call, route, attempt, error) || (await shortens(call, route, attempt, error))) return index
   const refused = refusedCredential(call, error)
   if (refused !== undefined) putAside(route, attempt, refused, error.details.credentialDead === true)
   const resumed = resumption(route)

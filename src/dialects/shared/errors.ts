@@ -5,6 +5,7 @@ import { normalizeCode, readErrorBody, readErrorPayload } from './error-body.ts'
 import type { ErrorFacts } from './error-body.ts'
 import { matchRule } from './error-rules.ts'
 import { markRefusedSchema } from './loose-schemas.ts'
+import { markRefusedParameter } from './refused-parameters.ts'
 import { retryHint } from './retry-hint.ts'
 import type { UpstreamHeaders } from './retry-hint.ts'
 import { scrubbedExcerpt } from './scrub.ts'
@@ -39,7 +40,7 @@ export function classifyUpstreamError(failure: UpstreamFailure): GatewayError {
   const exception = header(failure.headers, 'x-amzn-errortype')
   const facts = exception === undefined ? read : withCode(read, exception)
   const error = buildError(facts, failure.status, failure.headers, failure.body, failure.providerName, failure.now ?? Date.now())
-  return markRefusedSchema(failure.status, error)
+  return markRefusedParameter(failure.status, markRefusedSchema(failure.status, error))
 }
 
 /** An error that arrived inside an answer with status 200: an `error` chunk or event, a failed terminal event. Never throws. */

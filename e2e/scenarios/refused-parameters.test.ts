@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startFakeUpstream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
+import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { askGateway } from '../../src/testing/tool-script.ts'
+import { VENDOR_VOICES } from '../../src/testing/vendor-voices.ts'
+
+/** Refuses each of them by its name, the first that is there. */
+const picky =
+  (...names: readonly string[]): Reply =>
+  ({ body }, response) => {
+    const sent = names.find((name) => Object.hasOwn(body as object, name))
+    if (sent === undefined) {
+      const voice = VENDOR_VOICES.get('openai-chat')!
+      response.writeHead(200, { 'content-type': voice.contentType })
+      for (const frame of voice.stream({ text: 'Rome' })) response.write(frame)
+      return void response.end()
+    }
+    const error = { message: `Unsupported parameter: '${sent}' is not supported with this model.`, type: 'invalid_request_error', param: sent }
+    response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error }))
+  }
+
+describe('a parameter the upstream refuses', () => {
+  let upstream: FakeUpstream
+  let gateway: TestGateway
+  beforeEach(async () => {
+    upstream = await startFakeUpstream()
+    const voice = VENDOR_VOICES.get('openai-chat')!
+    gateway = await startGateway({
+      providers: [{ slug: 'acme', dialect: 'openai-chat', base_url: upstream.url, api_keys: ['k'], options: voice.options }],
+      models: [{ slug: 'acme/small', context_length: 100_000, endpoints: [{ provider: 'acme', pricing: { input: 1, output: 1 } }] }],
+      routing: { sticky: false },
+    })
+  })
+  afterEach(async () => {
+    await gateway.close()
+    await upstream.close()
+  })
+  const ASKED = { input: 'Where is it?', temperature: 0.2, top_p: 0.5, frequency_penalty: 0.1 }
+
+  it('is left out, and so is the next', async () => {
+    upstream.script(picky('temperature', 'top_p'))
+    const answer = await askGateway(gateway, ASKED, false)
+    expect(answer['output_text']).toBe('Rome')
+    expect(answer.gateway_metadata).toMatchObject({ params: { refused: expect.stringMatching(/^temperature, top_p: left out/) } })
+    expect(upstream.requests).toHaveLength(3)
+    expect(upstream.requests[2]!.body).toMatchObject({ frequency_penalty: 0.1 })
+  })
+
+  it.each([
+    ['the caller wants it heeded', { ...ASKED, provider: { require_parameters: true } }, 'temperature'],
+    ['the caller sent none', { input: 'Hi' }, 'stream'],
+    ['an answer cannot do without it', { ...ASKED, max_output_tokens: 50 }, 'max_tokens'],
+  ])('ends the call where %s', async (_name, body, name) => {
+    upstream.script(picky(name))
+    expect((await gateway.respond({ model: 'acme/small', ...body })).status).toBe(400)
+    expect(upstream.requests).toHaveLength(1)
+  })
+})

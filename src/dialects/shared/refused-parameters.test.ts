@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { classifyUpstreamError } from './errors.ts'
+import { withoutParameters } from './refused-parameters.ts'
+
+const refused = (error: object, status = 400): unknown =>
+  classifyUpstreamError({ status, headers: {}, body: JSON.stringify(error), providerName: 'Acme' }).details.metadata?.['refused_parameter']
+const openai = (message: string, param: string | null = null, code = 'unsupported_parameter') => ({
+  error: { message, type: 'invalid_request_error', param, code },
+})
+
+describe('the parameter a request was refused for', () => {
+  it.each<[string, object, string]>([
+    ['OpenAI', openai("Unsupported parameter: 'temperature' is not supported with this model.", 'temperature'), 'temperature'],
+    [
+      'OpenAI, of a value',
+      openai("Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.", 'temperature'),
+      'temperature',
+    ],
+    ['OpenAI, of a member', openai("Unsupported parameter: 'reasoning.effort' is not supported with this model.", 'reasoning.effort'), 'reasoning'],
+    ['OpenAI, which knows no such name', openai('Unrecognized request argument supplied: user'), 'user'],
+    ['Anthropic', { type: 'error', error: { type: 'invalid_request_error', message: '`temperature` is deprecated for this model.' } }, 'temperature'],
+    [
+      'Anthropic, of two that exclude each other',
+      {
+        type: 'error',
+        error: { type: 'invalid_request_error', message: '`temperature` and `top_p` cannot both be specified for this model. Please use only one.' },
+      },
+      'top_p',
+    ],
+    [
+      'Cerebras',
+      {
+        message: 'parallel_tool_calls=False is not supported by this model.',
+        type: 'invalid_request_error',
+        param: 'parallel_tool_calls',
+        code: 'wrong_api_format',
+      },
+      'parallel_tool_calls',
+    ],
+    ['Groq', openai("property 'prompt_cache_key' is unsupported"), 'prompt_cache_key'],
+    ['xAI', { code: 'invalid-argument', error: 'Argument not supported on this model: presencePenalty' }, 'presence_penalty'],
+    ['Fireworks', openai("Extra inputs are not permitted, field: 'logit_bias', value: {'1': 2}"), 'logit_bias'],
+    ['Bedrock', { message: 'The model returned the following errors: `temperature` is deprecated for this model.' }, 'temperature'],
+  ])('is known from %s', (_name, error, name) => {
+    expect(refused(error)).toBe(name)
+  })
+
+  it.each<[string, object, number?]>([
+    ['one an answer cannot do without', openai("Unsupported parameter: 'max_tokens' is not supported with this model.", 'max_tokens')],
+    ['a value out of bounds', openai("Invalid 'temperature': decimal above maximum value. Expected a value <= 2.", 'temperature', 'x')],
+    ['another place', openai("Unsupported value: 'messages[0].role' does not support 'user' with this model.", 'messages[0].role')],
+    ['a word of a sentence', openai('This model does not support the field of study the user asked for')],
+    ['another status', openai("Unsupported parameter: 'temperature' is not supported with this model.", 'temperature'), 500],
+  ])('is not %s', (_name, error, status) => {
+    expect(refused(error, status)).toBeUndefined()
+  })
+})
+
+describe('a request without some of its parameters', () => {
+  const request = { input: [], temperature: 0.2, seed: 7, text: { format: { type: 'text' }, verbosity: 'low' } } as const
+  it('has the others', () => {
+    expect(withoutParameters(request, ['temperature', 'verbosity', 'top_p'])).toEqual({ input: [], seed: 7, text: { format: { type: 'text' } } })
+  })
+  it('is the same where it has none of them', () => {
+    expect(withoutParameters(request, ['top_p', 'user'])).toBe(request)
+  })
+})

@@ -1,0 +1,72 @@
+import type { GatewayError } from '../../core/error.ts'
+import type { ModelRequest } from '../../core/request.ts'
+
+/** Parameters an answer can do without, by the letters of the names they have in any format. Limits and choices of tools are none of them. */
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ['temperature', 'temperature'],
+  ['topp', 'top_p'],
+  ['topk', 'top_k'],
+  ['topa', 'top_a'],
+  ['minp', 'min_p'],
+  ['frequencypenalty', 'frequency_penalty'],
+  ['presencepenalty', 'presence_penalty'],
+  ['repetitionpenalty', 'repetition_penalty'],
+  ['seed', 'seed'],
+  ['logitbias', 'logit_bias'],
+  ['paralleltoolcalls', 'parallel_tool_calls'],
+  ['verbosity', 'verbosity'],
+  ['textverbosity', 'verbosity'],
+  ['reasoningeffort', 'reasoning'],
+  ['reasoning', 'reasoning'],
+  ['user', 'user'],
+  ['safetyidentifier', 'safety_identifier'],
+  ['promptcachekey', 'prompt_cache_key'],
+  ['promptcacheretention', 'prompt_cache_retention'],
+  ['servicetier', 'service_tier'],
+])
+
+/** What says that a parameter is not taken: not that its value is out of bounds, which is the caller's fault. */
+const REFUSAL =
+  /unsupported (?:parameter|value|argument)|(?:parameter|argument|field|value)s? (?:is |are )?(?:not supported|unsupported)|unrecognized (?:request )?(?:argument|parameter|field)|unknown (?:parameter|field|name|argument)|extra (?:inputs|fields) (?:are )?not permitted|(?:is|are) (?:not supported|unsupported|deprecated|not enabled|not allowed) (?:on|by|with|for|when) |property '[^']{1,80}' is unsupported|does(?:n't| not) support (?:the )?(?:parameter|field|argument|setting)|cannot both be specified/i
+
+/** Names as they stand in messages: quoted, or after a colon. */
+const QUOTED =
+  /["'`]([A-Za-z_.]{3,40})["'`]|\b([a-z]+(?:_[a-z]+)+|[a-z]+(?:[A-Z][a-z]+)+|temperature)\b|(?:supplied|parameter|argument|model|s\)): ?([A-Za-z_.]{3,40})/g
+
+const nameOf = (word: string): string | undefined => NAMES.get(word.replace(/[^A-Za-z]/g, '').toLowerCase())
+
+/** The parameter a request of status 400 or 422 was refused for stands in the error's metadata, if the answer can do without it. */
+export function markRefusedParameter(status: number, error: GatewayError): GatewayError {
+  if ((status !== 400 && status !== 422) || !REFUSAL.test(error.message)) return error
+  const name = refusedName(error)
+  return name === undefined ? error : error.with({ metadata: { ...error.details.metadata, refused_parameter: name } })
+}
+
+function refusedName({ message, details: { path } }: GatewayError): string | undefined {
+  const told = path === undefined ? undefined : nameOf(path.replace(/^body\W/, ''))
+  if (told !== undefined) return told
+  // Something else was refused, and it is said what.
+  if (path !== undefined && path !== 'validation_error') return undefined
+  const names: string[] = []
+  for (const [, quoted, bare, after] of message.matchAll(QUOTED)) {
+    const name = nameOf(quoted ?? bare ?? after ?? '')
+    if (name !== undefined && !names.includes(name)) names.push(name)
+  }
+  return /both/i.test(message) ? names.at(-1) : names[0]
+}
+
+/** The request without them; the same object where it has none. */
+export function withoutParameters(request: ModelRequest, names: Iterable<string>): ModelRequest {
+  const bare: { [name: string]: unknown } = { ...request }
+  let changed = false
+  for (const name of names) {
+    if (name === 'verbosity') {
+      if (request.text?.verbosity == null) continue
+      const { verbosity: _, ...text } = request.text
+      bare['text'] = text
+    } else if (request[name] == null) continue
+    else delete bare[name]
+    changed = true
+  }
+  return changed ? (bare as ModelRequest) : request
+}
