@@ -31,6 +31,8 @@ export const readable: CSSVariablesResolver = () => ({
     '--mantine-color-error': 'var(--mantine-color-red-9)',
     '--mantine-color-red-text': 'var(--mantine-color-red-9)',
     '--mantine-color-teal-light-color': '#066649',
+    '--mantine-color-yellow-light-color': '#8a5200',
+    '--mantine-color-orange-light-color': '#a8380b',
     // Under the pointer, too.
     '--mantine-color-red-light-color': '#a51f1f',
     '--mantine-color-indigo-light-color': '#2c43b0',

@@ -31,6 +31,8 @@ describe.skipIf(!hasBrowser)('the console is for everybody', () => {
     receiver = await startFakeDestination()
     gateway = await startGateway()
     for (const model of ['demo/echo', 'demo/reason', 'demo/error-429', 'demo/tool']) await (await gateway.respond({ model, input: 'hi' })).text()
+    await (await gateway.respond({ model: 'demo/echo', input: 'cut after two of these words', max_output_tokens: 2 })).text()
+    await gateway.api('POST', '/api/v1/keys', { name: 'over', expires_at: new Date(Date.now() + 1_000).toISOString() })
     await gateway.api('POST', '/api/v1/keys', { name: 'limited', limit: 5, limit_reset: 'daily' })
     await gateway.api('POST', '/api/v1/workspaces', { name: 'Team', slug: 'team' })
     await gateway.api('POST', '/api/v1/observability/destinations', { type: 'webhook', name: 'hook', config: { url: receiver.url } })
