@@ -12,12 +12,15 @@ import {
   useComputedColorScheme,
   useMantineColorScheme,
 } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { Suspense, type ReactNode } from 'react'
 import { Link, Route, Switch, useLocation } from 'wouter'
 import { NotFound } from './not-found.tsx'
 import { PAGES } from './pages/index.ts'
 import { Boundary } from './ui/boundary.tsx'
+
+/** Where the kit puts the navigation away until it is asked for. */
+const BELOW_SM = '(max-width: 47.99em)'
 
 export interface ShellProps {
   readonly onSignOut: () => void
@@ -26,12 +29,14 @@ export interface ShellProps {
 /** What stands around every page. */
 export function Shell({ onSignOut }: ShellProps): ReactNode {
   const [opened, { toggle, close }] = useDisclosure()
+  // What is out of the window is out of reach for the keyboard and for screen readers as well.
+  const isAway = useMediaQuery(BELOW_SM, false, { getInitialValueInEffect: false }) && !opened
   return (
     <AppShell header={{ height: 52 }} navbar={{ width: 210, breakpoint: 'sm', collapsed: { mobile: !opened } }} padding="lg">
       <AppShell.Header>
         <Group h="100%" px={{ base: 'xs', xs: 'md' }} gap="xs" justify="space-between" wrap="nowrap">
           <Group gap="sm" wrap="nowrap">
-            <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" />
+            <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" aria-expanded={opened} />
             <img src={`${import.meta.env.BASE_URL}favicon.svg`} alt="" width={26} height={26} />
             <Text fw={650}>Signalbox</Text>
           </Group>
@@ -43,7 +48,7 @@ export function Shell({ onSignOut }: ShellProps): ReactNode {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="xs">
+      <AppShell.Navbar p="xs" inert={isAway}>
         <ScrollArea>
           <Navigation onGo={close} />
         </ScrollArea>

@@ -33,6 +33,26 @@ describe.skipIf(!hasBrowser)('a window of 320 pixels', () => {
     expect(problems).toEqual([])
   })
 
+  it('has the navigation for the keyboard while it is there, and not while it is away', async () => {
+    const { page } = await browser.console(gateway, '/keys')
+    await page.setViewportSize(NARROW)
+    const menu = page.getByRole('button', { name: 'Menu' })
+    await menu.waitFor()
+    const away = page.locator('nav[inert]')
+    await away.waitFor({ state: 'attached' })
+    expect(await menu.getAttribute('aria-expanded')).toBe('false')
+    const next = page.getByRole('button', { name: 'Create key' })
+    await next.waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).focus()
+    await page.keyboard.press('Tab')
+    await next.and(page.locator(':focus')).waitFor()
+    await menu.click()
+    expect(await menu.getAttribute('aria-expanded')).toBe('true')
+    await page.getByRole('link', { name: 'Presets' }).click()
+    await page.getByRole('heading', { name: 'Presets' }).waitFor()
+    await away.waitFor({ state: 'attached' })
+  })
+
   it('has a table without rows to open within reach of the keyboard, and no word of a panel beyond it', async () => {
     const { page } = await browser.console(gateway, `/presets?preset=${'x'.repeat(50)}`)
     await page.setViewportSize(NARROW)
