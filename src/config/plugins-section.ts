@@ -35,7 +35,9 @@ export const pluginsSection = section({
       api_key: text().optional().describe('Sent to it as a bearer token.'),
       model: text().optional().describe('Which of its models judges.'),
     }).optional(),
-    when_unavailable: choice(['refuse', 'allow']).default('refuse').describe('Calls while nobody can judge.'),
+    when_unavailable: choice(['refuse', 'allow'])
+      .default('refuse')
+      .describe('Calls while nobody can judge: in an outage, not where the call itself is in the way.'),
   })
     .refine(({ model, endpoint }) => model === undefined || endpoint === undefined, {
       path: ['endpoint'],

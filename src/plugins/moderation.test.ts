@@ -125,6 +125,15 @@ describe('when nobody judges', () => {
     expect(error).toBeUndefined()
     expect(reported[0]?.stage?.data).toMatchObject({ action: 'allowed' })
   })
+  it.each([
+    ['his word on data admits no judge', new GatewayError('not_found', 'No endpoint can serve "acme/guard" as requested')],
+    ['his budget pays for none', new GatewayError('payment_required', 'nothing is left')],
+    ['his words make it talk', 'I would say it depends.'],
+  ])('no caller passes because %s', async (_why, words) => {
+    const { error, reported } = await judged(words, ask('x'), { whenUnavailable: 'allow' })
+    expect(error).toMatchObject({ errorType: 'provider_overloaded', failover: 'never' })
+    expect(reported[0]?.stage?.data).toMatchObject({ action: 'blocked', flagged: false })
+  })
   it('a gateway without a judge says so', () => {
     expect(() => moderation({}).check!({})).toThrow(/sets a model or an endpoint/)
   })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { GatewayError, isGatewayError } from '../core/error.ts'
+import { GatewayError, isGatewayError, type ErrorType } from '../core/error.ts'
 import type { Plugin, PluginContext } from '../core/extension.ts'
-import type { Judge, Verdict } from './shared/judge.ts'
+import { isUnreadable, type Judge, type Verdict } from './shared/judge.ts'
 import { spokenTexts } from './shared/spoken-texts.ts'
 
 const settings = z.object({})
@@ -56,7 +56,11 @@ function refuse(judge: Judge, categories: readonly string[], cost: number, { rep
   return new GatewayError('permission_denied', `Request blocked by moderation${why}`, { failover: 'never', metadata: { reasons: categories } })
 }
 
-/** Throws `provider_overloaded` when a piece could not be judged, unless the operator lets such calls pass. */
+/** What passes by itself. All else a caller could bring about: a preference no judge meets, a budget that is spent, words that confuse it. */
+const OUTAGES: ReadonlySet<ErrorType> = new Set(['provider_unavailable', 'provider_overloaded', 'timeout', 'rate_limit_exceeded'])
+const isOutage = (error: GatewayError): boolean => OUTAGES.has(error.errorType) && !isUnreadable(error)
+
+/** Throws `provider_overloaded` when a piece could not be judged, unless that is an outage and the operator lets such calls pass. */
 async function judgeAll(
   judge: Judge,
   chunks: readonly string[],
@@ -68,7 +72,7 @@ async function judgeAll(
   } catch (error) {
     if (signal.aborted || !isGatewayError(error)) throw error
     const stage = { type: 'guardrail', name: 'moderation', data: { flagged: false, engine: judge.name, error: error.errorType } } as const
-    if (whenUnavailable === 'allow') {
+    if (whenUnavailable === 'allow' && isOutage(error)) {
       report({
         stage: { ...stage, summary: 'nobody could judge, and the operator lets such calls pass', data: { ...stage.data, action: 'allowed' } },
       })

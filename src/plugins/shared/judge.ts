@@ -111,5 +111,9 @@ const namesIn = (names: readonly unknown[]): readonly string[] =>
     .filter((name) => /^[\w /-]{1,40}$/.test(name))
     .slice(0, MAX_CATEGORIES)
 
+const NO_VERDICT = 'no_verdict'
 const unreadable = (name: string): GatewayError =>
-  new GatewayError('provider_unavailable', `${name} gave no verdict that can be read`, { failover: 'never' })
+  new GatewayError('provider_unavailable', `${name} gave no verdict that can be read`, { failover: 'never', metadata: { reason: NO_VERDICT } })
+
+/** Whether a judge has answered, and said nothing that is a verdict. */
+export const isUnreadable = ({ details }: GatewayError): boolean => details.metadata?.['reason'] === NO_VERDICT
