@@ -40,8 +40,8 @@ export function createWebFetch(pages: WebPages): Plugin<z.infer<typeof settings>
     id: 'web-fetch',
     settings,
     timeoutMs: 45_000,
-    async prepare(request, { settings: own, signal, report }) {
-      const question = lastQuestion(request)
+    async prepare(request, { settings: own, call, signal, report }) {
+      const question = lastQuestion(call.request)
       const urls = question === undefined ? [] : addressesIn(question.text, Math.min(own.max_uses, MAX_PAGES))
       if (question === undefined || urls.length === 0) return undefined
       const refuse = (url: string): string | undefined => domainRefusal(url, own.allowed_domains, own.blocked_domains)

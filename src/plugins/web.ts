@@ -45,7 +45,7 @@ export function createWeb(search: WebSearch): Plugin<Settings> {
       if (native !== undefined) return native
       const engine = search.engine(wanted)
       if (engine === undefined) throw missing(wanted)
-      const question = lastQuestion(request)
+      const question = lastQuestion(context.call.request)
       if (question === undefined) return undefined
       const query = queryFor(question.text, context.settings)
       await context.afford(search.price(engine, query))

@@ -3,7 +3,10 @@ import type { ModelRequest } from '../../core/request.ts'
 
 const isQuestion = (item: InputItem): item is MessageItem => item.type === 'message' && item['role'] === 'user'
 
-/** The last message of the user, and where it stands. */
+/**
+ * The last message of the user, and where it stands: of the request he sent, also in what plugins have made of it since, whose additions come
+ * behind. What they give the model, in a message of its own or in place of a file, is not his word.
+ */
 export function lastQuestion({ input }: ModelRequest): { readonly index: number; readonly text: string } | undefined {
   const index = input.findLastIndex(isQuestion)
   if (index === -1) return undefined
