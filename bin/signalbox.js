@@ -20,7 +20,7 @@ const { currentBundle } = await import('./bundle.js')
 const bundle = currentBundle()
 // Below node_modules Node strips no types.
 if (bundle === undefined && /[\\/]node_modules[\\/]/.test(import.meta.dirname)) {
-  process.stderr.write('This package was installed without its bundle (dist): install what npm pack makes in a checkout, or run it from there with npm start.\n')
+  process.stderr.write('This package was installed without its bundle (dist): install what npm run build and npm pack make in a checkout, or run it from there with npm start.\n')
   process.exit(1)
 }
 const entry = bundle === undefined ? '../src/cli/run.ts' : pathToFileURL(join(bundle, 'run.js')).href
