@@ -202,6 +202,25 @@ describe('the breaker', () => {
     clock.advance(30_000)
     expect(state()).toBe('probe')
   })
+  it('counts failures in a row, and waits from the beginning again once it has served', () => {
+    const { clock, health, state } = setup()
+    health.failure('e', down)
+    health.failure('e', down)
+    health.success('e', {})
+    health.failure('e', down)
+    expect(state()).not.toBe('benched')
+    for (let n = 0; n < 2; n++) {
+      open(health)
+      expect(state()).toBe('benched')
+      clock.advance(5_000)
+      expect(state()).toBe('probe')
+      health.started('e')
+      health.success('e', {})
+      expect(state()).not.toBe('benched')
+    }
+    clock.advance(3_600_000)
+    expect(health.view().quiet).toBe(true)
+  })
   it('frees the probe when its request was at fault', () => {
     const { clock, health, state } = setup()
     open(health)

@@ -224,6 +224,15 @@ describe('provider preferences', () => {
     expect(tags(plan(three, { provider: { order: ['dear'] } }, { defaults: { provider: { sort: 'price' } } }))).toEqual(['dear', 'cheap', 'middle'])
   })
 
+  it('lets no caller relax what workspace and key forbid', () => {
+    const restrictions: readonly ProviderPreferences[] = [{ data_collection: 'deny' }, { zdr: true }, { enforce_distillable_text: true }]
+    for (const restriction of restrictions) {
+      const relaxed = { data_collection: 'allow', zdr: false, enforce_distillable_text: false, only: ['infra', 'other'], sort: 'price' } as const
+      expect(tags(plan(all, { provider: relaxed }))).toContain('other')
+      expect(tags(plan(all, { provider: relaxed }, { defaults: { provider: restriction } }))).toEqual(['infra/turbo', 'infra'])
+    }
+  })
+
   it('no fallbacks is one endpoint for all turns of an answer: the one that served the turn before, whichever the balance draws', () => {
     const drawn = (random: number, served?: string) => tags(plan(three, { provider: { allow_fallbacks: false } }, { random: () => random, served }))
     expect(drawn(0)).toEqual(['dear'])

@@ -177,6 +177,19 @@ describe('pins', () => {
     expect(pinTtl({ input: [], tools: [{ type: 'function', name: 'f', prompt_cache_breakpoint }] })).toBe(60 * MINUTE)
     expect(pinTtl({ input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', prompt_cache_breakpoint }] })).toBe(60 * MINUTE)
   })
+  it('without a key and a cache read nothing is pinned, whoever else is', () => {
+    const { sticky } = setup()
+    sticky.succeeded(sticky.open('w', keyed)!, served('a'))
+    const opening = sticky.open('w', chat(['user', 'hi']))!
+    sticky.succeeded(opening, served('a'))
+    expect([opening.pinned('m'), sticky.size]).toEqual([undefined, 1])
+  })
+  it('keeps those longest that were used last', () => {
+    const { sticky } = setup({ maxEntries: 2 })
+    const [first, second, third] = [0, 1, 2].map((n) => sticky.open('w', { input: [], session_id: `s${n}` })!)
+    for (const session of [first!, second!, first!, third!]) sticky.succeeded(session, served('a'))
+    expect([first, second, third].map((session) => session!.pinned('m'))).toEqual(['a', undefined, 'a'])
+  })
   it('keeps a bounded table, the oldest out first', () => {
     const { sticky } = setup({ maxEntries: 3 })
     const sessions = [0, 1, 2, 3].map((n) => sticky.open('w', { input: [], session_id: `s${n}` })!)
