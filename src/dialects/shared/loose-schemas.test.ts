@@ -15,6 +15,7 @@ describe('a schema no grammar is made of', () => {
     'The specified schema produces a constraint that has too many states for serving.',
     "Invalid schema for response_format 'x': In context=(), 'required' is required to be supplied and to be an array including every key in properties. Missing 'nick'.",
     'A schema in GenerationConfig in the request exceeds the maximum allowed nesting depth.',
+    'Tools with strict=True are not supported by this model',
   ])('is known: %s', (message) => {
     expect(refusal(message)).toEqual({ loosen_schemas: true })
     expect(refusal(message, 500)).toBeUndefined()
