@@ -64,6 +64,15 @@ describe('what is left out', () => {
     expect(tokensOf(request!)).toBeLessThan(3_300)
   })
 
+  it('is never the question, where plugins have put more behind it than fits', async () => {
+    const asked = [...turns(3), user('how far is the moon?')]
+    const { context } = testContext({ engine: 'middle-out' as const }, { request: { input: asked } })
+    const prepared = { input: [...asked, user(`Pages: ${words(20_000)}`)] }
+    const adapted = await plugin.adapts!.adapt(prepared, small, context, false)
+    expect(adapted?.input).toContainEqual(user('how far is the moon?'))
+    expect(tokensOf(adapted!)).toBeLessThan(4_096)
+  })
+
   it('never parts a call from its result', async () => {
     const calls: InputItem[] = Array.from({ length: 40 }, (_, n): InputItem[] => [
       { type: 'reasoning', summary: [{ type: 'summary_text', text: words(20) }] },

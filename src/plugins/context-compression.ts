@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Plugin } from '../core/extension.ts'
 import { middleOut } from './shared/middle-out.ts'
+import { lastQuestion } from './shared/question.ts'
 import type { PluginDependencies } from './shared/dependencies.ts'
 
 const settings = z.object({ engine: z.literal('middle-out').default('middle-out') })
@@ -25,14 +26,14 @@ export function createContextCompression({ tokensOf }: Pick<PluginDependencies, 
     adapts: {
       standing: { engine: 'middle-out', upTo: STANDING_WINDOW },
       shortensUpTo: ({ upTo = Infinity }) => upTo,
-      adapt(request, endpoint, { settings: { engine, upTo = Infinity }, report }, tooLong) {
+      adapt(request, endpoint, { call, settings: { engine, upTo = Infinity }, report }, tooLong) {
         const { contextLength } = endpoint
         if (contextLength > upTo) return undefined
         const answer = request.max_output_tokens ?? Math.min(contextLength * ANSWER_SHARE, MAX_ANSWER_TOKENS)
         const tokens = tokensOf(request)
         if (!tooLong && tokens + (request.max_output_tokens ?? 0) <= contextLength) return undefined
         const room = Math.floor(Math.min((contextLength - answer) * MARGIN, tooLong ? tokens * AGAIN : Infinity))
-        const shortened = middleOut(request, room, tokensOf)
+        const shortened = middleOut(request, room, tokensOf, lastQuestion(call.request)?.index)
         if (shortened === undefined) return undefined
         report({
           stage: {

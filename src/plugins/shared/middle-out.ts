@@ -30,13 +30,14 @@ const MARK = '\n[... left out ...]\n'
 /**
  * The request with the middle of its input left out, so that it is estimated at `room` tokens or less. What stands at the start and at the
  * end stays: models read the middle with the least attention. Instructions, the last message of the user and what came last are kept and,
- * when they alone are too long, the longest texts among them lose their middles. Undefined when nothing can be left out.
+ * when they alone are too long, the longest texts among them lose their middles. Undefined when nothing can be left out. `asked`: where the
+ * question stands that the caller sent, when plugins have added messages behind it.
  */
-export function middleOut(request: ModelRequest, room: number, tokensOf: TokensOf): Shortened | undefined {
+export function middleOut(request: ModelRequest, room: number, tokensOf: TokensOf, asked?: number): Shortened | undefined {
   const weigh = (items: readonly InputItem[]): number => tokensOf({ input: items })
   const tokensBefore = tokensOf(request)
   const overhead = tokensBefore - weigh(request.input)
-  const units = unitsOf(request.input, weigh)
+  const units = unitsOf(request.input, weigh, asked)
   const fixed = units.reduce((sum, unit) => sum + (unit.fixed ? unit.tokens : 0), 0)
   const chosen = fromBothEnds(units, room - overhead - fixed)
   const boundary = chosen.partial === undefined ? undefined : cutUnit(units[chosen.partial]!, chosen.left, weigh)
@@ -53,7 +54,7 @@ export function middleOut(request: ModelRequest, room: number, tokensOf: TokensO
   return { request: shortened, original: request.input.length, kept: kept.length, truncated, tokensBefore, tokensAfter: tokensOf(shortened) }
 }
 
-function unitsOf(input: readonly InputItem[], weigh: (items: readonly InputItem[]) => number): readonly Unit[] {
+function unitsOf(input: readonly InputItem[], weigh: (items: readonly InputItem[]) => number, asked: number | undefined): readonly Unit[] {
   const question = input.findLastIndex((item) => item.type === 'message' && item['role'] === 'user')
   const units: Unit[] = []
   let open: InputItem[] = []
@@ -62,7 +63,7 @@ function unitsOf(input: readonly InputItem[], weigh: (items: readonly InputItem[
   const close = (): void => {
     if (open.length === 0) return
     const role = open[0]!.type === 'message' ? open[0]!['role'] : undefined
-    const fixed = role === 'system' || role === 'developer' || start === question || start + open.length === input.length
+    const fixed = role === 'system' || role === 'developer' || start === question || start === asked || start + open.length === input.length
     units.push({ items: open, tokens: weigh(open), fixed })
     open = []
   }
