@@ -9,9 +9,7 @@ import type { Config } from './core/config.ts'
 import type { GatewayError } from './core/error.ts'
 import type { KeyAccounts } from './core/account.ts'
 import { dialects } from './dialects/index.ts'
-import { withLooseSchemas } from './dialects/shared/loose-schemas.ts'
-import { withoutParameters } from './dialects/shared/refused-parameters.ts'
-import { withoutReasoning } from './dialects/shared/without-reasoning.ts'
+import { lighterRequests } from './dialects/shared/lighter-requests.ts'
 import { DOORS, type Entrance } from './doors/index.ts'
 import { createAnswerRoute, type AnswerRouteOptions } from './http/answer-route.ts'
 import { createAuthenticate } from './http/authenticate.ts'
@@ -137,9 +135,7 @@ export async function createApp({
     userAgent: `signalbox/${VERSION}`,
     health,
     pools,
-    withoutReasoning,
-    withLooseSchemas,
-    withoutParameters,
+    ...lighterRequests,
     media: createMediaLoader(() => mediaWays.get(config.network.allowPrivate.media)),
     limits,
     guardrails,
