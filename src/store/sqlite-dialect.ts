@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs'
+import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -106,7 +106,14 @@ function makeFile(path: string): void {
     closeSync(openSync(path, 'wx', 0o600))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    checkFile(path)
   }
+}
+
+/** Throws as opening it would, and says more of it than the database does. */
+function checkFile(path: string): void {
+  if (statSync(path).isDirectory()) throw Object.assign(new Error(`${path} is a directory`), { code: 'EISDIR' })
+  accessSync(path, constants.R_OK | constants.W_OK)
 }
 
 /** Repeats while another process holds the lock, without blocking this one's event loop. */
