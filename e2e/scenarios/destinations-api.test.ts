@@ -162,6 +162,11 @@ describe('creating', () => {
     expect(message).not.toContain(SECRET)
   })
 
+  it('takes a name of 256 characters, however many units one of them takes, and none of 257', async () => {
+    expect([...String((await create({ ...webhook, name: '🚀'.repeat(256) }))['name'])]).toHaveLength(256)
+    expect(await refusal('POST', BASE, { ...webhook, name: '🚀'.repeat(257) })).toMatchObject({ status: 400 })
+  })
+
   it('refuses the sixth of a type, counting neither deleted ones nor other types', async () => {
     const made = []
     for (let i = 0; i < 5; i++) made.push(await create({ ...webhook, name: `hook ${i}` }))

@@ -10,6 +10,7 @@ import type { DestinationPatch, DestinationRecord, DestinationStore, FilterRules
 import type { WorkspaceStore } from '../core/store.ts'
 import { closest, insteadOf } from '../lib/closest.ts'
 import type { Clock } from '../lib/clock.ts'
+import { countCharacters } from '../lib/count-characters.ts'
 import { openDestination, sealConfig, withSecrets } from './destination-secrets.ts'
 
 /** Of one type in one workspace. */
@@ -183,7 +184,7 @@ function mergeBroadcast(before: DestinationRecord['broadcast'], change: NonNulla
 
 function checkFields({ name, apiKeyHashes, samplingRate, privacyMode }: DestinationChange, privacyLocked: boolean): void {
   if (privacyLocked && privacyMode === false) throw new GatewayError('permission_denied', 'Privacy settings are locked')
-  if (name !== undefined && (name.trim() === '' || name.length > MAX_NAME_CHARS))
+  if (name !== undefined && (name.trim() === '' || countCharacters(name) > MAX_NAME_CHARS))
     throw invalid('name', `1 to ${MAX_NAME_CHARS} characters are expected`)
   if (name !== undefined && hasNull(name)) throw invalid('name', NO_NULL)
   if (apiKeyHashes?.length === 0) throw invalid('api_key_hashes', 'null or at least one hash is expected')

@@ -62,6 +62,12 @@ describe('key accounts', () => {
     await expect(add()).resolves.toBeDefined()
   })
 
+  it('have names of so many characters, however many units one of them takes', async () => {
+    const { key } = await accounts.create({ name: '🚀'.repeat(256), kind: 'inference' })
+    expect([...key.name]).toHaveLength(256)
+    await expect(accounts.create({ name: '🚀'.repeat(257), kind: 'inference' })).rejects.toMatchObject({ errorType: 'invalid_request' })
+  })
+
   it('refuse a workspace that is not there', async () => {
     await expect(accounts.create({ name: 'k', kind: 'inference', workspaceId: 'nowhere' })).rejects.toMatchObject({ errorType: 'not_found' })
   })

@@ -2,6 +2,7 @@ import type { KeyAccounts, KeyChange, NewKey } from '../core/account.ts'
 import { GatewayError } from '../core/error.ts'
 import { DEFAULT_WORKSPACE_ID, NONE_REVOKED, type ApiKey, type ApiKeyPatch, type Store } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
+import { countCharacters } from '../lib/count-characters.ts'
 import { defined } from '../lib/defined.ts'
 import { randomId, type IdSource } from '../lib/id.ts'
 import { generateKey, hashKey, labelOf } from './api-key.ts'
@@ -115,7 +116,7 @@ async function workspaceFor(store: Pick<Store, 'workspaces'>, { workspaceId }: N
 function checkName(name: string): void {
   // Control characters would play with the terminals and logs that list keys.
   // oxlint-disable-next-line no-control-regex
-  if (name.trim() === '' || name.length > MAX_NAME_CHARS || /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(name)) {
+  if (name.trim() === '' || countCharacters(name) > MAX_NAME_CHARS || /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(name)) {
     throw new GatewayError('invalid_request', `name must be 1 to ${MAX_NAME_CHARS} characters without control characters`, { path: 'name' })
   }
 }
