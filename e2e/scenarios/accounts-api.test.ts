@@ -118,6 +118,7 @@ describe('/keys', () => {
       { name: 'a', limit_reset: 'hourly' },
       { name: 'a', expires_at: 'soon' },
       { name: 'a', expires_at: '2001-01-01T00:00:00Z' },
+      { name: 'a', expires_at: '9999-12-31T23:59:59-14:00' },
       { name: 'a', rate_limits: { requests_per_minute: 0 } },
       [],
       null,

@@ -39,6 +39,7 @@ describe('key accounts', () => {
     [{ name: '  ' }, 'name'],
     [{ name: 'x'.repeat(257) }, 'name'],
     [{ name: 'red \u001b[31m' }, 'name'],
+    [{ expiresAt: Date.parse('9999-12-31T23:59:59-14:00') }, 'expires_at'],
     [{ expiresAt: 1 }, 'expires_at'],
     [{ expiresAt: NaN }, 'expires_at'],
     [{ expiresAt: clock.now() }, 'expires_at'],

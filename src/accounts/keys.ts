@@ -20,6 +20,8 @@ export interface KeyAccountsOptions {
 /** All of them are in the memory of every process, whoever made them. */
 const MAX_KEYS = 10_000
 const MAX_NAME_CHARS = 256
+/** Later years have more digits than a date may have, and clients cannot read what they are shown. */
+const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 /** Shorter starts of a hash are more likely a mistake than a reference. */
 const MIN_HASH_CHARS = 8
 
@@ -123,8 +125,8 @@ function checkName(name: string): void {
 
 function checkExpiry(expiresAt: number | null | undefined, now: number): void {
   if (expiresAt == null) return
-  if (!Number.isSafeInteger(expiresAt) || expiresAt <= now) {
-    throw new GatewayError('invalid_request', 'expires_at must be a time in the future', { path: 'expires_at' })
+  if (!Number.isSafeInteger(expiresAt) || expiresAt <= now || expiresAt > LAST_TIME) {
+    throw new GatewayError('invalid_request', 'expires_at must be a time in the future, before the year 10000', { path: 'expires_at' })
   }
 }
 
