@@ -257,6 +257,40 @@ describe('every list', () => {
   )
 })
 
+describe('an id in capitals, as some platforms write a UUID', () => {
+  const hook = { type: 'webhook', name: 'a', config: { url: 'https://receiver.example/hook' } }
+  it.each([
+    ['/workspaces', { name: 'Capitals', slug: 'capitals' }],
+    ['/byok', { provider: 'acme', key: 'sk-0123456789abcdef' }],
+    ['/guardrails', { name: 'a' }],
+    ['/observability/destinations', hook],
+  ])('is the same under %s', async (path, body) => {
+    const template = `${path}/{id}`
+    const made = dataOf(await call('POST', path, path, 201, body))
+    const capitals = `${path}/${String(made['id']).toUpperCase()}`
+    expect(dataOf(await call('GET', capitals, template, 200))['id']).toBe(made['id'])
+    await call('PATCH', capitals, template, 200, { name: 'b' })
+    await call('DELETE', capitals, template, 200)
+  })
+
+  it('names the same workspace', async () => {
+    const { id } = dataOf(await call('POST', '/workspaces', '/workspaces', 201, { name: 'Capitals', slug: 'capitals' }))
+    const capitals = String(id).toUpperCase()
+    const path = '/observability/destinations'
+    const made = dataOf(await call('POST', path, path, 201, { ...hook, workspace_id: capitals }))
+    expect(made['workspace_id']).toBe(id)
+    expect(listOf(await call('GET', `${path}?workspace_id=${capitals}`, path, 200))).toEqual([made])
+    await call('PATCH', `${path}/${String(made['id'])}`, `${path}/{id}`, 200, { workspace_id: capitals })
+    await call('DELETE', `/workspaces/${capitals}`, '/workspaces/{id}', 200)
+  })
+
+  it('stays what a slug was chosen to be', async () => {
+    const slug = 'ABCDEFAB-0000-4000-8000-00000000000A'
+    expect((await gateway.api('POST', '/api/v1/presets', { slug })).status).toBe(201)
+    expect((await gateway.api('DELETE', `/api/v1/presets/${slug}`)).status).toBe(200)
+  })
+})
+
 describe('an id that is none', () => {
   it.each(['/keys', '/workspaces', '/byok', '/guardrails', '/presets', '/observability/destinations'])('is not there under %s', async (path) => {
     for (const id of ['nothing', '00000000-0000-4000-8000-00000000dead', 'x'.repeat(2_000)])

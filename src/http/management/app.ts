@@ -11,6 +11,7 @@ import { renderError } from '../error-handler.ts'
 import { requestIdOf } from '../request-headers.ts'
 import { refuseNullCharacters } from './null-character.ts'
 import type { Access, RegisteredRoute, RouteDoc } from './route-doc.ts'
+import { spellId } from './uuid-spelling.ts'
 
 export interface Caller {
   readonly owner: Owner
@@ -86,6 +87,7 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
   app.addHook('preValidation', (request, _reply, done) => {
     // What a model is asked is not stored, and may hold any character.
     const isCall = accessOf(request.routeOptions.config) === 'inference'
+    spellId(request.params)
     refuseNullCharacters({ params: request.params, query: request.query, body: isCall ? undefined : request.body })
     done()
   })

@@ -4,6 +4,7 @@ import { GatewayError } from '../../core/error.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { DeadLetter } from '../../core/outbox.ts'
 import { limitField, offsetField } from './request-input.ts'
+import { asStored } from './uuid-spelling.ts'
 
 /** Shapes of the destinations API on the wire. What a type's `config` and filter rules may hold is checked behind it. */
 
@@ -59,7 +60,7 @@ export const readCreate = (body: unknown) => {
 export const readUpdate = (body: unknown) => {
   const { name, config: settings, type, workspace_id: workspaceId, ...rest } = parse(updateSchema, body)
   return {
-    fixed: { ...(type === undefined ? {} : { type }), ...(workspaceId === undefined ? {} : { workspaceId }) },
+    fixed: { ...(type === undefined ? {} : { type }), ...(workspaceId === undefined ? {} : { workspaceId: asStored(workspaceId) }) },
     change: { ...(name === undefined ? {} : { name }), ...(settings === undefined ? {} : { config: settings }), ...toCommon(rest) },
   }
 }

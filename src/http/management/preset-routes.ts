@@ -26,6 +26,7 @@ import {
 } from './preset-shapes.ts'
 import { deletedAnswer, pageOf, parseBody, parseInput, parseQuery, unlessNoWorkspace, workspaceForNew, workspaceWanted } from './request-input.ts'
 import { SECRET_KEY_CHANGED, type RouteDoc } from './route-doc.ts'
+import { asStored } from './uuid-spelling.ts'
 
 export interface PresetRouteOptions {
   readonly presets: PresetAccounts
@@ -89,7 +90,7 @@ type SlugRequest = FastifyRequest<{ Params: { slug: string } }>
 function workspaceOf(request: FastifyRequest, named: string | undefined): string {
   const { key, owner } = callerOf(request)
   if (key.kind === 'management') return workspaceWanted(request, named)
-  if (named !== undefined && named !== owner.workspaceId) throw new GatewayError('not_found', 'There is no such workspace')
+  if (named !== undefined && asStored(named) !== owner.workspaceId) throw new GatewayError('not_found', 'There is no such workspace')
   return owner.workspaceId
 }
 

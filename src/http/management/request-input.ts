@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { GatewayError, isGatewayError } from '../../core/error.ts'
 import { DEFAULT_WORKSPACE_ID } from '../../core/store.ts'
 import { callerOf } from './app.ts'
+import { asStored } from './uuid-spelling.ts'
 
 /** A value by its schema. Throws GatewayError `invalid_request` that names one path and one reason; unknown fields are refused, not ignored. */
 export function parseInput<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
@@ -52,14 +53,16 @@ export function workspaceReadable(request: FastifyRequest): string | undefined {
 }
 
 /** The workspace a request is about: the one it names, if it lies within the caller's reach, else the caller's own. Throws `not_found`. */
-export function workspaceWanted(request: FastifyRequest, named: string | undefined): string {
+export function workspaceWanted(request: FastifyRequest, spelt: string | undefined): string {
+  const named = spelt && asStored(spelt)
   const scope = scopeOf(request)
   if (named !== undefined && scope !== undefined && named !== scope) throw new GatewayError('not_found', 'There is no such workspace')
   return named ?? callerOf(request).owner.workspaceId
 }
 
 /** The workspace something new is for. The contract's creations know 403 and no 404: throws `permission_denied` for one out of reach. */
-export function workspaceForNew(request: FastifyRequest, named: string | undefined): string {
+export function workspaceForNew(request: FastifyRequest, spelt: string | undefined): string {
+  const named = spelt && asStored(spelt)
   const scope = scopeOf(request)
   if (named === undefined || scope === undefined || named === scope) return named ?? callerOf(request).owner.workspaceId
   throw new GatewayError('permission_denied', 'workspace_id: this key belongs to another workspace', { path: 'workspace_id' })
