@@ -206,6 +206,23 @@ describe('presets of operators', () => {
     await api('POST', '', 400, { slug: 'a', workspace: 'x' })
     await api('GET', '/wrong', 404)
   })
+
+  it('is not there under a name that is no slug, and says so of the slug where it would be made', async () => {
+    for (const path of ['/%20', '/a%2Fb', `/${'x'.repeat(300)}`, '/%20/versions', '/%20/versions/1']) await api('GET', path, 404)
+    await api('PATCH', '/%20', 404, { name: 'a' })
+    await api('DELETE', '/%20', 404)
+    const response = await gateway.api('POST', '/api/v1/presets/%20/responses', { model: 'acme/small', input: 'hi' })
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { error: { message: expect.stringMatching(/^slug: /), metadata: { path: 'slug' } } },
+    ])
+  })
+
+  it('has versions with whole numbers', async () => {
+    await api('POST', '', 201, { slug: 'numbered' })
+    await api('GET', '/numbered/versions/1', 200)
+    for (const version of ['0x1', '1e0', '%201', '1.0', '0', 'x']) await api('GET', `/numbered/versions/${version}`, 400)
+  })
 })
 
 describe('presets of another workspace', () => {

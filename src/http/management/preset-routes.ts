@@ -17,7 +17,7 @@ import {
   presentVersion,
   presetAnswer,
   presetsAnswer,
-  slugField,
+  slugParams,
   updatePresetBody,
   versionAnswer,
   versionParams,
@@ -95,7 +95,8 @@ function workspaceOf(request: FastifyRequest, named: string | undefined): string
 }
 
 const workspaceIn = (request: FastifyRequest): string => workspaceOf(request, parseQuery(workspaceQuery, request).workspace_id)
-const slugOf = ({ params }: SlugRequest): string => parseInput(slugField, params.slug)
+/** As it came: what is no slug at all is the slug of no preset. */
+const slugOf = ({ params }: SlugRequest): string => params.slug
 
 const creatorOf = (request: FastifyRequest): { readonly creatorUserId: string | null; readonly creatorId: string } => {
   const { owner } = callerOf(request)
@@ -172,7 +173,12 @@ export function presetRoutes({ presets, bodyLimitBytes, countRequest }: PresetRo
       const workspaceId = workspaceIn(request)
       const { key, owner } = callerOf(request)
       if (key.kind === 'inference') await countRequest(owner)
-      const saved = await presets.save({ workspaceId, slug: slugOf(request), content: contentOf(request.body), ...creatorOf(request) })
+      const saved = await presets.save({
+        workspaceId,
+        slug: parseInput(slugParams, request.params).slug,
+        content: contentOf(request.body),
+        ...creatorOf(request),
+      })
       return { data: presentDesignated(saved) }
     })
   }

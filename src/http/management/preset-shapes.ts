@@ -2,12 +2,12 @@ import { z } from 'zod'
 import type { DesignatedPreset, PresetVersion, StoredPreset } from '../../core/preset.ts'
 import { TOOL_CREDENTIALS } from '../../core/tool-secrets.ts'
 import { PRESET_SLUG } from '../../doors/shared/apply-preset.ts'
-import { isoTime, limitField, offsetField } from './request-input.ts'
+import { digits, isoTime, limitField, offsetField } from './request-input.ts'
 import { component } from './route-doc.ts'
 
 /** Shapes of `/api/v1/presets` on the wire. */
 
-export const slugField = z.string().regex(PRESET_SLUG, 'a letter or digit, then letters, digits, dots, dashes, underscores and tildes')
+const slugField = z.string().regex(PRESET_SLUG, 'a letter or digit, then letters, digits, dots, dashes, underscores and tildes')
 const status = z.enum(['active', 'disabled', 'archived'])
 const name = z.string().min(1).max(256)
 const description = z.string().max(1_000).nullable().optional()
@@ -16,7 +16,8 @@ const config = z.record(z.string(), z.unknown()).describe('Fields of a request, 
 
 export const listPresetsQuery = z.object({ offset: offsetField, limit: limitField, workspace_id: z.uuid().optional() })
 export const workspaceQuery = z.object({ workspace_id: z.uuid().optional() })
-export const versionParams = z.object({ slug: slugField, version: z.coerce.number().int().min(1).max(1e9) })
+export const slugParams = z.object({ slug: slugField })
+export const versionParams = z.object({ slug: z.string(), version: digits(999_999_999).pipe(z.int().min(1)) })
 
 export const createPresetBody = component(
   'CreatePresetRequest',

@@ -21,7 +21,8 @@ export const parseBody = <T extends z.ZodType>(schema: T, request: FastifyReques
 
 export const parseQuery = <T extends z.ZodType>(schema: T, request: FastifyRequest): z.output<T> => parseInput(schema, request.query)
 
-const digits = (max: number) =>
+/** A whole number in an address. */
+export const digits = (max: number) =>
   z
     .string()
     .regex(/^\d{1,9}$/, 'a whole number is expected')
