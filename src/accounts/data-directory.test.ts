@@ -1,9 +1,9 @@
-import { chmod, chown, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Secret } from '../lib/secret.ts'
-import { notWritable, openDataDirectory, stageSecretKey } from './data-directory.ts'
+import { findStagedKey, notWritable, openDataDirectory, stageSecretKey } from './data-directory.ts'
 import { generateSecretKey } from './encryption.ts'
 
 describe('the data directory', () => {
@@ -90,6 +90,37 @@ describe('the data directory', () => {
     expect(await stat(file)).toMatchObject({ uid: 65_534, gid: 65_533 })
     expect(await modeOf(file)).toBe(0o600)
     expect((await openDataDirectory({ path })).secretKey).toEqual(staged.key)
+  })
+
+  it.each([
+    ['at the first start', () => openDataDirectory({ path })],
+    ['of a rotation', () => stageSecretKey(path, generateSecretKey())],
+  ])('has a new key %s on the disk before anybody uses it, or none: a full disk leaves no part of one', async (_name, make) => {
+    await mkdir(path, { recursive: true })
+    const handle = await open(parent, 'r')
+    await handle.close()
+    const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+    const sync = vi.spyOn(Object.getPrototypeOf(handle) as typeof handle, 'sync').mockRejectedValue(full)
+    try {
+      await expect(make()).rejects.toMatchObject({ message: expect.stringContaining('cannot be written (ENOSPC)') })
+    } finally {
+      sync.mockRestore()
+    }
+    expect(await readdir(path)).toEqual([])
+    await make()
+  })
+
+  it('holds the key that the database has, when a second rotation put the first one away before it was done', async () => {
+    await openDataDirectory({ path })
+    const first = await stageSecretKey(path, generateSecretKey())
+    // The second finds what looks like the rest of an interrupted one.
+    await (await findStagedKey(path))?.discard()
+    const second = await stageSecretKey(path, generateSecretKey())
+    await first.adopt()
+    expect((await openDataDirectory({ path })).secretKey).toEqual(first.key)
+    expect((await findStagedKey(path))?.key).toEqual(second.key)
+    await second.discard()
+    expect(await readdir(path)).toEqual(['secret.key'])
   })
 
   it('refuses a malformed key, naming where it stands and not what it is', async () => {

@@ -1,6 +1,7 @@
 import { chmod, chown, link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { GatewayError } from '../core/error.ts'
+import { syncDirectory, writeDurably } from '../lib/durable-file.ts'
 import { randomId } from '../lib/id.ts'
 import { Secret } from '../lib/secret.ts'
 import { generateSecretKey, parseSecretKey } from './encryption.ts'
@@ -137,26 +138,43 @@ async function readSecretKey(file: string): Promise<Buffer | undefined> {
   }
 }
 
-/** Written whole under another name and then linked: nobody ever reads half a key, and of several processes one wins. */
-async function createSecretKey(file: string): Promise<{ readonly key: Buffer; readonly won: boolean }> {
-  const draft = `${file}.${randomId(8)}`
-  try {
-    await writeFile(draft, `${generateSecretKey().reveal()}\n`, { mode: OWNER_ONLY, flag: 'wx' })
-    const won = await link(draft, file).then(
+/** Whether `key` is in the file now; false where there was one already, which stays. */
+const placeKey = (file: string, key: Secret): Promise<boolean> =>
+  withDraft(file, key, (draft) =>
+    link(draft, file).then(
       () => true,
       (error: unknown) => {
         if (codeOf(error) === 'EEXIST') return false
         throw error
       },
-    )
+    ),
+  )
+
+/**
+ * Written whole under another name, which `place` makes the file's: nobody ever reads half a key, of several processes one wins, and the disk has
+ * it before the database holds anything that only this key opens.
+ */
+async function withDraft<T>(file: string, key: Secret, place: (draft: string) => Promise<T>): Promise<T> {
+  const draft = `${file}.${randomId(8)}`
+  try {
+    await writeDurably(draft, `${key.reveal()}\n`)
+    const placed = await place(draft)
+    await syncDirectory(dirname(file))
+    return placed
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+async function createSecretKey(file: string): Promise<{ readonly key: Buffer; readonly won: boolean }> {
+  try {
+    const won = await placeKey(file, generateSecretKey())
     const key = await readSecretKey(file)
     if (!key) throw new GatewayError('invalid_request', `${file} disappeared while it was made`)
     return { key, won }
   } catch (error) {
     if (error instanceof GatewayError) throw error
     throw unusable(file, 'cannot be written', error)
-  } finally {
-    await rm(draft, { force: true })
   }
 }
 
@@ -175,11 +193,10 @@ const stagedFile = (directory: string): string => join(directory, `${SECRET_KEY_
 
 export async function stageSecretKey(directory: string, key: Secret): Promise<StagedKey> {
   const file = stagedFile(directory)
-  try {
-    await writeFile(file, `${key.reveal()}\n`, { mode: OWNER_ONLY, flag: 'wx' })
-  } catch (error) {
+  const placed = await placeKey(file, key).catch((error: unknown) => {
     throw unusable(file, 'cannot be written', error)
-  }
+  })
+  if (!placed) throw new GatewayError('conflict', `${file} is there: another rotation is under way; try again when it has ended`)
   return toStaged(directory, parseSecretKey(key, file))
 }
 
@@ -196,8 +213,15 @@ function toStaged(directory: string, key: Buffer): StagedKey {
       const file = join(directory, SECRET_KEY_FILE)
       // An administrator may rotate; the gateway, which runs as somebody else, has to read it. Who may not give it away still gets it in place.
       const owner = await stat(file).catch(() => undefined)
-      if (owner !== undefined && owner.uid !== process.getuid?.()) await chown(stagedFile(directory), owner.uid, owner.gid).catch(() => undefined)
-      await rename(stagedFile(directory), file)
+      const moveFrom = async (draft: string): Promise<void> => {
+        if (owner !== undefined && owner.uid !== process.getuid?.()) await chown(draft, owner.uid, owner.gid).catch(() => undefined)
+        await rename(draft, file)
+      }
+      // What is staged may meanwhile be the key of another rotation, which found this one's not in use yet and put it away.
+      const staged = await readSecretKey(stagedFile(directory)).catch(() => undefined)
+      if (!staged?.equals(key)) return withDraft(file, new Secret(key.toString('base64')), moveFrom)
+      await moveFrom(stagedFile(directory))
+      await syncDirectory(directory)
     },
     discard: () => rm(stagedFile(directory), { force: true }),
   }

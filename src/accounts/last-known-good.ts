@@ -1,7 +1,8 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm } from 'node:fs/promises'
 import type { GuardrailAssignment, StoredGuardrail } from '../core/guardrail.ts'
 import type { ActivePreset } from '../core/preset.ts'
 import type { ApiKey, StoredOwnKey, Workspace } from '../core/store.ts'
+import { writeDurably } from '../lib/durable-file.ts'
 import { randomId } from '../lib/id.ts'
 
 /** What a start without the database needs: hashes and names, never a key. */
@@ -33,7 +34,7 @@ export interface KnownPresets {
 export interface LastKnownGood<Known> {
   /** Undefined when there is none or it cannot be used. */
   read(): Promise<Known | undefined>
-  /** Replaces the file in one step, so that a crash leaves the old one or the new one. Rejects when the disk refuses. */
+  /** Replaces the file in one step, so that a crash, or a loss of power, leaves the old one or the new one. Rejects when the disk refuses. */
   write(known: Known): Promise<void>
 }
 
@@ -66,7 +67,7 @@ function createKnownFile<Known extends object>(
     write: async (known) => {
       const draft = `${file}.${randomId(8)}`
       try {
-        await writeFile(draft, JSON.stringify({ format: FORMAT, ...known }), { mode: 0o600, flag: 'wx' })
+        await writeDurably(draft, JSON.stringify({ format: FORMAT, ...known }))
         await rename(draft, file)
       } catch (error) {
         await rm(draft, { force: true })

@@ -1,7 +1,10 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { openDataDirectory } from '../accounts/data-directory.ts'
+import { createEncryption, verifySecretKey } from '../accounts/encryption.ts'
 import { createStore } from '../store/index.ts'
 import { sampleKey } from '../testing/sample-records.ts'
 import { doctor, migrate } from './check.ts'
@@ -98,6 +101,18 @@ describe('where there is one', () => {
     await listKeys({ data })
     expect(out).toMatch(/ expired .* old\n/)
     expect(out).toMatch(/ active .* new\n/)
+  })
+
+  it('secrets rotate has its changes on the disk before the old key goes', async () => {
+    const { secretKey } = await openDataDirectory({ path: data })
+    const store = await createStore({ path: join(data, 'signalbox.db') })
+    await verifySecretKey(createEncryption({ current: secretKey }), store.facts)
+    await store.close()
+    const exec = vi.spyOn(DatabaseSync.prototype, 'exec')
+    await rotate({ data })
+    expect(exec.mock.calls.flat()).toContain('pragma synchronous = full')
+    expect(exec.mock.calls.flat()).not.toContain('pragma synchronous = normal')
+    expect(out).toContain('are encrypted with the key')
   })
 
   it('keys create takes a workspace by its slug, as the API does, or by its id', async () => {

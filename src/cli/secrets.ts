@@ -18,7 +18,8 @@ const say = (sentence: string): void => void process.stdout.write(`${sentence}\n
  * environment is the operator's to replace. Throws GatewayError with a sentence for the operator.
  */
 export async function rotate(overrides: Overrides): Promise<void> {
-  const { store, directory } = await openExisting(await loadConfig(storeOptions(overrides)))
+  // The old key is gone once the file is replaced: what is sealed with the new one has to be on the disk before.
+  const { store, directory } = await openExisting(await loadConfig(storeOptions(overrides)), { synchronous: 'full' })
   try {
     await store.migrate()
     const given = process.env[NEW_KEY]

@@ -11,7 +11,7 @@ import type { Store } from '../core/store.ts'
 import { systemClock } from '../lib/clock.ts'
 import { defined } from '../lib/defined.ts'
 import type { Logger } from '../lib/logger.ts'
-import { createStore } from '../store/index.ts'
+import { createStore, type StoreOptions } from '../store/index.ts'
 import { databaseRefusal } from './database-refusal.ts'
 
 /** The state of a running gateway: database, secrets and accounts. */
@@ -39,7 +39,7 @@ export async function openStore(config: Config): Promise<{ readonly store: Store
  * The store of an installation that exists, for commands beside a gateway: nothing is made. In the wrong directory a new installation would
  * answer instead. Throws GatewayError `not_found` with the file it looked for.
  */
-export async function openExistingStore(config: Config): Promise<Store> {
+export async function openExistingStore(config: Config, options: Pick<StoreOptions, 'synchronous'> = {}): Promise<Store> {
   if (config.storage.url !== undefined) return createStore({ url: config.storage.url })
   const path = databaseFileIn(config.dataDir)
   const failure = await access(path).then(
@@ -52,13 +52,16 @@ export async function openExistingStore(config: Config): Promise<Store> {
     const advice = 'is this the right data directory (--data, SIGNALBOX_DATA_DIR)? signalbox serve makes a new one, or migrate'
     throw new GatewayError('not_found', `There is no database at ${path}: ${advice}`)
   }
-  return createStore({ path })
+  return createStore({ path, ...options })
 }
 
-/** The same with its secret key. */
-export async function openExisting(config: Config): Promise<{ readonly store: Store; readonly directory: DataDirectory }> {
+/** The same with its secret key. `synchronous: full` for what must not be taken back by a loss of power once a file outside says that it happened. */
+export async function openExisting(
+  config: Config,
+  options: Pick<StoreOptions, 'synchronous'> = {},
+): Promise<{ readonly store: Store; readonly directory: DataDirectory }> {
   const { secretKey } = config.keys
-  const store = await openExistingStore(config)
+  const store = await openExistingStore(config, options)
   try {
     return { store, directory: await openDataDirectory({ path: config.dataDir, existing: true, ...defined({ secretKey }) }) }
   } catch (error) {
