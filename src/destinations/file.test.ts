@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -38,6 +38,14 @@ describe('the file', () => {
     const written = (await readFile(join(directory, 'a/b.ndjson'), 'utf8')).trimEnd().split('\n')
     expect(written).toHaveLength(60)
     expect(new Set(written).size).toBe(3)
+  })
+
+  it('begins a line of its own behind half a line that somebody left who was killed while writing it', async () => {
+    await send({ body: 'one\n' })
+    await appendFile(join(directory, 'a/b.ndjson'), '{"half')
+    await send({ body: 'two\n' })
+    await send({ body: 'three\n' })
+    expect(await readFile(join(directory, 'a/b.ndjson'), 'utf8')).toBe('one\n{"half\ntwo\nthree\n')
   })
 
   it('is renamed when it is full', async () => {

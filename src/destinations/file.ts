@@ -23,9 +23,10 @@ const settings = destinationSettings({
 type FileSettings = z.output<typeof settings>
 
 /** The file itself may be no link either. */
-const APPEND = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW
+const APPEND = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR | constants.O_NOFOLLOW
 const ALONE = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY
 const ROTATE_HEADER = 'x-rotate-bytes'
+const LINE_END = Buffer.from('\n')
 /** Renaming takes no time: whoever has held the sign for so long was killed with it. */
 const STALE_MS = 60_000
 
@@ -106,11 +107,19 @@ async function takeSign(sign: string, now: number): Promise<boolean> {
 async function appendWhole(handle: FileHandle, bytes: Buffer): Promise<void> {
   if (bytes.length === 0) return
   const { size } = await handle.stat()
-  const { bytesWritten } = await handle.write(bytes)
-  if (bytesWritten === bytes.length) return
+  const whole = (await endsInLine(handle, size)) ? bytes : Buffer.concat([LINE_END, bytes])
+  const { bytesWritten } = await handle.write(whole)
+  if (bytesWritten === whole.length) return
   // Half a line would spoil the one that follows as well.
   if ((await handle.stat()).size === size + bytesWritten) await handle.truncate(size)
   throw new Error('there is no room for the file')
+}
+
+/** Who was killed while writing, or lost its power, left a part of a line; what follows must not be taken for the rest of it. */
+async function endsInLine(handle: FileHandle, size: number): Promise<boolean> {
+  if (size === 0) return true
+  const { bytesRead, buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1)
+  return bytesRead === 0 || buffer.equals(LINE_END)
 }
 
 const isCode = (error: unknown, code: string): boolean => error instanceof Error && 'code' in error && error.code === code
