@@ -77,6 +77,15 @@ describe('the file', () => {
     expect(await readFile(join(directory, 'a/b.ndjson'), 'utf8')).toBe('three\n')
   })
 
+  it('is renamed by the next, though the clock was set back after somebody was killed while renaming it', async () => {
+    await send({ body: 'one\n' })
+    await writeFile(join(directory, 'a/.b.ndjson.rotating'), '')
+    const full = { headers: { 'x-rotate-bytes': '3' } }
+    await send({ body: 'two\n', ...full }, directory, Date.now() - 86_400_000)
+    await send({ body: 'three\n', ...full }, directory, Date.now() - 86_400_000)
+    expect(await readFile(join(directory, 'a/b.ndjson'), 'utf8')).toBe('three\n')
+  })
+
   it("stays below the operator's directory, which must be named", async () => {
     expect((await send({}, ''))?.status).toBe(403)
     const outside = await mkdtemp(join(tmpdir(), 'signalbox-outside-'))

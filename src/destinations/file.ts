@@ -99,7 +99,8 @@ async function takeSign(sign: string, now: number): Promise<boolean> {
     ({ mtimeMs }) => mtimeMs,
     () => now,
   )
-  if (now - since > STALE_MS) await rm(sign, { force: true })
+  // Also where a clock was set back meanwhile: until it had caught up, the file would grow without an end.
+  if (Math.abs(now - since) > STALE_MS) await rm(sign, { force: true })
   return false
 }
 
