@@ -72,11 +72,7 @@ async function open({ path, synchronous, busyLimitMs }: SqliteDialectOptions): P
   try {
     // Switching to WAL needs the file alone for a moment, so processes that start together take turns.
     await whileBusy(busyLimitMs, () => {
-      // Both before the first page is written, or they have no effect. What was said in a call is some 2 KB: a page of 4 KB holds one and
-      // nothing else, of 8 KB three.
-      database.exec('pragma page_size = 8192')
-      // Pruned space can be given back later.
-      database.exec('pragma auto_vacuum = incremental')
+      if (isEmpty(database)) shape(database)
       database.exec('pragma journal_mode = wal')
       return Promise.resolve()
     })
@@ -94,6 +90,19 @@ async function open({ path, synchronous, busyLimitMs }: SqliteDialectOptions): P
     database.close()
     throw error
   }
+}
+
+const isEmpty = (database: DatabaseSync): boolean => Number(Object.values(database.prepare('pragma page_count').get() ?? {})[0]) === 0
+
+/**
+ * What holds for a database from its first page on. Said again of one that has pages it changes nothing, and yet writes: whoever only reads would
+ * wait for who writes, and find nothing on a disk that is full.
+ */
+function shape(database: DatabaseSync): void {
+  // What was said in a call is some 2 KB: a page of 4 KB holds one and nothing else, of 8 KB three.
+  database.exec('pragma page_size = 8192')
+  // Pruned space can be given back later.
+  database.exec('pragma auto_vacuum = incremental')
 }
 
 /**

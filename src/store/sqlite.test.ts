@@ -136,6 +136,24 @@ describe('the SQLite file', () => {
     expect(await store.keys.list()).toHaveLength(1)
   })
 
+  it('is opened and read without a word written to it, also while another process writes', async () => {
+    const first = await openStore()
+    await first.migrate()
+    await first.workspaces.default()
+    await first.keys.insert(sampleKey('h1'))
+    const { size } = await stat(`${path}-wal`)
+    const other = new DatabaseSync(path)
+    other.exec('begin immediate')
+    const store = await openStore({ busyLimitMs: 80 })
+    expect(await store.pendingMigrations()).toEqual([])
+    expect(await store.migrate()).toEqual([])
+    await store.workspaces.default()
+    expect(await store.keys.list()).toHaveLength(1)
+    other.exec('rollback')
+    other.close()
+    expect((await stat(`${path}-wal`)).size).toBe(size)
+  })
+
   it('says when the folder is missing or the file is not a database, and stays usable once that is repaired', async () => {
     const missing = await openStore({ path: join(folder, 'nowhere', 'signalbox.db') })
     await expect(missing.ping()).rejects.toMatchObject({ errorType: 'provider_overloaded' })
