@@ -1,4 +1,5 @@
-import { readFile, rename, rm } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import type { GuardrailAssignment, StoredGuardrail } from '../core/guardrail.ts'
 import type { ActivePreset } from '../core/preset.ts'
 import type { ApiKey, StoredOwnKey, Workspace } from '../core/store.ts'
@@ -53,6 +54,7 @@ function createKnownFile<Known extends object>(
   file: string,
   parse: (fields: { readonly [name: string]: unknown }) => Known | undefined,
 ): LastKnownGood<Known> {
+  let isSwept = false
   return {
     read: async () => {
       try {
@@ -73,7 +75,23 @@ function createKnownFile<Known extends object>(
         await rm(draft, { force: true })
         throw error
       }
+      if (isSwept) return
+      isSwept = true
+      await sweep(file).catch(() => undefined)
     },
+  }
+}
+
+/** Longer than any other process writes one. */
+const STALE_MS = 3_600_000
+
+/** Drafts of processes that were killed before they could give them their name: nobody else would ever remove them. */
+async function sweep(file: string): Promise<void> {
+  const prefix = `${basename(file)}.`
+  for (const name of await readdir(dirname(file))) {
+    if (!name.startsWith(prefix) || !/^[0-9A-Za-z]{8}$/.test(name.slice(prefix.length))) continue
+    const draft = join(dirname(file), name)
+    if (Date.now() - (await stat(draft)).mtimeMs > STALE_MS) await rm(draft, { force: true })
   }
 }
 

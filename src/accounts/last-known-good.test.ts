@@ -1,0 +1,27 @@
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createLastKnownGood } from './last-known-good.ts'
+
+describe('the file of what was last known', () => {
+  let directory: string
+  beforeEach(async () => void (directory = await mkdtemp(join(tmpdir(), 'signalbox-known-'))))
+  afterEach(() => rm(directory, { recursive: true }))
+
+  it('takes away the drafts of processes that were killed, and no other file', async () => {
+    const name = 'last-known-good.json'
+    const long = new Date(Date.now() - 2 * 3_600_000)
+    const others = ['last-known-good.json.before-upgrade', 'secret.key.20250101']
+    for (const old of [`${name}.Ab3dEf7h`, ...others]) {
+      await writeFile(join(directory, old), '')
+      await utimes(join(directory, old), long, long)
+    }
+    // Of another process that is at it.
+    await writeFile(join(directory, `${name}.Zz9yXw8v`), '')
+    const known = createLastKnownGood(join(directory, name))
+    await known.write({ version: 1, keys: [], workspaces: [] })
+    expect((await readdir(directory)).toSorted()).toEqual([name, `${name}.Zz9yXw8v`, ...others].toSorted())
+    expect(await known.read()).toMatchObject({ version: 1 })
+  })
+})
