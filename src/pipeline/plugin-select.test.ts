@@ -4,7 +4,11 @@ import { GatewayError } from '../core/error.ts'
 import type { Plugin, PluginEntry } from '../core/extension.ts'
 import { createShelf, selectPlugins } from './plugin-select.ts'
 
-const settings = z.object({ max_results: z.int().max(25).default(5), pdf: z.object({ engine: z.string().optional() }).optional() })
+const settings = z.object({
+  max_results: z.int().max(25).default(5),
+  pdf: z.object({ engine: z.string().optional() }).optional(),
+  models: z.array(z.string().min(1)).optional(),
+})
 const web: Plugin = { id: 'web', settings }
 const open: Plugin = { id: 'open', settings: z.looseObject({}) }
 const idle: Plugin = {
@@ -43,6 +47,15 @@ describe('defaults of the operator', () => {
   it('may name a plugin that could serve nobody, switched off', () => {
     expect(() => shelfOf({ id: 'idle', enabled: false })).not.toThrow()
   })
+})
+
+it('a setting of a request that is refused is named where it stands, entries of lists as everywhere else', () => {
+  const path = 'plugins[0].models[1]'
+  const refused = expect.objectContaining({
+    message: expect.stringMatching(/^plugins\[0\]\.models\[1\]: /),
+    details: expect.objectContaining({ path }),
+  })
+  expect(() => selectPlugins({ input: [], plugins: [{ id: 'web', models: ['acme/small', ''] }] }, shelfOf())).toThrow(refused)
 })
 
 it('requests may carry settings that others understand', () => {

@@ -3,6 +3,7 @@ import type { Plugin, PluginEntry } from '../core/extension.ts'
 import type { JsonObject } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { insteadOf } from '../lib/closest.ts'
+import { memberPath } from '../lib/member-path.ts'
 import { unknownKey } from '../lib/unknown-key.ts'
 import { withoutNulls } from '../lib/without-nulls.ts'
 import { parseModelName } from '../router/variants.ts'
@@ -134,7 +135,7 @@ function readSettings(plugin: Plugin, entry: JsonObject, path: string): unknown 
   const read = plugin.settings.safeParse(given)
   if (read.success) return read.data
   const issue = read.error.issues[0]
-  throw refuse([path, ...(issue?.path ?? []).map(String)].join('.'), issue?.message ?? 'is not valid')
+  throw refuse(memberPath(path, issue?.path ?? []), issue?.message ?? 'is not valid')
 }
 
 const refuse = (path: string, what: string): GatewayError => new GatewayError('invalid_request', `${path}: ${what}`, { path })

@@ -13,7 +13,7 @@ const look: ServerTool = {
   name: 'look',
   description: 'Looks.',
   parameters: z.object({}),
-  settings: z.looseObject({ ours: z.boolean().optional(), wide: z.boolean().optional() }),
+  settings: z.looseObject({ ours: z.boolean().optional(), wide: z.boolean().optional(), at: z.array(z.object({ x: z.int() })).optional() }),
   spellings: { look: 'look_call' },
   readNative: ({ wide }) => ({ wide }),
   hosted: (settings) => {
@@ -62,6 +62,7 @@ describe('a setting that is refused', () => {
   it.each([
     [{ type: 'gateway:look', parameters: { wide: 'very' } }, 'tools[0].parameters.wide'],
     [{ type: 'look', wide: 'very' }, 'tools[0].wide'],
+    [{ type: 'gateway:look', parameters: { at: [{ x: 1 }, { x: 'far' }] } }, 'tools[0].parameters.at[1].x'],
   ])('in %j is named where it stands', (tool, path) => {
     let refused: unknown
     try {

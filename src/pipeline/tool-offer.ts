@@ -6,6 +6,7 @@ import type { ToolSource } from '../core/tool-source.ts'
 import { isCustomTool, isFunctionTool, type FunctionTool, type JsonObject, type OtherTool, type Tool } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { cutText } from '../lib/cut-text.ts'
+import { memberPath } from '../lib/member-path.ts'
 import { withoutNulls } from '../lib/without-nulls.ts'
 import { ownName, sameInAnySpelling, type ToolBelt } from './tool-belt.ts'
 import { checkNested } from './nested-tools.ts'
@@ -148,7 +149,7 @@ function parseSettings({ settings }: Pick<ServerTool, 'settings'>, given: unknow
   const read = settings.safeParse(withoutNulls(given))
   if (read.success) return read.data
   const issue = read.error.issues[0]
-  const path = [at, ...(issue?.path ?? []).map(String)].join('.')
+  const path = memberPath(at, issue?.path ?? [])
   throw new GatewayError('invalid_request', `${path}: ${issue?.message ?? 'is not valid'}`, { path })
 }
 
