@@ -74,6 +74,12 @@ export class DeltaReader {
     // A picture ends the text that the citations stand in.
     if (this.#citations.annotations(delta['annotations'], this.#writer)) this.busy = true
     this.#images(delta['images'])
+    this.#calls(delta, whole, tools)
+    // Of a delta without text: they are no other's, and what comes next may be read in passing.
+    this.#logprobs = undefined
+  }
+
+  #calls(delta: Json, whole: boolean, tools: ToolCallDecoder): void {
     const legacy = legacyCall(delta)
     const hasCalls = legacy !== undefined || (Array.isArray(delta['tool_calls']) && delta['tool_calls'].length > 0)
     if (!hasCalls && this.#target.options.tool_signature_path.length === 0) return

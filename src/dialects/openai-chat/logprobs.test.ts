@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest'
+import type { ModelEvent } from '../../core/event.ts'
+import { chatTarget } from './__fixtures__/target.ts'
+import { ChatDecoder } from './stream.ts'
+
+const logprobs = { content: [{ token: 'x', logprob: -0.1, bytes: [120], top_logprobs: [] }], refusal: null }
+const chunk = (delta: object, more: object = {}): object => ({ id: 'c', choices: [{ index: 0, delta, finish_reason: null, ...more }] })
+const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }
+
+/** `target`: what answers before this one have taught of its frames is kept for it. */
+function textsOf(frames: readonly object[], target: ReturnType<typeof chatTarget>, fastPath: boolean): readonly (readonly [string, boolean])[] {
+  const decoder = new ChatDecoder({ input: [] }, target, fastPath)
+  const out: ModelEvent[] = []
+  for (const frame of frames) decoder.push(JSON.stringify(frame), undefined, out)
+  decoder.push('[DONE]', undefined, out)
+  decoder.end(out)
+  return out.flatMap((event) => (event.type === 'text-delta' ? [[event.delta, event.logprobs !== undefined] as const] : []))
+}
+
+it.each([
+  ['a refusal', { refusal: 'no' }],
+  ['a call', { tool_calls: [call] }],
+  ['thoughts', { reasoning: 'hm' }],
+  ['nothing', {}],
+])('log probabilities of %s are not those of the text that follows, however it is read', (_, delta) => {
+  const end = { id: 'c', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
+  const plain = [chunk({ content: 'one' }), chunk({ content: 'two' }), chunk({ content: 'three' }), end]
+  const frames = [chunk({ role: 'assistant' }), chunk(delta, { logprobs }), chunk({ content: 'four' }), chunk({ content: 'five' }), end]
+  for (const fastPath of [true, false]) {
+    const target = chatTarget()
+    textsOf(plain, target, fastPath)
+    expect(textsOf(frames, target, fastPath)).toEqual([
+      ['four', false],
+      ['five', false],
+    ])
+  }
+})
