@@ -27,6 +27,8 @@ export interface Citable {
 export interface InputText extends CacheMarked, Citable {
   readonly type: 'input_text'
   readonly text: string
+  /** Text of a document or of a search result, which whoever sends the message shows and has not written. */
+  readonly quoted?: true
 }
 export interface InputImage extends CacheMarked {
   readonly type: 'input_image'

@@ -5,7 +5,7 @@ import { UNTRUSTED } from '../core/untrusted.ts'
 import type { WebPage, WebPages } from '../core/web.ts'
 import { SENTENCE_ENDS, UNSPACED_PUNCTUATION } from '../lib/address-ends.ts'
 import { domainRefusal, MAX_DOMAIN_LENGTH, MAX_DOMAINS } from '../lib/domains.ts'
-import { lastQuestion, withContext } from './shared/question.ts'
+import { ownQuestion, withContext } from './shared/question.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { withoutEnding } from '../lib/without-ending.ts'
 
@@ -41,7 +41,7 @@ export function createWebFetch(pages: WebPages): Plugin<z.infer<typeof settings>
     settings,
     timeoutMs: 45_000,
     async prepare(request, { settings: own, call, signal, report }) {
-      const question = lastQuestion(call.request)
+      const question = ownQuestion(call.request)
       const urls = question === undefined ? [] : addressesIn(question.text, Math.min(own.max_uses, MAX_PAGES))
       if (question === undefined || urls.length === 0) return undefined
       const refuse = (url: string): string | undefined => domainRefusal(url, own.allowed_domains, own.blocked_domains)

@@ -5,7 +5,7 @@ import type { OtherTool } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { UNTRUSTED } from '../core/untrusted.ts'
 import type { SearchQuery, SearchResult, WebSearch } from '../core/web.ts'
-import { lastQuestion, withContext } from './shared/question.ts'
+import { ownQuestion, withContext } from './shared/question.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { MAX_DOMAIN_LENGTH, MAX_DOMAINS, plainDomain } from '../lib/domains.ts'
 
@@ -45,7 +45,7 @@ export function createWeb(search: WebSearch): Plugin<Settings> {
       if (native !== undefined) return native
       const engine = search.engine(wanted)
       if (engine === undefined) throw missing(wanted)
-      const question = lastQuestion(context.call.request)
+      const question = ownQuestion(context.call.request)
       if (question === undefined) return undefined
       const query = queryFor(question.text, context.settings)
       await context.afford(search.price(engine, query))

@@ -63,12 +63,12 @@ describe('messages', () => {
       document(pdf, { title: 'a.pdf' }),
     ]
     expect(contentOf(user(...content))).toEqual([
-      { type: 'input_text', text: 'Of Letters\na\nb', cited: { titled: true }, ...mark },
-      { type: 'input_text', text: 'a\nb', cited: { titled: false } },
-      { type: 'input_text', text: 'a\nb' },
+      { type: 'input_text', text: 'Of Letters\na\nb', cited: { titled: true }, quoted: true, ...mark },
+      { type: 'input_text', text: 'a\nb', cited: { titled: false }, quoted: true },
+      { type: 'input_text', text: 'a\nb', quoted: true },
       { type: 'input_text', text: 'c' },
-      { type: 'input_text', text: 'a\nb', cited: { titled: false, blocks: [1, 1] } },
-      { type: 'input_text', text: 'a' },
+      { type: 'input_text', text: 'a\nb', cited: { titled: false, blocks: [1, 1] }, quoted: true },
+      { type: 'input_text', text: 'a', quoted: true },
       { type: 'input_image', image_url: 'https://a.example/p', detail: 'auto' },
       { type: 'input_file', file_data: 'data:application/pdf;base64,AA', filename: 'a.pdf', cited: {} },
     ])
@@ -77,7 +77,7 @@ describe('messages', () => {
   it('say of what was searched which results are to be cited', () => {
     const result = { type: 'search_result', source: 'https://a.example', title: 'A', content: [text('b'), text('cd')] }
     const cited = { ...result, citations: { enabled: true } }
-    const sent = { type: 'input_text', text: 'A\nhttps://a.example\nb\ncd' }
+    const sent = { type: 'input_text', text: 'A\nhttps://a.example\nb\ncd', quoted: true }
     const mark = { cited: { titled: true, sourced: true, blocks: [1, 2] } }
     expect(contentOf(user(cited, result))).toEqual([{ ...sent, ...mark }, sent])
     expect(outputOf({ content: [cited] })).toEqual([{ ...sent, ...mark }])
@@ -101,8 +101,8 @@ describe('messages', () => {
       { type: 'input_file', file_data: 'data:application/pdf;base64,AA', ...mark },
       { type: 'input_file', file_url: 'https://a.example/d', ...mark },
       { type: 'input_file', file_id: 'f', ...mark },
-      { type: 'input_text', text: 'a' },
-      { type: 'input_text', text: 'b', ...mark },
+      { type: 'input_text', text: 'a', quoted: true },
+      { type: 'input_text', text: 'b', quoted: true, ...mark },
     ])
   })
 
@@ -134,15 +134,15 @@ describe('messages', () => {
       { type: 'document', title: 'T', context: 'C', source: { type: 'text', media_type: 'text/plain', data: 'D' }, ...marked },
       [
         { type: 'input_text', text: 'C' },
-        { type: 'input_text', text: 'T\nD', ...mark },
+        { type: 'input_text', text: 'T\nD', quoted: true, ...mark },
       ],
     ],
-    ['one of blocks', { type: 'document', source: { type: 'content', content: [text('D')] } }, [{ type: 'input_text', text: 'D' }]],
-    ['one of a string', { type: 'document', source: { type: 'content', content: 'D' } }, [{ type: 'input_text', text: 'D' }]],
+    ['one of blocks', { type: 'document', source: { type: 'content', content: [text('D')] } }, [{ type: 'input_text', text: 'D', quoted: true }]],
+    ['one of a string', { type: 'document', source: { type: 'content', content: 'D' } }, [{ type: 'input_text', text: 'D', quoted: true }]],
     [
       'what a search of the caller’s found',
       { type: 'search_result', title: 'T', source: 'https://a.example', content: [text('a'), text('b')] },
-      [{ type: 'input_text', text: 'T\nhttps://a.example\na\nb' }],
+      [{ type: 'input_text', text: 'T\nhttps://a.example\na\nb', quoted: true }],
     ],
   ])('hold %s', (_name, block, parts) => {
     expect(contentOf(user(block as Block))).toEqual(parts)

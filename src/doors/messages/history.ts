@@ -183,6 +183,10 @@ function markLast(parts: readonly InputPart[], mark: CacheMarked): readonly Inpu
 
 const textPart = (text: string, mark: CacheMarked): InputText => ({ type: 'input_text', text, ...mark })
 
+/** What strangers wrote: a model reads it, and plugins do not take it for the question. */
+const quotedPart = (text: string, mark: CacheMarked): InputText => ({ ...textPart(text, mark), quoted: true })
+const asQuoted = (part: InputPart): InputPart => (part.type === 'input_text' ? { ...part, quoted: true } : part)
+
 /** What a block says or shows. */
 function partsOf(block: Block, role: Message['role']): readonly InputPart[] {
   switch (block.type) {
@@ -222,9 +226,9 @@ const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
 function searchResultOf(block: Block): InputText {
   const { title, source, content } = block as unknown as { readonly title: string; readonly source: string; readonly content: readonly Block[] }
   const texts = content.map(({ text }) => text as string)
-  if (!isCited(block)) return textPart([title, source, ...texts].join('\n'), markOf(block))
+  if (!isCited(block)) return quotedPart([title, source, ...texts].join('\n'), markOf(block))
   const cited = { titled: true, sourced: true, blocks: texts.map(({ length }) => length) }
-  return { ...textPart([oneLine(title), oneLine(source), ...texts].join('\n'), markOf(block)), cited }
+  return { ...quotedPart([oneLine(title), oneLine(source), ...texts].join('\n'), markOf(block)), cited }
 }
 
 /** The texts of a document that is text alone. */
@@ -251,7 +255,7 @@ function documentOf(block: Block): readonly InputPart[] {
   const texts = cites || source.type === 'text' ? textsOfSource(source) : undefined
   if (texts !== undefined) {
     const heading = cites && title ? oneLine(title) : title
-    const said = textPart([heading, ...texts].filter((text) => text != null && text !== '').join('\n'), mark)
+    const said = quotedPart([heading, ...texts].filter((text) => text != null && text !== '').join('\n'), mark)
     if (!cites) return [...before, said]
     const blocks = Array.isArray(source['content']) ? { blocks: texts.map(({ length }) => length) } : {}
     return [...before, { ...said, cited: { titled: Boolean(heading), ...blocks } }]
@@ -259,7 +263,7 @@ function documentOf(block: Block): readonly InputPart[] {
   switch (source.type) {
     case 'content': {
       const { content } = source as unknown as { readonly content: string | readonly Block[] }
-      const parts = typeof content === 'string' ? [textPart(content, {})] : content.flatMap((part) => partsOf(part, 'user'))
+      const parts = typeof content === 'string' ? [quotedPart(content, {})] : content.flatMap((part) => partsOf(part, 'user')).map(asQuoted)
       return [...before, ...markLast(parts, mark)]
     }
     case 'url':

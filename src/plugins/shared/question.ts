@@ -14,6 +14,18 @@ export function lastQuestion({ input }: ModelRequest): { readonly index: number;
   return text === '' ? undefined : { index, text }
 }
 
+/**
+ * The same without documents and search results that a front door's format keeps in messages of the user: what stands in them is no more his word.
+ * Undefined where he has written nothing himself.
+ */
+export function ownQuestion(request: ModelRequest): { readonly index: number; readonly text: string } | undefined {
+  const question = lastQuestion(request)
+  if (question === undefined) return undefined
+  const { content } = request.input[question.index] as MessageItem
+  const text = typeof content === 'string' ? question.text : textOf(content.filter((part) => part.type !== 'input_text' || part.quoted !== true))
+  return text === '' ? undefined : { ...question, text }
+}
+
 /** What of a message's content is text. */
 export function textOf(content: string | readonly InputPart[]): string {
   if (typeof content === 'string') return content.trim()
