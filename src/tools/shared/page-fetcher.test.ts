@@ -43,6 +43,22 @@ describe('robots.txt', () => {
   ])('%s', async (_how, robots, outcome) => {
     expect(await fetcher(robots).get()).toContain(outcome)
   })
+  it('is not followed to where the caller lets nobody go, and others still learn of it', async () => {
+    const asked: string[] = []
+    const egress = {
+      request: async ({ url }: { readonly url: string }) => {
+        asked.push(url)
+        if (url === 'https://a.test/robots.txt') return { ...answer('', 302), headers: { location: 'https://blocked.test/rules' } }
+        return answer(url.startsWith('https://blocked.test') ? 'User-agent: *\nDisallow: /' : 'the page')
+      },
+    } as unknown as Egress
+    const pages = new PageFetcher({ egress, obeyRobots: true })
+    const { signal } = new AbortController()
+    const refuse = (address: string): string | undefined => (address.includes('blocked.test') ? 'blocked' : undefined)
+    expect((await pages.fetch({ url: 'https://a.test/x', refuse, signal })).text).toBe('the page')
+    expect(asked).toEqual(['https://a.test/robots.txt', 'https://a.test/x'])
+    await expect(pages.fetch({ url: 'https://a.test/x', refuse: () => undefined, signal })).rejects.toThrow('robots.txt')
+  })
   describe('behind redirects', () => {
     /** Pages of the site, after so many redirects of its `robots.txt`. */
     function behind(hops: number, last: EgressResponse | EgressError = answer('User-agent: *\nDisallow: /')) {

@@ -23,6 +23,7 @@ const MAX_BYTES = 8 * 1024 * 1024
 const TIMEOUT_MS = 20_000
 const ROBOTS = { agent: 'signalbox', timeoutMs: 5_000, maxBytes: 512 * 1024, ttlMs: 10 * 60_000, maxOrigins: 500 }
 const NOBODY = 'User-agent: *\nDisallow: /'
+const REFUSED = Symbol('refused')
 const ACCEPT = 'text/html,application/xhtml+xml,application/pdf;q=0.9,text/*;q=0.9,application/json;q=0.8,*/*;q=0.1'
 
 const unpackers: { readonly [encoding: string]: (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer> } = {
@@ -71,7 +72,7 @@ export class PageFetcher implements WebPages {
     for (let hop = 0; hop <= MAX_HOPS; hop++) {
       const refusal = request.refuse(address)
       if (refusal !== undefined) throw new GatewayError('permission_denied', refusal)
-      if (obeyRobots && !(await this.#allowed(address, request.signal))) {
+      if (obeyRobots && !(await this.#allowed(address, request))) {
         throw new GatewayError('permission_denied', `${new URL(address).hostname} does not want this page fetched by programs (robots.txt)`)
       }
       const response = await this.#get(address, until - performance.now(), this.#options.maxBytes ?? MAX_BYTES, request.signal)
@@ -101,14 +102,16 @@ export class PageFetcher implements WebPages {
     }
   }
 
-  async #allowed(address: string, signal: AbortSignal): Promise<boolean> {
+  async #allowed(address: string, request: PageRequest): Promise<boolean> {
     const url = URL.parse(address)
     if (url === null) return true
     let known = this.#robots.get(url.origin)
     if (known === undefined || known.until < performance.now()) {
-      const text = await this.#robotsOf(url.origin, signal)
-      // Whoever gave up has learned nothing that others could go by.
-      if (signal.aborted) throw new GatewayError('server', 'The request was given up')
+      const text = await this.#robotsOf(url.origin, request)
+      // The lists are this caller's: what they kept from being read is nothing that others could go by.
+      if (text === REFUSED) return true
+      // Nor has whoever gave up learned anything.
+      if (request.signal.aborted) throw new GatewayError('server', 'The request was given up')
       known = { text, until: performance.now() + ROBOTS.ttlMs }
       const oldest = this.#robots.size >= ROBOTS.maxOrigins ? this.#robots.keys().next().value : undefined
       if (oldest !== undefined) this.#robots.delete(oldest)
@@ -119,13 +122,15 @@ export class PageFetcher implements WebPages {
 
   /**
    * Undefined when there is none, it cannot be had or it lies behind too many redirects; a server in trouble, or one that does not answer
-   * in time, has to be taken for a no. What another site answers for this one are the rules of this one.
+   * in time, has to be taken for a no. What another site answers for this one are the rules of this one; `REFUSED` where the caller's lists do
+   * not let it be asked.
    */
-  async #robotsOf(origin: string, signal: AbortSignal): Promise<string | undefined> {
+  async #robotsOf(origin: string, { refuse, signal }: PageRequest): Promise<string | typeof REFUSED | undefined> {
     const until = performance.now() + ROBOTS.timeoutMs
     let address: string | undefined = `${origin}/robots.txt`
     try {
       for (let hop = 0; hop <= MAX_HOPS && address !== undefined; hop++) {
+        if (hop > 0 && refuse(address) !== undefined) return REFUSED
         const response = await this.#get(address, until - performance.now(), ROBOTS.maxBytes, signal)
         const { status } = response
         if (status >= 500) return NOBODY
