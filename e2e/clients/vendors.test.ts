@@ -7,10 +7,10 @@ import { generateText, isStepCount, streamText, tool } from 'ai'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { startFakeUpstream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
+import { startFakeUpstream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
-import { checkTurns, VENDOR_VOICES } from '../../src/testing/vendor-voices.ts'
-import type { ScriptedAnswer, VendorVoice } from '../../src/testing/voices/voice.ts'
+import { speakerOf, VENDOR_VOICES } from '../../src/testing/vendor-voices.ts'
+import type { ScriptedAnswer } from '../../src/testing/voices/voice.ts'
 import { weatherIn, WEATHER_SCHEMA } from './stage.ts'
 import { verifies } from '../requirements.ts'
 
@@ -35,18 +35,10 @@ const upstreams = new Map<string, FakeUpstream>()
 let gateway: TestGateway
 let turns: ScriptedAnswer[] = []
 
-const speak =
-  (voice: VendorVoice): Reply =>
-  (request, response) => {
-    checkTurns(voice.turns(request.body))
-    response.writeHead(200, { 'content-type': voice.contentType })
-    for (const frame of voice.stream(turns.shift() ?? { text: 'asked too often' })) response.write(frame)
-    response.end()
-  }
-
 beforeAll(async () => {
   setTracingDisabled(true)
-  for (const voice of voices) upstreams.set(voice.dialect, await startFakeUpstream(speak(voice)))
+  for (const voice of voices)
+    upstreams.set(voice.dialect, await startFakeUpstream(speakerOf(voice, () => turns.shift() ?? { text: 'asked too often' })))
   const supports = ['tools', 'tool_choice', 'parallel_tool_calls', 'reasoning', 'max_tokens']
   gateway = await startGateway({
     providers: voices.map(({ dialect, options }) => ({

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkWire } from '../../src/testing/check-wire.ts'
-import { startFakeUpstream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
+import { startFakeUpstream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { startMcpServer, type McpKind, type TestMcpServer } from '../../src/testing/mcp-server.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
-import { checkTurns, VENDOR_VOICES } from '../../src/testing/vendor-voices.ts'
-import type { ScriptedAnswer, VendorVoice } from '../../src/testing/voices/voice.ts'
+import { speakerOf, VENDOR_VOICES } from '../../src/testing/vendor-voices.ts'
+import type { ScriptedAnswer } from '../../src/testing/voices/voice.ts'
 
 /** Remote MCP servers, real ones of both eras and both transports, driven by a scripted model of every format. */
 
@@ -18,17 +18,9 @@ let gateway: TestGateway
 /** What the model says, turn by turn. */
 let turns: ScriptedAnswer[] = []
 
-const speak =
-  (voice: VendorVoice): Reply =>
-  (request, response) => {
-    checkTurns(voice.turns(request.body))
-    response.writeHead(200, { 'content-type': voice.contentType })
-    for (const frame of voice.stream(turns.length > 1 ? turns.shift()! : turns[0]!)) response.write(frame)
-    response.end()
-  }
-
 beforeAll(async () => {
-  for (const voice of voices) upstreams.set(voice.dialect, await startFakeUpstream(speak(voice)))
+  for (const voice of voices)
+    upstreams.set(voice.dialect, await startFakeUpstream(speakerOf(voice, () => (turns.length > 1 ? turns.shift()! : turns[0]!))))
   for (const kind of ['modern', 'sessions', 'sse'] as const) servers.set(kind, await startMcpServer(kind))
   gateway = await startGateway({
     providers: voices.map((voice) => ({

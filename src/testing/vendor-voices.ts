@@ -1,10 +1,11 @@
+import type { Reply } from './fake-upstream.ts'
 import { chat } from './voices/chat-completions.ts'
 import { cohere } from './voices/cohere.ts'
 import { converse } from './voices/converse.ts'
 import { gemini } from './voices/generate-content.ts'
 import { messages } from './voices/messages.ts'
 import { responses } from './voices/responses.ts'
-import type { SeenTurn, VendorVoice } from './voices/voice.ts'
+import type { ScriptedAnswer, SeenTurn, VendorVoice } from './voices/voice.ts'
 
 /** Every vendor's format, by dialect. Each counts 30 tokens in, 10 of them cached, and 12 out. */
 export const VENDOR_VOICES: ReadonlyMap<string, VendorVoice> = new Map(
@@ -25,3 +26,13 @@ export function checkTurns(turns: readonly SeenTurn[]): void {
   })
   if (open.length > 0) throw new Error(`the calls ${open.join(', ')} have no results\n${JSON.stringify(turns)}`)
 }
+
+/** An upstream that speaks with a voice and says what `next` gives it, once the turns it was sent make a conversation. */
+export const speakerOf =
+  (voice: VendorVoice, next: () => ScriptedAnswer): Reply =>
+  (request, response) => {
+    checkTurns(voice.turns(request.body))
+    response.writeHead(200, { 'content-type': voice.contentType })
+    for (const frame of voice.stream(next())) response.write(frame)
+    response.end()
+  }
