@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { ConfigProblem } from '../core/config-error.ts'
 import { insteadOf } from '../lib/closest.ts'
+import { memberPath } from '../lib/member-path.ts'
 import { SECRET_KEYS } from './schema.ts'
 
 type Path = readonly PropertyKey[]
@@ -26,18 +27,10 @@ export function explainIssues(issues: readonly z.core.$ZodIssue[], context: Expl
 }
 
 function problem(path: Path, message: string, context: Explained): ConfigProblem {
-  const origin = context.origins.get(formatPath(path))
+  const origin = context.origins.get(memberPath('', path))
   if (origin !== undefined) return { path: origin, message }
   const line = context.lineOf(path)
-  return { path: path.length === 0 ? 'document' : formatPath(path), message, ...(line === undefined ? {} : { line }) }
-}
-
-/** `providers[0].timeouts.connect` */
-export function formatPath(path: Path): string {
-  return path.reduce<string>(
-    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? String(step) : `${text}.${String(step)}`),
-    '',
-  )
+  return { path: path.length === 0 ? 'document' : memberPath('', path), message, ...(line === undefined ? {} : { line }) }
 }
 
 function reasonOf(issue: z.core.$ZodIssue): string {
