@@ -40,7 +40,7 @@ export class ClientSearch {
     const isOurs = isOffered || input.some((item) => isClientSearchCall(item) || isClientSearchOutput(item))
     if (!isOurs || dialect.knowsClientSearch?.(target) === true) return undefined
     const found = input.flatMap((item) => (isClientSearchOutput(item) ? toolsWithin(item) : []))
-    const taken = namesOf([...tools, ...found])
+    const taken = namesOf(tools, input)
     const name = freeName(CLIENT_SEARCH, (wanted) => !taken.has(wanted))
     const shown = loadFound(isOffered ? withoutDeferred(tools) : tools, tools, found)
     const { tool_choice: choice, tools: _, ...rest } = request

@@ -20,13 +20,14 @@ export function replayHistory(input: readonly InputItem[], offer: Offer, belt: T
     return offer.byItem.has(type) || native.has(type) || isPatch(item) || leaving(type, belt) !== undefined
   }
   if (!input.some(isOurs)) return input
+  const taken = namesOf(offer.tools, input)
   const patch = [...offer.byFunction.values()].find(({ tool }) => tool.name === 'apply_patch')
   return input.flatMap((item, index) => {
     if (isPatch(item)) return patch === undefined ? [item] : replayPatch(item as JsonObject, patch)
     const type = sameInAnySpelling(item.type)
     const theirs = native.get(type)
     if (theirs !== undefined) return [{ ...(item as OtherItem), type: theirs }]
-    const offered = entryOf(item as JsonObject, offer.byItem.get(type) ?? []) ?? absent(type, offer, belt)
+    const offered = entryOf(item as JsonObject, offer.byItem.get(type) ?? []) ?? absent(type, offer, belt, taken)
     return offered === undefined ? [item] : replayItem(item as JsonObject, offered, index)
   })
 }
@@ -39,10 +40,9 @@ function entryOf({ instance_name: name }: JsonObject, entries: readonly OfferedT
 type Named = Pick<OfferedTool, 'tool' | 'functionName'>
 
 /** A tool that is not offered any more: what it found is still part of the conversation. */
-function absent(type: string, { tools, byFunction }: Offer, belt: ToolBelt): Named | undefined {
+function absent(type: string, { tools, byFunction }: Offer, belt: ToolBelt, taken: ReadonlySet<string>): Named | undefined {
   const tool = leaving(type, belt)
   if (tool === undefined) return undefined
-  const taken = namesOf(tools)
   const isFree = (name: string): boolean => !taken.has(name) && !byFunction.has(name) && !tools.some((other) => other.type === name)
   return { tool, functionName: freeName(tool.name, isFree) }
 }

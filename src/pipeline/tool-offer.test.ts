@@ -58,6 +58,22 @@ describe('a tool the provider runs itself', () => {
   })
 })
 
+describe('the name of a function the gateway runs', () => {
+  const tools = [{ type: 'function', name: 'look' }]
+  it.each([
+    ['among the tools', { input: [], tools: [...tools, { type: 'gateway:look' }] }],
+    ['added on the way', { input: [{ type: 'additional_tools', role: 'developer', tools }], tools: [{ type: 'gateway:look' }] }],
+    ['found by a search', { input: [{ type: 'tool_search_output', call_id: 's', tools }], tools: [{ type: 'gateway:look' }] }],
+  ] as const)("gives way to the caller's own, %s", (_, request) => {
+    const { byFunction } = offerTools(request, {
+      belt: createToolBelt([look]),
+      endpoints: [testEndpoint()],
+      nested: false,
+    })
+    expect([...byFunction.keys()]).toEqual(['gateway_look'])
+  })
+})
+
 describe('a setting that is refused', () => {
   it.each([
     [{ type: 'gateway:look', parameters: { wide: 'very' } }, 'tools[0].parameters.wide'],

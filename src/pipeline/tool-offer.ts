@@ -3,7 +3,16 @@ import type { Endpoint } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ServerTool } from '../core/extension.ts'
 import type { ToolSource } from '../core/tool-source.ts'
-import { isCustomTool, isFunctionTool, type FunctionTool, type JsonObject, type OtherTool, type Tool } from '../core/item.ts'
+import {
+  isCustomTool,
+  isFunctionTool,
+  toolsWithin,
+  type FunctionTool,
+  type InputItem,
+  type JsonObject,
+  type OtherTool,
+  type Tool,
+} from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { memberPath } from '../lib/member-path.ts'
@@ -41,7 +50,7 @@ function checkCount(entries: readonly Tool[], { find, source }: ToolBelt): void 
 export function offerTools(request: ModelRequest, options: OfferOptions): Offer {
   const entries = request.tools ?? []
   checkCount(entries, options.belt)
-  const taken = namesOf(entries)
+  const taken = namesOf(entries, request.input)
   const types = new Set(entries.map(({ type }) => type))
   const byFunction = new Map<string, OfferedTool>()
   const renamed = new Map<string, string>()
@@ -200,9 +209,9 @@ function offer(tool: ServerTool, settings: unknown, entry: OtherTool, index: num
   return { tool, settings, type: entry.type, itemType: tool.spellings?.[entry.type] ?? entry.type, functionName, instance, tally: new Map(), uses: 0 }
 }
 
-/** Names of the caller's tools: functions, and custom tools, which are functions to most upstreams. */
-export const namesOf = (tools: readonly Tool[]): Set<string> =>
-  new Set(tools.flatMap((tool) => (isFunctionTool(tool) || isCustomTool(tool) ? [tool.name] : [])))
+/** Names of the caller's tools, wherever they stand: functions, and custom tools, which are functions to most upstreams. */
+export const namesOf = (tools: readonly Tool[], input: readonly InputItem[]): Set<string> =>
+  new Set([...tools, ...input.flatMap(toolsWithin)].flatMap((tool) => (isFunctionTool(tool) || isCustomTool(tool) ? [tool.name] : [])))
 
 /** The caller's functions keep their names; others give way. */
 export function freeName(base: string, isFree: (name: string) => boolean): string {

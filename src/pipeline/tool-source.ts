@@ -29,7 +29,7 @@ export async function openSources(offer: Offer, scene: OpenScene): Promise<OpenO
   const opened = await Promise.all(offer.pending.map((entry) => openOne(entry, scene)))
   const byFunction = new Map(offer.byFunction)
   const tools = [...offer.tools]
-  const taken = namesOf([...tools, ...offer.deferred])
+  const taken = namesOf([...tools, ...offer.deferred], scene.call.request.input)
   const instances = new Map<string, number>()
   for (const [index, { functions, step }] of opened.entries()) {
     const { settings, type } = offer.pending[index]!
