@@ -1,4 +1,5 @@
 import { openAccounting } from './wiring/accounting.ts'
+import { openAnswers } from './wiring/answers.ts'
 import { createRoutingDefaults } from './accounts/routing-defaults.ts'
 import { boot, type Boot } from './wiring/boot.ts'
 import { buildCatalog, type BuiltCatalog } from './catalog/build.ts'
@@ -116,7 +117,6 @@ export async function createApp({
   const pools = createCredentialPools(systemClock, config.routing.cooldown, ({ provider }, { id }, { errorType }) =>
     logger.warn({ provider, credential: id, error_type: errorType }, 'a provider refuses a credential: it is left aside for a minute'),
   )
-  const keepAlive = new KeepAlive()
   const guard = new GuessGuard({ clock: systemClock, wrongKeysPerMinute: () => wrongKeysPerMinute(config, initial.server.host) })
   const authenticate = createAuthenticate(state.accounts.snapshot, guard)
   const defaults = createRoutingDefaults(state.accounts.snapshot, () => config)
@@ -139,6 +139,7 @@ export async function createApp({
     media: createMediaLoader(() => mediaWays.get(config.network.allowPrivate.media)),
     limits,
     guardrails,
+    answers: openAnswers(state, () => config.answerCache, logger),
     ownCredentials,
     sticky,
     catalog: () => catalog,
@@ -185,7 +186,7 @@ export async function createApp({
     clock: systemClock,
     newId: randomId,
     random: Math.random,
-    keepAlive,
+    keepAlive: new KeepAlive(),
     onBug,
     inFlight,
     admission: serving.admission,

@@ -227,7 +227,7 @@ describe('wrong values', () => {
     ['- 1', 'document: a list; expected a mapping'],
     [
       'sever: {}',
-      'sever: unknown key; did you mean server? (known: $schema, server, providers, models, catalog, defaults, routing, responses, limits, network, tools, plugins, guardrails, destinations, storage, overload, retention, logging)',
+      'sever: unknown key; did you mean server? (known: $schema, server, providers, models, catalog, defaults, routing, responses, limits, network, tools, plugins, guardrails, destinations, storage, answer_cache, overload, retention, logging)',
     ],
     ['routing: { stickiness: true }', 'routing.stickiness: unknown key; expected one of: cooldown, retries, sticky, stream_failure'],
     ['routing: { retries: sometimes }', 'routing.retries: "sometimes"; expected true or false'],

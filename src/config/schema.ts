@@ -142,6 +142,12 @@ export const configSchema = section({
     privacy_locked: flag().prefault(false).describe('Every destination is in privacy mode, and its owner cannot change that.'),
   }).prefault({}),
   storage: storage.prefault({}),
+  answer_cache: section({
+    enabled: flag()
+      .prefault(true)
+      .describe('Whether answers are kept for callers who ask for that, by a header or a preset ([kept answers](../guides/answer-cache.md)).'),
+    size: size().prefault('256MiB').describe('Of all kept answers together, encrypted, in the database.'),
+  }).prefault({}),
   overload: overloadSection,
   retention: retentionSection,
   logging: section({

@@ -57,6 +57,7 @@ export function toConfig(file: ConfigFile, keys: FixedKeys, path: string | undef
       ...(storage.redis_url === undefined ? {} : { redisUrl: new Secret(storage.redis_url) }),
       redisNamespace: storage.redis_namespace,
     },
+    answerCache: file.answer_cache,
     overload: toOverload(file.overload),
     retention: toRetention(file.retention),
     logging: file.logging,

@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Endpoint, Modality } from './endpoint.ts'
+import type { CacheReport, CacheWish } from './answer-cache.ts'
 import type { ApiType, Cost, GenerationStep, PipelineStage } from './generation.ts'
 import type { ErrorType, GatewayError } from './error.ts'
 import type { ModelEvent } from './event.ts'
@@ -83,6 +84,8 @@ export interface CallTrace {
   untold?: GatewayError
   /** What a call of several upstream answers used when it broke before its last one. */
   spent?: Usage
+  /** Whether the answer is one that was kept, for callers who asked. */
+  cached?: CacheReport
   /** Tokens of the answer that was held back when the caller left: written, and read by nobody. */
   unread?: number
 }
@@ -115,6 +118,8 @@ export interface Call {
   readonly origin: CallOrigin
   /** What happens to a stream that breaks after its first content; undefined: as configured. */
   readonly streamFailure?: StreamFailure
+  /** What its caller wants of answers that were kept; absent: nothing, and none is kept. */
+  readonly cache?: CacheWish
   /** Id of the endpoint that served the step before: planned first, so that a call of several upstream answers stays where it began. */
   readonly preferredEndpoint?: string
   /** How its request is made to suit endpoints that cannot take it as it is; undefined: as for every call. */

@@ -32,6 +32,8 @@ export interface Config {
   readonly guardrails: GuardrailsConfig
   readonly destinations: DestinationsConfig
   readonly storage: StorageConfig
+  /** `size`: bytes. */
+  readonly answerCache: { readonly enabled: boolean; readonly size: number }
   readonly overload: OverloadConfig
   readonly retention: RetentionConfig
   readonly logging: { readonly level: LogLevel; readonly format: 'json' | 'pretty' }

@@ -141,6 +141,8 @@ export interface Generation {
   /** What the caller asked the answer to be, where that is not text. */
   readonly outputType?: 'json' | 'image'
   readonly presetId?: string
+  /** The generation whose answer was told again, and no model asked. */
+  readonly cacheSourceId?: string
   readonly attempts: readonly GenerationAttempt[]
   readonly pipeline: readonly PipelineStage[]
   /** Server tools the gateway ran, in the order they started. Absent when none, or when their times were not kept. */

@@ -1,5 +1,5 @@
 /** What grows with every call and is given up by age. */
-export const RETAINED = ['generations', 'content', 'activity', 'spend', 'deleted_destinations'] as const
+export const RETAINED = ['generations', 'content', 'activity', 'spend', 'deleted_destinations', 'answers'] as const
 export type Retained = (typeof RETAINED)[number]
 
 export interface Expired {
@@ -12,7 +12,8 @@ export interface Expired {
 export interface RetentionStore {
   /**
    * Deletes some of what is older than `before` (milliseconds), about `limit` rows in one transaction, without reading them. Generations that
-   * wait for a delivery, or died and may be replayed, stay; money of periods that run does, too.
+   * wait for a delivery, or died and may be replayed, stay; money of periods that run does, too. Answers have a time of their own: those
+   * go whose time was over by then.
    */
   expire(what: Retained, before: number, limit: number): Promise<Expired>
   /** Runs the work unless another process is at it; false then. SQLite's processes take turns by themselves. */

@@ -11,6 +11,9 @@ export const ownKeyContext = (id: string): string => `own-key:${id}`
 /** What one version of a preset sets. */
 export const presetContext = (versionId: string): string => `preset:${versionId}`
 
+/** An answer that was kept for whoever asks the same again. */
+export const answerContext = (key: string): string => `answer:${key}`
+
 /** A data key for content in the outbox. */
 export const contentKeyContext = (keyId: string): string => `outbox-key:${keyId}`
 

@@ -1,3 +1,4 @@
+import type { AnswerStore } from './answer-cache.ts'
 import type { Spent } from './counter.ts'
 import type { Encryption } from './encryption.ts'
 import type { Generation, GenerationContent, GenerationStatus } from './generation.ts'
@@ -250,6 +251,7 @@ export interface Store {
   readonly keys: KeyStore
   readonly workspaces: WorkspaceStore
   readonly generations: GenerationStore
+  readonly answers: AnswerStore
   readonly spend: SpendStore
   readonly ownKeys: OwnKeyStore
   readonly presets: PresetStore

@@ -3,7 +3,7 @@ import type { Call, Handler, Owner } from '../core/call.ts'
 import { asGatewayError, GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { JsonObject, OutputItem } from '../core/item.ts'
-import type { Presets } from '../core/preset.ts'
+import type { Preset, Presets } from '../core/preset.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { decodeResponsesRequest, withSession } from '../doors/responses/decode-request.ts'
 import { applyPreset } from '../doors/shared/apply-preset.ts'
@@ -16,6 +16,7 @@ import { takeEchoes } from '../pipeline/echo-body.ts'
 import { assemblyOf, metadataOf, type AssemblySources } from './assembly-options.ts'
 import type { Authenticated } from './authenticate.ts'
 import { jsonOf, readBody } from './body.ts'
+import { cacheAskedFor, cacheHeaders } from './cache-headers.ts'
 import { createCall } from './create-call.ts'
 import { renderError } from './error-handler.ts'
 import type { Admission } from './admission.ts'
@@ -63,6 +64,8 @@ interface Serving {
   readonly requestId: string
   readonly headers: { readonly [name: string]: string }
   readonly gone: AbortController
+  /** What headers that tell of kept answers begin with; absent: the caller did not ask for any. */
+  cachePrefix?: string
   /** The key that was let in. */
   admitted?: string
   pathOf?: Read['pathOf']
@@ -110,13 +113,13 @@ async function answer(options: AnswerRouteOptions, request: IncomingMessage, res
     // An answer has one end.
     if (assembler.ended) continue
     tell(call, assembler, events)
-    if (atOnce && assembler.complete) end(response, serving.headers, assembler, sse)
+    if (atOnce && assembler.complete) end(response, serving, assembler, sse)
     else {
       const written = sse === undefined ? undefined : passOn(assembler, sse)
       if (written !== undefined) await written
     }
   }
-  if (!assembler.ended) end(response, serving.headers, assembler, sse)
+  if (!assembler.ended) end(response, serving, assembler, sse)
 }
 
 /** What cannot be told ends the call, and those who produce it hear only that nobody reads on: they are told why before. */
@@ -130,9 +133,9 @@ function tell({ trace }: Call, assembler: Fold, events: readonly ModelEvent[]): 
 }
 
 /** The caller has its answer before anybody writes down what became of the call: both happen in the same turn of the event loop. */
-function end(response: ServerResponse, headers: Serving['headers'], assembler: Fold, sse: SseBody | undefined): void {
+function end(response: ServerResponse, serving: Serving, assembler: Fold, sse: SseBody | undefined): void {
   assembler.finish()
-  if (sse === undefined) sendJson(response, 200, headers, assembler.answer())
+  if (sse === undefined) sendJson(response, 200, answerHeaders(serving), assembler.answer())
   else sse.end(assembler.takeWire())
 }
 
@@ -167,8 +170,10 @@ function open(
   const read = door.read(sent, exactly(bytes))
   serving.pathOf = read.pathOf
   const { modelRequest, preset } = namingItsModel(options, owner, requestOf(options, request, read, owner, bytes.length))
-  const { id, requestId, headers, gone } = serving
+  const { id, requestId, gone } = serving
   const origin = originOf(request, door.apiType)
+  const cached = cacheAskedFor(request, preset?.config, bytes.length)
+  if (cached !== undefined) serving.cachePrefix = cached.prefix
   const call = createCall(options, {
     id,
     receivedAt,
@@ -180,6 +185,7 @@ function open(
     origin,
     ...(preset === undefined ? {} : { presetId: preset.id }),
     ...(streamFailure === undefined ? {} : { streamFailure }),
+    ...(cached === undefined ? {} : { cache: cached.wish }),
   })
   const fields = metadataFields(request)
   const assembler = read.fold(assemblyOf(options, call, fields, errorEvent))
@@ -187,14 +193,14 @@ function open(
   serving.call = call
   serving.assembler = assembler
   const sign = asEvents ? signOf(assembler) : undefined
-  const sse = call.stream ? new SseBody(response, options.keepAlive, { ...STREAM_HEADERS, ...headers }, sign) : undefined
+  const sse = call.stream ? new SseBody(response, options.keepAlive, streamHeaders(serving), sign) : undefined
   if (sse !== undefined) serving.sse = sse
   return { call, assembler, sse, atOnce: fields.length === 0 }
 }
 
 interface Asked {
   readonly modelRequest: ModelRequest
-  readonly preset?: { readonly id: string } | undefined
+  readonly preset?: Pick<Preset, 'id' | 'config'> | undefined
 }
 
 /** What was read, filled in by a preset where it names one, and checked where its door has not done so. */
@@ -216,7 +222,14 @@ function namingItsModel({ defaultModel }: Pick<AnswerRouteOptions, 'defaultModel
 /** Functions of their own: in the scope of `open` they would share a context with what outlives a young collection there, and carry the whole call along. */
 const exactly = (bytes: Buffer) => (): unknown => parseExact(bytes.toString())
 const outputOf = (assembler: Fold) => (): readonly OutputItem[] => assembler.output()
+const streamHeaders = (serving: Serving) => (): Serving['headers'] => ({ ...STREAM_HEADERS, ...answerHeaders(serving) })
 const signOf = (assembler: Fold) => (): string => assembler.keepAlive()
+
+/** Of an answer; whether it is one that was kept is known before its first byte. */
+function answerHeaders({ headers, cachePrefix, call }: Serving): Serving['headers'] {
+  const report = call?.trace.cached
+  return cachePrefix === undefined || report === undefined ? headers : { ...headers, ...cacheHeaders(cachePrefix, report) }
+}
 
 /** A caller may be gone after a wait, and nobody would tell those who read the body. */
 async function waitedFor(authenticated: Promise<Authenticated>, { gone }: Serving): Promise<Authenticated> {

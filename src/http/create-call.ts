@@ -1,3 +1,4 @@
+import type { CacheWish } from '../core/answer-cache.ts'
 import type { Call, CallOrigin, Owner, StreamFailure } from '../core/call.ts'
 import type { OutputItem } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
@@ -16,6 +17,7 @@ export interface CallInput {
   readonly origin: CallOrigin
   readonly presetId?: string
   readonly streamFailure?: StreamFailure
+  readonly cache?: CacheWish
 }
 
 /** What a call is made with beside its input. */

@@ -9,7 +9,8 @@ const MAX_TEXT = 512
 // Control characters would reach logs and destinations.
 const CONTROL = /\p{Cc}/gu
 
-function one(value: string | string[] | undefined): string | undefined {
+/** The first of several. */
+export function one(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value
 }
 
@@ -51,7 +52,7 @@ export function originOf(request: IncomingMessage, apiType: CallOrigin['apiType'
 }
 
 /** A header that is one of some words; undefined when it is absent. Throws `invalid_request` for other words. */
-function wordOf<W extends string>(request: IncomingMessage, header: string, words: readonly W[]): W | undefined {
+export function wordOf<W extends string>(request: IncomingMessage, header: string, words: readonly W[]): W | undefined {
   const value = one(request.headers[header])?.trim().toLowerCase()
   if (value === undefined) return undefined
   const word = words.find((known) => known === value)

@@ -142,7 +142,7 @@ describe('callers who read slowly', () => {
   it(verifies('A2', 'a stream whose caller stops reading is ended after its limit, and the handler hears of it'), async () => {
     const keepAlive = new KeepAlive()
     const port = await start((_request, response) => {
-      const body = new SseBody(response, keepAlive, { 'content-type': 'text/event-stream' }, undefined, 100)
+      const body = new SseBody(response, keepAlive, () => ({ 'content-type': 'text/event-stream' }), undefined, 100)
       void (async () => {
         for (;;) await body.write(`data: ${'x'.repeat(64 * 1024)}\n\n`)
       })().catch((error: Error) => {
@@ -162,7 +162,9 @@ describe('callers who read slowly', () => {
 describe('a stream that is silent', () => {
   it(verifies('P40', 'carries comments from the start, every ten seconds, and none while words flow'), async () => {
     let body: SseBody | undefined
-    const port = await start((_request, response) => void (body = new SseBody(response, new KeepAlive(), { 'content-type': 'text/event-stream' })))
+    const port = await start(
+      (_request, response) => void (body = new SseBody(response, new KeepAlive(), () => ({ 'content-type': 'text/event-stream' }))),
+    )
     const caller = await dial(port, GET)
     await expect.poll(() => body).toBeDefined()
     const began = performance.now()

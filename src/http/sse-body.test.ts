@@ -19,7 +19,7 @@ afterEach(async () => {
 async function open(stallMs: number, first = ': begin\n\n'): Promise<{ readonly body: SseBody; readonly answer: IncomingMessage }> {
   const opened = Promise.withResolvers<SseBody>()
   server = createServer((_request, response) => {
-    const body = new SseBody(response, new KeepAlive(), HEADERS, undefined, stallMs)
+    const body = new SseBody(response, new KeepAlive(), () => HEADERS, undefined, stallMs)
     void body.write(first)
     opened.resolve(body)
   })
@@ -123,9 +123,9 @@ describe('keep-alives', () => {
     const keepAlive = new KeepAlive()
     const written: string[] = []
     const silent = { headersSent: true, write: (words: string) => written.push(words), end: () => undefined } as unknown as ServerResponse
-    const first = new SseBody(silent, keepAlive, HEADERS)
+    const first = new SseBody(silent, keepAlive, () => HEADERS)
     first.end('')
-    const second = new SseBody(silent, keepAlive, HEADERS)
+    const second = new SseBody(silent, keepAlive, () => HEADERS)
     first.release()
     vi.advanceTimersByTime(15_000)
     expect(written).toEqual([': keep-alive\n\n'])

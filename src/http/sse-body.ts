@@ -42,18 +42,18 @@ export class KeepAlive {
 export class SseBody {
   readonly #response: ServerResponse
   readonly #keepAlive: KeepAlive
-  readonly #headers: { readonly [name: string]: string }
+  readonly #headers: () => { readonly [name: string]: string }
   readonly #sign: () => string
   readonly #stallMs: number
   readonly #place: number
   #lastWrite = performance.now()
   #isSlicing = false
 
-  /** `sign`: what a silent stream is kept alive with. */
+  /** `headers`: read when the head is written. `sign`: what a silent stream is kept alive with. */
   constructor(
     response: ServerResponse,
     keepAlive: KeepAlive,
-    headers: { readonly [name: string]: string },
+    headers: () => { readonly [name: string]: string },
     sign: () => string = comment,
     stallMs = STALL_MS,
   ) {
@@ -98,7 +98,7 @@ export class SseBody {
   }
 
   #head(): void {
-    if (!this.#response.headersSent) this.#response.writeHead(200, this.#headers)
+    if (!this.#response.headersSent) this.#response.writeHead(200, this.#headers())
   }
 
   /** Slice by slice, each when the one before is gone: how much of a single one a caller has taken, nobody can tell. */

@@ -1,5 +1,6 @@
 import type { Handler, Layer } from '../core/call.ts'
 import { asksForEmbeddings } from '../core/request.ts'
+import { answerCacheLayer, type AnswerCacheOptions } from './answer-cache.ts'
 import { createFallback, type FallbackOptions } from './fallback.ts'
 import { guardrailLayer, type GuardrailOptions } from './guardrails.ts'
 import type { Limits } from './limits.ts'
@@ -7,7 +8,7 @@ import { createPluginRoom, type PluginOptions } from './plugins.ts'
 import { recordLayer, type RecordOptions } from './record.ts'
 import { toolLoopLayer, type ToolLoopOptions } from './tool-loop.ts'
 
-export interface PipelineOptions extends FallbackOptions, RecordOptions, ToolLoopOptions, PluginOptions, GuardrailOptions {
+export interface PipelineOptions extends FallbackOptions, RecordOptions, ToolLoopOptions, PluginOptions, GuardrailOptions, AnswerCacheOptions {
   readonly limits: Limits
 }
 
@@ -17,12 +18,13 @@ export function createPipeline(options: PipelineOptions): Handler {
   const plugins = createPluginRoom({ ...options, beforePurchase })
   const record = recordLayer(options)
   const guardrails = guardrailLayer(options)
+  const cache = answerCacheLayer(options)
   const answer = within(
-    [record, limits, guardrails, plugins.layer, toolLoopLayer({ ...options, beforePurchase }), meter],
+    [record, limits, guardrails, cache, plugins.layer, toolLoopLayer({ ...options, beforePurchase }), meter],
     createFallback({ ...options, beforeAttempt, adaptation: plugins.standing }),
   )
   // Whatever was done to a text, its vector would be another's: it is what was sent that is wanted, or an error.
-  const embed = within([record, limits, guardrails, meter], createFallback({ ...options, beforeAttempt, streamFailure: () => 'fail' }))
+  const embed = within([record, limits, guardrails, cache, meter], createFallback({ ...options, beforeAttempt, streamFailure: () => 'fail' }))
   return (call) => (asksForEmbeddings(call.request) ? embed(call) : answer(call))
 }
 

@@ -8,7 +8,7 @@ import { nextTurn } from '../lib/next-turn.ts'
 import { modelNames, type RoutingDefaults } from '../router/plan.ts'
 import { resolveModel } from '../router/variants.ts'
 import { compileFilters, type ContentFilter } from './guardrails/content-filters.ts'
-import { compileEndpointRule, type EndpointRule } from './guardrails/endpoint-rules.ts'
+import { compileEndpointRule, wantsNoRetention, type EndpointRule } from './guardrails/endpoint-rules.ts'
 import { collectTexts, replaceTexts, type TextSlot } from './guardrails/request-texts.ts'
 import { redactText, type Hit } from './guardrails/hit-list.ts'
 import { redact } from './guardrails/redact-json.ts'
@@ -24,6 +24,8 @@ export interface GuardrailOptions {
 interface Compiled {
   readonly filters: readonly ContentFilter[]
   readonly endpointRule: EndpointRule | undefined
+  /** Answers of callers who are to be retained nowhere are not kept here either. */
+  readonly keepsNothing: boolean
 }
 
 const DONE: { readonly [A in FilterAction]: string } = { flag: 'flagged', redact: 'redacted', block: 'blocked' }
@@ -40,7 +42,11 @@ export function guardrailLayer({ guardrails, catalog, defaults }: GuardrailOptio
   const compile = (applied: readonly AppliedGuardrail[]): Compiled => {
     let known = compiled.get(applied)
     if (known === undefined) {
-      known = { filters: compileFilters(applied), endpointRule: compileEndpointRule(applied) }
+      known = {
+        filters: compileFilters(applied),
+        endpointRule: compileEndpointRule(applied),
+        keepsNothing: applied.some(({ rules }) => wantsNoRetention(rules)),
+      }
       compiled.set(applied, known)
     }
     return known
@@ -48,12 +54,19 @@ export function guardrailLayer({ guardrails, catalog, defaults }: GuardrailOptio
   return (next) => (call) => {
     const applied = guardrails?.of(call.owner)
     if (applied === undefined) return next(call)
-    const { filters, endpointRule } = compile(applied)
+    const { filters, endpointRule, keepsNothing } = compile(applied)
     const endpoints = (): readonly Endpoint[] => endpointsOf(modelNames(call.request, defaults(call.owner)), catalog())
     if (endpointRule !== undefined) checkModels(call, endpointRule, endpoints())
-    const guarded: Call = endpointRule === undefined ? call : { ...call, admits: endpointRule }
+    const guarded = guard(call, endpointRule, keepsNothing)
     return filters.length === 0 ? next(guarded) : filtered(next, guarded, filters, endpoints)
   }
+}
+
+function guard(call: Call, admits: EndpointRule | undefined, keepsNothing: boolean): Call {
+  if (admits === undefined) return call
+  if (call.cache === undefined || !keepsNothing) return { ...call, admits }
+  const { cache: _, ...others } = call
+  return { ...others, admits }
 }
 
 const endpointsOf = (names: readonly string[], catalog: Catalog): readonly Endpoint[] =>

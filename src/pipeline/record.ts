@@ -170,6 +170,7 @@ function describe(call: Call, ending: Ending, status: GenerationStatus, { durati
   if (begun !== undefined) draft.routerMs = begun.startedAt - call.receivedAt
   if (ending.reason !== undefined) draft.finishReason = ending.reason
   if (ending.nativeReason !== undefined) draft.nativeFinishReason = ending.nativeReason
+  if (trace.cached?.status === 'hit') draft.cacheSourceId = trace.cached.sourceId
   if (error !== undefined && status !== 'cancelled') {
     draft.errorType = error.errorType
     draft.errorMessage = error.message

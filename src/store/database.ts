@@ -57,6 +57,7 @@ export interface Tables {
     record: string
   }
   generation_content: { id: string; content: string }
+  kept_answers: { key: string; workspace_id: string; sealed: string; bytes: number; expires_at: number }
   spend: { subject: string; interval: string; period_start: number; usd: number; byok_usd: number }
   activity: {
     day: number

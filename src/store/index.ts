@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Store } from '../core/store.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
+import { createAnswerStore } from './answers.ts'
 import { readVersion, watchVersion } from './config-version.ts'
 import { createDestinationStore } from './destinations.ts'
 import { encodingFault } from './encoding.ts'
@@ -55,6 +56,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     keys: createKeyStore(db),
     workspaces: createWorkspaceStore(db, clock),
     generations: createGenerationStore(database, insertGenerations),
+    answers: createAnswerStore(db),
     spend: createSpendStore(db, engine),
     ownKeys: createOwnKeyStore(db),
     presets: createPresetStore(db),

@@ -78,7 +78,7 @@ afterEach(async () => {
 describe('a round', () => {
   it(verifies('P2', 'deletes what is older than the operator wants, in batches, until nothing is left'), async () => {
     left = { generations: 25, content: 10, spend: 100 }
-    expect((await open().run())?.deleted).toEqual({ generations: 25, content: 10, activity: 0, spend: 0, deleted_destinations: 0 })
+    expect((await open().run())?.deleted).toEqual({ generations: 25, content: 10, activity: 0, spend: 0, deleted_destinations: 0, answers: 0 })
     expect(steps.filter(([what]) => what === 'generations')).toEqual(Array.from({ length: 3 }, () => ['generations', NOW - 90 * HOUR, 10]))
     expect(steps.filter(([what]) => what === 'content')).toHaveLength(2)
     // Kept for ever.

@@ -46,6 +46,7 @@ const AGE: { readonly [What in Retained]: (settings: RetentionConfig) => number 
   activity: ({ activityMs }) => activityMs,
   spend: ({ spendMs }) => spendMs,
   deleted_destinations: ({ deletedDestinationsMs }) => deletedDestinationsMs,
+  answers: () => 0,
 }
 
 /** Keeps the store within the bounds the operator set, one process at a time, in small steps. */

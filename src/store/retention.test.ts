@@ -26,6 +26,7 @@ const OWNERS: { readonly [table: string]: Retained | 'dead_letters' | { readonly
   generations: 'generations',
   guardrail_keys: { bound: 'one per key' },
   guardrails: { bound: 'as many as people make' },
+  kept_answers: 'answers',
   migrations: { bound: 'one per migration' },
   outbox_contents: { bound: 'go with the last delivery of their generation' },
   outbox_counters: 'deleted_destinations',

@@ -20,6 +20,7 @@ export function createRetentionStore(database: Database): RetentionStore {
     activity: expireActivity,
     spend: expireSpend,
     deleted_destinations: expireDestinations,
+    answers: expireAnswers,
   }
   return {
     expire: (what, before, limit) =>
@@ -138,5 +139,12 @@ async function expireDestinations(trx: Trx, before: number, limit: number): Prom
   await sql`
     delete from outbox_counters where not exists (
       select 1 from destinations d where d.id = outbox_counters.destination_id and d.deleted_at is null)`.execute(trx)
+  return { deleted: rowsOf(gone), more: rowsOf(gone) === limit }
+}
+
+async function expireAnswers(trx: Trx, before: number, limit: number): Promise<Expired> {
+  const gone = await sql`
+    delete from kept_answers where key in (
+      select key from kept_answers where expires_at <= ${before} order by expires_at limit ${limit})`.execute(trx)
   return { deleted: rowsOf(gone), more: rowsOf(gone) === limit }
 }

@@ -138,6 +138,20 @@ create table guardrails (
 
 CREATE INDEX guardrails_workspace ON guardrails USING btree (workspace_id);
 
+create table kept_answers (
+  key text not null,
+  workspace_id text not null,
+  sealed text not null,
+  bytes bigint not null,
+  expires_at bigint not null,
+  constraint kept_answers_pkey PRIMARY KEY (key),
+  constraint kept_answers_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE INDEX kept_answers_age ON kept_answers USING btree (expires_at, bytes);
+
+CREATE INDEX kept_answers_workspace ON kept_answers USING btree (workspace_id);
+
 create table migrations (
   name text not null,
   applied_at bigint not null,

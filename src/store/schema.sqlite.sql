@@ -122,6 +122,18 @@ CREATE TABLE "guardrails" (
 
 CREATE INDEX "guardrails_workspace" on "guardrails" ("workspace_id");
 
+CREATE TABLE "kept_answers" (
+  "key" text not null primary key,
+  "workspace_id" text not null references "workspaces" ("id") on delete cascade,
+  "sealed" text not null,
+  "bytes" integer not null,
+  "expires_at" integer not null
+);
+
+CREATE INDEX "kept_answers_age" on "kept_answers" ("expires_at", "bytes");
+
+CREATE INDEX "kept_answers_workspace" on "kept_answers" ("workspace_id");
+
 CREATE TABLE "migrations" (
   "name" text not null primary key,
   "applied_at" integer not null

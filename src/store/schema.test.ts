@@ -37,6 +37,7 @@ describe('the schema in git is what the migrations make (else: node scripts/dump
       'generations',
       'guardrail_keys',
       'guardrails',
+      'kept_answers',
       'migrations',
       'outbox_contents',
       'outbox_counters',

@@ -16,6 +16,8 @@ export async function rewrapSecrets(db: Db, rewrap: (envelope: string, context: 
       await trx.updateTable('facts').set({ value }).where('name', '=', SECRET_KEY_CANARY).execute()
       count++
     }
+    // They can be made again.
+    await trx.deleteFrom('kept_answers').execute()
     for (const { id, type, sealed } of await trx
       .selectFrom('destinations')
       .select(['id', 'type', 'sealed'])

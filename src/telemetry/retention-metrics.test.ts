@@ -2,7 +2,7 @@ import { Registry } from 'prom-client'
 import { expect, it } from 'vitest'
 import { createRetentionMetrics } from './retention-metrics.ts'
 
-const NONE = { content: 0, generations: 0, activity: 0, spend: 0, deleted_destinations: 0 }
+const NONE = { content: 0, generations: 0, activity: 0, spend: 0, deleted_destinations: 0, answers: 0 }
 const figures = async (registry: Registry): Promise<readonly string[]> => (await registry.metrics()).split('\n').filter((line) => /^[^#]/.test(line))
 
 it('figures of the last round are absent until there was one', async () => {

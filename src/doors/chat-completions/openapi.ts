@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { errorEnvelope, gatewayMetadata } from '../responses/openapi-answer.ts'
 import {
+  cacheHeaders,
   errorEventHeader,
   keepAliveHeader,
   metadataHeader,
@@ -102,7 +103,7 @@ export function describeChatCompletions(): DoorDescription {
     request: 'ChatRequest',
     answer: 'ChatCompletion',
     stream: 'Chunks of a chat completion, then "data: [DONE]". A stream that breaks ends with a chunk that has `error`.',
-    headers: [metadataHeader, sessionHeader, streamFailureHeader, keepAliveHeader, errorEventHeader],
+    headers: [metadataHeader, sessionHeader, streamFailureHeader, keepAliveHeader, errorEventHeader, ...cacheHeaders],
     schemas: [
       ['ChatRequest', chatRequest],
       ['ChatMessage', requestMessage],

@@ -1,4 +1,5 @@
 import {
+  cacheHeaders,
   errorEventHeader,
   keepAliveHeader,
   metadataHeader,
@@ -70,7 +71,7 @@ export function describeResponses(): DoorDescription {
     request: 'ResponsesRequest',
     answer: 'Response',
     stream: 'Events of the Responses API, then "data: [DONE]".',
-    headers: [metadataHeader, sessionHeader, streamFailureHeader, keepAliveHeader, errorEventHeader],
+    headers: [metadataHeader, sessionHeader, streamFailureHeader, keepAliveHeader, errorEventHeader, ...cacheHeaders],
     schemas: components(),
   }
   return built

@@ -38,6 +38,9 @@ export const PRESET_FIELDS: readonly string[] = [
   'image_config',
 ]
 
+/** Fields of a preset that are none of a request: what stands in headers there. */
+export const PRESET_ONLY_FIELDS: readonly string[] = ['cache_enabled', 'cache_ttl_seconds']
+
 export interface PresetApplied {
   readonly body: unknown
   readonly preset?: Preset
@@ -102,7 +105,7 @@ function merge(body: JsonObject, named: Named, { systemPrompt, config }: Preset)
   const { model, models } = merged
   const namesModels = (model === undefined || model === null) && Array.isArray(models) && models.length > 0
   for (const [field, value] of Object.entries(config)) {
-    if (field === 'model' && namesModels) continue
+    if ((field === 'model' && namesModels) || PRESET_ONLY_FIELDS.includes(field)) continue
     if (merged[field] === undefined || merged[field] === null) merged[field] = value
     else if (field === 'tools') merged[field] = joinTools(value, merged[field])
   }

@@ -81,6 +81,30 @@ export const errorEventHeader = {
   schema: { type: 'string', enum: ['on', 'off'] },
 }
 
+/** Of answers that are kept. */
+export const cacheHeaders = [
+  {
+    name: 'X-Gateway-Cache',
+    in: 'header',
+    description:
+      '"true": an answer that was kept for the same request of the same key is told again, for nothing, else the answer is kept; "false": not even ' +
+      'where a preset wants it. The answer says X-Gateway-Cache-Status (HIT or MISS), -TTL, -Age and -Source-Id.',
+    schema: { type: 'string', enum: ['true', 'false'] },
+  },
+  {
+    name: 'X-Gateway-Cache-TTL',
+    in: 'header',
+    description: 'Seconds the answer is kept. Default: 300, or the preset’s.',
+    schema: { type: 'integer', minimum: 1, maximum: 86_400 },
+  },
+  {
+    name: 'X-Gateway-Cache-Clear',
+    in: 'header',
+    description: '"true": the answer is made anew and takes the place of the one that was kept.',
+    schema: { type: 'string', enum: ['true', 'false'] },
+  },
+]
+
 function errorResponse(description: string, schema: string): unknown {
   return { description, content: { 'application/json': { schema: { $ref: ref(schema) } } } }
 }

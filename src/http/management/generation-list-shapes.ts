@@ -144,6 +144,7 @@ const detail = component(
     router: text.describe('What chose the model, when the caller did not name it: `gateway/auto`, or `fallback`, `latest`, `alias`.'),
     strategy: z.string(),
     preset_id: text,
+    response_cache_source_id: text.describe('The generation whose answer was told again.'),
     service_tier: text,
     output_type: z.enum(['json', 'image']).nullable().describe('What the caller asked the answer to be, where that is not text.'),
     native_finish_reason: text,
@@ -209,9 +210,11 @@ function summaryFieldsOf(record: Generation): SummaryFields {
 /** A record as a line of the list. Times in milliseconds, money in USD. */
 export const presentSummary = (record: Generation): z.output<typeof summary> => ({ ...summaryFieldsOf(record), attempts: record.attempts.length })
 
+const presentUnitPrices = ({ unitPrices }: Generation): z.output<typeof detail>['unit_prices'] =>
+  unitPrices === undefined ? null : { input: unitPrices.input ?? null, output: unitPrices.output ?? null }
+
 /** All of a record. Times in milliseconds, money in USD. */
 export function presentDetail(record: Generation): z.output<typeof detail> {
-  const { unitPrices } = record
   return {
     ...summaryFieldsOf(record),
     attempts: record.attempts.map(presentAttempt),
@@ -225,12 +228,13 @@ export function presentDetail(record: Generation): z.output<typeof detail> {
     router: routerOf(record) ?? null,
     strategy: record.strategy,
     preset_id: record.presetId ?? null,
+    response_cache_source_id: record.cacheSourceId ?? null,
     service_tier: record.serviceTier ?? null,
     output_type: record.outputType ?? null,
     native_finish_reason: record.nativeFinishReason ?? null,
     routing_time: record.routerMs ?? null,
     cost: presentCost(record),
-    unit_prices: unitPrices === undefined ? null : { input: unitPrices.input ?? null, output: unitPrices.output ?? null },
+    unit_prices: presentUnitPrices(record),
     pipeline: record.pipeline,
     steps: (record.steps ?? []).map(presentStep),
     trace: record.trace ?? null,

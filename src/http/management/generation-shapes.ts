@@ -109,7 +109,7 @@ export function presentGeneration(record: Generation): WireGeneration {
     origin: record.origin ?? record.referer ?? '',
     user_agent: record.userAgent ?? null,
     web_search_engine: null,
-    response_cache_source_id: null,
+    response_cache_source_id: record.cacheSourceId ?? null,
     provider_responses: record.attempts.map(toProviderResponse),
   }
 }

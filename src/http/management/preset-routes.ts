@@ -5,7 +5,7 @@ import type { Owner } from '../../core/call.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { PresetAccounts, PresetContent } from '../../core/preset.ts'
 import { decodeResponsesRequest } from '../../doors/responses/decode-request.ts'
-import { PRESET_FIELDS } from '../../doors/shared/apply-preset.ts'
+import { PRESET_FIELDS, PRESET_ONLY_FIELDS } from '../../doors/shared/apply-preset.ts'
 import { defined } from '../../lib/defined.ts'
 import { callerOf, type ManagementRoutes } from './app.ts'
 import {
@@ -198,9 +198,10 @@ function contentOf(body: unknown): PresetContent {
 
 /** A configuration that would be refused in a request is refused when it is stored. */
 function checkConfig(config: JsonObject): JsonObject {
-  const foreign = Object.keys(config).find((name) => !PRESET_FIELDS.includes(name))
+  const foreign = Object.keys(config).find((name) => !PRESET_FIELDS.includes(name) && !PRESET_ONLY_FIELDS.includes(name))
   if (foreign !== undefined)
     throw new GatewayError('invalid_request', `config: ${JSON.stringify(foreign.slice(0, 60))} is nothing a preset can set`, { path: 'config' })
+  checkCaching(config)
   decodeResponsesRequest({ ...config, input: '-' })
   const names = [config['model'], ...((config['models'] as readonly unknown[] | null | undefined) ?? [])]
   if (names.some((name) => typeof name === 'string' && name.includes('@preset/')))
@@ -208,4 +209,12 @@ function checkConfig(config: JsonObject): JsonObject {
   if (hasMask(config['tools']))
     throw new GatewayError('invalid_request', 'tools: a masked credential cannot be stored; send the credential itself', { path: 'tools' })
   return config
+}
+
+/** Null is no value, as everywhere in a preset. */
+function checkCaching({ cache_enabled: enabled, cache_ttl_seconds: seconds }: JsonObject): void {
+  if (enabled !== undefined && enabled !== null && typeof enabled !== 'boolean')
+    throw new GatewayError('invalid_request', 'cache_enabled: must be true or false', { path: 'cache_enabled' })
+  if (seconds !== undefined && seconds !== null && !(Number.isInteger(seconds) && Number(seconds) >= 1 && Number(seconds) <= 86_400))
+    throw new GatewayError('invalid_request', 'cache_ttl_seconds: must be a whole number from 1 to 86400', { path: 'cache_ttl_seconds' })
 }

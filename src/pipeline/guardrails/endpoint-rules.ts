@@ -86,6 +86,10 @@ function zdrRule(rules: GuardrailRules): EndpointRule | undefined {
   }
 }
 
+/** Whether any of its fields asks for endpoints that retain nothing. */
+export const wantsNoRetention = (rules: GuardrailRules): boolean =>
+  rules.enforce_zdr === true || Object.entries(rules).some(([field, value]) => value === true && ZDR_FIELD.test(field))
+
 /** Authors with a field of their own. */
 const FRONTIER_FIELDS: ReadonlySet<string> = new Set(
   (['enforce_zdr_anthropic', 'enforce_zdr_google', 'enforce_zdr_openai', 'enforce_zdr_xai'] satisfies (keyof GuardrailRules)[]).map((field) =>

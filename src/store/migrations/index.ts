@@ -4,6 +4,7 @@ import { accounting } from './0003-accounting.ts'
 import { presets } from './0004-presets.ts'
 import { guardrails } from './0005-guardrails.ts'
 import { retention } from './0006-retention.ts'
+import { answers } from './0007-answers.ts'
 import type { Migration } from './migration.ts'
 
-export const MIGRATIONS: readonly Migration[] = [initial, destinations, accounting, presets, guardrails, retention]
+export const MIGRATIONS: readonly Migration[] = [initial, destinations, accounting, presets, guardrails, retention, answers]

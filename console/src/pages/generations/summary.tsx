@@ -70,6 +70,12 @@ const originOf = (of: GenerationDetail): Known => [
   ['Session', of.session_id && <To key="session" href={`/generations?${new URLSearchParams({ session_id: of.session_id })}`} text={of.session_id} />],
   ['User', of.external_user],
   ['Preset', of.preset_id],
+  [
+    'Told again from',
+    of.response_cache_source_id && (
+      <To key="source" href={`/generations?id=${encodeURIComponent(of.response_cache_source_id)}`} text={of.response_cache_source_id} />
+    ),
+  ],
   ['Client', of.user_agent],
   ['Origin', of.origin ?? of.http_referer],
   ['Request id', of.request_id],

@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http'
+import type { CacheReport, CacheWish } from '../core/answer-cache.ts'
+import type { JsonObject } from '../core/item.ts'
+import { one, wordOf } from './request-headers.ts'
+
+/** Both spellings of the headers: ours, and that of the public service. Answers have that of their question. */
+const PREFIXES = ['x-gateway-cache', 'x-openrouter-cache'] as const
+
+const DEFAULT_TTL_S = 300
+const MAX_TTL_S = 86_400
+/** Of a body that is digested to see whether it was sent before. */
+const MAX_BODY_BYTES = 8 * 1024 * 1024
+
+export interface CacheAsked {
+  readonly wish: CacheWish
+  /** What the headers of the answer begin with. */
+  readonly prefix: string
+}
+
+/**
+ * Whether a call may be answered with what an earlier one was told, and how long its own answer is kept: the headers `X-Gateway-Cache` (`true`,
+ * `false`), `-TTL` (seconds, 1 to 86,400; others are brought there, and what is no number is passed over) and `-Clear`, over `cache_enabled` and
+ * `cache_ttl_seconds` of the preset. A preset that says `false` is the last word. Rules: https://openrouter.ai/docs/guides/features/response-caching.
+ * Undefined: no. Throws GatewayError `invalid_request` for other words.
+ */
+export function cacheAskedFor(request: IncomingMessage, preset: JsonObject | undefined, bodyBytes: number): CacheAsked | undefined {
+  const prefix = PREFIXES.find((name) => request.headers[name] !== undefined)
+  const enabled = preset?.['cache_enabled']
+  if (prefix === undefined && enabled !== true) return undefined
+  const word = prefix === undefined ? undefined : wordOf(request, prefix, ['true', 'false'])
+  if (enabled === false || word === 'false' || bodyBytes > MAX_BODY_BYTES) return undefined
+  const named = prefix ?? PREFIXES.find((name) => [`${name}-ttl`, `${name}-clear`].some((header) => request.headers[header] !== undefined))
+  const spelling = named ?? PREFIXES[0]
+  const ttl = secondsOf(one(request.headers[`${spelling}-ttl`])) ?? secondsOf(preset?.['cache_ttl_seconds']) ?? DEFAULT_TTL_S
+  const fresh = wordOf(request, `${spelling}-clear`, ['true', 'false']) === 'true'
+  return { prefix: spelling, wish: { ttlMs: ttl * 1_000, fresh } }
+}
+
+function secondsOf(given: unknown): number | undefined {
+  const seconds = typeof given === 'number' ? Math.trunc(given) : typeof given === 'string' ? Number.parseInt(given, 10) : Number.NaN
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 1), MAX_TTL_S)
+}
+
+/** What the caller reads of it, in whole seconds. */
+export function cacheHeaders(prefix: string, report: CacheReport): { readonly [name: string]: string } {
+  const ttl = { [`${prefix}-ttl`]: String(Math.ceil(report.ttlMs / 1_000)) }
+  if (report.status === 'miss') return { [`${prefix}-status`]: 'MISS', ...ttl }
+  return {
+    [`${prefix}-status`]: 'HIT',
+    [`${prefix}-age`]: String(Math.floor(report.ageMs / 1_000)),
+    ...ttl,
+    [`${prefix}-source-id`]: report.sourceId,
+  }
+}

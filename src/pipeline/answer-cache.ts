@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto'
+import type { AnswerCache, CacheWish, KeptAnswer } from '../core/answer-cache.ts'
+import type { Call, Handler, Layer } from '../core/call.ts'
+import { NO_COST } from '../core/cost.ts'
+import type { Catalog, Endpoint } from '../core/endpoint.ts'
+import type { ModelEvent } from '../core/event.ts'
+import { ZERO_USAGE } from '../core/usage.ts'
+import { AnswerNotes } from './answer-notes.ts'
+
+export interface AnswerCacheOptions {
+  /** Absent: nothing is kept. */
+  readonly answers?: AnswerCache
+  readonly catalog: () => Catalog
+}
+
+/** Events told in one batch when an answer is told again: as many as a reader takes without waiting. */
+const BATCH = 64
+
+/**
+ * Behind guardrails, which look at every request, and before whatever costs money: who asks the same again, with the same key, is told the same
+ * answer, for nothing. What is told is what models said, not what was written to the caller, so that streams and JSON share it and every call has
+ * its own ids. Only whole answers are kept.
+ */
+export function answerCacheLayer({ answers, catalog }: AnswerCacheOptions): Layer {
+  return (next) => (call) => {
+    const { cache: wish } = call
+    // Who wants to see what a provider is sent wants a provider asked.
+    if (wish === undefined || answers?.enabled() !== true || call.echoes === true) return next(call)
+    return answered(next, call, wish, answers, catalog)
+  }
+}
+
+async function* answered(next: Handler, call: Call, wish: CacheWish, answers: AnswerCache, catalog: () => Catalog): ReturnType<Handler> {
+  const key = keyOf(call)
+  const kept = wish.fresh ? undefined : await answers.find(key)
+  call.signal.throwIfAborted()
+  const endpoint = kept && servingOf(kept, call, catalog())
+  if (kept !== undefined && endpoint !== undefined) {
+    tellOf(kept, endpoint, call)
+    yield* batchesOf(kept.events)
+    return
+  }
+  call.trace.cached = { status: 'miss', ttlMs: wish.ttlMs }
+  const notes = new AnswerNotes()
+  for await (const events of next(call)) {
+    notes.take(events)
+    if (notes.whole !== undefined && isWorthKeeping(events.at(-1))) await keep(answers, key, call, wish, notes.whole)
+    yield events
+  }
+}
+
+/**
+ * What makes two requests the same: who asks, and everything that has a part in the answer. In which format and how it is told, and what only
+ * records and sessions are named by, has none.
+ */
+function keyOf({ owner, origin, request }: Call): string {
+  const { stream: _, session_id: _session, trace: _trace, metadata: _metadata, ...asked } = request
+  return createHash('sha256')
+    .update(`1\n${owner.workspaceId}\n${owner.keyHash}\n${origin.apiType}\n${JSON.stringify(asked)}`)
+    .digest('base64url')
+}
+
+/** The endpoint that served it, if it still may serve this caller. */
+function servingOf({ model, endpointId }: KeptAnswer, { admits }: Call, catalog: Catalog): Endpoint | undefined {
+  const endpoint = catalog.find(model)?.endpoints.find(({ id }) => id === endpointId)
+  return endpoint === undefined || admits?.(endpoint) !== undefined ? undefined : endpoint
+}
+
+function tellOf({ sourceId, keptAt, expiresAt }: KeptAnswer, endpoint: Endpoint, { trace, clock }: Call): void {
+  const now = clock.now()
+  trace.cached = { status: 'hit', sourceId, ageMs: Math.max(0, now - keptAt), ttlMs: Math.max(0, expiresAt - now) }
+  trace.params['response_cache'] = `the answer of ${sourceId} was told again`
+  trace.served = { endpoint, status: 200, startedAt: now }
+  trace.cost = NO_COST
+}
+
+function* batchesOf(events: readonly ModelEvent[]): Generator<readonly ModelEvent[]> {
+  for (let at = 0; at < events.length; at += BATCH) yield events.slice(at, at + BATCH).map(unpaid)
+}
+
+/** Nobody counted tokens for it. */
+const unpaid = (event: ModelEvent): ModelEvent => {
+  if (event.type === 'response-end') return { ...event, usage: ZERO_USAGE }
+  if (event.type !== 'response-start') return event
+  const { prompt: _, upstreamId: _id, ...rest } = event
+  return rest
+}
+
+/** An answer that was cut off by a filter says nothing of the next. */
+const isWorthKeeping = (last: ModelEvent | undefined): boolean => last?.type === 'response-end' && last.reason !== 'content_filter'
+
+async function keep(answers: AnswerCache, key: string, call: Call, { ttlMs }: CacheWish, events: readonly ModelEvent[]): Promise<void> {
+  const { served } = call.trace
+  if (served === undefined || call.signal.aborted) return
+  const now = call.clock.now()
+  const { model, id: endpointId } = served.endpoint
+  await answers.keep(key, call.owner.workspaceId, { sourceId: call.id, model, endpointId, keptAt: now, expiresAt: now + ttlMs, events })
+}
