@@ -38,7 +38,11 @@ export function messagesToResponses(body: unknown, exactly?: () => unknown): Mes
   const conversation = conversationOf(messages, exactly)
   if (conversation.every((said) => said.length === 0)) throw refuse('invalid_prompt', 'messages', 'say nothing: send at least one with content')
   translated['input'] = [...items, ...conversation.flat()]
-  const offered = toolsAtTheEnd((sent['tools'] ?? []) as readonly JsonObject[], messages)
+  const offered = toolsAtTheEnd(
+    (sent['tools'] ?? []) as readonly JsonObject[],
+    messages,
+    (sent['tool_choice'] as JsonObject | null | undefined)?.['name'],
+  )
   const tools = offered.map(({ tool }) => tool)
   Object.assign(translated, plainOf(sent), toolsOf(tools, sent['tool_choice']), thinkingOf(sent), modelsOf(sent), tierOf(sent), userOf(sent))
   return {

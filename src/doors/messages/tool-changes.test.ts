@@ -76,3 +76,46 @@ describe('tools that come and go in the midst of a conversation', () => {
     expect(read([system(removes(named('f')), brings('h'))]).pathOf('tools[1].name')).toBe('messages[1].content[1].tool.definition.name')
   })
 })
+
+describe('tools that are kept back until a search of the caller finds them', () => {
+  const found = (...names: readonly string[]): readonly object[] => [
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'search', input: { query: 'x' } }] },
+    {
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: names.map((tool_name) => ({ type: 'tool_reference', tool_name })) }],
+    },
+  ]
+  const later = (name: string): object => tool(name, { defer_loading: true })
+  const tools = [later('a'), tool('search'), later('b'), tool('g')]
+
+  it.each<readonly [string, readonly object[], readonly string[]]>([
+    ['are not offered before', [], ['search', 'g']],
+    ['are offered once a result refers to them, behind the others', found('b'), ['search', 'g', 'b']],
+    ['stand in the order in which they were found', [...found('b'), user, ...found('b', 'a')], ['search', 'g', 'b', 'a']],
+    ['are offered when a message brings them by name', [system(adds(named('a')))], ['search', 'g', 'a']],
+    ['are offered no more once they are taken away', [...found('b', 'a'), user, system(removes(named('b')))], ['search', 'g', 'a']],
+    ['that nobody has are passed over', found('x', 'a'), ['search', 'g', 'a']],
+  ])('%s', (_name, messages, names) => {
+    expect(offered(messages, { tools })).toEqual(names)
+  })
+
+  it('are no longer deferred for anybody behind the door', () => {
+    expect(read(found('b'), { tools }).body['tools']).toEqual(
+      ['search', 'g', 'b'].map((name) => ({ type: 'function', name, parameters: { type: 'object' }, strict: false })),
+    )
+  })
+
+  it('are offered where they have to be called', () => {
+    expect(offered([], { tools, tool_choice: { type: 'tool', name: 'b' } })).toEqual(['search', 'g', 'b'])
+  })
+
+  it('are offered where no tool could find them', () => {
+    expect(offered([], { tools: [later('a'), later('b')] })).toEqual(['a', 'b'])
+    expect(offered([], { tools: [later('a'), { type: 'web_search_20250305', name: 'web_search' }] })).toEqual(['a', 'gateway:web_search'])
+  })
+
+  it('are named by where they stand when they are refused', () => {
+    const { pathOf } = read(found('b'), { tools })
+    expect(['tools[0].name', 'tools[1].name', 'tools[2].name'].map(pathOf)).toEqual(['tools[1].name', 'tools[3].name', 'tools[2].name'])
+  })
+})
