@@ -14,6 +14,7 @@ import { runBatched } from './batched-attempt.ts'
 import { ownOf, planCall, usedBy, type PlanningOptions, type Route } from './call-route.ts'
 import type { Limits } from './limits.ts'
 import { nextAttempt, type NextAttemptOptions } from './next-attempt.ts'
+import { WordlessTurns } from './wordless-turns.ts'
 
 export interface FallbackOptions extends AttemptDependencies, PlanningOptions, NextAttemptOptions {
   /** Asked before every attempt whether it may be made, and with how much output. */
@@ -33,6 +34,7 @@ export function createFallback(options: FallbackOptions): Handler {
     // Of an answer before this one, in a call of several.
     call.trace.answerCost = undefined
     const route = await planCall(options, call)
+    const silence = new WordlessTurns(call, route)
     let index = 0
     for (;;) {
       const attempt = route.plan.attempts[index]!
@@ -51,7 +53,7 @@ export function createFallback(options: FallbackOptions): Handler {
         settleSuccess(options, call, route, input.record, last)
         return
       } catch (thrown) {
-        const error = asGatewayError(thrown)
+        const error = silence.notice(asGatewayError(thrown), outcome)
         if (call.signal.aborted) {
           options.health.abandoned(attempt.endpoint.id)
           leaveUnread(call, outcome)
@@ -60,14 +62,20 @@ export function createFallback(options: FallbackOptions): Handler {
         // What ended before it was sent (no usable credential) or without a word (a filter) has its reason, too.
         if (outcome.record !== undefined) outcome.record.error ??= { type: error.errorType, message: error.message }
         // What stopped an attempt before it was made (a budget, no usable credential) says nothing of its endpoint.
-        if (outcome.sent) settleFailure(options, attempt, outcome.credential, error)
+        if (silence.isOf(outcome)) options.health.abandoned(attempt.endpoint.id)
+        else if (outcome.sent) settleFailure(options, attempt, outcome.credential, error)
         const status = outcome.sent ? call.trace.attempts.at(-1)?.status : undefined
         const tried: Try = { index, startedAt: outcome.startedAt, status, error, sent: outcome.sent }
         const failure = afterCommit(call, route, tried, outcome)
         // An endpoint that had begun in time has used up none of the time to begin.
         if (outcome.begun) route.beginBy = undefined
         route.tries.push({ ...tried, error: failure })
-        index = await nextAttempt(options, call, route, index, failure)
+        const next = await nextAttempt(options, call, route, index, failure).catch((final: unknown) => silence.insteadOf(final))
+        if (typeof next !== 'number') {
+          yield next
+          return
+        }
+        index = next
       } finally {
         route.continuation?.left(call)
       }

@@ -1,0 +1,63 @@
+import type { AttemptRecord, Call } from '../core/call.ts'
+import type { GatewayError } from '../core/error.ts'
+import type { ModelEvent } from '../core/event.ts'
+import type { InputItem } from '../core/item.ts'
+import type { Outcome } from './attempt-outcome.ts'
+import type { Route } from './call-route.ts'
+
+/**
+ * Turns of one call that a model ended without a word because it has nothing to add to what the caller's tools did. Vendors document such, and that
+ * asking again does not help. Another endpoint may have something to say; where none has, the first of them is the answer. To what a user said, and in
+ * the midst of a broken answer, nothing is no answer; what the gateway's own tools did the loop of these looks after.
+ */
+export class WordlessTurns {
+  readonly #call: Call
+  readonly #route: Route
+  readonly #records: AttemptRecord[] = []
+  #answer: readonly ModelEvent[] | undefined
+
+  constructor(call: Call, route: Route) {
+    this.#call = call
+    this.#route = route
+  }
+
+  /** The failure of an attempt, which is none of these or leads to another endpoint. */
+  notice(error: GatewayError, { record, held }: Outcome): GatewayError {
+    if (error.details.wordless !== true || record === undefined || !this.#mayBeSilent()) return error
+    this.#records.push(record)
+    const { providerCode: nativeReason } = error.details
+    const { counted: usage } = record
+    this.#answer ??= [
+      ...held.flat().filter(({ type }) => type === 'response-start'),
+      { type: 'response-end', reason: 'stop', ...(nativeReason === undefined ? {} : { nativeReason }), ...(usage === undefined ? {} : { usage }) },
+    ]
+    return error.with({ failover: 'next' })
+  }
+
+  /** It says nothing against its endpoint. */
+  isOf({ record }: Outcome): boolean {
+    return record !== undefined && this.#records.includes(record)
+  }
+
+  /** The answer, now that nobody is left to ask; throws `final` where there is none. */
+  insteadOf(final: unknown): readonly ModelEvent[] {
+    const [record] = this.#records
+    if (this.#answer === undefined || record === undefined || this.#call.signal.aborted) throw final
+    delete record.counted
+    delete record.error
+    this.#call.trace.served = record
+    return this.#answer
+  }
+
+  #mayBeSilent(): boolean {
+    const { request, continuation } = this.#route
+    return this.#call.preferredEndpoint === undefined && continuation?.original === undefined && followsResults(request.input)
+  }
+}
+
+/** Whether results of tools came after the last that the model said. */
+function followsResults(input: readonly InputItem[]): boolean {
+  const isResult = ({ type }: InputItem): boolean => type.endsWith('_output')
+  const isCallers = (item: InputItem): boolean => isResult(item) || (item.type === 'message' && item['role'] !== 'assistant')
+  return input.slice(input.findLastIndex((item) => !isCallers(item)) + 1).some(isResult)
+}
