@@ -58,7 +58,8 @@ export function nothingLeft(requested: string, selections: readonly Selection[],
   if (tooLong && longest > 0) {
     return new GatewayError(
       'context_length_exceeded',
-      `The input is about ${demand.inputTokens} tokens long; the longest context that could serve "${requested}" is ${longest} tokens.`,
+      // Agents know the refusal by words of vendors, read nothing else of it, and shorten the conversation.
+      `The maximum context length is ${longest} tokens for "${requested}", and the input is about ${demand.inputTokens} tokens long.`,
     )
   }
   const more = total - lines.length
