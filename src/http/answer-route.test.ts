@@ -249,6 +249,32 @@ describe('a stream that fails', () => {
   })
 })
 
+describe('the code of a failure before the first byte', () => {
+  const tooLong: Handler = async function* () {
+    yield []
+    throw new GatewayError('context_length_exceeded', 'Too long')
+  }
+  const codeOf = async (headers?: { readonly [name: string]: string }, body: object = { stream: true }): Promise<readonly unknown[]> => {
+    const response = await (await start(tooLong))(body, headers)
+    return [response.status, ((await response.json()) as { readonly error: { readonly code: unknown } }).error.code]
+  }
+
+  it('is the status, and the word of a stream for callers who ask', async () => {
+    expect(await codeOf()).toEqual([400, 400])
+    expect(await codeOf({ 'x-gateway-error-code': 'status' })).toEqual([400, 400])
+    for (const stream of [true, false]) expect(await codeOf({ 'x-gateway-error-code': 'Word' }, { stream })).toEqual([400, 'context_length_exceeded'])
+  })
+
+  it('is one of what was sent, too', async () => {
+    expect(await codeOf({ 'x-gateway-error-code': 'word' }, { stream: 'x' })).toEqual([400, 'invalid_prompt'])
+  })
+
+  it('knows two words', async () => {
+    const response = await (await start(tooLong))({}, { 'x-gateway-error-code': 'name' })
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('x-gateway-error-code: expected status or word')])
+  })
+})
+
 describe('a keep-alive that carries data', () => {
   /** Signs of life when the test wants them. */
   class Pulse extends KeepAlive {

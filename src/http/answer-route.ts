@@ -21,7 +21,7 @@ import { createCall } from './create-call.ts'
 import { renderError } from './error-handler.ts'
 import type { Admission } from './admission.ts'
 import { referencesOf, type RecentItems } from './recent-items.ts'
-import { metadataFields, originOf, requestIdOf, sessionHeader, streamWishes } from './request-headers.ts'
+import { metadataFields, originOf, requestIdOf, sessionHeader, streamWishes, wantsErrorWord } from './request-headers.ts'
 import { SseBody, type KeepAlive } from './sse-body.ts'
 
 export interface AnswerRouteOptions extends AssemblySources {
@@ -248,7 +248,8 @@ function refuse(options: AnswerRouteOptions, request: IncomingMessage, response:
     sse.end(assembler.takeWire())
   } else {
     const route = call === undefined ? undefined : metadataOf(options, call, metadataFields(request))
-    const rendered = renderError(error, requestId, route, call?.echoes === true ? lastEcho(call) : undefined, serving.door.envelope)
+    const echo = call?.echoes === true ? lastEcho(call) : undefined
+    const rendered = renderError(error, requestId, route, echo, serving.door.envelope, wantsErrorWord(request))
     sendJson(response, rendered.status, { ...serving.headers, ...rendered.headers }, rendered.body)
   }
 }

@@ -17,7 +17,7 @@ const WITHOUT_ROUTE: ReadonlySet<string> = new Set(['server', 'authentication', 
 /**
  * Any failure before the first byte, as the contract's envelope: `{"error":{"code":<HTTP status>,"message","metadata":{...}}}`.
  * A bug of ours is masked: the caller gets an id to quote, the log gets the cause. `asked` stands beside `error` whatever the failure.
- * `envelope`: another form of the same, of a front door's own format.
+ * `envelope`: another form of the same, of a front door's own format. `byWord`: the code is the one a stream would end with.
  */
 export function renderError(
   error: GatewayError,
@@ -25,6 +25,7 @@ export function renderError(
   route?: { readonly [field: string]: unknown },
   asked?: { readonly [field: string]: unknown },
   envelope?: Door['envelope'],
+  byWord = false,
 ): RenderedError {
   const { details } = error
   const masked = error.errorType === 'server'
@@ -40,7 +41,12 @@ export function renderError(
   const message = masked ? `Internal error; quote the request id ${requestId}` : cutText(error.message, MAX_MESSAGE)
   const headers: Record<string, string> = { 'content-type': 'application/json', ...details.headers }
   if (details.retryAfterMs !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(details.retryAfterMs / 1000)))
-  const body = { error: { code: error.status, message, metadata }, ...(WITHOUT_ROUTE.has(error.errorType) ? {} : route), ...asked }
+  const body = {
+    error: { code: error.status, message, metadata },
+    ...(WITHOUT_ROUTE.has(error.errorType) ? {} : route),
+    ...asked,
+  }
   // What providers and callers have said may be cut in the middle of a character.
-  return { status: error.status, headers, body: wellFormedJson(JSON.stringify(envelope?.(body, requestId) ?? body)) }
+  const told = envelope?.(body, requestId) ?? (byWord ? { ...body, error: { ...body.error, code: error.publicCode } } : body)
+  return { status: error.status, headers, body: wellFormedJson(JSON.stringify(told)) }
 }

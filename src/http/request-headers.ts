@@ -72,12 +72,19 @@ export interface StreamWishes {
 
 export function streamWishes(request: IncomingMessage, errorEvent: boolean): StreamWishes {
   const streamFailure = wordOf(request, 'x-gateway-stream-failure', STREAM_FAILURES)
+  wordOf(request, ERROR_CODE, ERROR_CODES)
   return {
     ...(streamFailure === undefined ? {} : { streamFailure }),
     asEvents: wordOf(request, 'x-gateway-keep-alive', ['comment', 'event']) === 'event',
     errorEvent: (wordOf(request, 'x-gateway-error-event', ['on', 'off']) ?? (errorEvent ? 'on' : 'off')) === 'on',
   }
 }
+
+const ERROR_CODE = 'x-gateway-error-code'
+const ERROR_CODES = ['status', 'word'] as const
+
+/** Whether the caller reads what went wrong from a word, as in streams, and not from the status. A failure is told whatever else the header says. */
+export const wantsErrorWord = (request: IncomingMessage): boolean => one(request.headers[ERROR_CODE])?.trim().toLowerCase() === 'word'
 
 /** Headers that ask for the routing metadata, and the field each puts it under; the last three are known from the public service. */
 const METADATA_HEADERS: readonly (readonly [header: string, field: string])[] = [

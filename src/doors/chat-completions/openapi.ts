@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { errorEnvelope, gatewayMetadata } from '../responses/openapi-answer.ts'
 import {
   cacheHeaders,
+  errorCodeHeader,
   errorEventHeader,
   keepAliveHeader,
   metadataHeader,
@@ -103,7 +104,7 @@ export function describeChatCompletions(): DoorDescription {
     request: 'ChatRequest',
     answer: 'ChatCompletion',
     stream: 'Chunks of a chat completion, then "data: [DONE]". A stream that breaks ends with a chunk that has `error`.',
-    headers: [metadataHeader, sessionHeader, streamFailureHeader, keepAliveHeader, errorEventHeader, ...cacheHeaders],
+    headers: [metadataHeader, sessionHeader, streamFailureHeader, keepAliveHeader, errorEventHeader, errorCodeHeader, ...cacheHeaders],
     schemas: [
       ['ChatRequest', chatRequest],
       ['ChatMessage', requestMessage],

@@ -50,6 +50,7 @@ describe('the OpenAPI document of the route', () => {
       { name: 'X-Gateway-Stream-Failure', in: 'header', schema: { enum: ['fail', 'continue', 'buffer'] } },
       { name: 'X-Gateway-Keep-Alive', in: 'header', schema: { enum: ['comment', 'event'] } },
       { name: 'X-Gateway-Error-Event', in: 'header', schema: { enum: ['on', 'off'] } },
+      { name: 'X-Gateway-Error-Code', in: 'header', schema: { enum: ['status', 'word'] } },
       { name: 'X-Gateway-Cache', in: 'header', schema: { enum: ['true', 'false'] } },
       { name: 'X-Gateway-Cache-TTL', in: 'header', schema: { minimum: 1, maximum: 86_400 } },
       { name: 'X-Gateway-Cache-Clear', in: 'header', schema: { enum: ['true', 'false'] } },

@@ -1,5 +1,6 @@
 import {
   cacheHeaders,
+  errorCodeHeader,
   errorEventHeader,
   keepAliveHeader,
   metadataHeader,
@@ -71,7 +72,7 @@ export function describeResponses(): DoorDescription {
     request: 'ResponsesRequest',
     answer: 'Response',
     stream: 'Events of the Responses API, then "data: [DONE]".',
-    headers: [metadataHeader, sessionHeader, streamFailureHeader, keepAliveHeader, errorEventHeader, ...cacheHeaders],
+    headers: [metadataHeader, sessionHeader, streamFailureHeader, keepAliveHeader, errorEventHeader, errorCodeHeader, ...cacheHeaders],
     schemas: components(),
   }
   return built

@@ -81,6 +81,15 @@ export const errorEventHeader = {
   schema: { type: 'string', enum: ['on', 'off'] },
 }
 
+export const errorCodeHeader = {
+  name: 'X-Gateway-Error-Code',
+  in: 'header',
+  description:
+    '"word": before the first byte of an answer, too, error.code says what went wrong by the word that response.failed has for it ' +
+    '(context_length_exceeded, rate_limit_exceeded, invalid_prompt, ...), and not by the status, for clients that read it there.',
+  schema: { type: 'string', enum: ['status', 'word'] },
+}
+
 /** Of answers that are kept. */
 export const cacheHeaders = [
   {
