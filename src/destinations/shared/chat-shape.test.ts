@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { InputItem } from '../../core/item.ts'
+import type { InputItem, OutputItem } from '../../core/item.ts'
 import { messageText, toChatAnswer, toChatMessages, toChatTools } from './chat-shape.ts'
 import { toOtelInput, toOtelOutput } from './otel-messages.ts'
 
@@ -238,6 +238,18 @@ describe('toChatAnswer', () => {
       ],
     })
     expect(twice.content).toBe('One cat.\nTwo.')
+  })
+
+  it('names the pictures it holds by their placeholders, a picture alone too', () => {
+    const picture = { type: 'image_generation_call', id: 'ig', status: 'completed', result: '[image/png, 750 bytes]' }
+    const made = { type: 'gateway:image_generation', id: 'g', status: 'completed', prompt: 'a cat', result: 'https://e.com/cat.png' }
+    const answerOf = (...output: OutputItem[]): unknown => toChatAnswer({ input: [], output })
+    expect(answerOf(picture)).toEqual({ role: 'assistant', content: '[image/png, 750 bytes]' })
+    expect(answerOf({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Here:' }] }, picture, made)).toEqual({
+      role: 'assistant',
+      content: 'Here:\n[image/png, 750 bytes]\nhttps://e.com/cat.png',
+    })
+    expect(answerOf({ ...picture, status: 'failed', result: null }, { ...made, result: '' })).toEqual({ role: 'assistant', content: null })
   })
 
   it('is empty when nothing was said, and keeps a refusal apart', () => {

@@ -50,12 +50,15 @@ export function toChatMessages(content: GenerationContent): readonly ChatMessage
   return messages
 }
 
-/** The answer as one assistant message, its words one text. Tools the gateway or the provider ran are steps, not calls to the caller: they are left to child spans. */
+/**
+ * The answer as one assistant message, its words one text. Tools the gateway or the provider ran are steps, not calls to the caller: they are left to child
+ * spans. The pictures they made, or the model itself, are what the caller was shown, though, and have their placeholders among the words.
+ */
 export function toChatAnswer(content: GenerationContent): ChatAnswer {
   const messages: Draft[] = []
   addItems(
     messages,
-    content.output.filter((item) => isKnownItem(item) || isCallerCall(item, content.output)),
+    content.output.flatMap((item) => (isKnownItem(item) || isCallerCall(item, content.output) ? [item] : pictureMessage(item))),
   )
   const assistant = messages.filter((message) => message.role === 'assistant')
   if (assistant.length === 1) return { ...assistant[0]!, content: answerText(assistant[0]!) }
@@ -70,6 +73,15 @@ export function toChatAnswer(content: GenerationContent): ChatAnswer {
     ...(refusal === '' ? {} : { refusal }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   }
+}
+
+const PICTURES = /^(?:image_generation_call|(?:gateway|openrouter):image_generation)$/
+
+/** The message that stands for a picture: its bytes are a placeholder by now, an address stays one. Nothing where none came of it. */
+function pictureMessage(item: OutputItem): readonly OutputItem[] {
+  const { type, result } = item as { readonly type: string; readonly result?: unknown }
+  if (!PICTURES.test(type) || typeof result !== 'string' || result === '') return []
+  return [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: result }] }]
 }
 
 /** Parts of an answer's message are pieces of one text: joined without anything between them, as the public `output_text` is. */
