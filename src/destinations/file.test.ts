@@ -1,6 +1,7 @@
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { OutgoingRequest, OutgoingResponse } from '../core/destination.ts'
 import { testDestination } from '../testing/destination-contract.ts'
@@ -46,6 +47,21 @@ describe('the file', () => {
     await send({ body: 'two\n' })
     await send({ body: 'three\n' })
     expect(await readFile(join(directory, 'a/b.ndjson'), 'utf8')).toBe('one\n{"half\ntwo\nthree\n')
+  })
+
+  it('takes what another process is just writing for no half line', async () => {
+    await send({ body: 'one\n' })
+    const other = await open(join(directory, 'a/b.ndjson'), 'a')
+    try {
+      await other.write('{"half')
+      const sent = send({ body: 'two\n' })
+      await setTimeout(5)
+      await other.write('":1}\n')
+      await sent
+    } finally {
+      await other.close()
+    }
+    expect(await readFile(join(directory, 'a/b.ndjson'), 'utf8')).toBe('one\n{"half":1}\ntwo\n')
   })
 
   it('is renamed when it is full', async () => {

@@ -1,5 +1,6 @@
 import { constants, mkdir, open, realpath, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Destination, DestinationContext, OutgoingRequest, OutgoingResponse } from '../core/destination.ts'
 import { toGenerationEvent } from './shared/generation-event.ts'
@@ -29,6 +30,9 @@ const ROTATE_HEADER = 'x-rotate-bytes'
 const LINE_END = Buffer.from('\n')
 /** Renaming takes no time: whoever has held the sign for so long was killed with it. */
 const STALE_MS = 60_000
+/** A part of a line that has not grown for so long was left behind; one that grows is looked at so often. */
+const HALF_LINE_MS = 20
+const HALF_LINE_LOOKS = 50
 
 /** Lines in a file, for people who just want to look. Needs a directory of the operator's. */
 export const file: Destination<FileSettings> = {
@@ -107,8 +111,8 @@ async function takeSign(sign: string, now: number): Promise<boolean> {
 /** In one piece: other processes append to the file, and their lines may not come between these. */
 async function appendWhole(handle: FileHandle, bytes: Buffer): Promise<void> {
   if (bytes.length === 0) return
-  const { size } = await handle.stat()
-  const whole = (await endsInLine(handle, size)) ? bytes : Buffer.concat([LINE_END, bytes])
+  const { size, endsInLine } = await findEnd(handle)
+  const whole = endsInLine ? bytes : Buffer.concat([LINE_END, bytes])
   const { bytesWritten } = await handle.write(whole)
   if (bytesWritten === whole.length) return
   // Half a line would spoil the one that follows as well.
@@ -116,8 +120,23 @@ async function appendWhole(handle: FileHandle, bytes: Buffer): Promise<void> {
   throw new Error('there is no room for the file')
 }
 
-/** Who was killed while writing, or lost its power, left a part of a line; what follows must not be taken for the rest of it. */
-async function endsInLine(handle: FileHandle, size: number): Promise<boolean> {
+/**
+ * Who was killed while writing, or lost its power, left a part of a line; what follows must not be taken for the rest of it. What another process is
+ * just writing looks the same: its line would be followed by an empty one.
+ */
+async function findEnd(handle: FileHandle): Promise<{ readonly size: number; readonly endsInLine: boolean }> {
+  let { size } = await handle.stat()
+  for (let looks = 0; looks < HALF_LINE_LOOKS; looks++) {
+    if (await isLineEnd(handle, size)) return { size, endsInLine: true }
+    await setTimeout(HALF_LINE_MS)
+    const before = size
+    ;({ size } = await handle.stat())
+    if (size === before) break
+  }
+  return { size, endsInLine: false }
+}
+
+async function isLineEnd(handle: FileHandle, size: number): Promise<boolean> {
   if (size === 0) return true
   const { bytesRead, buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1)
   return bytesRead === 0 || buffer.equals(LINE_END)
