@@ -83,12 +83,15 @@ const REFUSED_HEADERS = new Set([
   'expect',
 ])
 
+/** Whether no request may bring this header: the client sets it itself. */
+export const isRefusedHeader = (name: string): boolean => REFUSED_HEADERS.has(name.toLowerCase())
+
 /** Headers with lower-case names. Throws EgressError `refused` for those the client sets itself and for anything that could split a message. */
 export function checkHeaders(headers: { readonly [name: string]: string }): Record<string, string> {
   const checked: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
     const lower = name.toLowerCase()
-    if (!HEADER_NAME.test(name) || REFUSED_HEADERS.has(lower))
+    if (!HEADER_NAME.test(name) || isRefusedHeader(name))
       throw new EgressError('refused', `header ${JSON.stringify(name.slice(0, 60))} is not allowed`)
     if (!isHeaderValue(value))
       throw new EgressError('refused', `the value of header ${lower} has characters no header can hold: one line of ASCII or Latin-1 is expected`)

@@ -14,6 +14,11 @@ describe('settings of every type', () => {
     expect(accepts({ headers: { ['x'.repeat(201)]: 'v' } })).toBe(false)
   })
 
+  it.each(['Proxy-Authorization', 'host', 'Content-Length', 'transfer-encoding', 'connection', 'TE', 'expect', 'content-encoding'])(
+    'take no header %s: it is the sender’s own, and no request with it would ever leave',
+    (name) => expect(accepts({ headers: { [name]: 'v' } })).toBe(false),
+  )
+
   it.each(['https://user@example.com', 'https://:secret@example.com', 'https://example.com/#part', 'ftp://example.com', 'example.com', ''])(
     'take no address like %s',
     (url) => expect(accepts({ url })).toBe(false),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isRefusedHeader } from '../../lib/egress-policy.ts'
 import { isHeaderValue } from '../../lib/header-value.ts'
 
 /** Pieces of settings every type shares. Vendors' own rules stay in their files. */
@@ -6,20 +7,8 @@ import { isHeaderValue } from '../../lib/header-value.ts'
 export type Headers = { readonly [name: string]: string }
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/
-/** Set by the sender alone: they frame the message or name the peer. */
-const FORBIDDEN = new Set([
-  'host',
-  'content-length',
-  'transfer-encoding',
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'upgrade',
-  'expect',
-  'content-encoding',
-])
+/** What frames the message or names the peer is set by the sender alone, and so is how bodies are compressed. */
+const isForbidden = (name: string): boolean => isRefusedHeader(name) || name.toLowerCase() === 'content-encoding'
 
 const headers = z
   .record(z.string(), z.string().max(8_192))
@@ -27,7 +16,7 @@ const headers = z
     if (Object.keys(map).length > 50) context.addIssue({ code: 'custom', message: 'at most 50 headers' })
     for (const [name, value] of Object.entries(map)) {
       if (!HEADER_NAME.test(name)) context.addIssue({ code: 'custom', path: [name], message: 'not a header name' })
-      else if (FORBIDDEN.has(name.toLowerCase())) context.addIssue({ code: 'custom', path: [name], message: 'this header is set by the gateway' })
+      else if (isForbidden(name)) context.addIssue({ code: 'custom', path: [name], message: 'this header is set by the gateway' })
       if (!isHeaderValue(value))
         context.addIssue({ code: 'custom', path: [name], message: 'a header value is one line of ASCII or Latin-1 characters' })
     }
