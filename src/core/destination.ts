@@ -76,7 +76,7 @@ export type DeliveryOutcome =
     }
   /**
    * Not now. `afterMs` is the platform's own hint. `maxAttempts` bounds tries that are unlikely to help; with the last (and from the fifth 500 on,
-   * where there is none, and the eleventh try of any other kind that reached somebody) the culprit is searched by halving. `overload`: alive but busy, no breaker failure. `platformTime`: our clock is wrong for it, and this is what its own says; the next
+   * and the eleventh try of any other kind that reached somebody) the culprit is searched by halving. `overload`: alive but busy, no breaker failure. `platformTime`: our clock is wrong for it, and this is what its own says; the next
    * requests are made for that.
    */
   | {

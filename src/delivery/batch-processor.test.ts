@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import type { Destination, OutgoingResponse } from '../core/destination.ts'
 import type { DestinationRecord } from '../core/outbox.ts'
+import { classifyOtlp } from '../destinations/shared/otlp-classify.ts'
 import { manualClock } from '../lib/clock.ts'
 import { EgressError } from '../lib/egress-policy.ts'
 import { createMemoryOutbox } from '../testing/memory-outbox.ts'
@@ -139,6 +140,26 @@ describe('an answer that is unlikely to change', () => {
     await outbox.replay('a', clock.now())
     await send(() => answer(500))
     expect(await outbox.status('a')).toMatchObject({ queued: 1, dead: 0 })
+  })
+})
+
+describe('a platform whose rules allow few tries', () => {
+  const otlp: Partial<Destination> = { classify: classifyOtlp }
+
+  it('is asked for longer than it takes to come back: who fails for ten minutes has lost nothing', async () => {
+    const { send, outbox, clock, lane } = await stage(otlp)
+    const began = clock.now()
+    for (let tries = 0; (await outbox.status('a')).queued > 0 && tries < 20; tries++)
+      await send(() => answer(500), Math.max(10_000, (lane.breaker.waitsUntil(clock.now()) ?? 0) - clock.now()))
+    expect(await outbox.status('a')).toMatchObject({ queued: 0, dead: 1 })
+    expect(clock.now() - began).toBeGreaterThan(10 * 60_000)
+  })
+
+  it('holds up nothing with one record it cannot take: that is searched as soon as elsewhere', async () => {
+    const { send, outbox, bodies, enter } = await stage(otlp)
+    for (const id of ['gen-2', 'gen-3', 'gen-4']) await enter(id)
+    for (const _ of [1, 2, 3, 4, 5]) await send(() => answer(JSON.stringify(bodies.at(-1)).includes('gen-3') ? 500 : 200))
+    expect(await outbox.status('a')).toMatchObject({ queued: 1, delivered: 3, dead: 0 })
   })
 })
 

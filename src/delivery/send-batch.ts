@@ -20,7 +20,7 @@ const PARALLEL_REQUESTS = 8
 const MAX_DOUBTS = 10
 /** The platform itself failed on what it was sent; other statuses above it say that it is away. */
 const FAILED_ON_IT = 500
-/** Answers of that kind after which the culprit is searched, where the type gives nothing up. */
+/** Answers of that kind after which the culprit is searched, if the type does not give up before. */
 const SEARCHED_AFTER = 5
 /** The same for tries without an answer, or with one that says that the platform is away: one that is comes back meanwhile, unless a record takes it down each time. */
 const SEARCHED_WHEN_AWAY = 10
@@ -237,7 +237,9 @@ class BatchRun {
   #searches({ afterMs, overload, maxAttempts, isUnreached }: Unreached, isDoubtful: boolean): boolean {
     const { records, doubtful = 0, context } = this.#job
     if (records.length < 2 || afterMs !== undefined || overload === true) return false
-    return isDoubtful ? doubtful + 1 >= (maxAttempts ?? SEARCHED_AFTER) : isUnreached !== true && context.attempt >= SEARCHED_WHEN_AWAY
+    return isDoubtful
+      ? doubtful + 1 >= Math.min(maxAttempts ?? Infinity, SEARCHED_AFTER)
+      : isUnreached !== true && context.attempt >= SEARCHED_WHEN_AWAY
   }
 
   /** Refused for good, if it is the record's doing: its words, which a guard takes for an attack. */

@@ -100,7 +100,7 @@ describe('Raindrop', () => {
     const [track, traces] = await encode(minimalGeneration())
     const answer = { status: 500, headers: {}, body: Buffer.alloc(0) }
     expect(raindrop.classify?.(answer, track!)).not.toHaveProperty('maxAttempts')
-    expect(raindrop.classify?.(answer, traces!)).toMatchObject({ kind: 'retry', maxAttempts: 5 })
+    expect(raindrop.classify?.(answer, traces!)).toMatchObject({ kind: 'retry', maxAttempts: 10 })
   })
 
   it.each(['https://r.example.com/in', 'https://r.example.com/in/', 'https://r.example.com/in/v1', 'https://r.example.com/in/v1/traces'])(

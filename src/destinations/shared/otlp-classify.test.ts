@@ -8,7 +8,7 @@ describe('an OTLP answer that is no acceptance', () => {
   }
 
   it.each([500, 501])('%i is tried a few times: the specification allows none', (status) => {
-    expect(triesAfter(status)).toBe(5)
+    expect(triesAfter(status)).toBe(10)
   })
 
   it.each([429, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 527, 530, 599])('%i is an outage and tried until it is over', (status) => {

@@ -6,7 +6,8 @@ import { classifyHttp, redact } from '../../core/outcome.ts'
  * name (520 to 530 of a proxy whose server is away) are outages like 502.
  */
 const DOUBTFUL_STATUSES: ReadonlySet<number> = new Set([500, 501])
-const DOUBTFUL_TRIES = 5
+/** Half of them come within seconds; with the breaker's pauses the last comes after a quarter of an hour, and a restart is over. */
+const DOUBTFUL_TRIES = 10
 const MAX_PARSED = 4 * 1024 * 1024
 
 /** What an OTLP/HTTP answer means. Spans refused inside an accepted request are counted and never sent again. */
