@@ -92,7 +92,7 @@ export type DeliveryOutcome =
   /** Refused for good. In a batch the culprit is searched by halving; alone it becomes a dead letter. */
   | { readonly kind: 'reject'; readonly message: string }
   /**
-   * Credentials or configuration are wrong: nothing is lost, the destination pauses until its owner changes something. With 403, from the third
+   * Credentials or configuration are wrong: nothing is lost, the destination pauses until its owner changes something. With 403, 404 and 410, from the third
    * time on, a batch is halved: what is forbidden while others are let in is refused for good.
    */
   | { readonly kind: 'unauthorized'; readonly message: string }

@@ -28,8 +28,11 @@ const describe = (response: OutgoingResponse): string => {
   return body === '' ? `HTTP ${response.status}` : `HTTP ${response.status}: ${body}`
 }
 
-/** Credentials, an account that is not paid for, a method the address does not take: whatever is sent, until somebody changes something. */
-const CONFIGURATION_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 405, 407])
+/**
+ * Credentials, an account that is not paid for, a method the address does not take, an address where nothing is, as behind a proxy whose server
+ * is away: whatever is sent, until somebody changes something.
+ */
+const CONFIGURATION_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 407, 410])
 
 /**
  * What a status means when the platform has no rules of its own. `Retry-After` is read by the engine: it applies to every `retry`.

@@ -196,6 +196,24 @@ describe('a platform that fails on a batch again and again', () => {
   })
 })
 
+describe('an address where nothing is', () => {
+  it.each([404, 410])('takes nothing (HTTP %i): what waits is kept for the one that is meant', async (status) => {
+    const { send, outbox, enter } = await stage()
+    for (const id of ['gen-2', 'gen-3', 'gen-4']) await enter(id)
+    for (let n = 0; n < 4; n++) await send(() => answer(status))
+    expect(await outbox.status('a')).toMatchObject({ queued: 4, dead: 0, health: { breaker: 'unauthorized', lastStatus: status } })
+    await send(() => answer(200))
+    expect(await outbox.status('a')).toMatchObject({ queued: 0, delivered: 4, health: { breaker: 'closed' } })
+  })
+
+  it('is told from one record the platform says that of', async () => {
+    const { send, outbox, bodies, enter } = await stage()
+    for (const id of ['gen-2', 'gen-3', 'gen-4']) await enter(id)
+    for (const _ of [1, 2, 3]) await send(() => answer(JSON.stringify(bodies.at(-1)).includes('gen-3') ? 404 : 200))
+    expect(await outbox.status('a')).toMatchObject({ queued: 0, delivered: 3, dead: 1, health: { breaker: 'closed' } })
+  })
+})
+
 describe('a guard in front of a platform', () => {
   const guarded = async () => {
     const all = await stage()

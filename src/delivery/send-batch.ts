@@ -24,8 +24,8 @@ const FAILED_ON_IT = 500
 const SEARCHED_AFTER = 5
 /** The same for tries without an answer, or with one that says that the platform is away: one that is comes back meanwhile, unless a record takes it down each time. */
 const SEARCHED_WHEN_AWAY = 10
-/** Credentials that are not enough, or a guard that will not have what was sent. */
-const FORBIDDEN = 403
+/** Credentials that are not enough, or a guard that will not have what was sent; an address where nothing is, or something a record names. */
+const FORBIDDEN: ReadonlySet<number> = new Set([403, 404, 410])
 /** Batches refused before the one that is looked through: mostly all of them are meant. */
 const SEARCHED_REFUSALS = 2
 
@@ -245,9 +245,9 @@ class BatchRun {
   /** Refused for good, if it is the record's doing: its words, which a guard takes for an attack. */
   async #forbid(verdict: BatchVerdict, pieces: readonly Piece[]): Promise<void> {
     const { status, message = '' } = verdict
-    if (this.#isJudging && status === FORBIDDEN) return this.#bury(pieces, 'rejected', status, message)
+    if (this.#isJudging && FORBIDDEN.has(status)) return this.#bury(pieces, 'rejected', status, message)
     const { records, refusals = 0 } = this.#job
-    const searches = status === FORBIDDEN && records.length > 1 && refusals >= SEARCHED_REFUSALS
+    const searches = FORBIDDEN.has(status) && records.length > 1 && refusals >= SEARCHED_REFUSALS
     if (!searches || ++this.#doubts > MAX_DOUBTS) return this.#stop({ kind: 'released' }, verdict, pieces)
     this.#refusal ??= verdict
     if (pieces.length > 1) return this.#halves(pieces)

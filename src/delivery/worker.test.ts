@@ -286,12 +286,12 @@ describe('delivery', () => {
 
 describe('the status of a destination', () => {
   it('is told a refusal as no success, with what the platform said', async () => {
-    receiver.react = () => answer(404, {}, 'no such project')
+    receiver.react = () => answer(422, {}, 'no such project')
     await enter(3)
     start()
     await until(drained())
     const { health } = await outbox.status('a')
-    expect(health).toMatchObject({ breaker: 'closed', lastStatus: 404, lastError: 'HTTP 404: no such project', lastErrorAt: expect.any(Number) })
+    expect(health).toMatchObject({ breaker: 'closed', lastStatus: 422, lastError: 'HTTP 422: no such project', lastErrorAt: expect.any(Number) })
     expect(health).not.toHaveProperty('lastSuccessAt')
   })
 

@@ -34,7 +34,7 @@ testDestination(clickhouse, {
     [500, 'Code: 195. DB::Exception: It is not allowed to connect from this address', 'unauthorized', code(195)],
     // The body may be in another form, or not there at all.
     [500, '', 'unauthorized', code(497)],
-    [404, '', 'reject'],
+    [404, '', 'unauthorized'],
     [413, '', 'split'],
     [500, '', 'retry'],
   ],
