@@ -23,7 +23,7 @@ afterAll(async () => {
   await upstream.close()
 })
 
-const NAME_A_WORKSPACE = ['post keys', 'post byok', 'post presets', 'post guardrails', 'post observability/destinations', 'get presets']
+const NAME_A_WORKSPACE = ['keys', 'byok', 'presets', 'guardrails', 'observability/destinations'].flatMap((path) => [`post ${path}`, `get ${path}`])
 /** Of these a gateway that runs on after `secrets rotate` refuses what it would encrypt with the key of yesterday. */
 const STORE_SECRETS = [
   'patch byok/{id}',

@@ -118,7 +118,7 @@ function fieldsOf(schema: z.ZodObject | undefined, place: 'path' | 'query' | 'he
   })
 }
 
-const namesWorkspace = (body: RouteDoc['body']): boolean => body instanceof z.ZodObject && 'workspace_id' in body.shape
+const namesWorkspace = (given: RouteDoc['body'] | RouteDoc['query']): boolean => given instanceof z.ZodObject && 'workspace_id' in given.shape
 
 function responsesOf(path: string, doc: RouteDoc, access: Access, names: Names): Json {
   const errors: Record<string, NonNullable<RouteDoc['errors']>[number]> = {}
@@ -136,7 +136,7 @@ function responsesOf(path: string, doc: RouteDoc, access: Access, names: Names):
   }
   if (access === 'management' || access === 'inference') errors[403] = 'A key of this kind, or of this workspace, may not do this.'
   if (path.includes('{')) errors[404] = 'It does not exist, or not for this key.'
-  else if (namesWorkspace(doc.body)) errors[404] = 'The workspace does not exist, or not for this key.'
+  else if (namesWorkspace(doc.body) || namesWorkspace(doc.query)) errors[404] = 'The workspace does not exist, or not for this key.'
   errors[500] = 'A fault of the gateway; the message holds an id to search the logs for.'
   Object.assign(errors, doc.errors)
   const answer =
