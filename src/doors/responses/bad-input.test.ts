@@ -103,11 +103,12 @@ describe('no documented field is missing from these tables', () => {
 })
 
 describe('a required field that is missing', () => {
+  const asked = { role: 'user', content: 'Hi' }
   const required = Object.entries(ITEMS).flatMap(([name, { ok }]) =>
     Object.keys(ok).flatMap((field) => {
       const { [field]: _, ...rest } = ok
       try {
-        decodeResponsesRequest({ input: [{ type: name, ...rest }] })
+        decodeResponsesRequest({ input: [{ type: name, ...rest }, asked] })
         return []
       } catch {
         return [[name, field, { type: name, ...rest }] as const]
@@ -116,7 +117,7 @@ describe('a required field that is missing', () => {
   )
 
   it.each(required)('%s without %s', (_, field, item) => {
-    const error = refusal({ input: [item] })
+    const error = refusal({ input: [item, asked] })
     expect(error.details.path).toBe(`input[0].${field}`)
     expect(error.message).toMatch(/ is required and must be /)
   })

@@ -168,7 +168,8 @@ describe('input', () => {
     expect(inputOf([{ type: null, role: 'user', content: 'Hi' }])).toEqual([{ type: 'message', role: 'user', content: 'Hi' }])
   })
   it.each([null, undefined])('content that is %s is an empty list', (content) => {
-    expect(inputOf([{ type: 'message', role: 'assistant', content }])).toEqual([{ type: 'message', role: 'assistant', content: [] }])
+    const asked = { type: 'message', role: 'user', content: 'Hi' }
+    expect(inputOf([asked, { type: 'message', role: 'assistant', content }])).toEqual([asked, { type: 'message', role: 'assistant', content: [] }])
   })
   it('assistant history may be a string, text parts or a refusal', () => {
     const items = [
@@ -181,7 +182,7 @@ describe('input', () => {
     expect(() => inputOf([{ type: 'function_call_output', call_id: 'nobody', output: '1' }])).not.toThrow()
   })
   it('items are not copied, and the body is left as it was', () => {
-    const item = Object.freeze({ type: 'message', role: 'user', content: Object.freeze([]) })
+    const item = Object.freeze({ type: 'message', role: 'user', content: Object.freeze([Object.freeze({ type: 'input_text', text: 'Hi' })]) })
     const body = Object.freeze({ input: Object.freeze([item]), stream: null })
     expect(decodeResponsesRequest(body).input[0]).toBe(item)
     expect(body).toEqual({ input: [item], stream: null })
@@ -194,6 +195,27 @@ describe('input', () => {
   })
   it.each([[{}], [{ input: '' }], [{ input: [] }], [{ input: null, instructions: '' }]])('%j is an empty prompt', (body) => {
     expect(refusal(body)).toMatchObject({ errorType: 'invalid_prompt', status: 400, details: { path: 'input' } })
+  })
+  it.each([
+    [[{ role: 'user', content: '' }]],
+    [[{ role: 'user', content: null }]],
+    [
+      [
+        { role: 'system', content: [] },
+        { role: 'user', content: [{ type: 'input_text', text: '' }] },
+      ],
+    ],
+    [[{ type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: '' }] }]],
+  ])('messages in which nothing is said are an empty prompt: %j', (input) => {
+    expect(refusal({ input })).toMatchObject({ errorType: 'invalid_prompt', status: 400, details: { path: 'input' } })
+    expect(decodeResponsesRequest({ input, instructions: 'Greet me' }).input).toHaveLength(input.length)
+  })
+  it.each([
+    [{ role: 'system', content: 'Greet me' }],
+    [{ role: 'user', content: [{ type: 'input_image', image_url: 'https://img.example/a.png' }] }],
+    [{ type: 'function_call_output', call_id: 'call_1', output: '' }],
+  ])('beside %j a message may be empty', (item) => {
+    expect(decodeResponsesRequest({ input: [item, { role: 'user', content: '' }] }).input).toHaveLength(2)
   })
   it('instructions, or a stored prompt, may stand alone', () => {
     expect(decodeResponsesRequest({ instructions: 'Greet me' }).input).toEqual([])

@@ -6,6 +6,7 @@ import { findImpossibleChoice } from './forced-tool.ts'
 import { MAX_LABEL, responsesRequest } from './schema.ts'
 import { quote } from './schema-combinators.ts'
 import { PLUGINS } from './schema-routing.ts'
+import { saysNothing } from './says-nothing.ts'
 import { checkBody, refuse } from '../shared/check-body.ts'
 
 export interface ResponsesHeaders {
@@ -43,8 +44,9 @@ export function decodeResponsesRequest(body: unknown, headers: ResponsesHeaders 
     throw refuse('invalid_prompt', 'input', 'is missing: this is the Responses format, in which "input" takes what chat completions call "messages"')
   }
   // Whether anybody served keeps the stored prompt is the router's to know.
-  if (input.length === 0 && !request['instructions'] && request['prompt'] === undefined) {
-    throw refuse('invalid_prompt', 'input', 'is empty: send a string or at least one item, or "instructions"')
+  if (!request['instructions'] && request['prompt'] === undefined && saysNothing(input)) {
+    const empty = 'is empty: send a string or at least one item, or "instructions"'
+    throw refuse('invalid_prompt', 'input', input.length === 0 ? empty : 'says nothing: at least one message must have content')
   }
   const empty = findEmptyMedia(input)
   if (empty !== undefined) throw refuse('invalid_prompt', empty.path, empty.reason)
