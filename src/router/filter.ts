@@ -1,6 +1,7 @@
 import type { Endpoint, Model } from '../core/endpoint.ts'
 import { MODALITIES } from '../core/capability.ts'
 import { isPerRequest } from '../core/pricing.ts'
+import { lackedTools, lacksTool } from './hosted-tools.ts'
 import { modalityBit, POLICY, priceAt, TIER } from './columns.ts'
 import type { Columns } from './columns.ts'
 import type { Demand, Slugs } from './prefer.ts'
@@ -124,9 +125,9 @@ function rejectFit(demand: Demand, columns: Columns, i: number, slack: Slack): R
   const window = rejectWindow(demand, columns, i, slack)
   if (window !== REJECTION.none || !demand.requireParameters) return window
   const supports = columns.supports[i]!
-  const { requirements } = demand
+  const { requirements, hosted } = demand
   for (let n = 0; n < requirements.length; n++) if ((supports & requirements[n]!.mask) === 0) return REJECTION.parameters
-  return REJECTION.none
+  return hosted.length > 0 && lacksTool(hosted, columns.endpoints[i]!) ? REJECTION.parameters : REJECTION.none
 }
 
 const keepsPrompts = ({ connection, upstreamModel }: Endpoint): boolean =>
@@ -207,6 +208,11 @@ export function droppedParameters(demand: Demand, supports: number): readonly st
 }
 const NOTHING: readonly string[] = []
 
+const lackedParameters = (demand: Demand, { supports, endpoints }: Columns, i: number): readonly string[] => [
+  ...droppedParameters(demand, supports[i]!),
+  ...lackedTools(demand.hosted, endpoints[i]!).map((type) => `the tool ${type}`),
+]
+
 const usd = (price: number | undefined): string => (price === undefined || Number.isNaN(price) ? 'unknown' : `${price} USD`)
 
 /** One clause that names the preference or limit and the endpoint's own value. */
@@ -253,7 +259,7 @@ export function describeRejection(code: Rejection, demand: Demand, group: Group,
     case REJECTION.audioPrice:
       return `provider.max_price.audio is ${usd(demand.maxPrice?.audio)} and its price is ${usd(audioPrice(demand, endpoint, prices.input ?? NaN))}`
     case REJECTION.parameters:
-      return `provider.require_parameters is set and it lacks ${droppedParameters(demand, columns.supports[i]!).join(', ')}`
+      return `provider.require_parameters is set and it lacks ${lackedParameters(demand, columns, i).join(', ')}`
     case REJECTION.softParameters:
       return `it lacks ${demand.soft
         .filter((needed) => (columns.supports[i]! & needed.mask) === 0)

@@ -459,6 +459,44 @@ describe('what the request needs', () => {
     const onlyTools = testEndpoint({ tag: 'only-tools', supports: ['tools'] })
     expect(tags(plan([noTools, onlyTools], { tools, text: { format: { type: 'json_schema', name: 'x', schema: {} } } }))).toEqual(['only-tools'])
   })
+  describe('tools of a vendor', () => {
+    const knowing = (parts: Parameters<typeof testEndpoint>[0], ...known: readonly string[]): Endpoint => {
+      const endpoint = testEndpoint(parts)
+      const { connection } = endpoint
+      return { ...endpoint, connection: { ...connection, dialect: { ...connection.dialect, hosts: ({ type }) => known.includes(type) } } }
+    }
+    const native = knowing({ tag: 'native', pricing: { input: 50, output: 50 } }, 'code_interpreter', 'web_search')
+    const code = [...tools, { type: 'code_interpreter', container: { type: 'auto' } }]
+
+    it('are asked for where they are known, and left out only when that endpoint does not serve', () => {
+      const result = plan([cheap, native], { tools: code })
+      expect(tags(result)).toEqual(['native', 'cheap'])
+      expect(result.attempts.map(({ notes }) => notes)).toEqual([[], ['does not know the tool code_interpreter']])
+      expect(tags(plan([cheap, native], { tools: code, provider: { sort: 'price' } }))).toEqual(['native', 'cheap'])
+      expect(tags(plan([cheap, native], { tools: code }, { health: healthOf({ native: { state: 'benched' } }, [native]) }))).toEqual([
+        'cheap',
+        'native',
+      ])
+    })
+    it('move nothing where all know them, or none does', () => {
+      const bargain = knowing({ tag: 'bargain' }, 'code_interpreter')
+      expect(tags(plan([native, bargain], { tools: code, provider: { sort: 'price' } }))).toEqual(['bargain', 'native'])
+      expect(tags(plan([dear, cheap], { tools: code, provider: { sort: 'price' } }))).toEqual(['cheap', 'dear'])
+    })
+    it('yield to an order the caller gave', () => {
+      expect(tags(plan([cheap, native], { tools: code, provider: { order: ['cheap'] } }))).toEqual(['cheap', 'native'])
+    })
+    it('exclude who would leave one out when parameters are required', () => {
+      const result = plan([cheap, native], { tools: code, provider: { require_parameters: true } })
+      expect(tags(result)).toEqual(['native'])
+      expect(reason(result, 'cheap')).toBe('provider.require_parameters is set and it lacks the tool code_interpreter')
+    })
+    it('are none that every format carries or the gateway runs', () => {
+      const own = [...tools, { type: 'custom', name: 'c' }, { type: 'namespace', name: 'n', tools: [] }, { type: 'gateway:datetime' }]
+      const offered = [...own, { type: 'tool_search', execution: 'client' }]
+      expect(tags(plan([cheap, native], { tools: offered, provider: { require_parameters: true } }))).toEqual(['cheap', 'native'])
+    })
+  })
   it('lists unsupported parameters per attempt', () => {
     const result = plan([bare], { temperature: 1, seed: 7, max_output_tokens: 5, top_k: null })
     expect(result.attempts[0]?.dropped).toEqual(['temperature', 'max_tokens', 'seed'])

@@ -2,6 +2,7 @@ import type { Adaptation, CallTrace } from '../core/call.ts'
 import type { Catalog, Endpoint } from '../core/endpoint.ts'
 import { asGatewayError, GatewayError } from '../core/error.ts'
 import type { ModelRequest, ProviderPreferences, SortKey } from '../core/request.ts'
+import { notesOf } from './attempt-notes.ts'
 import { columnsOf } from './columns.ts'
 import { estimateRequest } from './estimate.ts'
 import type { RequestEstimate } from './estimate.ts'
@@ -222,20 +223,10 @@ function arrange(selections: readonly Selection[], demand: Demand): readonly Ran
   return [...front, ...back]
 }
 
-const NO_NOTES: readonly string[] = []
-
 function toAttempt(ranked: Ranked, demand: Demand): PlannedAttempt {
   const { group, index, state } = ranked
   const endpoint = group.columns.endpoints[index]!
-  let notes: string[] | undefined
-  if (ranked.ownKey) (notes ??= []).push('served with your own key')
-  if (ranked.pinned) (notes ??= []).push('the session is pinned here')
-  if (ranked.slow) (notes ??= []).push('slower than preferred')
-  if (state === 'outage') (notes ??= []).push('failed in the last 30 seconds')
-  if (state === 'benched') (notes ??= []).push('cooling down')
-  if (state === 'probe') (notes ??= []).push('probes whether it has recovered')
   const adapt = suitsOnlyAdapted(demand, group.columns, index)
-  if (adapt) (notes ??= []).push('gets the request as plugins adapt it')
   return {
     endpoint,
     model: endpoint.model,
@@ -246,7 +237,7 @@ function toAttempt(ranked: Ranked, demand: Demand): PlannedAttempt {
     state,
     dropped: droppedParameters(demand, group.columns.supports[index]!),
     adapt,
-    notes: notes ?? NO_NOTES,
+    notes: notesOf(ranked, demand, adapt),
     share: ranked.share,
     price: ranked.price,
   }

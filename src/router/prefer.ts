@@ -4,6 +4,7 @@ import { GatewayError } from '../core/error.ts'
 import type { ModelRequest, Percentiles, ProviderPreferences, SortKey } from '../core/request.ts'
 import { modalityBit, parameterBit, POLICY } from './columns.ts'
 import type { RequestEstimate } from './estimate.ts'
+import { hostedTools, type HostedTool } from './hosted-tools.ts'
 import { offersTools } from './offers-tools.ts'
 
 /** A parameter the request uses; an endpoint serves it when it supports any of these. */
@@ -48,6 +49,8 @@ export interface Demand {
   readonly requirements: readonly Requirement[]
   /** Parameters that choose between the endpoints of a model: tools, structured output, verbosity. Most important first. */
   readonly soft: readonly Requirement[]
+  /** Tools of vendors: endpoints that know them come before those that would leave one out. */
+  readonly hosted: readonly HostedTool[]
   readonly inputs: number
   /** Modality bits that endpoints without them get in another form. */
   readonly adaptableInputs: number
@@ -246,6 +249,7 @@ export function compileDemand(
     tier: tierOf(request),
     requirements: all,
     soft,
+    hosted: hostedTools(request),
     inputs: estimate.inputs,
     adaptableInputs: estimate.inputs === 0 || adaptation === undefined ? 0 : bitsOf(adaptation.modalities),
     shortensUpTo: adaptation?.shortensUpTo ?? 0,

@@ -4,6 +4,7 @@ import { orderPosition } from './filter.ts'
 import type { Group } from './filter.ts'
 import { RETURN_QUIET_MS, UNKNOWN_HEALTH } from './health.ts'
 import type { EndpointHealth, HealthView } from './health.ts'
+import { lacksTool } from './hosted-tools.ts'
 import { unitHash } from './hash.ts'
 import { balancePrice, BENCHED, FLAG, OUTAGE, places, stateCode } from './places.ts'
 import type { Ranked } from './places.ts'
@@ -40,7 +41,7 @@ const FAR = 1e12
 /**
  * Puts the usable endpoints of one model in order and keeps the first places.
  *
- * Most significant first: benched endpoints last; own keys first; `provider.order`; the service tier asked for; the session's pin;
+ * Most significant first: benched endpoints last; own keys first; `provider.order`; tools of vendors; the service tier asked for; the session's pin;
  * the performance asked for; outages of the last 30 s; then the sort, or the session's rendezvous, or the balance: one endpoint drawn
  * by its weight and the inverse square of its price, the others in the order of their chances.
  */
@@ -124,7 +125,7 @@ function placeEndpoint(rules: Rules, i: number): void {
   else places.weigh(rules.manual ? cost : balance, cost, balance)
 
   const rank = rankWithin(rules, i, known, state, flags)
-  const span = rules.positions * 16
+  const span = rules.positions * 32
   const benched = state === BENCHED ? 3 : 0
   const use = context.ownKeys === undefined ? undefined : context.ownKeys(columns.endpoints[i]!)
   // An endpoint the caller has a key for takes two places: with that key, and with the gateway's credentials, if there are any.
@@ -133,18 +134,19 @@ function placeEndpoint(rules: Rules, i: number): void {
     places.add((benched + 1) * span + rank, i, flags, state)
 }
 
-/** The digits of the rank below bench and own key, the most significant first: order, tier, pin, speed, outage. */
+/** The digits of the rank below bench and own key, the most significant first: order, tools, tier, pin, speed, outage. */
 function rankWithin(rules: Rules, i: number, known: EndpointHealth | undefined, state: number, flags: number): number {
   const { context, group, manual, pins } = rules
   const { demand } = context
   const position = manual ? Math.min(orderPosition(demand, group, i), rules.positions - 1) : 0
+  const lacking = demand.hosted.length > 0 && lacksTool(demand.hosted, group.columns.endpoints[i]!) ? 1 : 0
   const offTier = demand.tier === 'priority' && group.columns.tier[i] !== TIER.priority ? 1 : 0
   const unpinned = !pins || (flags & FLAG.pinned) !== 0 ? 0 : 1
   const slow = (flags & FLAG.slow) !== 0 ? 1 : 0
   // An explicit order or sort is obeyed as it is; the balance prefers endpoints that did not just fail.
   const obeyed = manual || rules.sort !== undefined
   const shaky = !obeyed && (state === OUTAGE || (rules.hashing && freshlyBack(known, context.now))) ? 1 : 0
-  return (((position * 2 + offTier) * 2 + unpinned) * 2 + slow) * 2 + shaky
+  return ((((position * 2 + lacking) * 2 + offTier) * 2 + unpinned) * 2 + slow) * 2 + shaky
 }
 
 function freshlyBack(known: EndpointHealth | undefined, now: number): boolean {
