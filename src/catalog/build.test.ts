@@ -365,6 +365,20 @@ describe('configured models', () => {
     expect(endpoint?.contextLength).toBe(UNKNOWN_CONTEXT_LENGTH)
   })
 
+  test.each([
+    ['openai-chat', {}, { video: 'video_url' }],
+    ['openai-chat', { video: 'none' }, { video: 'none' }],
+    ['openai-responses', {}, { input_parts: ['input_text', 'input_image', 'input_file', 'input_audio', 'input_video'] }],
+    ['openai-responses', { input_parts: ['input_text'] }, { input_parts: ['input_text'] }],
+  ])('that list video send it by %s, unless options %j say how', async (dialect, options, expected) => {
+    const models = ['video', 'image'].map((kind) => ({ slug: `acme/${kind}`, endpoints: [{ supports: [kind as 'video' | 'image'] }] }))
+    const catalog = await build({ providers: [{ ...ACME, dialect, options }], models })
+    expect(catalog.find('acme/video')?.endpoints[0]?.connection.options).toMatchObject(expected)
+    const plain = await build({ providers: [{ ...ACME, dialect, options }], models: [{ slug: 'acme/plain', endpoints: [{}] }] })
+    const others = plain.find('acme/plain')?.endpoints[0]?.connection.options
+    expect(catalog.find('acme/image')?.endpoints[0]?.connection.options).toEqual(others)
+  })
+
   test('keep what the dialect declares when they list nothing', async () => {
     const catalog = await build({ providers: [ACME], models: [{ slug: 'acme/small', endpoints: [{}] }] })
     expect([...(catalog.find('acme/small')?.endpoints[0]?.supports ?? [])]).toEqual(openAiChat.supports)

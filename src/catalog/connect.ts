@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ZodObject } from 'zod'
-import type { EndpointPolicies } from '../core/capability.ts'
+import type { EndpointPolicies, Modality } from '../core/capability.ts'
 import type { Dialect } from '../core/dialect.ts'
 import { DEFAULT_TIMEOUTS, type Connection, type Provider } from '../core/provider.ts'
 import { isMetadataAddress } from '../lib/address-class.ts'
@@ -21,8 +21,17 @@ export interface ConnectedProvider {
   readonly open: boolean | undefined
   /** Whether it can be asked for embeddings, and for anything else. */
   readonly embeds: 'never' | 'too' | 'only'
-  /** The connection for a model, with options over those of the provider. Reports invalid options, and vectors that it does not make. */
-  readonly connectionFor: (upstreamModel: string, options: Json, report: Report, answers?: 'text' | 'embeddings') => Connection | undefined
+  /**
+   * The connection for a model, with options over those of the provider, and those under both that kinds of input an operator `listed` bring.
+   * Reports invalid options, and vectors that it does not make.
+   */
+  readonly connectionFor: (
+    upstreamModel: string,
+    options: Json,
+    report: Report,
+    answers?: 'text' | 'embeddings',
+    listed?: readonly Modality[],
+  ) => Connection | undefined
 }
 
 /** Unknown policies are the cautious ones: the vendor keeps prompts and forbids training on its output. */
@@ -142,17 +151,18 @@ function createConnections(
     ...(dialect.name === provider?.dialect ? provider.options : provider?.dialectOptions?.[dialect.name]),
     ...(dialect === main ? config?.options : {}),
   })
-  return (upstreamModel, options, report, answers = 'text') => {
+  return (upstreamModel, options, report, answers = 'text', listed = []) => {
     const dialect = answers === 'embeddings' ? embedderFor(upstreamModel) : dialectOf(upstreamModel)
     if (dialect === undefined) {
       report('provider', `${shared.providerName} speaks ${main.name} and makes no embeddings that could be asked for`)
       return undefined
     }
     const baseUrl = baseUrlFor?.(upstreamModel) ?? (dialect === main ? undefined : baseUrls[dialect.name])
-    const key = `${dialect.name} ${baseUrl ?? ''} ${JSON.stringify(options)}`
+    const given: Json = { ...impliedBy(listed, dialect), ...optionsOf(dialect), ...options }
+    const key = `${dialect.name} ${baseUrl ?? ''} ${JSON.stringify(given)}`
     const known = cache.get(key)
     if (known !== undefined) return known
-    const parsed = dialect.options.safeParse({ ...optionsOf(dialect), ...options })
+    const parsed = dialect.options.safeParse(given)
     if (parsed.success) {
       const connection: Connection = { ...shared, ...defined({ baseUrl }), dialect, options: parsed.data }
       cache.set(key, connection)
@@ -165,6 +175,9 @@ function createConnections(
     return undefined
   }
 }
+
+const impliedBy = (listed: readonly Modality[], dialect: Dialect): Json =>
+  Object.fromEntries(listed.flatMap((kind) => Object.entries(dialect.listed?.[kind] ?? {})))
 
 function unknownOption(option: string, { name, options }: Dialect): string {
   const near = options instanceof ZodObject ? closest(option, Object.keys(options.shape)) : undefined

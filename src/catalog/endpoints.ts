@@ -28,6 +28,7 @@ const CAPABILITIES: { readonly [name: string]: readonly Parameter[] } = {
 const REASONING: ReadonlySet<Parameter> = new Set(CAPABILITIES['reasoning'])
 const LISTED = new Set(Object.values(CAPABILITIES).flat())
 const KINDS_OF_INPUT: ReadonlySet<string> = new Set(INPUT_MODALITIES)
+const isKindOfInput = (name: string): name is Modality => KINDS_OF_INPUT.has(name)
 
 interface Parts {
   readonly model: string
@@ -182,7 +183,7 @@ export function endpointFromConfig(
   report: Report,
 ): Endpoint | undefined {
   const traits = traitsAt(connected, model.slug, model.answers)
-  const connection = connected.connectionFor(entry.upstreamModel, entry.options, report, answersOf(traits))
+  const connection = connected.connectionFor(entry.upstreamModel, entry.options, report, answersOf(traits), entry.supports?.filter(isKindOfInput))
   if (connection === undefined) return undefined
   const known = book.find(priceVendorOf(connected), entry.upstreamModel)
   const knownContext = known?.contextLength ?? book.about(model.slug)?.contextLength
@@ -217,7 +218,7 @@ function capabilitiesOf(
 ): Pick<Parts, 'supports' | 'inputs' | 'reasonsByDefault'> {
   const { supports, reasonsByDefault } = entry
   if (supports === undefined) return { supports: base, inputs: traits.inputs, reasonsByDefault: reasonsByDefault ?? traits.reasonsByDefault }
-  const inputs = supports.filter((name): name is Modality => KINDS_OF_INPUT.has(name))
+  const inputs = supports.filter(isKindOfInput)
   return {
     supports: listedSupports(base, entry),
     inputs: ['text', ...inputs],

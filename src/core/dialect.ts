@@ -1,5 +1,5 @@
 import type { ZodType } from 'zod'
-import type { Parameter } from './capability.ts'
+import type { Modality, Parameter } from './capability.ts'
 import type { GatewayError } from './error.ts'
 import type { ModelEvent } from './event.ts'
 import type { InputFile, OtherTool, Tool } from './item.ts'
@@ -88,6 +88,8 @@ export interface Dialect<Options = unknown> {
   readonly options: ZodType<Options>
   /** What endpoints of this dialect support when the catalog does not say. */
   readonly supports: readonly Parameter[]
+  /** Options of endpoints whose operator lists a kind of input that not all servers take; options that are set count more. */
+  readonly listed?: { readonly [kind in Modality]?: { readonly [option: string]: unknown } }
   /** Names what was dropped or changed in `dropped`. Throws GatewayError `invalid_prompt` for input this endpoint can never take. */
   encodeRequest(request: ModelRequest, target: Target<Options>): EncodedRequest
   decoder(request: ModelRequest, target: Target<Options>): Decoder

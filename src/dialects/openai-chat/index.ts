@@ -26,6 +26,7 @@ export const openAiChat: Dialect<OpenAiChatOptions> = {
     'response_format',
     'structured_outputs',
   ],
+  listed: { video: { video: 'video_url' } },
   encodeRequest,
   asksWhole,
   decoder: (request, target) => new ChatDecoder(request, target),

@@ -183,7 +183,7 @@ export const openAiChatOptions = z.strictObject({
   audio: z.enum(['input_audio', 'none']).default('input_audio'),
   file: z.enum(['file', 'document_url', 'none']).default('none'),
   file_urls: z.boolean().default(false).describe('Files may be named by URL; else they are fetched and sent as data.'),
-  video: z.enum(['video_url', 'none']).default('none'),
+  video: z.enum(['video_url', 'none']).default('none').describe('Unless set, `video_url` at endpoints that list `video` in `supports`.'),
   image_output: z.boolean().default(false).describe('`modalities` and `image_config` are known: models may answer with images.'),
   cache_breakpoints: z.boolean().default(false).describe('Prompt cache breakpoints are sent as `cache_control` of text parts.'),
 

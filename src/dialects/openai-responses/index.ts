@@ -1,6 +1,6 @@
 import type { Dialect } from '../../core/dialect.ts'
 import { decodeResponsesError } from './error.ts'
-import { responsesOptions } from './options.ts'
+import { INPUT_PARTS, responsesOptions } from './options.ts'
 import type { ResponsesOptions } from './options.ts'
 import { encodeResponsesRequest, responsesMediaUrls } from './request.ts'
 import { createResponsesDecoder } from './stream.ts'
@@ -31,6 +31,7 @@ export const openAiResponses: Dialect<ResponsesOptions> = {
     'include_reasoning',
     'verbosity',
   ],
+  listed: { video: { input_parts: INPUT_PARTS } },
   encodeRequest: encodeResponsesRequest,
   decoder: createResponsesDecoder,
   decodeError: (status, headers, body, target) => decodeResponsesError(status, headers, body, target.providerName),

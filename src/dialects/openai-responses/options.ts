@@ -6,7 +6,7 @@ import { compiled, pattern } from '../shared/pattern.ts'
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 const efforts = z.array(z.enum(EFFORTS))
-const INPUT_PARTS = ['input_text', 'input_image', 'input_file', 'input_audio', 'input_video'] as const
+export const INPUT_PARTS = ['input_text', 'input_image', 'input_file', 'input_audio', 'input_video'] as const
 
 /**
  * Where servers of this format differ. The defaults describe the complete format as its inventor serves it; whoever serves less declares it.
@@ -113,7 +113,7 @@ export const responsesOptions = z.strictObject({
   input_parts: z
     .array(z.enum(INPUT_PARTS))
     .default(['input_text', 'input_image', 'input_file', 'input_audio'])
-    .describe('Content parts the endpoint takes; others are replaced by a sentence.'),
+    .describe('Content parts the endpoint takes; others are replaced by a sentence. Unless set, all at endpoints that list `video` in `supports`.'),
   assistant_parts: z
     .boolean()
     .default(true)
