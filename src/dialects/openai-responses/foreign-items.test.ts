@@ -31,3 +31,18 @@ it('tells an endpoint of an image the gateway had made in the fields of the form
   const failed = { type: 'image_generation_call', id: 'ig_2', status: 'failed', result: '' }
   expect(encode([failed as InputItem]).input).toEqual([{ ...failed, result: null }])
 })
+
+it('gives an image made under another name an id the format takes: those begin like their type', () => {
+  const made = { type: 'image_generation_call', status: 'completed', result: 'aW1n' }
+  expect(encode([{ ...made, id: 'st_abc' }]).input).toEqual([{ ...made, id: 'ig_abc' }])
+  expect(encode([{ ...made, id: 'abc' }]).input).toEqual([{ ...made, id: 'ig_abc' }])
+  expect(
+    encode([
+      { ...made, id: 'ig_abc' },
+      { ...made, id: 'ig-abc' },
+    ]).input,
+  ).toEqual([
+    { ...made, id: 'ig_abc' },
+    { ...made, id: 'ig-abc' },
+  ])
+})

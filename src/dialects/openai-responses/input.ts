@@ -146,10 +146,13 @@ const OURS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['image_generation_call', new Set(['prompt', 'error', 'imageB64', 'imageUrl', 'revisedPrompt'])],
 ])
 
+/** An id of another type is refused, although nobody looks it up: one the gateway gave, under its own name of the tool, gets the beginning of this one. */
+const imageId = (id: unknown): unknown => (typeof id !== 'string' || id.startsWith('ig') ? id : `ig_${id.replace(/^[a-z]+_/, '')}`)
+
 function asTaken(item: OtherItem, { callIds }: InputContext): JsonObject {
   const ours = OURS.get(item.type)
   if (ours !== undefined) {
-    const known = Object.fromEntries(Object.entries(item).filter(([field]) => !ours.has(field)))
+    const known = Object.fromEntries(Object.entries({ ...item, id: imageId(item.id) }).filter(([field]) => !ours.has(field)))
     // No image: our answers leave the field empty, the format says null.
     return known['result'] === '' ? { ...known, result: null } : known
   }
