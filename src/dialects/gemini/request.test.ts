@@ -242,6 +242,16 @@ describe('thinking', () => {
     expect((encoded.body['generationConfig'] as { thinkingConfig?: object }).thinkingConfig).toEqual(config)
     expect(encoded.dropped).toEqual(dropped)
   })
+  it.each([
+    ['gemini-2.5-flash', 'high', 1000, 800],
+    ['gemini-2.5-flash', 'minimal', 5000, 500],
+    ['gemini-2.5-flash', 'low', 1, 1],
+    ['gemini-2.5-pro', 'low', 600, 128],
+    ['gemini-2.5-flash-lite', 'xhigh', 2000, 1900],
+  ] as const)('%s spends no more on an effort of %s than its share of %i tokens, thoughts counting as output', (model, effort, limit, budget) => {
+    const { body } = encode({ reasoning: { effort }, max_output_tokens: limit }, { model })
+    expect(body['generationConfig']).toMatchObject({ maxOutputTokens: limit, thinkingConfig: { thinkingBudget: budget } })
+  })
   it('can be declared for any model', () => {
     const options: TargetOverrides['options'] = { thinking: 'level', thinking_levels: ['low'], model_rules: [{ match: '.', thinking: 'none' }] }
     expect(encode({ reasoning: { effort: 'high' } }, { options }).body['generationConfig']).toEqual({

@@ -43,9 +43,9 @@ export function nameChange(wish: ReasoningWish, effort: string | undefined, drop
     dropped.push(`reasoning.effort: ${wish.effort} became ${effort}`)
 }
 
-/** Tokens an effort may spend on reasoning out of `maxOutputTokens`, between 1024 and 128000. */
+/** Tokens an effort may spend on reasoning out of `maxOutputTokens`, 128000 at most. The least a format takes is its own to know. */
 export function effortBudget(effort: Exclude<ReasoningEffort, 'none'>, maxOutputTokens: number): number {
-  return Math.max(1024, Math.min(128_000, Math.floor(maxOutputTokens * SHARE[effort])))
+  return Math.max(1, Math.min(128_000, Math.floor(maxOutputTokens * SHARE[effort])))
 }
 
 /** The effort whose share of the output limit comes closest to a budget, for endpoints that know only efforts. */
