@@ -35,7 +35,7 @@ const HEAD = `# Configuration
 Everything has a default: the file need not exist. It is \`signalbox.yaml\`, \`signalbox.yml\` or \`signalbox.json\` in the working directory, the first that is there, or what \`--config\` or \`SIGNALBOX_CONFIG\` names.
 The command line wins over the environment, which wins over the file. Unknown keys and wrong values are refused with their path, line and what would be right; \`signalbox check\` looks without starting.
 
-In every text \`\${NAME}\` is the environment variable, which must be set, and \`\${NAME:-default}\` has a default for one that is unset or empty, a text without references. \`$\${\` is a literal \`\${\`. Nothing is asked of the variables of a provider with \`enabled: false\`.
+In every text \`\${NAME}\` is the environment variable, which must be set, and \`\${NAME:-default}\` has a default for one that is unset or empty, a text without references. \`$\${\` is a literal \`\${\`. Nothing is asked of the variables of a provider with \`enabled: false\`. Anchors, aliases and merges (\`<<: *base\`) of YAML are understood.
 
 \`signalbox check --schema\` prints the JSON Schema of the file. Editors complete and check with it:
 

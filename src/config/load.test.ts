@@ -107,6 +107,20 @@ describe('the operator contract', () => {
     expect(config.providers[0]?.apiKeys?.map((key) => key.reveal())).toEqual(['sk-acme'])
   })
 
+  test('takes a mapping that is merged into others (<<), where what stands beside it wins', async () => {
+    const config = await load(`
+providers:
+  - &local { slug: one, dialect: openai-chat, base_url: http://127.0.0.1:1/v1, api_keys: null, headers: &team { x-team: a } }
+  - { <<: *local, slug: two, headers: { <<: *team, x-tier: b } }
+  - { slug: three, <<: [{ base_url: http://127.0.0.1:3/v1 }, *local] }
+`)
+    expect(config.providers.map(({ slug, dialect, baseUrl, headers }) => [slug, dialect, baseUrl, headers])).toEqual([
+      ['one', 'openai-chat', 'http://127.0.0.1:1/v1', { 'x-team': 'a' }],
+      ['two', 'openai-chat', 'http://127.0.0.1:1/v1', { 'x-team': 'a', 'x-tier': 'b' }],
+      ['three', 'openai-chat', 'http://127.0.0.1:3/v1', { 'x-team': 'a' }],
+    ])
+  })
+
   test('takes the same as JSON', async () => {
     const config = await load(JSON.stringify({ server: { port: 9000 }, providers: [{ slug: 'acme', api_keys: null }] }), {}, 'signalbox.json')
     expect(config.server.port).toBe(9000)
@@ -433,6 +447,16 @@ describe('wrong values', () => {
     const bomb = `a: &a [x]\nb: &b ${times('a')}\nc: &c ${times('b')}\nd: ${times('c')}\n`
     expect((await problemsOf(bomb))[0]).toBe('document: aliases stand for more than any configuration holds')
   })
+
+  test.each(['server: &s 1\nrouting: { <<: *s }\n', 'server: {}\nrouting: { <<: text }\n', 'server: {}\nrouting: { <<: [{}, 1] }\n'])(
+    'what is merged and no mapping is a problem of the file, found by its line: %j',
+    async (text) => {
+      const error: unknown = await load(text).catch((reason: unknown) => reason)
+      expect((error as ConfigError).problems).toEqual([
+        { path: 'document', line: 2, message: '<< merges something that is no mapping; expected an alias of a mapping, or a list of them' },
+      ])
+    },
+  )
 
   test('several documents in one file are a problem, found by the line of the second', async () => {
     const error: unknown = await load('server: { port: 1 }\n---\nserver: { port: 2 }\n').catch((reason: unknown) => reason)

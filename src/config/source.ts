@@ -1,4 +1,4 @@
-import { LineCounter, parseDocument, visit, type Document, type YAMLError } from 'yaml'
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type Document, type YAMLError } from 'yaml'
 import { ConfigError, type ConfigProblem } from '../core/config-error.ts'
 import { isMapping } from './substitute.ts'
 
@@ -15,13 +15,15 @@ export const EMPTY: Source = { tree: {}, lineOf: () => undefined }
 export function parseSource(content: string, file: string): Source {
   const lines = new LineCounter()
   // JSON is YAML, so one parser serves both and knows the lines of both.
-  const document = parseDocument(content, { lineCounter: lines, prettyErrors: false })
+  // Whoever writes anchors merges them, too (`<<: *base`), though YAML 1.2 has left that out.
+  const document = parseDocument(content, { lineCounter: lines, prettyErrors: false, merge: true })
   const problems: ConfigProblem[] = document.errors.map((error) => ({
     path: 'document',
     message: withoutSource(error),
     line: lines.linePos(error.pos[0]).line,
   }))
   if (problems.length === 0) problems.push(...danglingAliases(document, lines))
+  if (problems.length === 0) problems.push(...wrongMerges(document, lines))
   if (problems.length > 0) throw new ConfigError(problems, file)
   let tree: unknown
   try {
@@ -54,6 +56,23 @@ function danglingAliases(document: Document, lines: LineCounter): ConfigProblem[
       const line = start === undefined ? {} : { line: lines.linePos(start).line }
       const message = isInside ? 'an alias stands for what it is a part of' : 'an alias stands for an anchor that is not before it'
       found.push({ path: 'document', message, ...line })
+    },
+  })
+  return found
+}
+
+/** What stands behind `<<` and cannot be merged: the parser would end at the first, without its line. */
+function wrongMerges(document: Document, lines: LineCounter): ConfigProblem[] {
+  const found: ConfigProblem[] = []
+  const canMerge = (node: unknown): boolean => isMap(isAlias(node) ? node.resolve(document) : node)
+  visit(document, {
+    Pair: (_key, { key, value }) => {
+      // The parser's mark of such a key.
+      if (!isScalar(key) || typeof key.value !== 'symbol') return
+      const merged: unknown = isAlias(value) ? value.resolve(document) : value
+      if (isSeq(merged) ? merged.items.every(canMerge) : canMerge(merged)) return
+      const line = key.range == null ? {} : { line: lines.linePos(key.range[0]).line }
+      found.push({ path: 'document', message: '<< merges something that is no mapping; expected an alias of a mapping, or a list of them', ...line })
     },
   })
   return found
