@@ -67,13 +67,13 @@ export function price() {
 }
 
 /** Money somebody may spend, USD; a number in a string counts too, since `${CREDITS}` yields one. */
-export function credit() {
-  const expected = 'an amount in USD, zero or more'
+export function credit(max = Infinity) {
+  const expected = max === Infinity ? 'an amount in USD, zero or more' : `an amount in USD, from 0 to ${max}`
   return z
     .union([z.number(), z.string()], { error: expected })
     .transform((value, context) => {
       const amount = typeof value === 'string' && /^(\d+\.?\d*|\.\d+)$/.test(value.trim()) ? Number(value) : value
-      const fits = typeof amount === 'number' && Number.isFinite(amount) && amount >= 0
+      const fits = typeof amount === 'number' && Number.isFinite(amount) && amount >= 0 && amount <= max
       return parsed(fits ? amount : undefined, value, expected, context)
     })
     .meta({ 'x-type': 'USD' })

@@ -171,6 +171,8 @@ providers:
   })
 })
 
+const ruleOf = ({ guardrails }: Awaited<ReturnType<typeof load>>) => guardrails.rules[0]!.rules
+
 describe('substitution', () => {
   test.each([
     ['server: { port: "${P}" }', { P: '99' }, (c: Awaited<ReturnType<typeof load>>) => c.server.port, 99],
@@ -180,6 +182,20 @@ describe('substitution', () => {
     ['destinations: { service_name: "$${LITERAL}" }', {}, (c: Awaited<ReturnType<typeof load>>) => c.destinations.serviceName, '${LITERAL}'],
     ['limits: { credits: "${C}" }', { C: '12.50' }, (c: Awaited<ReturnType<typeof load>>) => c.limits.credits, 12.5],
     ['routing: { sticky: "${S}" }', { S: 'false' }, (c: Awaited<ReturnType<typeof load>>) => c.routing.sticky, false],
+    [
+      'guardrails: { rules: [{ name: a, enforce_zdr: "${Z}" }] }',
+      { Z: 'true' },
+      (c: Awaited<ReturnType<typeof load>>) => ruleOf(c).enforce_zdr,
+      true,
+    ],
+    [
+      'guardrails: { rules: [{ name: a, include_byok_in_budgets: "${B}" }] }',
+      { B: 'true' },
+      (c: Awaited<ReturnType<typeof load>>) => ruleOf(c).include_byok_in_budgets,
+      true,
+    ],
+    ['guardrails: { rules: [{ name: a, limit_usd: "${L}" }] }', { L: '7.5' }, (c: Awaited<ReturnType<typeof load>>) => ruleOf(c).limit_usd, 7.5],
+    ['guardrails: { rules: [{ name: a, limit_usd: null }] }', {}, (c: Awaited<ReturnType<typeof load>>) => ruleOf(c).limit_usd, null],
   ])('%s', async (content, env, read, expected) => expect(read(await load(content, { env }))).toBe(expected))
 
   test.each(['-1', '1e3', '12,50', 'null'])('an amount of money is a number: %s is none', async (C) => {
@@ -235,6 +251,10 @@ describe('wrong values', () => {
   test.each([
     ['server: { port: 70000 }', 'server.port: 70000; expected a whole number from 0 to 65535'],
     ['server: { port: eighty }', 'server.port: "eighty"; expected a whole number from 0 to 65535'],
+    [
+      'guardrails: { rules: [{ name: a, limit_usd: 1000000001 }] }',
+      'guardrails.rules[0].limit_usd: 1000000001; expected an amount in USD, from 0 to 1000000000',
+    ],
     ['server: { body_limit: lots }', 'server.body_limit: "lots"; expected a size such as 512kB or 32MiB (a plain number counts bytes)'],
     ['server: { shutdown_grace: -1 }', 'server.shutdown_grace: -1; expected a duration such as 500ms, 5s, 15m or 2h (a plain number counts seconds)'],
     ['server: 8787', 'server: 8787; expected a mapping'],

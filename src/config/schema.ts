@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { STREAM_FAILURES } from '../core/call.ts'
-import { guardrailFields } from '../core/guardrail-schema.ts'
+import { guardrailFieldsOf, MAX_USD } from '../core/guardrail-schema.ts'
 import { modelEntry, providerEntry } from './catalog-sections.ts'
 import { address, choice, connectionUrl, credit, flag, host, list, section, size, text, wait, whole } from './fields.ts'
 import { pluginsSection } from './plugins-section.ts'
@@ -60,7 +60,7 @@ const guardrailRule = section({
   name: text().max(200).describe('Each its own.'),
   workspaces: list(text('the slug or id of a workspace')).min(1).optional().describe('Slugs or ids; without, all.'),
   keys: list(text('the name or hash of a key')).min(1).optional().describe('Names or hashes; without, all.'),
-  ...guardrailFields,
+  ...guardrailFieldsOf(flag(), credit(MAX_USD)),
 })
 
 export const configSchema = section({

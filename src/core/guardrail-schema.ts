@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { compileLinearPattern } from '../lib/linear-pattern.ts'
 import { BUILTIN_FILTERS, FILTER_ACTIONS } from './guardrail.ts'
 
-/** What a guardrail may demand, as the API and the configuration file take it: one schema for both. */
+/** What a guardrail may demand, as the API and the configuration file take it: one schema for both, but for what a file may have from variables. */
 
 const MAX_ENTRIES = 1_000
 const MAX_FILTERS = 100
+export const MAX_USD = 1e9
 
 const names = (what: string) =>
   z
@@ -14,7 +15,6 @@ const names = (what: string) =>
     .max(MAX_ENTRIES)
     .nullable()
     .optional()
-const flag = z.boolean().nullable().optional()
 const action = z.enum(FILTER_ACTIONS)
 
 /** Names and addresses of people are found by models, which this gateway has none of. */
@@ -63,20 +63,21 @@ function problemOf(pattern: string): string | undefined {
   }
 }
 
-export const guardrailFields = {
+/** `flag` and `usd`: how a switch and an amount are written there. */
+export const guardrailFieldsOf = <F extends z.ZodType<boolean>, U extends z.ZodType<number>>(flag: F, usd: U) => ({
   allowed_models: names('models, such as acme/small or acme/*').describe('Only these models; `*` stands for any characters.'),
   ignored_models: names('models, such as acme/small or acme/*').describe('None of these models.'),
   allowed_providers: names('slugs of providers').describe('Only these providers: slugs, tags or names.'),
   ignored_providers: names('slugs of providers').describe('None of these providers.'),
-  enforce_zdr: flag.describe('Only endpoints that retain nothing; holds for the authors below that are not set.'),
-  enforce_zdr_anthropic: flag.describe('The same for models of this author.'),
-  enforce_zdr_google: flag.describe('The same for models of this author.'),
-  enforce_zdr_openai: flag.describe('The same for models of this author.'),
-  enforce_zdr_xai: flag.describe('The same for models of this author.'),
-  enforce_zdr_other: flag.describe('The same for models of all other authors.'),
-  enable_free_model_training: flag.describe('`false`: no free endpoints that collect data.'),
-  enable_paid_model_training: flag.describe('`false`: no paid endpoints that collect data.'),
-  enable_free_model_publication: flag.describe('Read like `enable_free_model_training`.'),
+  enforce_zdr: flag.nullable().optional().describe('Only endpoints that retain nothing; holds for the authors below that are not set.'),
+  enforce_zdr_anthropic: flag.nullable().optional().describe('The same for models of this author.'),
+  enforce_zdr_google: flag.nullable().optional().describe('The same for models of this author.'),
+  enforce_zdr_openai: flag.nullable().optional().describe('The same for models of this author.'),
+  enforce_zdr_xai: flag.nullable().optional().describe('The same for models of this author.'),
+  enforce_zdr_other: flag.nullable().optional().describe('The same for models of all other authors.'),
+  enable_free_model_training: flag.nullable().optional().describe('`false`: no free endpoints that collect data.'),
+  enable_paid_model_training: flag.nullable().optional().describe('`false`: no paid endpoints that collect data.'),
+  enable_free_model_publication: flag.nullable().optional().describe('Read like `enable_free_model_training`.'),
   content_filter_builtins: z
     .array(builtinFilter)
     .max(MAX_FILTERS)
@@ -84,7 +85,10 @@ export const guardrailFields = {
     .optional()
     .describe('What is looked for in texts, and what is done about it.'),
   content_filters: z.array(patternFilter).max(MAX_FILTERS).nullable().optional().describe('The same by your own patterns (RE2).'),
-  limit_usd: z.number().min(0).max(1e9).nullable().optional().describe('USD that each key under the guardrail may spend per period.'),
+  limit_usd: usd.nullable().optional().describe('USD that each key under the guardrail may spend per period.'),
   reset_interval: z.enum(['daily', 'weekly', 'monthly']).nullable().optional().describe('The period; without, ever.'),
-  include_byok_in_budgets: z.boolean().optional().describe('Whether calls with callers’ own provider keys count.'),
-}
+  include_byok_in_budgets: flag.optional().describe('Whether calls with callers’ own provider keys count.'),
+})
+
+/** As the API takes them. */
+export const guardrailFields = guardrailFieldsOf(z.boolean(), z.number().min(0).max(MAX_USD))
