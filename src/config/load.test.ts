@@ -181,6 +181,12 @@ describe('substitution', () => {
     ['defaults: { model: "${A}/${B:-x}" }', { A: 'acme' }, (c: Awaited<ReturnType<typeof load>>) => c.defaults.model, 'acme/x'],
     ['destinations: { service_name: "$${LITERAL}" }', {}, (c: Awaited<ReturnType<typeof load>>) => c.destinations.serviceName, '${LITERAL}'],
     ['limits: { credits: "${C}" }', { C: '12.50' }, (c: Awaited<ReturnType<typeof load>>) => c.limits.credits, 12.5],
+    [
+      'defaults: { plugins: [{ id: web, enabled: "${W}", prevent_overrides: "${L}" }] }',
+      { W: 'false', L: 'true' },
+      (c: Awaited<ReturnType<typeof load>>) => JSON.stringify(c.defaults.plugins),
+      '[{"id":"web","enabled":false,"prevent_overrides":true}]',
+    ],
     ['routing: { sticky: "${S}" }', { S: 'false' }, (c: Awaited<ReturnType<typeof load>>) => c.routing.sticky, false],
     [
       'guardrails: { rules: [{ name: a, enforce_zdr: "${Z}" }] }',
@@ -255,6 +261,8 @@ describe('wrong values', () => {
       'guardrails: { rules: [{ name: a, limit_usd: 1000000001 }] }',
       'guardrails.rules[0].limit_usd: 1000000001; expected an amount in USD, from 0 to 1000000000',
     ],
+    ['defaults: { plugins: [{ id: web, enabled: off }] }', 'defaults.plugins[0].enabled: "off"; expected true or false'],
+    ['defaults: { plugins: [{ id: web, prevent_overrides: 1 }] }', 'defaults.plugins[0].prevent_overrides: 1; expected true or false'],
     ['server: { body_limit: lots }', 'server.body_limit: "lots"; expected a size such as 512kB or 32MiB (a plain number counts bytes)'],
     ['server: { shutdown_grace: -1 }', 'server.shutdown_grace: -1; expected a duration such as 500ms, 5s, 15m or 2h (a plain number counts seconds)'],
     ['server: 8787', 'server: 8787; expected a mapping'],

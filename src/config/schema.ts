@@ -78,7 +78,14 @@ export const configSchema = section({
   defaults: section({
     model: text('a model such as acme/small').optional().describe('For calls that name none.'),
     plugins: list(
-      z.looseObject({ id: text().describe('Which plugin; the other keys are its settings.') }, { error: 'a mapping with an id, such as {id: web}' }),
+      z.looseObject(
+        {
+          id: text().describe('Which plugin; keys beside these are its settings.'),
+          enabled: flag().optional().describe('`false`: its settings are those of requests that switch it on. `true` unless set.'),
+          prevent_overrides: flag().optional().describe('`true`: no request changes it or switches it on or off.'),
+        },
+        { error: 'a mapping with an id, such as {id: web}' },
+      ),
     )
       .default([])
       .describe('Plugins of every call ([plugins](../guides/plugins.md#defaults)).'),
