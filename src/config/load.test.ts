@@ -261,6 +261,14 @@ describe('wrong values', () => {
       'guardrails: { rules: [{ name: a, limit_usd: 1000000001 }] }',
       'guardrails.rules[0].limit_usd: 1000000001; expected an amount in USD, from 0 to 1000000000',
     ],
+    [
+      'defaults: { plugins: [{ id: web }, { id: moderation }, { id: web, max_results: 1 }] }',
+      'defaults.plugins[2].id: "web"; expected another plugin, because entry 0 has this one already',
+    ],
+    [
+      'guardrails: { rules: [{ name: a }, { name: a }] }',
+      'guardrails.rules[1].name: "a"; expected another name, because entry 0 has this one already',
+    ],
     ['defaults: { plugins: [{ id: web, enabled: off }] }', 'defaults.plugins[0].enabled: "off"; expected true or false'],
     ['defaults: { plugins: [{ id: web, prevent_overrides: 1 }] }', 'defaults.plugins[0].prevent_overrides: 1; expected true or false'],
     ['server: { body_limit: lots }', 'server.body_limit: "lots"; expected a size such as 512kB or 32MiB (a plain number counts bytes)'],

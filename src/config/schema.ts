@@ -68,11 +68,11 @@ export const configSchema = section({
   server: server.prefault({}),
   providers: list(providerEntry)
     .default([])
-    .superRefine(uniqueSlugs)
+    .superRefine(unique('slug'))
     .describe('Known vendors need only their key, or nothing where its variable is set.'),
   models: list(modelEntry)
     .default([])
-    .superRefine(uniqueSlugs)
+    .superRefine(unique('slug'))
     .describe('Models beside those the vendors’ price data name, and more endpoints for these.'),
   catalog: section({ open: flag().prefault(true).describe('`false`: only models of the catalog, no `<provider>/<id>`.') }).prefault({}),
   defaults: section({
@@ -88,6 +88,7 @@ export const configSchema = section({
       ),
     )
       .default([])
+      .superRefine(unique('id', 'plugin'))
       .describe('Plugins of every call ([plugins](../guides/plugins.md#defaults)).'),
   }).prefault({}),
   routing: section({
@@ -136,7 +137,7 @@ export const configSchema = section({
   guardrails: section({
     rules: list(guardrailRule)
       .default([])
-      .superRefine(uniqueNames)
+      .superRefine(unique('name'))
       .describe('What holds beside the guardrails of the API ([guardrails](../guides/guardrails.md)).'),
     when_unknown: choice(['allow', 'refuse']).default('allow').describe('Calls while the stored guardrails were never read.'),
   }).prefault({}),
@@ -170,26 +171,22 @@ export type ConfigFile = z.output<typeof configSchema>
 /** Keys whose values are secrets, wherever they stand: problems never show what is there. */
 export const SECRET_KEYS: ReadonlySet<string> = new Set(['api_keys', 'api_key', 'headers', 'url', 'redis_url', 'settings'])
 
-function uniqueSlugs(items: readonly { readonly slug: string }[], context: z.RefinementCtx): void {
-  const seen = new Map<string, number>()
-  for (const [index, { slug }] of items.entries()) {
-    const first = seen.get(slug)
-    if (first === undefined) seen.set(slug, index)
-    else
-      context.addIssue({ code: 'custom', path: [index, 'slug'], message: `another slug, because entry ${first} has this one already`, input: slug })
+/** Refuses an entry whose `field` one before it has: only one of them could be in force. */
+function unique<F extends string>(field: F, what: string = field) {
+  return (items: readonly { readonly [N in F]: string }[], context: z.RefinementCtx): void => {
+    const seen = new Map<string, number>()
+    for (const [index, { [field]: value }] of items.entries()) {
+      const first = seen.get(value)
+      if (first === undefined) seen.set(value, index)
+      else
+        context.addIssue({
+          code: 'custom',
+          path: [index, field],
+          message: `another ${what}, because entry ${first} has this one already`,
+          input: value,
+        })
+    }
   }
-}
-
-function uniqueNames(items: readonly { readonly name: string }[], context: z.RefinementCtx): void {
-  const names = items.map(({ name }) => name)
-  const index = names.findIndex((name, place) => names.indexOf(name) !== place)
-  if (index >= 0)
-    context.addIssue({
-      code: 'custom',
-      path: [index, 'name'],
-      message: 'another name, because an entry before has this one already',
-      input: names[index],
-    })
 }
 
 /** JSON Schema of the file as written (before defaults), for editors and the reference page. */
