@@ -6,6 +6,9 @@ import { choice, flag, headers, httpUrl, list, price, section, text, wait, whole
 
 const QUANTIZATIONS = ['int4', 'int8', 'fp4', 'mxfp4', 'nvfp4', 'fp6', 'fp8', 'mxfp8', 'fp16', 'bf16', 'fp32', 'unknown'] as const
 
+/** Of the year 9999: clients read no later date, and whoever writes milliseconds is beyond it. */
+const LAST_SECOND = 253_402_300_799
+
 const SLUG = /^[a-z0-9][a-z0-9._-]*$/
 const MODEL_SLUG = /^~?[a-z0-9][\w.-]*\/[\w][\w.@-]*$/i
 
@@ -115,7 +118,7 @@ export const modelEntry = section({
   slug: modelSlug().describe('`author/slug`, as callers name it.'),
   name: text().optional().describe('As lists show it.'),
   description: text().optional().describe('As lists show it.'),
-  created: whole(0).optional().describe('Seconds since 1970, for lists.'),
+  created: whole(0, LAST_SECOND).optional().describe('Seconds since 1970, for lists.'),
   context_length: whole(1).optional().describe('Tokens, of endpoints that set none.'),
   answers: choice(['text', 'embeddings'])
     .optional()

@@ -269,6 +269,7 @@ describe('wrong values', () => {
       'guardrails: { rules: [{ name: a }, { name: a }] }',
       'guardrails.rules[1].name: "a"; expected another name, because entry 0 has this one already',
     ],
+    ['models: [{ slug: acme/a, created: 1700000000000 }]', 'models[0].created: 1700000000000; expected a whole number from 0 to 253402300799'],
     ['defaults: { plugins: [{ id: web, enabled: off }] }', 'defaults.plugins[0].enabled: "off"; expected true or false'],
     ['defaults: { plugins: [{ id: web, prevent_overrides: 1 }] }', 'defaults.plugins[0].prevent_overrides: 1; expected true or false'],
     ['server: { body_limit: lots }', 'server.body_limit: "lots"; expected a size such as 512kB or 32MiB (a plain number counts bytes)'],
