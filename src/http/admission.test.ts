@@ -45,12 +45,27 @@ describe('without pressure', () => {
   it(verifies('I8', 'refuses with a 503 that says when to come back'), () => {
     const admission = open({ calls: 1 })
     admission.enter('a')
-    try {
-      admission.enter('b')
-      expect.unreachable()
-    } catch (error) {
-      expect(error).toMatchObject({ status: 503, errorType: 'provider_overloaded', details: { retryAfterMs: 1_000 } })
-    }
+    const refusal = (retryAfterMs: number) =>
+      expect.objectContaining({ status: 503, errorType: 'provider_overloaded', details: { retryAfterMs, failover: 'never' } })
+    expect(() => admission.enter('b')).toThrow(refusal(1_000))
+    // The longer the pressure lasts, the later; within bounds.
+    observe(admission, late, 10)
+    expect(() => admission.enter('b')).toThrow(refusal(2_000))
+    observe(admission, late, 1_000)
+    expect(() => admission.enter('b')).toThrow(refusal(5_000))
+    observe(admission, calm)
+    expect(() => admission.enter('b')).toThrow(refusal(1_000))
+  })
+
+  it('counts the calls of a key that are still there, one by one', () => {
+    const admission = open()
+    expect(flood(admission, 'greedy')).toBe(80)
+    for (let i = 0; i < 30; i++) admission.leave('greedy')
+    // 50 of its own; with n more as many as four times what is free then.
+    expect(flood(admission, 'greedy')).toBe(30)
+    for (let i = 0; i < 79; i++) admission.leave('greedy')
+    // One is left, and counts like any other.
+    expect(flood(admission, 'greedy')).toBe(79)
   })
 
   it('forgets keys without calls', () => {

@@ -68,6 +68,41 @@ describe('authenticate', () => {
     expect(looks).toBe(2)
   })
 
+  it.each<readonly [string, boolean]>([
+    ['Bearer good', true],
+    ['bearer good', true],
+    ['BEARER   good  ', true],
+    ['Bearer good x', false],
+    ['Bearergood', false],
+    ['Bearer', false],
+    ['good', false],
+    ['Basic good', false],
+    ['', false],
+  ])('reads a bearer as it is written: %j', async (authorization, isGood) => {
+    const answer = (async () => await make()({ ...request(''), headers: { authorization } } as IncomingMessage, undefined))()
+    if (isGood) expect(await answer).toBe(ACCEPTED)
+    else await expect(answer).rejects.toMatchObject({ status: 401 })
+  })
+
+  it.each([
+    ['missing', 'An API key is required: send it as "Authorization: Bearer <key>"'],
+    ['revoked', 'The API key has been revoked'],
+    ['expired', 'The API key has expired'],
+    ['disabled', 'The API key is disabled'],
+  ] as const)('says what is wrong with a key, looks for none again and takes it for no guess: %s', (reason, message) => {
+    const guard = new GuessGuard({ clock: manualClock(), wrongKeysPerMinute: () => 1 })
+    const lookAgain = () => expect.unreachable()
+    const authenticate = createAuthenticate({ authenticate: () => ({ ok: false, reason }), lookAgain }, guard)
+    for (let n = 0; n < 3; n++) expect(() => authenticate(request('old'), 'inference')).toThrow(expect.objectContaining({ status: 401, message }))
+  })
+
+  it('is told of a good key where it is used, so that it goes on working there while others guess', async () => {
+    const authenticate = make(1)
+    expect(authenticate(request('good'), 'inference')).toBe(ACCEPTED)
+    await expect(authenticate(request('wrong'), 'inference')).rejects.toMatchObject({ status: 401 })
+    expect(authenticate(request('good'), 'inference')).toBe(ACCEPTED)
+  })
+
   describe('the header of another format', () => {
     const sent = (headers: object) => ({ headers, socket: { remoteAddress: '198.51.100.7' } }) as IncomingMessage
 

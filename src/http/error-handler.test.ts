@@ -17,6 +17,56 @@ describe('an error answer', () => {
     })
   })
 
+  it('says whose failure it is and all that is known of it, and nothing that is not', () => {
+    const details = { source: 'provider', providerName: 'Acme', providerCode: 'busy', raw: '{}', path: 'input', metadata: { limit: 'x' } } as const
+    const { status, headers, body } = renderError(new GatewayError('provider_unavailable', 'Why', { ...details, headers: { 'x-a': 'b' } }), 'id')
+    expect([status, headers]).toEqual([502, { 'content-type': 'application/json', 'x-a': 'b' }])
+    expect(JSON.parse(body)).toEqual({
+      error: {
+        code: 502,
+        message: 'Why',
+        metadata: {
+          error_type: 'provider_unavailable',
+          source: 'provider',
+          path: 'input',
+          provider_name: 'Acme',
+          provider_code: 'busy',
+          raw: '{}',
+          limit: 'x',
+        },
+      },
+    })
+    const bare = renderError(new GatewayError('not_found', 'Why'), 'id')
+    expect(bare.headers).toEqual({ 'content-type': 'application/json' })
+    expect(JSON.parse(bare.body)).toEqual({ error: { code: 404, message: 'Why', metadata: { error_type: 'not_found', source: 'gateway' } } })
+  })
+
+  it('keeps to itself what a bug of ours has said', () => {
+    const { status, body } = renderError(new GatewayError('server', 'password hunter2', { metadata: { token: 'hunter2' } }), 'req-1')
+    expect([status, body.includes('hunter2')]).toEqual([500, false])
+    expect(JSON.parse(body)).toMatchObject({ error: { message: 'Internal error; quote the request id req-1', metadata: { request_id: 'req-1' } } })
+  })
+
+  it.each([
+    [0, '1'],
+    [1, '1'],
+    [1_000, '1'],
+    [1_001, '2'],
+    [59_500, '60'],
+  ])('asks for whole seconds of patience, one at the least and never too few: %d ms', (retryAfterMs, seconds) => {
+    expect(renderError(new GatewayError('rate_limit_exceeded', 'Wait', { retryAfterMs }), 'id').headers['retry-after']).toBe(seconds)
+  })
+
+  it.each(['server', 'authentication', 'rate_limit_exceeded', 'invalid_request'] as const)(
+    'tells of no route with %s, and what was asked for all the same',
+    (kind) => {
+      const parts = JSON.parse(renderError(new GatewayError(kind, 'Why'), 'id', { gateway_metadata: {} }, { debug: {} }).body) as object
+      expect(Object.keys(parts)).toEqual(['error', 'debug'])
+      const others = JSON.parse(renderError(new GatewayError('not_found', 'Why'), 'id', { gateway_metadata: {} }, { debug: {} }).body) as object
+      expect(Object.keys(others)).toEqual(['error', 'gateway_metadata', 'debug'])
+    },
+  )
+
   it.each([
     ['invalid_request', 400, 'invalid_request_error'],
     ['authentication', 401, 'authentication_error'],

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { originOf, sessionHeader, textHeader } from './request-headers.ts'
+import { metadataFields, originOf, requestIdOf, sessionHeader, streamWishes, textHeader } from './request-headers.ts'
 
 const request = (headers: IncomingMessage['headers']): IncomingMessage => ({ headers }) as IncomingMessage
 
@@ -31,4 +31,57 @@ describe('where a call comes from', () => {
     expect(titleOf({ 'x-openrouter-title': '', 'x-title': 'Old' })).toBe('Old')
     expect(titleOf({})).toBeUndefined()
   })
+
+  it('is told with what it was sent by and from which page, where a caller says so', () => {
+    expect(originOf(request({}), 'messages')).toEqual({ apiType: 'messages' })
+    const all = { 'user-agent': 'acme/1', referer: 'https://page', 'http-referer': 'https://app', 'x-title': 'App' }
+    expect(originOf(request(all), 'responses')).toEqual({ apiType: 'responses', userAgent: 'acme/1', referer: 'https://app', title: 'App' })
+    expect(originOf(request({ referer: 'https://page' }), 'responses').referer).toBe('https://page')
+  })
+})
+
+describe('the id of a request', () => {
+  it('is the caller’s where it is one word of ASCII', () => {
+    for (const id of ['a', 'req_1:2/3', 'x'.repeat(128)]) expect(requestIdOf(request({ 'x-request-id': id }))).toBe(id)
+  })
+  it.each([undefined, '', 'a b', 'a, b', 'é', 'a\tb', 'x'.repeat(129)])('is none: %j', (id) => {
+    expect(requestIdOf(request(id === undefined ? {} : { 'x-request-id': id }))).toBeUndefined()
+  })
+})
+
+describe('what a caller wants of a stream', () => {
+  it('is the operator’s choice where it says nothing', () => {
+    expect(streamWishes(request({}), false)).toEqual({ asEvents: false, errorEvent: false })
+    expect(streamWishes(request({}), true)).toEqual({ asEvents: false, errorEvent: true })
+  })
+  it('is one of the words of a header, in any case', () => {
+    const wished = { 'x-gateway-stream-failure': 'Continue', 'x-gateway-keep-alive': ' EVENT ', 'x-gateway-error-event': 'Off' }
+    expect(streamWishes(request(wished), true)).toEqual({ streamFailure: 'continue', asEvents: true, errorEvent: false })
+    expect(streamWishes(request({ 'x-gateway-keep-alive': 'comment', 'x-gateway-error-event': 'on' }), false)).toEqual({
+      asEvents: false,
+      errorEvent: true,
+    })
+  })
+  it.each([
+    ['x-gateway-stream-failure', 'expected fail, continue or buffer'],
+    ['x-gateway-keep-alive', 'expected comment or event'],
+    ['x-gateway-error-event', 'expected on or off'],
+  ])('is refused in any other word: %s', (header, expected) => {
+    for (const word of ['', 'yes', 'on, off'])
+      expect(() => streamWishes(request({ [header]: word }), false)).toThrow(
+        expect.objectContaining({ errorType: 'invalid_request', message: `${header}: ${expected}`, details: { path: header } }),
+      )
+  })
+})
+
+describe('the routing metadata', () => {
+  it.each([
+    [{}, []],
+    [{ 'x-gateway-experimental-metadata': 'enabled' }, ['gateway_metadata']],
+    [{ 'x-openrouter-metadata': 'Enabled' }, ['openrouter_metadata']],
+    [{ 'x-openrouter-experimental-metadata': 'enabled' }, ['openrouter_metadata']],
+    [{ 'x-openrouter-metadata': 'enabled', 'x-openrouter-experimental-metadata': 'enabled' }, ['openrouter_metadata']],
+    [{ 'x-gateway-experimental-metadata': 'enabled', 'x-openrouter-metadata': 'enabled' }, ['gateway_metadata', 'openrouter_metadata']],
+    [{ 'x-gateway-experimental-metadata': 'disabled', 'x-openrouter-metadata': '' }, []],
+  ])('is told under the names it was asked for: %j', (headers, fields) => expect(metadataFields(request(headers))).toEqual(fields))
 })
