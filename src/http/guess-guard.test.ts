@@ -87,6 +87,13 @@ describe('an address that guesses', () => {
     ['::1', '::2', true],
     ['fe80::1%eth0', 'fe80::2', true],
     ['::ffff:198.51.100.7', '::ffff:198.51.100.8', false],
+    // Node leaves the longest run of zeros out, wherever it is.
+    ['2001:db8::1', '2001:db8::5:6:7:8', true],
+    ['2001:db8::1', '2001:db8:1::1', false],
+    ['2001:db8:0:1::', '2001:db8:0:1:5:6:7:8', true],
+    ['::1:5:6:7:8', '::1:0:0:7:8', true],
+    ['::1:5:6:7:8', '::2:5:6:7:8', false],
+    ['1:2:3:4:5:6:7:8', '1:2:3:4:9:9:9:9', true],
   ])(verifies('F5', '%s and %s are one: %s'), (one, other, same) => {
     guess(one, 5)
     if (same) expect(() => guess(other)).toThrow(refused)
@@ -137,5 +144,13 @@ describe('the guard', () => {
     // Those that came last are still refused, the first are forgotten.
     expect(() => guess('10.0.19.135')).toThrow(refused)
     expect(() => guess('10.0.0.0')).not.toThrow()
+  })
+  it('forgets quiet addresses before one that guesses on, whichever came first', () => {
+    guess(A)
+    for (let n = 0; n < 1_999; n++) guess(`10.0.${n >> 8}.${n & 255}`)
+    clock.advance(10 * 60_000 + 1)
+    guess(A, 5)
+    guess('10.1.0.0')
+    expect(() => guess(A)).toThrow(refused)
   })
 })
