@@ -5,9 +5,11 @@ import { atTurnEnd } from '../lib/turn-end.ts'
 import { sayContinue } from './expect-continue.ts'
 import { lingerAfter } from './linger.ts'
 
+const AS_IT_IS: readonly string[] = ['', 'identity']
+
 /** Bodies come as they are: nothing of a caller is inflated. Throws GatewayError `invalid_request`. */
 export function refuseEncoding(encoding: string | undefined): void {
-  if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return
+  if (encoding === undefined || AS_IT_IS.includes(encoding.trim().toLowerCase())) return
   throw new GatewayError('invalid_request', `content-encoding ${encoding.slice(0, 40)} is not accepted; send the body uncompressed`)
 }
 
