@@ -146,7 +146,7 @@ providers:
   })
 
   test('keys, database and Redis come from the environment', async () => {
-    const config = await load('storage: { database: sqlite }', {
+    const config = await load('storage: { database: sqlite, shared: memory }', {
       env: {
         SIGNALBOX_API_KEY: 'sk-one',
         SIGNALBOX_MANAGEMENT_KEY: 'sk-two',
@@ -156,10 +156,37 @@ providers:
       },
     })
     expect(config.keys.apiKey?.reveal()).toBe('sk-one')
+    expect(config.keys.managementKey?.reveal()).toBe('sk-two')
     expect(config.keys.secretKey?.reveal()).toBe(SECRET_KEY)
     expect(config.storage).toMatchObject({ database: 'postgres', shared: 'redis' })
     expect(config.storage.url?.reveal()).toBe('postgres://box:pw@db/signalbox')
     expect(JSON.stringify(config)).not.toContain('pw@db')
+  })
+
+  test('what is empty or blank in the environment is not there', async () => {
+    const env = { SIGNALBOX_API_KEY: '', SIGNALBOX_MANAGEMENT_KEY: ' ', SIGNALBOX_PORT: '\t', SIGNALBOX_DATABASE_URL: '\n' }
+    const config = await load('server: { port: 9 }', { env })
+    expect([config.keys, config.server.port, config.storage.database]).toEqual([{}, 9, 'sqlite'])
+    expect((await load(undefined, { env: { SIGNALBOX_API_KEY: ' sk-one\n' } })).keys.apiKey?.reveal()).toBe('sk-one')
+  })
+
+  test.each([SECRET_KEY, SECRET_KEY.slice(0, -1), Buffer.alloc(32, 255).toString('base64url')])(
+    'a secret key is 32 bytes in base64: %s',
+    async (key) => {
+      expect((await load(undefined, { env: { SIGNALBOX_SECRET_KEY: key } })).keys.secretKey?.reveal()).toBe(key)
+    },
+  )
+
+  test.each([
+    Buffer.alloc(31).toString('base64'),
+    Buffer.alloc(33).toString('base64'),
+    `${SECRET_KEY}=`,
+    `${SECRET_KEY.slice(0, 42)}*=`,
+    `${SECRET_KEY.slice(0, 20)} ${SECRET_KEY.slice(20)}`,
+  ])('a secret key is nothing else: %s', async (key) => {
+    expect(await problemsOf(undefined, { env: { SIGNALBOX_SECRET_KEY: key } })).toEqual([
+      'SIGNALBOX_SECRET_KEY: [hidden]; expected 32 bytes in base64, such as the output of: openssl rand -base64 32',
+    ])
   })
 
   test.each([
@@ -221,6 +248,20 @@ describe('substitution', () => {
   ])('what looks like a reference and would stay as it stands is refused: %s', async (text, problem) => {
     const expected = [`defaults.model: ${problem}; expected \${NAME} or \${NAME:-default}, or $\${ for a literal \${`]
     expect(await problemsOf(`defaults: { model: "acme/${text}" }`, { env: { A: '', B: 'small' } })).toEqual(expected)
+  })
+
+  test.each(['${1}', '${A-b}', '${}', '${A:b}'])('what is no reference is refused: %s', async (text) => {
+    expect(await problemsOf(`defaults: { model: "${text}" }`, { env: { A: 'a' } })).toEqual([
+      `defaults.model: "${text}" is no reference; expected \${NAME} or \${NAME:-default}, or $\${ for a literal \${`,
+    ])
+  })
+
+  test('a wrong list of providers keeps nobody from reading what else is wrong', async () => {
+    expect(await problemsOf('providers: { slug: acme }\nserver: { port: "${P}" }\nlogging: { level: "${L}" }', { env: { L: 'loud' } })).toEqual([
+      'server.port: the environment variable P is not set; set it, or write ${P:-default}',
+      'providers: a mapping; expected a list',
+      'logging.level: "${L}" (from the environment); expected one of: trace, debug, info, warn, error, silent',
+    ])
   })
 
   test('a missing variable is named, with its path', async () => {
@@ -397,6 +438,7 @@ describe('wrong values', () => {
       { SIGNALBOX_SECRET_KEY: 'short' },
       'SIGNALBOX_SECRET_KEY: [hidden]; expected 32 bytes in base64, such as the output of: openssl rand -base64 32',
     ],
+    [{ SIGNALBOX_MANAGEMENT_KEY: 'é' }, 'SIGNALBOX_MANAGEMENT_KEY: [hidden]; expected a key of visible ASCII characters without spaces'],
     [{ SIGNALBOX_API_KEY: 'a b' }, 'SIGNALBOX_API_KEY: [hidden]; expected a key of visible ASCII characters without spaces'],
     [
       { SIGNALBOX_API_KEY: 'k', SIGNALBOX_MANAGEMENT_KEY: 'k' },
