@@ -14,6 +14,18 @@ it('finds the word that was meant, in any case, and none where none is near', ()
   expect(closest('x', [])).toBeUndefined()
 })
 
+it('takes two letters in the wrong order for one slip, however short the word', () => {
+  const known = ['host', 'port', 'role', 'data_dir']
+  expect(['prot', 'hots', 'orle', 'daat_dir', 'dtaa_idr', 'trop'].map((word) => closest(word, known))).toEqual([
+    'port',
+    'host',
+    'role',
+    'data_dir',
+    'data_dir',
+    undefined,
+  ])
+})
+
 it('says what would be right', () => {
   expect(insteadOf('sever', ['server', 'id'])).toBe('did you mean server? (known: server, id)')
   expect(insteadOf('x-y-z', ['server', 'id'])).toBe('expected one of: server, id')
