@@ -511,6 +511,14 @@ describe('wrong values', () => {
     expect(problems).not.toContain('CANARY')
   })
 
+  test('a wrong value under a name with dots is found by its line', async () => {
+    const text = 'plugins:\n  pareto_router:\n    scores:\n      acme/a-1: 0.5\n      acme/a-1.5: 2\n'
+    const error: unknown = await load(text).catch((reason: unknown) => reason)
+    expect((error as ConfigError).problems).toEqual([
+      { path: 'plugins.pareto_router.scores.acme/a-1.5', message: '2; expected number to be <=1', line: 5 },
+    ])
+  })
+
   test('an alias without its anchor is found by its line', async () => {
     const error: unknown = await load('server: {}\nproviders: *gone\n').catch((reason: unknown) => reason)
     expect((error as ConfigError).problems[0]?.line).toBe(2)

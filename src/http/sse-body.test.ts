@@ -133,4 +133,43 @@ describe('keep-alives', () => {
     vi.advanceTimersByTime(60_000)
     expect(written).toHaveLength(1)
   })
+  it('are not written to a caller who is behind, nor soon after something was written', () => {
+    const written: string[] = []
+    const answer = { headersSent: true, writableNeedDrain: true, write: (words: string) => written.push(words) > 0, end: () => undefined }
+    const body = new SseBody(answer as unknown as ServerResponse, new KeepAlive(), HEADERS, () => 'ping')
+    const began = performance.now()
+    body.keepAlive(began + 60_000)
+    answer.writableNeedDrain = false
+    body.keepAlive(began + 9_000)
+    expect(written).toEqual([])
+    body.keepAlive(began + 60_000)
+    body.keepAlive(began + 69_000)
+    expect(written).toEqual(['ping'])
+    body.keepAlive(began + 70_001)
+    expect(written).toEqual(['ping', 'ping'])
+    body.release()
+  })
+
+  it.each<readonly [string, (body: SseBody) => void]>([
+    ['an event', (body) => void body.write('data: 1\n\n')],
+    ['a keep-alive', (body) => body.keepAlive(performance.now() + 60_000)],
+    ['the end', (body) => body.end('data: 1\n\n')],
+  ])('or whatever is first decides the status, once: %s', (_what, first) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const heads: unknown[] = []
+    const answer = {
+      headersSent: false,
+      writeHead: (...head: unknown[]) => ((answer.headersSent = true), heads.push(head)),
+      write: () => true,
+      end: () => undefined,
+    }
+    const body = new SseBody(answer as unknown as ServerResponse, new KeepAlive(), HEADERS)
+    expect(body.committed).toBe(false)
+    first(body)
+    expect(body.committed).toBe(true)
+    body.end('')
+    expect(heads).toEqual([[200, HEADERS]])
+    // And whoever has ended is looked at no more.
+    expect(vi.getTimerCount()).toBe(0)
+  })
 })
