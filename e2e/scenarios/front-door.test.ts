@@ -229,6 +229,12 @@ describe('one model', () => {
     expect(answer.status).toBe(404)
     expect(await answer.json()).toMatchObject({ error: { code: 404, message: expect.stringContaining('No endpoint serves') } })
   })
+  it('is never the list with a slash behind it, and whoever asks so hears where that is', async () => {
+    const answer = await gateway.api('GET', '/api/v1/models/')
+    expect(await answer.json()).toMatchObject({
+      error: { code: 404, message: expect.stringContaining('models are listed with GET /api/v1/models,') },
+    })
+  })
 })
 
 describe('usage and cost', () => {

@@ -215,6 +215,14 @@ describe('a path that does not exist', () => {
     expect(status).toBe(404)
     expect(message).toMatch(/this gateway does not speak that format: models are asked with POST \/api\/v1\/chat\/completions/)
   })
+  it.each([
+    ['POST', '/v1/embeddings', 'vectors are made with POST /api/v1/embeddings'],
+    ['GET', '/v1/models', 'models are listed with GET /api/v1/models'],
+    ['GET', '/models/', 'models are listed with GET /api/v1/models'],
+  ] as const)('%s %s hears where it is', async (method, url, way) => {
+    const { status, message } = await call(method, url)
+    expect([status, message]).toEqual([404, `There is no ${method} ${url}: ${way} (base URL: /api/v1)`])
+  })
   it.each(['/v1/messages', '/api/v1/messages/batches?limit=1'])('%s is told in the envelope of its format', async (url) => {
     const { body } = await app.inject({ method: 'POST', url, payload: '{}' })
     expect(JSON.parse(body)).toMatchObject({ type: 'error', error: { type: 'not_found_error', error_type: 'not_found' } })

@@ -113,11 +113,13 @@ function missing({ method, url }: FastifyRequest): GatewayError {
 
 /** Where clients look for a model whose base URL is not quite right, or that speak another format, or for what others store. */
 function wayTo(path: string): string {
-  const [, end] = /\/(responses|(?:chat\/)?completions|messages)\/?$/.exec(path) ?? []
+  const [, end] = /\/(responses|(?:chat\/)?completions|messages|embeddings|models)\/?$/.exec(path) ?? []
   // First, for a base URL that has the route in it already, where no id stands behind it.
   if (end === 'messages') return ': models are asked with POST /api/v1/messages (base URL: /api)'
   if (end === 'completions')
     return ': this gateway does not speak that format: models are asked with POST /api/v1/chat/completions (base URL: /api/v1)'
+  if (end === 'embeddings') return ': vectors are made with POST /api/v1/embeddings (base URL: /api/v1)'
+  if (end === 'models') return ': models are listed with GET /api/v1/models (base URL: /api/v1)'
   if (end !== undefined) return `: models are asked with POST /api/v1/${end} (base URL: /api/v1)`
   if (/\/responses\/(?!compact\b|input_tokens\b)[^/]|\/conversations(?:\/|$)/.test(path))
     return ': answers and conversations are not stored, so send the items of a conversation with each POST /api/v1/responses'

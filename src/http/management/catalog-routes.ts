@@ -48,6 +48,8 @@ export function catalogRoutes(views: CatalogViews): ManagementRoutes {
     })
     // One model is no part of the contract: clients of the field ask for it, bare, and write the slash of its name either way.
     const one = (slug: string, request: FastifyRequest): Answer<typeof modelAnswer> => {
+      if (slug === '')
+        throw new GatewayError('not_found', 'There is no model without a name: models are listed with GET /api/v1/models, without a slash behind it')
       const found = views.model(slug)
       if (found === undefined) throw new GatewayError('not_found', `No endpoint serves ${slug}`.slice(0, 300))
       const shown = speaksMessages(request.headers) ? asMessagesModel(found) : found
