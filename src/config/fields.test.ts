@@ -1,6 +1,22 @@
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import { address, connectionUrl, credit, duration, flag, headers, host, httpUrl, price, section, size, text, wait, whole } from './fields.ts'
+import {
+  address,
+  connectionUrl,
+  credential,
+  credit,
+  duration,
+  flag,
+  headers,
+  host,
+  httpUrl,
+  price,
+  section,
+  size,
+  text,
+  wait,
+  whole,
+} from './fields.ts'
 
 /** What comes of a value; a problem as the sentence it completes. */
 function read(field: z.ZodType, value: unknown): unknown {
@@ -49,6 +65,14 @@ describe.each([
   ['a wait that may be none', wait(0), 'expected a duration of at most 24d', [0], [0], ['25d']],
   ['a size of at least a byte', size(), 'expected a size of a byte or more, such as 32MiB', [1, '1kB'], [1, 1_000], [0, '0MiB']],
   ['text', text('a name'), 'expected a name', ['a', ' '], ['a', ' '], ['', 1, null, undefined]],
+  [
+    'a key',
+    credential(),
+    'expected a key: visible ASCII characters in one line',
+    ['k', ' k\n', 'a b'],
+    ['k', 'k', 'a b'],
+    ['', ' ', '\n', 'a\nb', 'é', 1, null],
+  ],
   [
     'a host',
     host(),

@@ -91,6 +91,14 @@ export function text(expected = 'text') {
   return z.string({ error: expected }).min(1, expected)
 }
 
+/** A key that is sent in a header. Ends of lines around it, as secrets in files have, are no part of it. */
+export function credential() {
+  const expected = 'a key: visible ASCII characters in one line'
+  return text(expected)
+    .transform((given) => given.trim())
+    .refine((given) => /^[\x20-\x7e]+$/.test(given), { error: expected })
+}
+
 export function choice<const Values extends readonly [string, ...string[]]>(values: Values) {
   return z.enum(values, { error: `one of: ${values.join(', ')}` })
 }

@@ -121,6 +121,30 @@ providers:
     ])
   })
 
+  test('so do the keys of tools and plugins', async () => {
+    const { tools, plugins } = await load(
+      `
+tools: { web_search: { engines: { brave: { api_key: "\${K}" } } }, sandbox: { url: http://127.0.0.1:1, api_key: "\${K}" } }
+plugins: { file_parser: { engines: { mistral-ocr: { api_key: "\${K}" } } }, moderation: { endpoint: { url: http://127.0.0.1:1, api_key: "\${K}" } } }
+`,
+      { env: { K: ' sk-acme\n' } },
+    )
+    const keys = [
+      tools.webSearch.engines['brave']?.apiKey,
+      tools.sandbox?.apiKey,
+      plugins.fileParser.engines['mistral-ocr']?.apiKey,
+      plugins.moderation.endpoint?.apiKey,
+    ]
+    expect(keys.map((key) => key?.reveal())).toEqual(Array.from({ length: 4 }, () => 'sk-acme'))
+  })
+
+  test.each(['sk-“acme”', 'sk\nacme', '\n'])('a key of a tool or plugin that no header carries is refused: %j', async (K) => {
+    const expected = 'expected a key: visible ASCII characters in one line'
+    expect(await problemsOf('tools: { web_search: { engines: { brave: { api_key: "${K}" } } } }', { env: { K } })).toEqual([
+      `tools.web_search.engines.brave.api_key: "\${K}" (from the environment); ${expected}`,
+    ])
+  })
+
   test('takes the same as JSON', async () => {
     const config = await load(JSON.stringify({ server: { port: 9000 }, providers: [{ slug: 'acme', api_keys: null }] }), {}, 'signalbox.json')
     expect(config.server.port).toBe(9000)

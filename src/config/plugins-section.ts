@@ -2,10 +2,10 @@ import { z } from 'zod'
 import type { PluginsConfig } from '../core/plugins-config.ts'
 import { defined } from '../lib/defined.ts'
 import { Secret } from '../lib/secret.ts'
-import { choice, httpUrl, price, section, text } from './fields.ts'
+import { choice, credential, httpUrl, price, section, text } from './fields.ts'
 
 const documentEngine = section({
-  api_key: text().optional().describe('Without: the engine’s usual variable.'),
+  api_key: credential().optional().describe('Without: the engine’s usual variable.'),
   base_url: httpUrl().optional().describe('Another address than the vendor’s.'),
   account: text().optional().describe('Of services whose address holds one.'),
   price: price().optional().describe('USD per page, over the list price.'),
@@ -32,7 +32,7 @@ export const pluginsSection = section({
     model: text('a model that judges').optional().describe('A model of the catalog that judges; or `endpoint`.'),
     endpoint: section({
       url: httpUrl('an http or https URL').describe('A server with the usual moderation API.'),
-      api_key: text().optional().describe('Sent to it as a bearer token.'),
+      api_key: credential().optional().describe('Sent to it as a bearer token.'),
       model: text().optional().describe('Which of its models judges.'),
     }).optional(),
     when_unavailable: choice(['refuse', 'allow'])

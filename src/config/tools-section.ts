@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { flag, httpUrl, list, price, section, text, wait, whole } from './fields.ts'
+import { credential, flag, httpUrl, list, price, section, text, wait, whole } from './fields.ts'
 
 const engine = section({
-  api_key: text().optional().describe('Without: the engine’s usual variable.'),
+  api_key: credential().optional().describe('Without: the engine’s usual variable.'),
   base_url: httpUrl().optional().describe('Where it is; `searxng` needs one.'),
   price: price().optional().describe('USD per search, over the list price.'),
 })
@@ -27,7 +27,7 @@ export const toolsSection = section({
   }).prefault({}),
   sandbox: section({
     url: httpUrl('an http or https URL').describe('Your server that runs commands ([server tools](../guides/server-tools.md#a-sandbox)).'),
-    api_key: text().optional().describe('Sent to it as a bearer token.'),
+    api_key: credential().optional().describe('Sent to it as a bearer token.'),
   }).optional(),
   mcp: section({ progress_events: flag().prefault(true).describe('Whether streams hold `response.mcp_*` events.') }).prefault({}),
   limits: section({

@@ -81,6 +81,13 @@ describe('an engine', () => {
     expect(ready('cloudflare-ai', { apiKey: new Secret('k') }, {})).toBe(false)
     expect(ready('cloudflare-ai', { apiKey: new Secret('k') }, { CLOUDFLARE_ACCOUNT_ID: 'a' })).toBe(true)
   })
+  it('takes a variable without the blanks around it, as files of secrets have them, and one of blanks for none', async () => {
+    const { sent, egress } = way({ result: [] })
+    const ready = prepareEngine(named('cloudflare-ai'), {}, { CLOUDFLARE_API_TOKEN: ' k\n', CLOUDFLARE_ACCOUNT_ID: 'acc\n' }, egress)!
+    await ready.read(file, new AbortController().signal).catch(() => undefined)
+    expect(sent[0]).toMatchObject({ url: expect.stringContaining('/accounts/acc/') as string, headers: { authorization: 'Bearer k' } })
+    expect(prepareEngine(named('mistral-ocr'), {}, { MISTRAL_API_KEY: '\n' }, egress)).toBeUndefined()
+  })
   it('costs what the operator says', () => {
     const { egress } = way({})
     const price = (given: object) => prepareEngine(named('mistral-ocr'), { apiKey: new Secret('k'), ...given }, {}, egress)?.price

@@ -86,7 +86,7 @@ export function prepareEngine(
 }
 
 function first(env: Env, names: readonly string[] | undefined): string | undefined {
-  return names?.map((name) => env[name]).find((value) => value !== undefined && value !== '')
+  return names?.map((name) => env[name]?.trim()).find((value) => value !== undefined && value !== '')
 }
 
 function secretFrom(env: Env, names: readonly string[]): Secret | undefined {

@@ -128,6 +128,11 @@ describe('the choice of an engine', () => {
     expect(names(config({}), { TAVILY_API_KEY: 'k', EXA_API_KEY: 'k', SEARXNG_URL: 'http://127.0.0.1:8888/' })).toEqual(['exa', 'tavily', 'searxng'])
     expect(names(config({ searxng: { baseUrl: 'http://127.0.0.1:1' } }))).toEqual(['searxng'])
   })
+  it('takes a variable without the blanks around it, as files of secrets have them, and one of blanks for none', () => {
+    const [exa, searxng] = readyEngines(searchEngines, { config: config({}), env: { EXA_API_KEY: ' k\n', SEARXNG_URL: 'http://127.0.0.1:8888/\n' } })
+    expect([exa!.headers, searxng!.baseUrl]).toEqual([{ 'x-api-key': 'k' }, 'http://127.0.0.1:8888'])
+    expect(names(config({}), { EXA_API_KEY: '\n' })).toEqual([])
+  })
   it('puts the operator’s choice first', () =>
     expect(names(config({ brave: { apiKey: new Secret('k') } }, 'brave'), { EXA_API_KEY: 'k' })).toEqual(['brave', 'exa']))
   it('puts keys into headers only', () => {

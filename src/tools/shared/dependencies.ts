@@ -53,7 +53,7 @@ function prepare(engine: SearchEngine, given: SearchEngineConfig, env: ToolDepen
 }
 
 function first(env: ToolDependencies['env'], names: readonly string[] | undefined): string | undefined {
-  return names?.map((name) => env[name]).find((value) => value !== undefined && value !== '')
+  return names?.map((name) => env[name]?.trim()).find((value) => value !== undefined && value !== '')
 }
 
 function secretFrom(env: ToolDependencies['env'], names: readonly string[] | undefined): Secret | undefined {
