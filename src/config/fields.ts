@@ -91,12 +91,15 @@ export function text(expected = 'text') {
   return z.string({ error: expected }).min(1, expected)
 }
 
-/** A key that is sent in a header. Ends of lines around it, as secrets in files have, are no part of it. */
+/** Text that is a name somewhere else. Ends of lines around it, as values in files have, are no part of it. */
+function trimmed(expected: string) {
+  return text(expected).transform((given) => given.trim())
+}
+
+/** A key that is sent in a header. */
 export function credential() {
   const expected = 'a key: visible ASCII characters in one line'
-  return text(expected)
-    .transform((given) => given.trim())
-    .refine((given) => /^[\x20-\x7e]+$/.test(given), { error: expected })
+  return trimmed(expected).refine((given) => /^[\x20-\x7e]+$/.test(given), { error: expected })
 }
 
 export function choice<const Values extends readonly [string, ...string[]]>(values: Values) {
@@ -112,11 +115,9 @@ const HEADER_VALUE = /^[\t\x20-\x7e]+$/
 /** They say how one request is sent, which only its sender knows. */
 const OWN_HEADERS: ReadonlySet<string> = new Set(['connection', 'content-length', 'expect', 'keep-alive', 'transfer-encoding', 'upgrade'])
 
-/** Headers that can be sent as they stand: with any other each request would fail. Ends of lines around a value, as secrets in files have, are no part of it. */
+/** Headers that can be sent as they stand: with any other each request would fail. */
 export function headers() {
-  const value = text()
-    .transform((given) => given.trim())
-    .refine((given) => HEADER_VALUE.test(given), { error: 'ASCII characters in one line' })
+  const value = trimmed('text').refine((given) => HEADER_VALUE.test(given), { error: 'ASCII characters in one line' })
   return z.record(z.string(), value, { error: 'a mapping of header names to text' }).superRefine((record, context) => {
     for (const name of Object.keys(record)) {
       if (!HEADER_NAME.test(name)) context.addIssue({ code: 'custom', message: 'the name of a header, such as x-team', path: [name], input: name })
@@ -129,14 +130,14 @@ export function headers() {
 /** Where a server can listen: no URL, and no port beside it. */
 export function host() {
   const expected = 'a host name or address without scheme, port and brackets, such as 127.0.0.1 or ::1'
-  return text(expected).refine((value) => isIP(value) !== 0 || HOST_NAME.test(value), { error: expected })
+  return trimmed(expected).refine((value) => isIP(value) !== 0 || HOST_NAME.test(value), { error: expected })
 }
 
 const HOST_NAME = /^[\w.-]+$/
 
 /** A URL that holds credentials, of one of these schemes: what stands behind them has to be one, or nothing, where a parameter names a socket. */
 export function connectionUrl(scheme: RegExp, expected: string) {
-  return text(expected)
+  return trimmed(expected)
     .refine((value) => scheme.test(value) && URL.canParse(value.replace('@/', '@socket/')), { error: expected, abort: true })
     .refine((value) => isDecodable(value), { error: `${expected}, where a % in a name or password is written %25` })
 }
@@ -153,22 +154,23 @@ function isDecodable(value: string): boolean {
 
 /** An address of any scheme: whoever uses it says which it speaks. */
 export function address(expected = 'a URL without credentials and query, such as https://host/path') {
-  return text(expected)
-    .refine((value) => isBase(URL.parse(value)), { error: expected })
+  return trimmed(expected)
+    .refine((value) => isBase(value, URL.parse(value)), { error: expected })
     .transform((url) => url.replace(/\/+$/, ''))
 }
 
 export function httpUrl(expected = 'an http or https URL without query, up to and including the version, such as https://api.example.com/v1') {
-  return text(expected)
+  return trimmed(expected)
     .refine(isBaseUrl, { error: expected })
     .transform((url) => url.replace(/\/+$/, ''))
 }
 
 function isBaseUrl(value: string): boolean {
   const url = URL.parse(value)
-  return isBase(url) && (url.protocol === 'http:' || url.protocol === 'https:')
+  return isBase(value, url) && (url.protocol === 'http:' || url.protocol === 'https:')
 }
 
-function isBase(url: URL | null): url is URL {
-  return url !== null && url.host !== '' && url.search === '' && url.hash === '' && url.username === '' && url.password === ''
+/** What something is added to as it stands: a blank in it, which URLs are read without, would break each request. */
+function isBase(value: string, url: URL | null): url is URL {
+  return !/\s/.test(value) && url !== null && url.host !== '' && url.search === '' && url.hash === '' && url.username === '' && url.password === ''
 }

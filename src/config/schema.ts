@@ -12,7 +12,7 @@ import { toolsSection } from './tools-section.ts'
 const ROLES = ['all', 'gateway', 'worker'] as const
 
 const server = section({
-  host: host().default('127.0.0.1').describe('Where it listens. Anything but the loopback needs both keys and the secret key to be set.'),
+  host: host().prefault('127.0.0.1').describe('Where it listens. Anything but the loopback needs both keys and the secret key to be set.'),
   port: whole(0, 65_535).prefault(8787).describe('`0`: any that is free.'),
   body_limit: size().prefault('32MiB').describe('Of one request.'),
   console: flag().prefault(true).describe('The web console, `/console/`: pages that ask the API of this gateway with the key of whoever opens them.'),
