@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { INPUT_MODALITIES, PARAMETERS } from '../core/capability.ts'
-import { choice, flag, headers, httpUrl, list, price, section, text, wait, whole } from './fields.ts'
+import { choice, credential, flag, headers, httpUrl, list, price, section, text, wait, whole } from './fields.ts'
 
 /** `providers` and `models`: who serves what, at which price. */
 
@@ -45,7 +45,7 @@ export const providerEntry = section({
     total: wait().optional().describe('The whole attempt; `15m` unless set.'),
   }).default({}),
   headers: headers().default({}).describe('More headers for its requests.'),
-  organization: text()
+  organization: credential('an account')
     .optional()
     .describe('The account there: sent where the vendor has a header for it; encrypted reasoning is replayed only within it.'),
   region: text().optional().describe('Short for `settings.region`.'),

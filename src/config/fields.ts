@@ -96,9 +96,9 @@ function trimmed(expected: string) {
   return text(expected).transform((given) => given.trim())
 }
 
-/** A key that is sent in a header. */
-export function credential() {
-  const expected = 'a key: visible ASCII characters in one line'
+/** A key, or whose it is, that is sent in a header. */
+export function credential(what = 'a key') {
+  const expected = `${what}: visible ASCII characters in one line`
   return trimmed(expected).refine((given) => /^[\x20-\x7e]+$/.test(given), { error: expected })
 }
 

@@ -121,6 +121,14 @@ providers:
     ])
   })
 
+  test('so does the account there, which is a header too', async () => {
+    const { providers } = await load('providers: [{ slug: acme, organization: "${ORG}" }]', { env: { ORG: 'org-1\n' } })
+    expect(providers[0]?.organization).toBe('org-1')
+    expect(await problemsOf('providers: [{ slug: acme, organization: "Büro" }]')).toEqual([
+      'providers[0].organization: "Büro"; expected an account: visible ASCII characters in one line',
+    ])
+  })
+
   test('so do the keys of tools and plugins', async () => {
     const { tools, plugins } = await load(
       `
