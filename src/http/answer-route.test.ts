@@ -17,7 +17,7 @@ import { recordLayer } from '../pipeline/record.ts'
 import { checkWire } from '../testing/check-wire.ts'
 import type { Authenticated } from './authenticate.ts'
 import { RecentItems } from './recent-items.ts'
-import { createAnswerRoute } from './answer-route.ts'
+import { createAnswerRoute, type AnswerRouteOptions } from './answer-route.ts'
 import { createGatewayServer } from './server.ts'
 import { KeepAlive, type SseBody } from './sse-body.ts'
 
@@ -72,9 +72,10 @@ interface Surroundings {
   readonly clock?: Clock
   /** The head of a request is here. */
   readonly onHead?: () => void
+  readonly options?: Partial<AnswerRouteOptions>
 }
 
-async function listen(handler: Handler, { keepAlive = new KeepAlive(), clock = systemClock, onHead }: Surroundings): Promise<string> {
+async function listen(handler: Handler, { keepAlive = new KeepAlive(), clock = systemClock, onHead, options = {} }: Surroundings): Promise<string> {
   const route = createAnswerRoute(
     {
       authenticate: () => {
@@ -99,6 +100,7 @@ async function listen(handler: Handler, { keepAlive = new KeepAlive(), clock = s
       inFlight: new LiveSet(),
       admission: { enter: () => undefined, leave: () => undefined },
       accepting: () => true,
+      ...options,
     },
     responses,
   )
@@ -342,5 +344,132 @@ describe('a keep-alive that carries data', () => {
     const response = await (await start(lingering().handler))({ stream: true }, { 'x-gateway-keep-alive': 'often' })
     expect(response.status).toBe(400)
     expect(await response.text()).toContain('expected comment or event')
+  })
+})
+
+describe('a call', () => {
+  const post = (url: string, body: unknown, init: RequestInit = {}) =>
+    fetch(url, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), signal: AbortSignal.timeout(5_000), ...init })
+  const good = { model: 'm', input: 'Hi' }
+  const answering: Handler = async function* () {
+    yield ANSWER
+  }
+  const failing: Handler = async function* () {
+    yield ANSWER.slice(0, 2)
+    throw new Error('a bug')
+  }
+
+  function places(enter: (key: string) => void = () => undefined) {
+    const told: string[] = []
+    const inFlight = new LiveSet<AbortController>()
+    const admission = {
+      enter: (key: string) => {
+        enter(key)
+        told.push(`in ${key.slice(0, 1)}`)
+      },
+      leave: (key: string) => void told.push(`out ${key.slice(0, 1)}`),
+    }
+    return { told, inFlight, admission }
+  }
+
+  it.each<readonly [string, Handler, unknown, number]>([
+    ['its answer', answering, good, 200],
+    ['its stream', answering, { ...good, stream: true }, 200],
+    ['a bug of ours', failing, good, 500],
+    ['a stream that fails', failing, { ...good, stream: true }, 200],
+    ['a body that is none', answering, '{', 400],
+    ['a body that is too large', answering, { ...good, input: 'x'.repeat(20_000) }, 413],
+  ])('has its place until %s', async (_what, handler, body, status) => {
+    const { told, ...options } = places()
+    const answer = await post(await listen(handler, { options }), body)
+    await answer.text()
+    expect(answer.status).toBe(status)
+    await expect.poll(() => [told, options.inFlight.size]).toEqual([['in a', 'out a'], 0])
+  })
+
+  it('that is not let in has no place to give back', async () => {
+    const full = places(() => {
+      throw new GatewayError('provider_overloaded', 'full')
+    })
+    expect((await post(await listen(answering, { options: full }), good)).status).toBe(503)
+    const unknown = { ...places(), authenticate: () => Promise.reject(new GatewayError('authentication', 'who?')) }
+    expect((await post(await listen(answering, { options: unknown }), good)).status).toBe(401)
+    await expect.poll(() => [full.inFlight.size, unknown.inFlight.size]).toEqual([0, 0])
+    expect([full.told, unknown.told]).toEqual([[], []])
+  })
+
+  it('ends when its caller leaves, and that is no bug', async () => {
+    const bugs: string[] = []
+    const ended = Promise.withResolvers<unknown>()
+    const waiting: Handler = async function* ({ signal }) {
+      yield []
+      if (!signal.aborted) await once(signal, 'abort')
+      ended.resolve(signal.aborted)
+      throw new Error('because of it')
+    }
+    const { told, ...options } = places()
+    const caller = new AbortController()
+    const answer = post(await listen(waiting, { options: { ...options, onBug: ({ message }) => void bugs.push(message) } }), good, {
+      signal: caller.signal,
+    })
+    await expect.poll(() => told).toEqual(['in a'])
+    caller.abort()
+    await expect(answer).rejects.toThrow()
+    expect(await ended.promise).toBe(true)
+    await expect.poll(() => [told, options.inFlight.size]).toEqual([['in a', 'out a'], 0])
+    expect(bugs).toEqual([])
+  })
+
+  it('that meets a bug of ours is told an id, and we are told the bug', async () => {
+    const bugs: unknown[] = []
+    const url = await listen(failing, { options: { onBug: (error, id) => void bugs.push([(error.cause as Error).message, id]) } })
+    const answer = await post(url, good, { headers: { 'x-request-id': 'mine' } })
+    expect(await answer.text()).not.toContain('a bug')
+    expect(bugs).toEqual([['a bug', 'mine']])
+  })
+
+  it('is known by its id, and by its caller’s where there is one', async () => {
+    const url = await listen(answering, { clock: manualClock(1_700_000_000_999) })
+    const own = await post(url, good)
+    const id = own.headers.get('x-generation-id')
+    expect(id).toMatch(/^gen-1700000000-/)
+    expect([((await own.json()) as { id: string }).id, own.headers.get('x-request-id')]).toEqual([id, id])
+    const given = await post(url, { ...good, stream: true }, { headers: { 'x-request-id': 'mine' } })
+    expect([given.headers.get('x-request-id'), given.headers.get('content-type')]).toEqual(['mine', 'text/event-stream; charset=utf-8'])
+    expect([given.headers.get('cache-control'), given.headers.get('x-accel-buffering')]).toEqual(['no-cache', 'no'])
+  })
+
+  it('comes too late where the gateway is shutting down: the key is not even looked at', async () => {
+    const { told, ...options } = places()
+    const authenticate = (): never => expect.unreachable()
+    const answer = await post(await listen(answering, { options: { ...options, authenticate, accepting: () => false } }), good)
+    expect([answer.status, answer.headers.get('retry-after'), answer.headers.get('connection')]).toEqual([503, '1', 'close'])
+    expect(told).toEqual([])
+  })
+
+  it.each([
+    [undefined, 1],
+    [false, 0],
+  ])('is remembered for references unless it is not to be stored: store %s', async (store, times) => {
+    const remembered: string[] = []
+    const recentItems = { find: () => undefined, remember: (workspace: string) => void remembered.push(workspace) }
+    await (await post(await listen(answering, { options: { recentItems } }), { ...good, store })).text()
+    await expect.poll(() => remembered).toEqual(Array.from({ length: times }, () => 'home'))
+  })
+
+  it('that names no model gets the default, if there is one', async () => {
+    const asked: unknown[] = []
+    const handler: Handler = async function* ({ request, requestedModel }) {
+      asked.push([request.model, requestedModel])
+      yield ANSWER
+    }
+    await (await post(await listen(handler, { options: { defaultModel: () => 'acme/default' } }), { input: 'Hi' })).text()
+    await (await post(await listen(handler, { options: { defaultModel: () => 'acme/default' } }), good)).text()
+    await (await post(await listen(handler, {}), { input: 'Hi' })).text()
+    expect(asked).toEqual([
+      ['acme/default', 'acme/default'],
+      ['m', 'm'],
+      [undefined, ''],
+    ])
   })
 })
