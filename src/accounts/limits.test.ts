@@ -33,7 +33,9 @@ describe('the limits of a caller', () => {
       rules: { limit_usd: 5, reset_interval: 'daily', include_byok_in_budgets: true },
     }
     let applied: readonly AppliedGuardrail[] | undefined = [strict]
-    const book = createLimitBook({ key: () => sampleKey('h'), workspace: () => undefined }, () => config, { of: () => applied })
+    // The same one, so that nothing but the guardrails changes.
+    const key = sampleKey('h')
+    const book = createLimitBook({ key: () => key, workspace: () => undefined }, () => config, { of: () => applied })
     expect(book(owner)).toMatchObject([
       { kind: 'guardrail', subject: 'key:h+g1+byok', budgets: [{ interval: 'daily', limitUsd: 5 }], includeByok: true },
     ])

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Config } from '../core/config.ts'
 import { Secret } from '../lib/secret.ts'
-import { checkExposure, weakKeyNote } from './exposure.ts'
+import { checkExposure, weakKeyNote, wrongKeysPerMinute } from './exposure.ts'
 import { verifies } from '../../e2e/requirements.ts'
 
 const key = new Secret('a-key-of-16-chars')
@@ -58,4 +58,25 @@ test('keys that can be guessed serve this machine, and are spoken of', () => {
   expect(note('127.0.0.1', { apiKey: key })).toBeUndefined()
   // There the start is refused with them.
   expect(note('0.0.0.0', { apiKey: short })).toBeUndefined()
+})
+
+test.each([
+  ['127.0.0.1', undefined, null],
+  ['::1', undefined, null],
+  ['0.0.0.0', undefined, 100],
+  ['10.0.0.1', undefined, 100],
+  ['0.0.0.0', null, null],
+  ['0.0.0.0', 7, 7],
+  ['127.0.0.1', 7, 7],
+])(
+  'wrong keys of an address are bounded where others reach it, unless somebody says otherwise: at %s with %j they may be %j',
+  (host, chosen, most) => {
+    const { wrongKeysPerMinute: _, ...unset } = server
+    expect(wrongKeysPerMinute({ server: { ...unset, host, ...(chosen === undefined ? {} : { wrongKeysPerMinute: chosen }) } }, host)).toBe(most)
+  },
+)
+
+test('the bound goes by where it listens, which a reload does not change', () => {
+  const { wrongKeysPerMinute: _, ...unset } = server
+  expect(wrongKeysPerMinute({ server: { ...unset, host: '127.0.0.1' } }, '0.0.0.0')).toBe(100)
 })

@@ -543,6 +543,23 @@ describe('wrong values', () => {
     expect(problems).not.toContain('CANARY')
   })
 
+  test.each([
+    'providers: [{ slug: a, api_keys: CANARY }]',
+    'providers: [{ slug: a, headers: { x-a: "CANARY é" } }]',
+    'providers: [{ slug: a, headers: CANARY }]',
+    'providers: [{ slug: a, settings: CANARY }]',
+    'tools: { sandbox: { url: "http://a", api_key: "CANARY é" } }',
+    'tools: { sandbox: { url: CANARY } }',
+    'tools: { web_search: { engines: { brave: { api_key: "CANARY é" } } } }',
+    'plugins: { moderation: { endpoint: { url: CANARY } } }',
+    'storage: { url: CANARY }',
+    'storage: { redis_url: CANARY }',
+  ])('a secret that is wrong is never shown: %s', async (content) => {
+    const problems = (await problemsOf(content)).join('\n')
+    expect(problems).toContain('[hidden]; expected')
+    expect(problems).not.toContain('CANARY')
+  })
+
   test('a wrong value under a name with dots is found by its line', async () => {
     const text = 'plugins:\n  pareto_router:\n    scores:\n      acme/a-1: 0.5\n      acme/a-1.5: 2\n'
     const error: unknown = await load(text).catch((reason: unknown) => reason)
