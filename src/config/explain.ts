@@ -58,7 +58,8 @@ export function shownValue(value: unknown, path: Path): string {
   if (typeof value === 'object' && value !== null) return 'a mapping'
   // Somebody's whole file: it may be anything.
   if (path.length === 0) return 'text'
-  const text = typeof value === 'string' ? visible(value) : JSON.stringify(value)
+  // JSON has no word for numbers without end.
+  const text = typeof value === 'string' ? visible(value) : typeof value === 'number' ? String(value) : JSON.stringify(value)
   return text.length > 80 ? `${text.slice(0, 77)}...` : text
 }
 

@@ -345,7 +345,17 @@ describe('wrong values', () => {
     ['models: [{ slug: acme/a, created: 1700000000000 }]', 'models[0].created: 1700000000000; expected a whole number from 0 to 253402300799'],
     ['defaults: { plugins: [{ id: web, enabled: off }] }', 'defaults.plugins[0].enabled: "off"; expected true or false'],
     ['defaults: { plugins: [{ id: web, prevent_overrides: 1 }] }', 'defaults.plugins[0].prevent_overrides: 1; expected true or false'],
+    ['plugins: { moderation: {} }', 'plugins.moderation: a mapping; expected one with model or endpoint, because somebody has to judge'],
+    [
+      'plugins: { moderation: { model: a, endpoint: { url: "http://a" } } }',
+      'plugins.moderation.endpoint: a mapping; expected either a model or an endpoint, not both',
+    ],
     ['server: { body_limit: lots }', 'server.body_limit: "lots"; expected a size such as 512kB or 32MiB (a plain number counts bytes)'],
+    [
+      'server: { shutdown_grace: .inf }',
+      'server.shutdown_grace: Infinity; expected a duration such as 500ms, 5s, 15m or 2h (a plain number counts seconds)',
+    ],
+    ['server: { port: .nan }', 'server.port: NaN; expected a whole number from 0 to 65535'],
     ['server: { shutdown_grace: -1 }', 'server.shutdown_grace: -1; expected a duration such as 500ms, 5s, 15m or 2h (a plain number counts seconds)'],
     ['server: 8787', 'server: 8787; expected a mapping'],
     ['- 1', 'document: a list; expected a mapping'],
