@@ -386,6 +386,8 @@ describe('usage', () => {
     expect(listOf(await call('GET', `/activity?date=${row!['date'] as string}&workspace_id=${workspace}`, '/activity', 200))).toEqual([row])
     await call('GET', '/activity?date=yesterday', '/activity', 400)
     await call('GET', '/activity?api_key_hash=nobody', '/activity', 404)
+    // Of a script whose variable is not set: nothing was spent in no workspace.
+    await call('GET', '/activity?workspace_id=', '/activity', 400)
     const credits = dataOf(await call('GET', '/credits', '/credits', 200))
     expect(credits['total_usage']).toBeGreaterThan(0)
   })

@@ -164,6 +164,7 @@ describe('the list of calls', () => {
     for (const [query, path] of [
       ['cursor=page-2', 'cursor'],
       ['cursor=', 'cursor'],
+      ['workspace_id=', 'workspace_id'],
       ['limit=0', 'limit'],
       ['limit=101', 'limit'],
       ['status=broken', 'status'],

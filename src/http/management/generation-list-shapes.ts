@@ -15,7 +15,7 @@ const status = z.enum(['completed', 'incomplete', 'failed', 'cancelled'])
 export const generationsQuery = z.object({
   limit: limitField,
   cursor: z.string().max(4_096).optional().describe('The `next_cursor` of the page before.'),
-  workspace_id: z.string().max(64).optional(),
+  workspace_id: z.string().min(1, 'the id of a workspace is expected').max(64).optional(),
   model: name.describe('The model that served, or the one the caller named.'),
   provider: name.describe('Slug.'),
   status: status.optional(),

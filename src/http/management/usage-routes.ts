@@ -30,7 +30,7 @@ const activityQuery = z.object({
   api_key_hash: z.string().max(128).optional(),
   user_id: z.string().max(256).optional().describe('Who created the keys.'),
   group_by: z.enum(['workspace']).optional(),
-  workspace_id: z.string().max(64).optional(),
+  workspace_id: z.string().min(1, 'the id of a workspace is expected').max(64).optional(),
 })
 
 const activityItem = component(
