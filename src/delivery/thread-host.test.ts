@@ -159,7 +159,8 @@ describe('the other side', () => {
     expect(await answer(methods, 'double')).toEqual({ kind: 'result', id: 7, value: 4 })
     const broken = await answer(methods, 'break')
     expect(broken).toMatchObject({ kind: 'error', error: { errorType: 'server', message: 'Internal error' } })
-    if (broken.kind === 'error') expect((restoreError(broken.error).cause as Error).message).toContain('a bug')
+    const cause = broken.kind === 'error' && restoreError(broken.error).cause
+    expect(cause).toMatchObject({ message: 'a bug', stack: expect.stringContaining('thread-host.test.ts') })
     expect(await answer(methods, 'constructor')).toMatchObject({ kind: 'error' })
   })
 })

@@ -1,6 +1,7 @@
 import type { RetentionConfig } from '../core/config.ts'
 import { asGatewayError, GatewayError, type ErrorType } from '../core/error.ts'
 import type { RetentionReport } from '../core/retention.ts'
+import { defined } from '../lib/defined.ts'
 import type { DeliveryEvent } from './worker-options.ts'
 
 /** The operator's choices that may change while the thread runs. */
@@ -54,7 +55,7 @@ export interface CopiedError {
   readonly path?: string
   readonly retryAfterMs?: number
   /** Of the cause of an error of ours, for the log. */
-  readonly cause?: string
+  readonly cause?: { readonly message: string; readonly stack?: string }
 }
 
 export function copyError(thrown: unknown): CopiedError {
@@ -65,12 +66,15 @@ export function copyError(thrown: unknown): CopiedError {
     message: error.message,
     ...(path === undefined ? {} : { path }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(error.cause instanceof Error ? { cause: error.cause.stack ?? error.cause.message } : {}),
+    ...(error.cause instanceof Error ? { cause: { message: error.cause.message, ...defined({ stack: error.cause.stack }) } } : {}),
   }
 }
 
 export function restoreError({ errorType, message, cause, ...details }: CopiedError): GatewayError {
-  return new GatewayError(errorType, message, { ...details, ...(cause === undefined ? {} : { cause: new Error(cause) }) })
+  return new GatewayError(errorType, message, {
+    ...details,
+    ...(cause === undefined ? {} : { cause: Object.assign(new Error(cause.message), cause) }),
+  })
 }
 
 /** What a thread does when called, by name. */

@@ -3,6 +3,7 @@ import type { Boot } from './boot.ts'
 import type { Config } from '../core/config.ts'
 import type { Generation } from '../core/generation.ts'
 import { createDeliveryHost, type DeliveryHost } from './delivery-host.ts'
+import { createRecordLog } from './record-log.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
 import { createGenerationSink, type WriteBehindSink } from '../store/index.ts'
@@ -40,7 +41,7 @@ export function openRecording(config: Config, state: Boot, logger: Logger, threa
     packing: delivery.packing,
     clock: systemClock,
     keepsContent: delivery.wantsContent,
-    onEvent: (event) => logger[event.type === 'recovered' ? 'info' : 'warn']({ ...event }, 'generation records'),
+    onEvent: createRecordLog(logger, systemClock),
   })
   metrics.gauge('gateway_records_waiting', 'Generation records not yet written.', () => sink.stats().waiting)
   return {

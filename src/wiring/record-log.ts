@@ -1,0 +1,55 @@
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../lib/logger.ts'
+import type { SinkEvent } from '../store/index.ts'
+
+/** While a store stays away it is said once in this time. It is asked several times a second by whoever waits for what was written. */
+const REPEAT_MS = 60_000
+/** What is lost one by one (an overflow loses one with every call) is told together, this often. */
+const GATHER_MS = 5_000
+
+/** What the operator reads of records on their way into the store: when that begins to fail, that it still does, and when it is over. */
+export function createRecordLog(logger: Pick<Logger, 'info' | 'warn'>, clock: Pick<Clock, 'monotonic'>): (event: SinkEvent) => void {
+  const losses = createLosses(logger, clock)
+  let toldAt: number | undefined
+  return (event) => {
+    switch (event.type) {
+      case 'insert-failed': {
+        const now = clock.monotonic()
+        if (toldAt !== undefined && now - toldAt < REPEAT_MS) return
+        toldAt = now
+        return logger.warn({ ...event }, 'generation records')
+      }
+      case 'recovered':
+        toldAt = undefined
+        losses.tell()
+        return logger.info({ ...event }, 'generation records')
+      case 'lost':
+        return losses.add(event)
+      default:
+        return event satisfies never
+    }
+  }
+}
+
+type Loss = Extract<SinkEvent, { readonly type: 'lost' }>
+
+function createLosses(logger: Pick<Logger, 'warn'>, clock: Pick<Clock, 'monotonic'>) {
+  const open = new Map<Loss['reason'], Loss>()
+  let toldAt = -Infinity
+  let timer: NodeJS.Timeout | undefined
+  const tell = (): void => {
+    clearTimeout(timer)
+    timer = undefined
+    for (const loss of open.values()) logger.warn({ ...loss }, 'generation records')
+    if (open.size > 0) toldAt = clock.monotonic()
+    open.clear()
+  }
+  const add = (loss: Loss): void => {
+    open.set(loss.reason, { ...loss, records: loss.records + (open.get(loss.reason)?.records ?? 0) })
+    const waitMs = toldAt + GATHER_MS - clock.monotonic()
+    // Of what is lost at the end nobody could tell later.
+    if (loss.reason === 'closed' || waitMs <= 0) tell()
+    else timer ??= setTimeout(tell, waitMs).unref()
+  }
+  return { add, tell }
+}
