@@ -47,7 +47,7 @@ function createDriver(options: SqliteDialectOptions): Driver {
   return {
     init: async () => {
       database = await open(options)
-      connection = createConnection(database)
+      connection = createConnection(database, createPlaceCheck(options.path))
     },
     // Kysely hands the one connection to one user at a time, because the adapter says there is only one.
     acquireConnection: () => (connection ? Promise.resolve(connection) : Promise.reject(new Error('the database is not open'))),
@@ -125,6 +125,31 @@ function checkFile(path: string): void {
   accessSync(path, constants.R_OK | constants.W_OK)
 }
 
+/**
+ * Throws when the path leads to another file than at the beginning, or to none: a backup was put in its place, or the folder was cleared. What is
+ * open can be written and read as ever, and nobody would see any of it again.
+ */
+function createPlaceCheck(path: string): () => void {
+  if (path === ':memory:') return () => undefined
+  const opened = fileAt(path)
+  return () => {
+    const found = fileAt(path)
+    if (opened === undefined || found === undefined || found === opened) return
+    const what = found === 'none' ? `${path} was removed` : `another file was put in the place of ${path}`
+    throw new Error(`${what} while it is in use: put it back, or restart`)
+  }
+}
+
+/** Undefined: the system does not say. */
+function fileAt(path: string): string | undefined {
+  try {
+    const file = statSync(path, { bigint: true, throwIfNoEntry: false })
+    return file === undefined ? 'none' : `${file.dev} ${file.ino}`
+  } catch {
+    return undefined
+  }
+}
+
 /** Repeats while another process holds the lock, without blocking this one's event loop. */
 async function whileBusy(limitMs: number, work: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + limitMs
@@ -150,7 +175,7 @@ interface Prepared {
   readonly returnsRows: boolean
 }
 
-function createConnection(database: DatabaseSync): DatabaseConnection {
+function createConnection(database: DatabaseSync, checkPlace: () => void): DatabaseConnection {
   const prepared = new Map<string, Prepared>()
 
   const prepare = (sql: string): Prepared => {
@@ -169,6 +194,7 @@ function createConnection(database: DatabaseSync): DatabaseConnection {
 
   // Kysely knows the shape of the rows; here they are only passed on.
   const run = (query: CompiledQuery): QueryResult<never> => {
+    if (!database.isTransaction) checkPlace()
     const { statement, returnsRows } = prepare(query.sql)
     const parameters = query.parameters.map(toSqlite)
     if (returnsRows) return { rows: statement.all(...parameters) as unknown as never[] }

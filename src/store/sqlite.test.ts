@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -95,6 +95,31 @@ describe('the SQLite file', () => {
     } finally {
       await database.db.destroy()
     }
+  })
+
+  it.each([
+    { what: 'removed', happens: () => rename(path, `${path}.away`), reason: 'was removed while it is in use' },
+    {
+      what: 'replaced by a backup',
+      happens: async () => {
+        await copyFile(path, `${path}.backup`)
+        await rename(path, `${path}.away`)
+        await rename(`${path}.backup`, path)
+      },
+      reason: 'another file was put in the place of',
+    },
+  ])('takes and tells nothing once it is $what, as nobody would see that again, until it is back', async ({ happens, reason }) => {
+    const store = await openStore()
+    await store.migrate()
+    await store.workspaces.default()
+    await happens()
+    const refusal = { errorType: 'provider_overloaded', cause: { message: expect.stringContaining(reason) } }
+    await expect(store.keys.insert(sampleKey('h1'))).rejects.toMatchObject(refusal)
+    await expect(store.generations.insertMany([{ generation: sampleGeneration('gen-1') }])).rejects.toMatchObject(refusal)
+    await expect(store.workspaces.list()).rejects.toMatchObject(refusal)
+    await rename(`${path}.away`, path)
+    await store.keys.insert(sampleKey('h1'))
+    expect(await store.workspaces.list()).toHaveLength(1)
   })
 
   it('is not touched before the first use', async () => {
