@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Store } from '../core/store.ts'
 import { Secret } from '../lib/secret.ts'
 import { findTestPostgres } from '../testing/postgres.ts'
 import { sampleGeneration, sampleKey } from '../testing/sample-records.ts'
@@ -142,6 +143,46 @@ describe.each(places)('migrations: $name', ({ open }) => {
       expect(await store.version()).toBe(2)
     })
   })
+})
+
+describe.skipIf(!postgres.available)('a migration on PostgreSQL whose lock somebody holds', { timeout: 30_000 }, () => {
+  const away = { errorType: 'provider_overloaded', cause: { message: expect.stringContaining('somebody holds a lock that a migration needs') } }
+  const withHeld = async (statement: string, use: (older: Store, migrated: Promise<unknown>, waiting: () => Promise<number>) => Promise<void>) => {
+    if (!postgres.available) return
+    const schema = await postgres.createSchema()
+    const [older, newer] = [await createStore({ url: schema.url }), await createStore({ url: schema.url, migrations: [...MIGRATIONS, addColour] })]
+    const { db } = openDatabase({ url: schema.url })
+    try {
+      await older.migrate()
+      await older.workspaces.default()
+      await db.transaction().execute(async (trx) => {
+        await sql.raw(statement).execute(trx)
+        const migrated = newer.migrate().then(
+          () => 'applied',
+          (error: unknown) => error,
+        )
+        await use(older, migrated, schema.waiting)
+        // Whoever holds a lock and does nothing for twelve seconds is ended: it has held it all the while.
+        await sql`select 1`.execute(trx)
+      })
+      expect(await newer.migrate()).toEqual(['9999-add-colour'])
+    } finally {
+      await Promise.all([older.close(), newer.close(), db.destroy()])
+      await schema.drop()
+    }
+  }
+
+  it('lets those pass who wait behind it while a backup reads the table, and says so; later it is applied', () =>
+    withHeld('select 1 from workspaces', async (older, migrated, waiting) => {
+      await expect.poll(waiting, { timeout: 5_000 }).toBeGreaterThan(0)
+      expect(await older.workspaces.list()).toHaveLength(1)
+      expect(await migrated).toMatchObject(away)
+    }))
+
+  it('does not hold up a start for as long as another process migrates; later it is applied', () =>
+    withHeld("select pg_advisory_xact_lock(hashtextextended('signalbox.migrations.' || current_schema(), 0))", async (_, migrated) =>
+      expect(await migrated).toMatchObject(away),
+    ))
 })
 
 describe.skipIf(!postgres.available)('a PostgreSQL database that is not in UTF-8', () => {

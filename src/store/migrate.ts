@@ -6,6 +6,13 @@ import { encodingFault } from './encoding.ts'
 import { COLUMN_TYPES } from './migrations/column-types.ts'
 import type { Migration } from './migrations/migration.ts'
 
+/** How long to wait for another process that migrates; nobody waits behind us meanwhile. */
+const TURN_LIMIT = '5s'
+/** How long to wait for a table: everybody who wants it, to read or to write, waits behind us. */
+const TABLE_LIMIT = '2s'
+/** lock_not_available. */
+const NO_LOCK = '55P03'
+
 /** Names of the given migrations this database has not seen. Names it has seen and we do not know belong to a newer version, and are fine. */
 export async function pendingMigrations(db: Db, engine: Engine, migrations: readonly Migration[]): Promise<readonly string[]> {
   if (!(await hasMigrationsTable(db, engine))) return migrations.map(({ name }) => name)
@@ -17,6 +24,9 @@ export async function pendingMigrations(db: Db, engine: Engine, migrations: read
  * Applies what is pending, each migration in a transaction that holds the one lock all processes ask for: whoever comes second waits,
  * looks again and finds nothing to do. Returns the names it applied. Throws GatewayError `invalid_request` for an empty database whose encoding
  * would lose records; one that holds an installation serves on.
+ *
+ * PostgreSQL: a lock that somebody holds for longer (a backup, a query of hours, a migration that runs) is an error as of a database that is away.
+ * A start serves with what it knows and tries again; it would wait in silence, and all who read or write the table behind it.
  */
 export async function migrate(database: Database, migrations: readonly Migration[], clock: Clock): Promise<readonly string[]> {
   // Without this look every start would wait for the lock, though nearly always nothing is pending.
@@ -33,15 +43,23 @@ export async function migrate(database: Database, migrations: readonly Migration
       if (done) applied.push(migration.name)
     }
     return applied
+  } catch (error) {
+    throw codeOf(error) === NO_LOCK ? Object.assign(new Error(HELD), { code: NO_LOCK }) : error
   } finally {
     await maintenance.close()
   }
 }
 
+const HELD = 'somebody holds a lock that a migration needs (another process that migrates, a backup, a long query)'
+
+const codeOf = (error: unknown): unknown => (typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined)
+
 async function applyOnce(trx: Transaction<Tables>, engine: Engine, migration: Migration, clock: Clock): Promise<boolean> {
   // SQLite's transactions begin with the write lock; PostgreSQL needs one that exists before any table does. It is per schema.
   if (engine === 'postgres') {
+    await sql.raw(`set local lock_timeout = '${TURN_LIMIT}'`).execute(trx)
     await sql`select pg_advisory_xact_lock(hashtextextended('signalbox.migrations.' || current_schema(), 0))`.execute(trx)
+    await sql.raw(`set local lock_timeout = '${TABLE_LIMIT}'`).execute(trx)
   }
   const { text, integer } = COLUMN_TYPES[engine]
   await trx.schema
