@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createEncryption, verifySecretKey } from '../../src/accounts/encryption.ts'
@@ -69,6 +70,14 @@ const childrenOf = (pid: number): readonly number[] =>
     .split(/\s+/)
     .filter(Boolean)
     .map(Number)
+/** One that has ended and whose end nobody has asked for yet is none. */
+const isThere = (pid: number): boolean => {
+  try {
+    return !execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).startsWith('Z')
+  } catch {
+    return false
+  }
+}
 async function callsByWorker(url: string): Promise<ReadonlyMap<string, number>> {
   const text = await (await fetch(`${url}/metrics`)).text()
   return new Map([...text.matchAll(/^gateway_calls_total\{.*worker="(\d+)"\} (\d+)$/gm)].map(([, worker = '', calls]) => [worker, Number(calls)]))
@@ -172,6 +181,20 @@ describe('serve --workers', () => {
     for (const stream of streams) expect(await stream.text()).toContain('response.completed')
     expect(await exit).toBe(0)
     for (const each of children) expect(() => process.kill(each, 0)).toThrow()
+  })
+
+  it('finishes streams also where the process that started the others is killed, and leaves no process behind', async () => {
+    const { url, pid, child } = await start()
+    const children = childrenOf(pid)
+    const headers = { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json', connection: 'close' }
+    const body = JSON.stringify({ model: 'demo/slow', input: 'word '.repeat(20), stream: true })
+    const streams = await Promise.all(Array.from({ length: 4 }, () => fetch(`${url}/api/v1/responses`, { method: 'POST', headers, body })))
+    child.kill('SIGKILL')
+    for (const stream of streams) expect(await stream.text()).toContain('response.completed')
+    await expect.poll(() => children.filter(isThere), { timeout: 20_000 }).toEqual([])
+    const file = new DatabaseSync(join(directory, 'signalbox.db'), { readOnly: true })
+    onTestFinished(() => file.close())
+    expect(file.prepare('select status, count(*) as calls from generations group by status').all()).toEqual([{ status: 'completed', calls: 4 }])
   })
 
   it.each(['1', '2'])('ends at once when a gateway of %s has the port', async (workers) => {

@@ -67,6 +67,7 @@ export async function serve(overrides: Overrides): Promise<void> {
 /** As a process that another one started, which says how it is to be configured. */
 async function serveAmongOthers(options: LoadOptions, own: Own): Promise<void> {
   const link = openLink(() => own.handlers)
+  outliveStarter(own)
   try {
     const given = await link.begin()
     const there = { ...options, overrides: { ...options.overrides, ...defined({ port: given?.port }) } }
@@ -77,6 +78,15 @@ async function serveAmongOthers(options: LoadOptions, own: Own): Promise<void> {
     process.channel?.unref()
     throw error
   }
+}
+
+/** Node ends a process at once where the one that started it is gone, in the middle of its calls: this one finishes them first. */
+function outliveStarter(own: Own): void {
+  const self = cluster.worker
+  self?.once('disconnect', () => {
+    self.exitedAfterDisconnect = true
+    own.handlers.stop('the process that started this one is gone')
+  })
 }
 
 async function configure(options: LoadOptions): Promise<{ readonly config: Config; readonly logger: Logger }> {
@@ -210,7 +220,7 @@ function bannerOf(app: App, url: string, config: Config): string {
 function openLink(handlers: () => WorkerHandlers | undefined): WorkerLink {
   return linkToPrimary(
     {
-      // A process that keeps the port and is gone hears nothing; this one ends with it.
+      // A process that keeps the port and is gone hears nothing; this one finishes its calls and ends.
       send: (message) => void process.send?.(message, undefined, undefined, () => undefined),
       listen: (onMessage) => void process.on('message', onMessage),
     },
