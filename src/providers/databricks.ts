@@ -10,8 +10,14 @@ export const databricks: Provider = {
   name: 'Databricks',
   env: { apiKey: ['DATABRICKS_TOKEN', 'DATABRICKS_API_KEY'], settings: { host: ['DATABRICKS_HOST'] } },
   dialect: 'openai-chat',
-  // Of an empty text it makes an empty block for Claude: "text content blocks must be non-empty".
-  options: { reasoning_style: 'effort', models: ALWAYS_REASONING, empty_content: 'omit' },
+  options: {
+    reasoning_style: 'effort',
+    models: ALWAYS_REASONING,
+    // Of an empty text it makes an empty block for Claude: "text content blocks must be non-empty".
+    empty_content: 'omit',
+    // "Multiple tool calls are not supported.": in the history, too.
+    one_call_models: '[Gg][Pp][Tt]',
+  },
   settings,
   homepage: 'https://www.databricks.com/product/model-serving',
   statusPage: 'https://status.databricks.com',

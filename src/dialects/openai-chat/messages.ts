@@ -8,6 +8,7 @@ import type { AssistantPart, CallPart, Conversation, ToolResult, Turn } from '..
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { tryParseJson, wholeArguments } from '../shared/json.ts'
 import { canEncode, encodePart, isImage } from './content.ts'
+import { oneCallEach, takesSeveralCalls } from './one-call.ts'
 import type { OpenAiChatOptions } from './options.ts'
 
 export type ChatMessage = { readonly role: string; readonly [field: string]: unknown }
@@ -28,7 +29,8 @@ export function encodeMessages(conversation: Conversation, target: ChatTarget, e
   }
   /** Media of tool results, waiting for the next message of the user. */
   let attachments: ContentPart[] = []
-  for (const turn of withoutSilentTurns(conversation.turns, target)) {
+  const turns = takesSeveralCalls(options, target.upstreamModel) ? conversation.turns : oneCallEach(conversation.turns)
+  for (const turn of withoutSilentTurns(turns, target)) {
     if (turn.role === 'user') user([...attachments, ...turn.parts])
     else if (attachments.length > 0) user(attachments)
     attachments = []

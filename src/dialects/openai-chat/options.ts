@@ -113,6 +113,9 @@ export const openAiChatOptions = z.strictObject({
   named_tool_choice: z.boolean().default(true).describe('False: forcing one tool is done by offering only that tool.'),
   none_tool_choice: z.boolean().default(true).describe('False: `tool_choice: none` is done by offering no tools.'),
   required_word: z.enum(['required', 'any']).default('required'),
+  one_call_models: pattern
+    .optional()
+    .describe('Models, by upstream id, whose history may hold one call a message: several of one turn are told one after the other.'),
   tool_result_name: z.boolean().default(false).describe('Tool messages carry the name of the tool.'),
   tool_result_images: z.boolean().default(false).describe('Tool messages may hold images; else they follow in a user message.'),
   tool_signature_path: z
