@@ -54,8 +54,10 @@ const BY_THE_CALLER: ReadonlyMap<string, CallersTool> = new Map([
 ])
 const SEARCHES = ['web_search_20250305', 'web_search_20260209', 'web_search_20260318']
 const FETCHES = ['web_fetch_20250910', 'web_fetch_20260209', 'web_fetch_20260309', 'web_fetch_20260318']
-/** Those that rank by words are another kind of search, which the gateway does not have. */
-const TOOL_SEARCHES = ['tool_search_tool_regex', 'tool_search_tool_regex_20251119']
+/** By patterns, or by words: models are told of the gateway's own search, and that it takes patterns. */
+const TOOL_SEARCHES: ReadonlyMap<string, string> = new Map(
+  ['tool_search_tool_regex', 'tool_search_tool_bm25'].flatMap((name) => [name, `${name}_20251119`].map((type) => [type, name] as const)),
+)
 const ADVISOR = 'advisor_20260301'
 
 const domains = WEB_SEARCH_PARAMETERS['allowed_domains']!
@@ -79,12 +81,12 @@ export const NATIVE_TOOLS: readonly Branch[] = [
       max_content_tokens: positive,
     }),
   ),
-  ...TOOL_SEARCHES.map((type) => tagged(type, { name: z.literal('tool_search_tool_regex') })),
+  ...[...TOOL_SEARCHES].map(([type, name]) => tagged(type, { name: z.literal(name) })),
   tagged(ADVISOR, { name: z.literal('advisor'), model: z.string().min(1) }),
   ...[...BY_THE_CALLER].map(([type, { name }]) => tagged(type, { name: z.literal(name) })),
 ]
 
-export const searchesTools = ({ type }: JsonObject): boolean => String(type).endsWith(':tool_search') || TOOL_SEARCHES.includes(type as string)
+export const searchesTools = ({ type }: JsonObject): boolean => String(type).endsWith(':tool_search') || TOOL_SEARCHES.has(type as string)
 
 /** In the words of Responses; undefined for a tool of any other type. */
 export function nativeTool(tool: JsonObject): JsonObject | undefined {
@@ -92,7 +94,7 @@ export function nativeTool(tool: JsonObject): JsonObject | undefined {
   const callers = BY_THE_CALLER.get(type)
   if (callers !== undefined) return { type: 'function', ...callers, strict: false }
   if (type === ADVISOR) return { type: 'gateway:advisor', parameters: { model: tool['model'] } }
-  if (TOOL_SEARCHES.includes(type)) return { type: 'gateway:tool_search' }
+  if (TOOL_SEARCHES.has(type)) return { type: 'gateway:tool_search' }
   const { allowed_domains, blocked_domains, max_uses, max_content_tokens, user_location } = tool
   if (FETCHES.includes(type)) return withParameters('gateway:web_fetch', { allowed_domains, blocked_domains, max_uses, max_content_tokens })
   if (!SEARCHES.includes(type)) return undefined

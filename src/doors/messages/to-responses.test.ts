@@ -139,6 +139,8 @@ describe('tools', () => {
       { type: 'gateway:advisor', parameters: { model: 'a/b' } },
     ],
     ['a search for tools', { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' }, { type: 'gateway:tool_search' }],
+    ['one by words', { type: 'tool_search_tool_bm25_20251119', name: 'tool_search_tool_bm25' }, { type: 'gateway:tool_search' }],
+    ['one by words, of whatever version', { type: 'tool_search_tool_bm25', name: 'tool_search_tool_bm25' }, { type: 'gateway:tool_search' }],
     [
       'the shell of the caller',
       { type: 'bash_20250124', name: 'bash' },
@@ -158,6 +160,13 @@ describe('tools', () => {
     ['of the gateway', { type: 'openrouter:datetime' }, { type: 'openrouter:datetime' }],
   ])('%s', (_name, tool, translated) => {
     expect(ask({ tools: [tool] })['tools']).toEqual([translated])
+  })
+
+  it('are searched by one tool, however many kinds of search are named', () => {
+    const both = ['tool_search_tool_regex', 'tool_search_tool_bm25'].map((name) => ({ type: `${name}_20251119`, name }))
+    const deferred = { name: 'f', input_schema: schema, defer_loading: true }
+    expect(ask({ tools: [...both, deferred] })['tools']).toMatchObject([{ type: 'gateway:tool_search' }, { name: 'f', defer_loading: true }])
+    expect(ask({ tools: [{ type: 'gateway:tool_search' }, ...both] })['tools']).toEqual([{ type: 'gateway:tool_search' }])
   })
 
   it('are kept back only where somebody searches them', () => {
@@ -241,10 +250,17 @@ describe('what is refused', () => {
     ],
     [
       'a search for tools the gateway does not have',
-      { messages: [user], tools: [{ type: 'tool_search_tool_bm25', name: 'tool_search_tool_bm25' }] },
+      { messages: [user], tools: [{ type: 'tool_search_tool_vector', name: 'tool_search_tool_vector' }] },
       'invalid_request',
       'tools[0].type',
       /tool_search_tool_regex/,
+    ],
+    [
+      'a search for tools under the name of another',
+      { messages: [user], tools: [{ type: 'tool_search_tool_bm25', name: 'tool_search_tool_regex' }] },
+      'invalid_request',
+      'tools[0].name',
+      /tool_search_tool_bm25/,
     ],
     ['a role nobody knows', { messages: [user, { role: 'developer', content: 'x' }] }, 'invalid_prompt', 'messages[1].role', /"developer"/],
     ['a message without content', { messages: [{ role: 'user' }] }, 'invalid_request', 'messages[0].content', /is required/],

@@ -6,7 +6,7 @@ import { systemOf, toItems, type Message } from './history.ts'
 import { messagePaths } from './message-paths.ts'
 import { nativeTool, searchesTools } from './native-tools.ts'
 import { messagesRequest, SHARED } from './schema.ts'
-import { toolsAtTheEnd } from './tool-changes.ts'
+import { toolsAtTheEnd, type OfferedTool } from './tool-changes.ts'
 
 export interface MessagesWishes {
   /** Whether the caller wants to read thoughts; what keeps them alive comes in any case. */
@@ -38,11 +38,8 @@ export function messagesToResponses(body: unknown, exactly?: () => unknown): Mes
   const conversation = conversationOf(messages, exactly)
   if (conversation.every((said) => said.length === 0)) throw refuse('invalid_prompt', 'messages', 'say nothing: send at least one with content')
   translated['input'] = [...items, ...conversation.flat()]
-  const offered = toolsAtTheEnd(
-    (sent['tools'] ?? []) as readonly JsonObject[],
-    messages,
-    (sent['tool_choice'] as JsonObject | null | undefined)?.['name'],
-  )
+  const chosen = (sent['tool_choice'] as JsonObject | null | undefined)?.['name']
+  const offered = withOneSearch(toolsAtTheEnd((sent['tools'] ?? []) as readonly JsonObject[], messages, chosen))
   const tools = offered.map(({ tool }) => tool)
   Object.assign(translated, plainOf(sent), toolsOf(tools, sent['tool_choice']), thinkingOf(sent), modelsOf(sent), tierOf(sent), userOf(sent))
   return {
@@ -98,6 +95,12 @@ function toolsOf(list: readonly JsonObject[], choice: unknown): JsonObject {
     ...(choice == null ? {} : { tool_choice: type === 'any' ? 'required' : type === 'tool' ? forced(name, list) : type }),
     ...(alone === true ? { parallel_tool_calls: false } : {}),
   }
+}
+
+/** Both kinds of search for tools are one here, and nothing may be offered twice. */
+function withOneSearch(offered: readonly OfferedTool[]): readonly OfferedTool[] {
+  const first = offered.findIndex(({ tool }) => searchesTools(tool))
+  return offered.filter(({ tool }, at) => at === first || nativeTool(tool)?.['type'] !== 'gateway:tool_search')
 }
 
 const isCallers = ({ type }: JsonObject): boolean => type == null || type === 'custom'
