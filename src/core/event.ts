@@ -42,6 +42,8 @@ export type ModelEvent =
       readonly nativeReason?: string
       /** What its vendor says of that beside the word. */
       readonly stopped?: Stopped
+      /** The upstream goes on when its answer is sent back: tools of its own are not done. Whoever does not ask it to has an answer cut off. */
+      readonly paused?: true
       readonly usage?: Usage
       readonly serviceTier?: string
       /** One for each input, in their order: all there is of an answer to a request for embeddings. */

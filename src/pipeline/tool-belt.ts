@@ -51,9 +51,13 @@ export function leaving(itemType: string, belt: ToolBelt): ServerTool | undefine
   return ownName(itemType) === undefined ? undefined : belt.find(itemType)
 }
 
-/** Whether a request names a tool the gateway runs: the only price of this room for calls that do not. */
+/** Tools of vendors' own whose types name a version: answers with them may pause, to be gone on with. */
+const VERSIONED = /_\d{8}$/
+
+/** Whether a request names a tool the gateway runs, or one whose answer it may have to go on with: the only price of this room for calls that do not. */
 export function wantsTools({ tools = [], input }: Pick<ModelRequest, 'tools' | 'input'>, belt: ToolBelt): boolean {
-  for (const { type } of tools) if (type !== 'function' && (ownName(type) ?? belt.find(type) ?? belt.source(type)) !== undefined) return true
+  for (const { type } of tools)
+    if (type !== 'function' && (VERSIONED.test(type) || (ownName(type) ?? belt.find(type) ?? belt.source(type)) !== undefined)) return true
   // Their items are nothing to most models, whether or not the tools are offered once more.
   for (const { type } of input) if (type !== 'message' && (leaving(type, belt) !== undefined || belt.leaves?.(type) === true)) return true
   return false

@@ -21,6 +21,8 @@ export class LoopLedger {
   turns = 0
   /** Calls that were run or refused. */
   requested = 0
+  /** Turns that the provider left in the middle of its own tools, and went on with. */
+  pauses = 0
   /** Turns that are over have said something to the caller. */
   spoke = false
   readonly #call: Call

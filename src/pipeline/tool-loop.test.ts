@@ -268,6 +268,48 @@ describe('one answer', () => {
   })
 })
 
+describe('a provider that stops in the middle of its own tools', () => {
+  const searched: Turn = [
+    { type: 'item-start', key: 's', item: { type: 'web_search_call', status: 'in_progress' } },
+    { type: 'item-end', key: 's', item: { status: 'completed', encrypted_content: 'E' } },
+  ]
+  const paused: Turn = [...searched, { type: 'response-end', reason: 'length', nativeReason: 'pause_turn', paused: true, usage }]
+  const tools = [{ type: 'code_execution_20250825' }]
+
+  it('is asked to go on with what it has said, and it is one answer', async () => {
+    const { collect, requests } = stage({ turns: [paused, paused, words('ok')], request: { tools, tool_choice: 'required' } })
+    const events = await collect()
+    const item = { type: 'web_search_call', status: 'completed', encrypted_content: 'E' }
+    expect(requests.map(({ input }) => input.slice(1))).toEqual([[], [item], [item, item]])
+    expect(requests.map(({ tool_choice: choice }) => choice)).toEqual(['required', 'auto', 'auto'])
+    expect(requests[2]!.tools).toEqual(tools)
+    expect(events.flatMap((event) => (event.type === 'item-start' ? [event.key] : []))).toEqual(['s', '2/s', '3/m'])
+    expect(events.at(-1)).toMatchObject({ type: 'response-end', reason: 'stop', usage: { inputTokens: 30, outputTokens: 15 } })
+    expect(events.filter(({ type }) => type === 'response-end')).toHaveLength(1)
+  })
+
+  it('is asked ten times, and the answer is then cut off', async () => {
+    const { collect, requests } = stage({ turns: [paused], request: { tools } })
+    expect((await collect()).at(-1)).toEqual(expect.objectContaining({ type: 'response-end', reason: 'length', nativeReason: 'pause_turn' }))
+    expect(requests).toHaveLength(11)
+  })
+
+  it('is not asked where the caller wanted no more, or has something to do first', async () => {
+    const most = stage({ turns: [paused], request: { tools, stop_server_tools_when: [{ type: 'max_tokens_used', max_tokens: 20 }] } })
+    await most.collect()
+    expect(most.requests).toHaveLength(2)
+    const theirs = stage({ turns: [[...call('f', 'c1'), ...paused]], request: { tools: [...tools, { type: 'function', name: 'f' }] } })
+    await theirs.collect()
+    expect(theirs.requests).toHaveLength(1)
+  })
+
+  it('has ended its answer where it has nothing to add', async () => {
+    const nothing = new GatewayError('provider_unavailable', 'sent an empty answer', { source: 'provider', wordless: true })
+    const { collect } = stage({ turns: [paused, nothing], request: { tools } })
+    expect((await collect()).at(-1)).toMatchObject({ type: 'response-end', reason: 'stop' })
+  })
+})
+
 describe('guards', () => {
   it('lets a tool that does not listen run no longer than its time', async () => {
     const { collect, requests } = stage({

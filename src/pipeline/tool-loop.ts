@@ -21,7 +21,7 @@ import { allowFound, isLeftOut, relaxChoice } from './tool-choice.ts'
 import { LoopLedger } from './tool-ledger.ts'
 import { offerTools } from './tool-offer.ts'
 import { runTools, type FinishedCall } from './tool-run.ts'
-import { callBudget, DEFAULT_LOOP_LIMITS, stopReason, type LoopLimits, type StopReason } from './tool-stop.ts'
+import { callBudget, DEFAULT_LOOP_LIMITS, MAX_PAUSES, stopReason, type LoopLimits, type StopReason } from './tool-stop.ts'
 import { openSources, replaySources, type OpenScene } from './tool-source.ts'
 import { ToolStep, type PendingCall } from './tool-step.ts'
 import { unknownTool } from './unknown-tool.ts'
@@ -132,6 +132,13 @@ class ToolLoop {
           told = []
         }
         ledger.account(step, request)
+        if (step.paused && this.#goesOn(step)) {
+          // It goes on with what it has said, and is free to.
+          input = [...input, ...step.items()]
+          choice = relaxChoice(choice, offer, call.request.tool_choice)
+          step = undefined
+          continue
+        }
         if (step.calls.length === 0 || (final && !step.mute)) break
         if (final) {
           tools = this.#disarm(request)
@@ -209,6 +216,13 @@ class ToolLoop {
   #mustStop(step: ToolStep | undefined): boolean {
     this.#stopped = stopReason(this.#call.request, this.#ledger.state(step), this.#room.limits)
     return this.#stopped !== undefined
+  }
+
+  /** Whether the provider, which has stopped in the middle of its own tools, is asked to go on. */
+  #goesOn(step: ToolStep): boolean {
+    if (this.#ledger.pauses === MAX_PAUSES || this.#mustStop(step)) return false
+    this.#ledger.pauses++
+    return true
   }
 
   #offer(): Offer {

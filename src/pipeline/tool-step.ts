@@ -24,6 +24,7 @@ interface StepEnd {
   readonly reason: FinishReason
   readonly nativeReason?: string
   readonly stopped?: Stopped
+  readonly paused?: true
   readonly usage?: Usage
   readonly serviceTier?: string
 }
@@ -77,6 +78,11 @@ export class ToolStep {
 
   get spoke(): boolean {
     return this.#spoke
+  }
+
+  /** The provider is to be asked to go on, and nobody else has anything to do before. */
+  get paused(): boolean {
+    return this.end?.paused === true && this.calls.length + this.callerCalls === 0
   }
 
   get chars(): number {

@@ -40,6 +40,8 @@ export interface LoopLimits {
 
 export const DEFAULT_LOOP_LIMITS: LoopLimits = { wallMs: 10 * 60_000, parallel: 4 }
 
+/** Times in a row a provider may stop in the middle of its own tools and be asked to go on. */
+export const MAX_PAUSES = 10
 /** Turns of a loop whose caller has replaced the budget by conditions that never fire. */
 const MAX_STEPS = 100
 /** The same call with the same result, so often in a row, is a loop that gets nowhere. */

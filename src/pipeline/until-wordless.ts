@@ -8,6 +8,8 @@ interface Before {
   readonly spoke: boolean
   /** Calls of tools that were run or refused. */
   readonly requested: number
+  /** Turns the provider has left in the middle of tools of its own. */
+  readonly pauses: number
 }
 
 /**
@@ -28,8 +30,8 @@ export async function* untilWordless(
   }
 }
 
-function endOf(error: unknown, { spoke, requested }: Before): FinishReason | undefined {
+function endOf(error: unknown, { spoke, requested, pauses }: Before): FinishReason | undefined {
   if (!isGatewayError(error) || error.details.source !== 'provider') return undefined
-  if (error.details.wordless === true) return requested > 0 ? 'stop' : undefined
+  if (error.details.wordless === true) return requested + pauses > 0 ? 'stop' : undefined
   return spoke && (error.errorType === 'content_policy_violation' || error.errorType === 'refusal') ? 'content_filter' : undefined
 }

@@ -272,11 +272,11 @@ export class BlockDecoder {
 
   // ---- the end ----
 
-  /** Everything that still belongs to the answer; what is left open the writer closes. */
-  finish(): void {
+  /** Everything that still belongs to the answer; what is left open the writer closes. `later`: calls of the server's tools are yet to be run. */
+  finish(later: boolean): void {
     for (const block of this.#blocks.values()) if (block.kind === 'text') this.#cite(block)
     this.#blocks.clear()
-    this.#server.finish()
+    this.#server.finish(later)
     this.#aside?.flush()
     this.writer.flushHeldSpace()
   }

@@ -10,7 +10,7 @@ import { encodePart, markOf, tryEncodePart } from './content.ts'
 import type { Block } from './content.ts'
 import { rulesFor } from './options.ts'
 import type { MessagesTarget } from './options.ts'
-import { blocksOfItem, blocksOfReasoning, holdsBlocks, replayable } from './server-blocks.ts'
+import { blocksOfItem, blocksOfReasoning, holdsBlocks, isServerBlock, replayable } from './server-blocks.ts'
 
 export interface Message {
   readonly role: 'user' | 'assistant' | 'system'
@@ -41,8 +41,9 @@ export function encodeMessages(turns: readonly Turn[], target: MessagesTarget, t
     if (last?.role === role) for (const block of content) last.content.push(block)
     else messages.push({ role, content })
   }
+  const said = saidBy(turns, target, toolNames)
   for (const turn of turns) {
-    if (turn.role === 'assistant') add('assistant', assistantBlocks(turn.parts, target, toolNames))
+    if (turn.role === 'assistant') add('assistant', said.get(turn) ?? [])
     else if (turn.role === 'tool')
       add(
         'user',
@@ -57,11 +58,12 @@ export function encodeMessages(turns: readonly Turn[], target: MessagesTarget, t
 
 /**
  * Makes a conversation that ends with the assistant acceptable: an answer begun is continued where that is allowed (without trailing
- * whitespace and without thoughts, which may not stand there), else the user asks to go on.
+ * whitespace and without thoughts, which may not stand there), else the user asks to go on. One that was left in the middle of the server's own
+ * tools goes on from there, as it is.
  */
 export function finishPrefill(messages: Message[], allowed: boolean, dropped: string[]): void {
   const last = messages.at(-1)
-  if (last?.role !== 'assistant') return
+  if (last?.role !== 'assistant' || isServerBlock(last.content.at(-1)!)) return
   if (!allowed) {
     messages.push({ role: 'user', content: [{ ...CONTINUE }] })
     dropped.push('input: an answer begun is not continued but followed')
@@ -79,7 +81,24 @@ export function finishPrefill(messages: Message[], allowed: boolean, dropped: st
 
 // ---- assistant ----
 
-function assistantBlocks(parts: readonly AssistantPart[], target: MessagesTarget, toolNames: ReadonlySet<string>): Block[] {
+/** What each turn of the assistant says. The last is open while nothing but results of the caller's own tools follows it. */
+function saidBy(turns: readonly Turn[], target: MessagesTarget, toolNames: ReadonlySet<string>): ReadonlyMap<Turn, Block[]> {
+  const own = turns.flatMap((turn) => (turn.role === 'assistant' ? [{ turn, blocks: assistantBlocks(turn.parts, target) }] : []))
+  const last = own.at(-1)
+  const next = last === undefined ? undefined : turns[turns.indexOf(last.turn) + 1]
+  const open = next === undefined || next.role === 'tool' ? last?.blocks : undefined
+  const kept = replayable(
+    own.map(({ blocks }) => blocks),
+    toolNames,
+    open,
+  )
+  return new Map(own.map(({ turn }, at) => [turn, withoutLooseThoughts(kept[at]!)]))
+}
+
+/** Thoughts that led to nothing (an answer cut off) may not end a message. */
+const withoutLooseThoughts = (blocks: Block[]): Block[] => blocks.slice(0, blocks.findLastIndex((block) => !isThought(block)) + 1)
+
+function assistantBlocks(parts: readonly AssistantPart[], target: MessagesTarget): Block[] {
   const blocks: Block[] = []
   for (const part of parts) {
     if (part.type === 'text') {
@@ -88,9 +107,7 @@ function assistantBlocks(parts: readonly AssistantPart[], target: MessagesTarget
     else if (part.type === 'item') blocks.push(...(blocksOfItem(part.item, target) ?? []))
     else blocks.push(...reasoningBlocks(part))
   }
-  const kept = replayable(blocks, toolNames)
-  // Thoughts that led to nothing (an answer cut off) may not end a message.
-  return kept.slice(0, kept.findLastIndex((block) => !isThought(block)) + 1)
+  return blocks
 }
 
 const isThought = ({ type }: Block): boolean => type === 'thinking' || type === 'redacted_thinking'

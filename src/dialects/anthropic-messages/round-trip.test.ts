@@ -136,6 +136,52 @@ describe('a turn that comes back', () => {
   })
 })
 
+describe('calls the upstream has yet to run', () => {
+  const asked: ModelRequest = { input: request.input, tools: [{ type: 'function', name: 'f' }, { type: 'web_search' }] }
+  const use = { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'oslo' } }
+  const found = { type: 'web_search_tool_result', tool_use_id: 's1', content: results }
+  const searches = [open(0, { ...use, input: {} }), inputDelta(0, '{"query":"oslo"}'), stop(0)]
+  const history = (frames: readonly object[]) => answer([start(), ...frames], asked) as unknown as InputItem[]
+  const output = { type: 'function_call_output', call_id: 'c1', output: 'r' } as const
+  const sent = (input: readonly InputItem[], tools = asked.tools!): readonly { readonly role: string; readonly content: readonly object[] }[] =>
+    (
+      JSON.parse(
+        anthropicMessages.encodeRequest(
+          { ...asked, tools, input: [...asked.input, ...input] },
+          messagesTarget({ options: { web_search_tool: 'web_search_20250305', prefill: false } }),
+        ).body,
+      ) as { messages: ReturnType<typeof sent> }
+    ).messages
+  const mixed = history([...searches, ...call(1, 'c1', 'f', '{}'), ...finish('tool_use')])
+  const called = { type: 'tool_use', id: 'c1', name: 'f', input: {} }
+  const answered = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'r' }] }
+  const asker = { role: 'user', content: [{ type: 'text', text: 'Weather in Oslo and Rome?' }] }
+
+  it('stand beside those of the caller, where they were written, and their results in the turn after', () => {
+    expect(sent([...mixed, output])).toEqual([asker, { role: 'assistant', content: [use, called] }, answered])
+    const later = history([open(0, found), stop(0), ...text(1, 'Snow.'), ...finish('end_turn')])
+    const said = [
+      asker,
+      { role: 'assistant', content: [use, called] },
+      answered,
+      { role: 'assistant', content: [found, { type: 'text', text: 'Snow.' }] },
+    ]
+    expect(sent([...mixed, output, ...later, asked.input[0]!])).toEqual([...said, asker])
+  })
+  it('end a conversation that goes on from there, as it was written', () => {
+    const paused = history([...thinking(0, 'Search.', 'SIG'), ...searches.map((frame) => ({ ...frame, index: 1 })), ...finish('pause_turn')])
+    const content = [{ type: 'thinking', thinking: 'Search.', signature: 'SIG' }, use]
+    expect(sent(paused)).toEqual([asker, { role: 'assistant', content }])
+  })
+  it('are left out where they never will be: nobody answered them, or the tool is gone', () => {
+    const [searched] = mixed
+    expect(sent([searched!, asked.input[0]!])).toEqual([{ role: 'user', content: [...asker.content, ...asker.content] }])
+    expect(sent([...mixed, output], [{ type: 'function', name: 'f' }])).toEqual([asker, { role: 'assistant', content: [called] }, answered])
+    const again = [...mixed, output, { type: 'message', role: 'assistant', content: 'Well.' } as const, asked.input[0]!]
+    expect(sent(again)[1]).toEqual({ role: 'assistant', content: [called] })
+  })
+})
+
 describe('numbers of calls the upstream runs itself', () => {
   it.each(['mcp_tool_use', 'server_tool_use'])('come back as the model wrote them: %s', (type) => {
     const tools = [{ type: 'web_search' }, { type: 'code_execution_20250825', name: 'code_execution' }] as const

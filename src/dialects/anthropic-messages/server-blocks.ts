@@ -36,22 +36,29 @@ export function blocksOfItem(item: OtherItem, target: MessagesTarget): readonly 
 
 const isServerCall = ({ type }: Block): boolean => type.endsWith('_tool_use')
 
+/** Whether a block is a call of the server's own tools, or its result. */
+export const isServerBlock = ({ type }: Block): boolean => /_tool_(?:use|result)$/.test(type)
+
 /**
- * The blocks that may be sent with these tools: a call without its result or the reverse, and calls of a tool that is not offered any
- * more, are refused. Blocks that belong to no call (a compaction) stay.
+ * The blocks of each turn of the assistant that may be sent with these tools: a result without its call and calls of a tool that is not offered
+ * any more are refused, and calls without their results are, but for those of a turn that is still `open`: they are run when it goes on, and
+ * the result stands in the turn after it. Blocks that belong to no call (a compaction) stay.
  */
-export function replayable(blocks: readonly Block[], toolNames: ReadonlySet<string>): Block[] {
-  const results = new Set(blocks.map((block) => asString(block['tool_use_id'])))
-  const calls = new Map<string, boolean>()
-  for (const block of blocks) {
-    const id = asString(block['id'])
-    if (id === undefined || !isServerCall(block)) continue
-    const name = asString(block['name']) ?? ''
-    // One offered tool may call itself by several names: code execution runs shells and editors.
-    calls.set(id, results.has(id) && [...toolNames].some((tool) => name === tool || name.endsWith(tool)))
+export function replayable(turns: readonly (readonly Block[])[], toolNames: ReadonlySet<string>, open: readonly Block[] | undefined): Block[][] {
+  const results = new Set(turns.flatMap((blocks) => blocks.map((block) => asString(block['tool_use_id']))))
+  const calls = new Set<string>()
+  for (const blocks of turns) {
+    for (const block of blocks) {
+      const id = asString(block['id'])
+      if (id === undefined || !isServerCall(block) || !(results.has(id) || blocks === open)) continue
+      const name = asString(block['name']) ?? ''
+      // One offered tool may call itself by several names: code execution runs shells and editors.
+      if ([...toolNames].some((tool) => name === tool || name.endsWith(tool))) calls.add(id)
+    }
   }
-  return blocks.filter((block) => {
+  const stays = (block: Block): boolean => {
     const id = asString(block['tool_use_id']) ?? (isServerCall(block) ? asString(block['id']) : undefined)
-    return id === undefined || calls.get(id) === true
-  })
+    return id === undefined || calls.has(id)
+  }
+  return turns.map((blocks) => blocks.filter(stays))
 }

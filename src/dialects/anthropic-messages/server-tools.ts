@@ -97,10 +97,14 @@ export class ServerToolDecoder {
     this.#writer.opaqueReasoning({ format: this.#target.options.reasoning_format, encrypted_content: sealBlocks(blocks, this.#target) })
   }
 
-  /** Closes what never got its result. */
-  finish(): void {
+  /** Closes what got no result. `later`: it will when the conversation goes on, for which the call has to come back. */
+  finish(later: boolean): void {
     this.flush()
-    for (const item of this.#open.values()) this.#end(item, { ...endOf(item.use.block, undefined), status: 'failed' })
+    for (const item of this.#open.values()) {
+      const { block } = item.use
+      const fate = later ? { status: 'completed', encrypted_content: sealBlocks([block], this.#target) } : { status: 'failed' }
+      this.#end(item, { ...endOf(block, undefined), ...fate })
+    }
     this.#open.clear()
   }
 

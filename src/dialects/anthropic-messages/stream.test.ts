@@ -314,6 +314,16 @@ describe('tools the upstream runs', () => {
     expect(itemEnds(decode([start(), ...use, ...failed, ...text(2, 'x'), ...finish('end_turn')]))[0]).toMatchObject({ status: 'failed' })
     expect(itemEnds(decode([start(), ...use, ...text(2, 'x'), ...finish('end_turn')]))).toContainEqual(expect.objectContaining({ status: 'failed' }))
   })
+  it.each([
+    ['the caller’s own have to be run first', call(1, 'c1', 'f', '{}'), 'tool_use'],
+    ['they have run for long', [], 'pause_turn'],
+  ])('are run later where %s: their calls come back for that', (_name, frames, native) => {
+    const [search] = itemEnds(decode([start(), ...use, ...frames, ...finish(native)]))
+    expect(search).toMatchObject({ status: 'completed', action: { query: 'q', sources: [] } })
+    expect(JSON.parse(openReasoning(search?.['encrypted_content'] as string)?.data ?? '')).toEqual([
+      { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'q' } },
+    ])
+  })
   it('call servers as an item', () => {
     const frames = [
       open(0, { type: 'mcp_tool_use', id: 'm1', name: 'echo', server_name: 'srv', input: {} }),
@@ -395,8 +405,14 @@ describe('the end', () => {
   it('of a refusal in a call leaves it incomplete', () => {
     expect(itemEnds(decode([start(), ...call(0, 'a', 'f', '{"x'), ...finish('refusal')]))).toEqual([{ status: 'incomplete' }])
   })
-  it('of a paused turn is a failure: only another request would finish it', () => {
-    expect(failure(() => decode([start(), ...text(0, 'x'), ...finish('pause_turn')]))).toMatchObject({
+  it('of a paused turn says that another request would finish it, and is cut off for whoever makes none', () => {
+    const events = decode([start(), ...text(0, 'x'), ...finish('pause_turn')])
+    expect(ended(events)).toMatchObject({ reason: 'length', nativeReason: 'pause_turn', paused: true })
+    expect(itemEnds(events)).toEqual([undefined])
+    expect(ended(decode([start(), ...text(0, 'x'), ...finish('max_tokens')]))).not.toHaveProperty('paused')
+  })
+  it('of a turn that paused before it began is a failure: there is nothing to go on from', () => {
+    expect(failure(() => decode([start(), ...finish('pause_turn')]))).toMatchObject({
       errorType: 'provider_unavailable',
       details: { providerCode: 'pause_turn' },
     })

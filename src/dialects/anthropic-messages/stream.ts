@@ -8,7 +8,7 @@ import { brokenAnswer, emptyAnswer, errorFromPayload } from '../shared/errors.ts
 import { parseExact } from '../../lib/exact-json.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import { BlockDecoder } from './block-decoder.ts'
-import { mapStopReason } from './finish.ts'
+import { mapStopReason, PAUSED } from './finish.ts'
 import type { MessagesTarget } from './options.ts'
 import { hasCounts } from '../shared/usage-counts.ts'
 import { decodeUsage, overlayUsage, serviceTierOf, priceFactorOf } from './usage.ts'
@@ -173,9 +173,11 @@ export class MessagesDecoder implements Decoder {
   #complete(): void {
     const writer = this.#writer
     const mapped = mapStopReason(this.#native)
-    this.#blocks.finish()
-    // Its tools are not done; only asking again would finish the answer.
-    if (mapped === 'paused') throw this.#unavailable('an answer it paused before its end')
+    // Its own tools are run when the caller's have been: https://platform.claude.com/docs/en/agents-and-tools/tool-use/server-tools
+    const isPaused = this.#native === PAUSED
+    this.#blocks.finish(isPaused || mapped === 'tool_calls')
+    // There is nothing to send back that it could go on from.
+    if (isPaused && !writer.hasContent) throw this.#unavailable('an answer it paused before its beginning')
     const reason = this.#reasonOf(mapped)
     if (!writer.hasContent && reason !== 'length' && reason !== 'content_filter' && !this.#target.options.allow_empty_answer) {
       throw emptyAnswer(this.#target.providerName, this.#native, mapped)
@@ -187,6 +189,7 @@ export class MessagesDecoder implements Decoder {
     const usage = this.counted
     writer.end(reason, {
       ...(this.#native === undefined ? {} : { nativeReason: this.#native }),
+      ...(isPaused ? { paused: true } : {}),
       ...this.#stopped(mapped),
       ...(usage === undefined ? {} : { usage }),
       ...(tier === undefined ? {} : { serviceTier: tier }),

@@ -13,6 +13,7 @@ export type ReasoningFields = { readonly encrypted_content?: string; readonly si
 interface EndFields {
   readonly nativeReason?: string
   readonly stopped?: Stopped
+  readonly paused?: true
   readonly usage?: Usage
   readonly serviceTier?: string
 }
@@ -243,7 +244,7 @@ export class AnswerWriter {
   end(stop: FinishReason, fields: EndFields = {}): void {
     // A refusal without words of its own has cut off what was being said, as a filter does.
     const reason = stop === 'refusal' && this.hasContent && !this.#refused ? 'content_filter' : stop
-    const cut = reason === 'length' || reason === 'content_filter'
+    const cut = fields.paused !== true && (reason === 'length' || reason === 'content_filter')
     this.closeReasoning(cut ? 'incomplete' : undefined)
     this.endCitations()
     this.closeMessage(cut ? 'incomplete' : undefined)

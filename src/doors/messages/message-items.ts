@@ -7,7 +7,7 @@ import { refuseCallersWork, ToldItem } from '../shared/told-item.ts'
 import type { BlockWriter } from './block-writer.ts'
 import { fetchedPage } from './fetch-result.ts'
 import { type LateSeal, writeLateSeal } from './late-seal.ts'
-import { foundBy } from './search-result.ts'
+import { foundBy, sealOfCall } from './search-result.ts'
 
 /** Items of an answer while they are told as blocks. */
 abstract class BlockItem<I extends OutputItem> extends ToldItem<I> {
@@ -148,7 +148,9 @@ export class OtherBlocks extends BlockItem<OtherItem> {
     const use = `srvtoolu_${String(id).replace(/^[a-z]+_/, '')}`
     if (SEARCHES.test(type) && action?.['type'] === 'search') {
       this.#used(use, 'web_search', { query: action['query'] ?? '' })
-      this.blocks.whole({ type: 'web_search_tool_result', tool_use_id: use, content: foundBy(item), caller: CALLER })
+      const later = sealOfCall(item)
+      if (later !== undefined) this.blocks.whole({ type: 'redacted_thinking', data: later })
+      else this.blocks.whole({ type: 'web_search_tool_result', tool_use_id: use, content: foundBy(item), caller: CALLER })
     } else if (FETCHES.test(type)) {
       this.#used(use, 'web_fetch', { url: item['url'] ?? '' })
       this.blocks.whole({ type: 'web_fetch_tool_result', tool_use_id: use, content: fetchedPage(item), caller: CALLER })

@@ -407,6 +407,17 @@ describe('what else an answer holds', () => {
       ])
     })
 
+    it('bring their call back where it has yet to be run, and have no result', () => {
+      const action = { type: 'search', query: 'q', sources: [] }
+      const use = { type: 'server_tool_use', id: 'srvtoolu_9', name: 'web_search', input: { query: 'q' } }
+      const sealed = sealReasoning({ format: 'anthropic-claude-v1', scope: 's', data: JSON.stringify([use]) })
+      const search: ModelEvent = { type: 'item-start', key: 's', item: { type: 'web_search_call', status: 'in_progress', action }, id: 'ws_1' }
+      expect(whole([search, close('s', { status: 'completed', encrypted_content: sealed }), end()]).content).toEqual([
+        { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'q' }, caller },
+        { type: 'redacted_thinking', data: sealed },
+      ])
+    })
+
     it('say why they came to nothing', () => {
       const error = { type: 'web_search_tool_result_error', error_code: 'max_uses_exceeded' }
       expect(searched(error, 'failed').told).toEqual(error)

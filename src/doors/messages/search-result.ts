@@ -27,12 +27,21 @@ export function sealOfSearch(content: readonly JsonObject[]): { readonly encrypt
   return typeof seal === 'string' && openReasoning(seal) !== undefined ? { encrypted_content: seal } : {}
 }
 
+/** What brings a search back to its vendor that has not run yet: it does when the tools of the caller that were called beside it have. */
+export function sealOfCall({ encrypted_content: sealed }: OtherItem): string | undefined {
+  const blocks = typeof sealed === 'string' ? blocksOf(sealed) : []
+  return blocks.length > 0 && !blocks.some(isResult) ? (sealed as string) : undefined
+}
+
+const isResult = ({ type }: JsonObject): boolean => type === 'web_search_tool_result'
+
 /** The vendor's own result in an envelope of blocks. */
-function contentOf(sealed: string): unknown {
+const contentOf = (sealed: string): unknown => blocksOf(sealed).find(isResult)?.['content']
+
+function blocksOf(sealed: string): readonly JsonObject[] {
   const { data } = openReasoning(sealed) ?? {}
   const blocks = data?.startsWith('[') === true ? parseExact(data) : undefined
-  if (!Array.isArray(blocks)) return undefined
-  return (blocks as readonly unknown[]).filter(isJsonObject).find(({ type }) => type === 'web_search_tool_result')?.['content']
+  return Array.isArray(blocks) ? (blocks as readonly unknown[]).filter(isJsonObject) : []
 }
 
 function pageOf({ url, title, page_age: age }: JsonObject, seal: string): JsonObject {
