@@ -78,6 +78,8 @@ export interface CallTrace {
   tooLong?: Set<string>
   /** Endpoints that can hold no answer to the schemas of this call, and are not asked to from then on; made with the first. */
   unheld?: Set<string>
+  /** Endpoints that stream no answer to this call, and are asked for whole ones from then on; made with the first. */
+  whole?: Set<string>
   /** Parameters of the request that endpoints refused, and go without from then on; made with the first. */
   refused?: Map<string, Set<string>>
   /** Why the answer could not be told to the caller, though whoever produced it went on. */

@@ -40,6 +40,8 @@ export interface AttemptInput {
   readonly limits: AttemptLimits
   /** Most tokens of output that may be paid for, thoughts included; undefined: as many as the endpoint gives. */
   readonly maxOutputTokens?: number | undefined
+  /** No stream of it is asked for. */
+  readonly whole?: boolean
   /** Filled in as the attempt goes. */
   readonly record: AttemptRecord
 }
@@ -113,7 +115,7 @@ function noteCounted(record: AttemptRecord, { counted, finished }: Decoder): voi
   if (counted !== undefined && (!finished || record.error !== undefined)) record.counted = counted
 }
 
-export function createTarget({ endpoint, credential, record, maxOutputTokens: bound = Infinity }: AttemptInput): Target {
+export function createTarget({ endpoint, credential, record, whole, maxOutputTokens: bound = Infinity }: AttemptInput): Target {
   const { connection } = endpoint
   const maxOutputTokens = Math.min(endpoint.maxOutputTokens ?? Infinity, bound)
   return {
@@ -127,7 +129,7 @@ export function createTarget({ endpoint, credential, record, maxOutputTokens: bo
     ...(endpoint.tier === undefined ? {} : { tier: endpoint.tier }),
     // A caller's own key belongs to another account than the operator's.
     scope: record.isByok === true && credential !== undefined ? `${connection.scope}.${credential.id}` : connection.scope,
-    stream: true,
+    stream: whole !== true,
   }
 }
 

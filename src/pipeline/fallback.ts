@@ -149,7 +149,8 @@ async function prepare(
   if (credential !== undefined) record.credentialId = credential.id
   options.health.started(endpoint.id)
   outcome.sent = true
-  return { call, request: suited, endpoint, credential, limits, record, maxOutputTokens: bound?.maxOutputTokens }
+  const whole = call.trace.whole?.has(endpoint.id) === true
+  return { call, request: suited, endpoint, credential, limits, record, whole, maxOutputTokens: bound?.maxOutputTokens }
 }
 
 /** What is asked of the next endpoint: the call's request, or the rest of a broken answer, within what may be spent. */
@@ -163,7 +164,8 @@ function limitsOf(options: FallbackOptions, call: Call, route: Route, index: num
   const { endpoint } = attempts[index]!
   const failed = failedIndexes(route.tries)
   const other = hasAlternative(attempts, index, failed)
-  const own = attemptLimits({ endpoint, request: route.request, hasAlternative: other, health: options.health.view() })
+  const whole = call.trace.whole?.has(endpoint.id) === true
+  const own = attemptLimits({ endpoint, request: route.request, whole, hasAlternative: other, health: options.health.view() })
   if (route.beginBy === undefined) {
     route.beginBy = beginDeadline({ request: route.request, endpoint, firstLimits: own, startedAt: call.clock.monotonic() })
     return own

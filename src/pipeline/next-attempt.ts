@@ -57,6 +57,14 @@ function loosensSchemas(
   return true
 }
 
+/** The provider does not stream such an answer: from then on this endpoint is asked for whole ones, which are told in one piece. */
+function asksWhole({ trace }: Call, { endpoint }: PlannedAttempt, error: GatewayError): boolean {
+  if (error.details.metadata?.['ask_whole'] !== true || trace.whole?.has(endpoint.id) === true) return false
+  trace.whole ??= new Set()
+  trace.whole.add(endpoint.id)
+  return true
+}
+
 /** The provider refuses a parameter an answer can do without: from then on this endpoint gets none, unless the caller wants it heeded. */
 function leavesOut(options: NextAttemptOptions, { request, trace }: Call, route: Route, { endpoint }: PlannedAttempt, error: GatewayError): boolean {
   const name = error.details.metadata?.['refused_parameter']
@@ -90,7 +98,8 @@ export async function nextAttempt(options: NextAttemptOptions, call: Call, route
   const { attempts } = route.plan
   const attempt = attempts[index]!
   if (stripReasoning(options, call, route, error) || loosensSchemas(options, call, route, attempt, error)) return index
-  if (leavesOut(options, call, route, attempt, error) || (await shortens(call, route, attempt, error))) return index
+  if (asksWhole(call, attempt, error) || leavesOut(options, call, route, attempt, error) || (await shortens(call, route, attempt, error)))
+    return index
   const refused = refusedCredential(call, error)
   if (refused !== undefined) putAside(route, attempt, refused, error.details.credentialDead === true)
   const resumed = resumption(route)

@@ -57,6 +57,9 @@ describe('attemptLimits', () => {
   it('gives an upstream that answers in one piece its total time', () => {
     const { connection } = auto
     const whole = { ...auto, connection: { ...connection, dialect: { ...connection.dialect, asksWhole: () => true } } }
+    expect(attemptLimits({ endpoint: testEndpoint(), request, whole: true, hasAlternative: true })).toEqual(
+      attemptLimits({ endpoint: whole, request, hasAlternative: true }),
+    )
     expect(attemptLimits({ endpoint: whole, request, hasAlternative: true })).toEqual({
       connect: 5_000,
       firstToken: 900_000,

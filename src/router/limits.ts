@@ -40,6 +40,8 @@ function asksForReasoning(request: ModelRequest): boolean {
 export interface LimitsInput {
   readonly endpoint: Endpoint
   readonly request: ModelRequest
+  /** Whether it is asked for the answer in one piece, whatever its format would ask for. */
+  readonly whole?: boolean
   /** Whether another endpoint could still serve the call (`hasAlternative`). */
   readonly hasAlternative: boolean
   readonly health?: HealthView | undefined
@@ -49,7 +51,7 @@ export interface LimitsInput {
 export function attemptLimits(input: LimitsInput): AttemptLimits {
   const { endpoint, request } = input
   const { connect, firstToken, total } = endpoint.connection.timeouts
-  if (asksWhole(endpoint, request)) return { connect, firstToken: total, idle: total, longestIdle: total, total }
+  if (input.whole === true || asksWhole(endpoint, request)) return { connect, firstToken: total, idle: total, longestIdle: total, total }
   const reasons = endpoint.reasonsByDefault === true || asksForReasoning(request)
   const silence = idleLimits(endpoint, request, reasons)
   if (firstToken !== 'auto') return { connect, firstToken, ...silence, total }

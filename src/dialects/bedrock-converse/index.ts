@@ -9,6 +9,7 @@ import { encodeRequest } from './request.ts'
 import { planReasoning } from './reasoning.ts'
 import { BedrockDecoder } from './stream.ts'
 import { hostsTool } from './system-tools.ts'
+import { asksWhole } from './tools.ts'
 
 /** Amazon Bedrock's one format for the models of all its vendors, in AWS event-stream frames. What models can do is declared by rules. */
 export const bedrockConverse: Dialect<BedrockConverseOptions> = {
@@ -33,6 +34,7 @@ export const bedrockConverse: Dialect<BedrockConverseOptions> = {
   decoder: (request, target) => new BedrockDecoder(request, target),
   decodeError: decodeHttpError,
   mediaUrls,
+  asksWhole: (request, { options, upstreamModel }) => asksWhole(request, traitsOf(options, upstreamModel)),
   prefills(request, { options, upstreamModel }) {
     const { prefill, reasoning } = traitsOf(options, upstreamModel)
     if (prefill !== 'without-reasoning') return prefill === 'always'

@@ -8,6 +8,7 @@ const media = z.enum(['image', 'document', 'video', 'audio'])
 export const traitFields = {
   system: z.boolean().describe('False: system text goes before the first user turn.'),
   tools: z.boolean().describe('False: the model takes neither tools nor blocks of past calls; those become text.'),
+  streamed_tools: z.boolean().describe('False: tools and a stream refuse each other; such an answer is asked for whole and told in one piece.'),
   tool_choices: z.array(z.enum(['auto', 'any', 'tool'])).describe('Tool choices the model knows.'),
   native_tool_choice: z.boolean().describe('The model takes its own `tool_choice` field, with `none` and a switch for parallel calls.'),
   tool_ids: z.strictObject({ pattern, max: z.int().positive(), length: z.int().positive().optional() }).describe('Accepted ids of tool calls.'),
@@ -67,6 +68,7 @@ const NINE_CHARACTERS = { pattern: '^[a-zA-Z0-9]+$', max: 9, length: 9 }
 const UNKNOWN_MODEL: ModelTraits = {
   system: true,
   tools: true,
+  streamed_tools: true,
   tool_choices: ['auto', 'any', 'tool'],
   native_tool_choice: false,
   tool_ids: { pattern: '^[a-zA-Z0-9_-]+$', max: 64 },
@@ -173,6 +175,8 @@ export const MODEL_RULES: readonly TraitRule[] = [
   { match: 'cohere\\.command', tool_choices: ['auto'], media: ['document'] },
   { match: 'cohere\\.command-(text|light)', tools: false, system: false, json_schema: 'prompt' },
   { match: 'ai21\\.', tool_choices: ['auto'], media: ['document'] },
+  // "This model doesn't support tool use in streaming mode."
+  { match: 'meta\\.llama|mistral\\.pixtral|writer\\.|ai21\\.', streamed_tools: false },
 ]
 
 export type TraitOptions = z.output<typeof someTraits> & { readonly model_rules: readonly TraitRule[] }

@@ -28,7 +28,8 @@ function encode(request: Partial<ModelRequest>, overrides: TargetOverrides = {})
 describe('encoding, by golden file', () => {
   it.each(Object.entries(REQUESTS))('%s', async (name, [request, overrides]) => {
     const { path, headers, body, dropped } = bedrockConverse.encodeRequest(request, bedrockTarget(overrides))
-    expect(headers['accept']).toBe('application/vnd.amazon.eventstream')
+    const isWhole = name === 'tool-loop-llama'
+    expect(headers['accept']).toBe(isWhole ? 'application/json' : 'application/vnd.amazon.eventstream')
     const golden = `${JSON.stringify({ path, body: JSON.parse(body), dropped }, undefined, 2)}\n`
     await expect(golden).toMatchFileSnapshot(`__fixtures__/requests/${name}.json`)
   })
@@ -63,6 +64,38 @@ function checkRules({ messages, toolConfig }: Body): void {
   })
   expect(open).toEqual([])
 }
+
+describe('an answer that may hold calls', () => {
+  const asked = { tools: [{ type: 'function', name: 'f' }] } as const
+  const called: readonly InputItem[] = [
+    user('q'),
+    { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+    { type: 'function_call_output', call_id: 'c', output: 'r' },
+    user('q'),
+  ]
+  const schema: ModelRequest['text'] = { format: { type: 'json_schema', name: 'a', schema: { type: 'object' } } }
+  const isStreamed = (model: string, request: Partial<ModelRequest>): boolean => {
+    const { path, headers } = bedrockConverse.encodeRequest({ input: [user('q')], ...request }, bedrockTarget({ model }))
+    const streamed = path.endsWith('/converse-stream')
+    expect(headers['accept']).toBe(streamed ? 'application/vnd.amazon.eventstream' : 'application/json')
+    const { options } = bedrockTarget()
+    expect(bedrockConverse.asksWhole?.({ input: [user('q')], ...request }, { options, upstreamModel: model, supports: new Set() })).toBe(!streamed)
+    return streamed
+  }
+  it.each([
+    'us.meta.llama4-maverick-17b-instruct-v1:0',
+    LLAMA,
+    'us.mistral.pixtral-large-2502-v1:0',
+    'writer.palmyra-x5-v1:0',
+    'ai21.jamba-1-5-large-v1:0',
+  ])('is asked for whole where calls and streams refuse each other: %s', (model) => {
+    for (const request of [asked, { input: called }, { text: schema }]) expect(isStreamed(model, request)).toBe(false)
+    expect(isStreamed(model, {})).toBe(true)
+  })
+  it.each([CLAUDE, NOVA, MISTRAL, 'openai.gpt-oss-120b-1:0', 'a-model-nobody-knows'])('is streamed otherwise: %s', (model) => {
+    for (const request of [asked, { input: called }, { text: schema }]) expect(isStreamed(model, request)).toBe(true)
+  })
+})
 
 describe('any conversation', () => {
   const text = fc.constantFrom('a', ' ', 'Hello', '\n')

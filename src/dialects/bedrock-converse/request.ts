@@ -19,7 +19,7 @@ import type { ReasoningPlan } from './reasoning.ts'
 import { planFormat } from './response-format.ts'
 import { splitTools } from './system-tools.ts'
 import { isForced } from '../shared/tool-choice.ts'
-import { planTools, toolConfig, toolList, toolsOf, type Offer } from './tools.ts'
+import { asksWhole, planTools, toolConfig, toolList, toolsOf, type Offer } from './tools.ts'
 import { compiled } from '../shared/pattern.ts'
 
 type Body = { [field: string]: unknown }
@@ -71,11 +71,17 @@ export function encodeRequest(request: ModelRequest, target: BedrockTarget): Enc
   noteIgnored(request, dropped)
   return {
     method: 'POST',
-    // Ids hold colons, ARNs slashes too: one path segment, whatever it is.
-    path: `/model/${encodeURIComponent(target.upstreamModel)}/${target.stream ? 'converse-stream' : 'converse'}`,
-    headers: { 'content-type': 'application/json', accept: target.stream ? 'application/vnd.amazon.eventstream' : 'application/json' },
+    ...addressOf(target, target.stream && !asksWhole(request, traits)),
     body: JSON.stringify(body),
     dropped: [...new Set(dropped)],
+  }
+}
+
+/** Ids hold colons, ARNs slashes too: one path segment, whatever it is. */
+function addressOf({ upstreamModel }: BedrockTarget, stream: boolean): Pick<EncodedRequest, 'path' | 'headers'> {
+  return {
+    path: `/model/${encodeURIComponent(upstreamModel)}/${stream ? 'converse-stream' : 'converse'}`,
+    headers: { 'content-type': 'application/json', accept: stream ? 'application/vnd.amazon.eventstream' : 'application/json' },
   }
 }
 

@@ -16,6 +16,12 @@ import type { ModelTraits } from './model-traits.ts'
 
 const NAMES: NameRule = { ...COMMON_TOOL_NAMES, taken: ANSWER_NAMES }
 
+/** Whether the answer has to come whole, as it may hold calls: those of earlier turns need the field of tools as well. */
+export function asksWhole({ tools, text, input }: ModelRequest, { streamed_tools: streams, tools: takes }: ModelTraits): boolean {
+  if (streams || !takes) return false
+  return (tools?.length ?? 0) > 0 || text?.format?.type === 'json_schema' || input.some(({ type }) => type.endsWith('_call'))
+}
+
 /** The caller's tools under names this format accepts; the decoder asks again to find the way back. */
 export function toolsOf(request: Pick<ModelRequest, 'tools' | 'tool_choice'>): FlatTools {
   return flattenTools(request, NAMES)
