@@ -24,6 +24,7 @@ export const traitFields = {
   document_citations: z.boolean().describe('Ask for citations of documents.'),
   sampling: z.enum(['all', 'one', 'none']).describe('`one`: temperature or top_p, not both. `none`: sampling parameters are refused.'),
   sampling_with_reasoning: z.boolean().describe('False: sampling parameters are refused while the model reasons.'),
+  stop_sequences: z.boolean().describe('The model takes stop sequences.'),
   max_temperature: z.number().positive().describe('Higher temperatures are lowered to this.'),
   top_k: z.array(z.string()).describe('Where top_k goes inside the additional fields; empty: nowhere.'),
   reasoning: z
@@ -82,6 +83,7 @@ const UNKNOWN_MODEL: ModelTraits = {
   document_citations: false,
   sampling: 'all',
   sampling_with_reasoning: true,
+  stop_sequences: true,
   max_temperature: 1,
   top_k: [],
   reasoning: 'none',
@@ -163,6 +165,8 @@ export const MODEL_RULES: readonly TraitRule[] = [
   { match: 'qwen\\.qwen3-vl', media: ['image', 'document'] },
   { match: 'deepseek\\.r1', reasoning: 'always', tools: false, media: ['document'], json_schema: 'prompt' },
   { match: '(moonshot|minimax|nvidia|google\\.gemma)', json_schema: 'native' },
+  // "This model doesn't support the stopSequences field. Remove stopSequences and try again."
+  { match: 'openai\\.gpt|qwen\\.|deepseek\\.v[3-9]|zai\\.|google\\.gemma|nvidia\\.', stop_sequences: false },
 
   { match: 'meta\\.llama', tool_choices: ['auto'], media: ['document'] },
   { match: 'meta\\.llama(3-2-(11|90)b|4)', media: ['image', 'document'] },

@@ -334,6 +334,25 @@ describe('sampling', () => {
   })
 })
 
+describe('stop sequences', () => {
+  it.each(['openai.gpt-oss-120b-1:0', 'qwen.qwen3-32b-v1:0', 'deepseek.v3.2', 'zai.glm-5', 'google.gemma-3-27b-it', 'nvidia.nemotron-super-3-120b'])(
+    'are left out, and named, for the models that refuse them: %s',
+    (model) => {
+      const { body, dropped } = encode({ stop: ['END'], temperature: 0.5 }, { model })
+      expect(body.inferenceConfig).toEqual({ temperature: 0.5 })
+      expect(dropped).toEqual(['stop'])
+    },
+  )
+  it.each([CLAUDE, NOVA, MISTRAL, LLAMA])('are sent to the others: %s', (model) => {
+    expect(encode({ stop: ['END'] }, { model })).toMatchObject({ body: { inferenceConfig: { stopSequences: ['END'] } }, dropped: [] })
+  })
+  it('are left out, and named, where the endpoint does not list them', () => {
+    const { body, dropped } = encode({ stop: ['END'] }, { supports: ['max_tokens'] })
+    expect(body.inferenceConfig).not.toHaveProperty('stopSequences')
+    expect(dropped).toEqual(['stop'])
+  })
+})
+
 describe('media', () => {
   const block = (part: unknown, overrides: TargetOverrides = {}): JsonObject =>
     encode({ input: [user([part])] }, overrides).body.messages[0]!.content[0]!

@@ -116,7 +116,10 @@ function inferenceConfig(request: ModelRequest, target: BedrockTarget, traits: M
     else dropped.push('top_p')
   }
   const stop = stopSequences(request, { blank: false }, dropped)
-  if (stop.length > 0) config['stopSequences'] = stop
+  if (stop.length > 0) {
+    if (traits.stop_sequences && target.supports.has('stop')) config['stopSequences'] = stop
+    else dropped.push('stop')
+  }
   return config
 }
 
