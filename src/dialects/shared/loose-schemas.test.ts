@@ -16,6 +16,9 @@ describe('a schema no grammar is made of', () => {
     "Invalid schema for response_format 'x': In context=(), 'required' is required to be supplied and to be an array including every key in properties. Missing 'nick'.",
     'A schema in GenerationConfig in the request exceeds the maximum allowed nesting depth.',
     'Tools with strict=True are not supported by this model',
+    "This model doesn't support the outputConfig field. Remove outputConfig and try again.",
+    'The model returned the following errors: output_config.format: Extra inputs are not permitted',
+    'tools.0.custom.strict: Extra inputs are not permitted',
   ])('is known: %s', (message) => {
     expect(refusal(message)).toEqual({ loosen_schemas: true })
     expect(refusal(message, 500)).toBeUndefined()

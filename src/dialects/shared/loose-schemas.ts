@@ -9,7 +9,7 @@ import { schemaInstruction } from './format-plan.ts'
  * one of is nowhere said in advance.
  */
 const NO_GRAMMAR =
-  /compiled grammar is too large|too complex for (?:grammar )?compilation|grammar compilation (?:timed out|timeout)|schemas? contains? too many (?:optional )?parameters|circular reference detected in schema|recursive schemas? (?:is|are) not|too many states for serving|exceeds the maximum (?:allowed )?nesting depth|'required' is required to be supplied and to be an array including every key in properties|tools with strict=true are not supported/i
+  /compiled grammar is too large|too complex for (?:grammar )?compilation|grammar compilation (?:timed out|timeout)|schemas? contains? too many (?:optional )?parameters|circular reference detected in schema|recursive schemas? (?:is|are) not|too many states for serving|exceeds the maximum (?:allowed )?nesting depth|'required' is required to be supplied and to be an array including every key in properties|tools with strict=true are not supported|support the outputConfig field|(?:output_config\.format|tools\.\d+\.(?:custom\.)?strict): extra inputs are not permitted/i
 
 /** A request of status 400 refused for such a schema may be sent again without being held to it: the metadata of the error say so. */
 export function markRefusedSchema(status: number, error: GatewayError): GatewayError {

@@ -40,6 +40,8 @@ describe('the parameter a request was refused for', () => {
     ['Groq', openai("property 'prompt_cache_key' is unsupported"), 'prompt_cache_key'],
     ['xAI', { code: 'invalid-argument', error: 'Argument not supported on this model: presencePenalty' }, 'presence_penalty'],
     ['Fireworks', openai("Extra inputs are not permitted, field: 'logit_bias', value: {'1': 2}"), 'logit_bias'],
+    ['Bedrock, of a field', { message: "This model doesn't support the temperature field. Remove temperature and try again." }, 'temperature'],
+    ['Bedrock, of another', { message: "This model doesn't support the topP field. Remove topP and try again." }, 'top_p'],
     ['Bedrock', { message: 'The model returned the following errors: `temperature` is deprecated for this model.' }, 'temperature'],
   ])('is known from %s', (_name, error, name) => {
     expect(refused(error)).toBe(name)
@@ -49,6 +51,7 @@ describe('the parameter a request was refused for', () => {
     ['one an answer cannot do without', openai("Unsupported parameter: 'max_tokens' is not supported with this model.", 'max_tokens')],
     ['a value out of bounds', openai("Invalid 'temperature': decimal above maximum value. Expected a value <= 2.", 'temperature', 'x')],
     ['another place', openai("Unsupported value: 'messages[0].role' does not support 'user' with this model.", 'messages[0].role')],
+    ['a field an answer cannot do without', { message: "This model doesn't support the stopSequences field. Remove stopSequences and try again." }],
     ['a word of a sentence', openai('This model does not support the field of study the user asked for')],
     ['another status', openai("Unsupported parameter: 'temperature' is not supported with this model.", 'temperature'), 500],
   ])('is not %s', (_name, error, status) => {

@@ -27,11 +27,11 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 
 /** What says that a parameter is not taken: not that its value is out of bounds, which is the caller's fault. */
 const REFUSAL =
-  /unsupported (?:parameter|value|argument)|(?:parameter|argument|field|value)s? (?:is |are )?(?:not supported|unsupported)|unrecognized (?:request )?(?:argument|parameter|field)|unknown (?:parameter|field|name|argument)|extra (?:inputs|fields) (?:are )?not permitted|(?:is|are) (?:not supported|unsupported|deprecated|not enabled|not allowed) (?:on|by|with|for|when) |property '[^']{1,80}' is unsupported|does(?:n't| not) support (?:the )?(?:parameter|field|argument|setting)|cannot both be specified/i
+  /unsupported (?:parameter|value|argument)|(?:parameter|argument|field|value)s? (?:is |are )?(?:not supported|unsupported)|unrecognized (?:request )?(?:argument|parameter|field)|unknown (?:parameter|field|name|argument)|extra (?:inputs|fields) (?:are )?not permitted|(?:is|are) (?:not supported|unsupported|deprecated|not enabled|not allowed) (?:on|by|with|for|when) |property '[^']{1,80}' is unsupported|does(?:n't| not) support (?:the )?(?:parameter|field|argument|setting)|does(?:n't| not) support the [a-z_.]{2,40} field(?! of)|cannot both be specified/i
 
 /** Names as they stand in messages: quoted, or after a colon. */
 const QUOTED =
-  /["'`]([A-Za-z_.]{3,40})["'`]|\b([a-z]+(?:_[a-z]+)+|[a-z]+(?:[A-Z][a-z]+)+|temperature)\b|(?:supplied|parameter|argument|model|s\)): ?([A-Za-z_.]{3,40})/g
+  /["'`]([A-Za-z_.]{3,40})["'`]|\b([a-z]+(?:_[a-z]+)+|[a-z]+(?:[A-Z][a-z]*)+|temperature)\b|(?:supplied|parameter|argument|model|s\)): ?([A-Za-z_.]{3,40})/g
 
 const nameOf = (word: string): string | undefined => NAMES.get(word.replace(/[^A-Za-z]/g, '').toLowerCase())
 
