@@ -56,3 +56,58 @@ describe('a parameter the upstream refuses', () => {
     expect(upstream.requests).toHaveLength(1)
   })
 })
+
+/** GPT since 5.6 in chat completions: it reasons unless told not to, and takes no tools meanwhile. Nothing in the name of a deployment may say which model it is. */
+describe('a model that takes tools only where it is told not to reason', () => {
+  let upstream: FakeUpstream
+  let gateway: TestGateway
+  beforeEach(async () => {
+    const voice = VENDOR_VOICES.get('openai-chat')!
+    upstream = await startFakeUpstream(({ body }, response) => {
+      if (body['tools'] !== undefined && body['reasoning_effort'] !== 'none') {
+        const message =
+          "Function tools with reasoning_effort are not supported for gpt-5.6-sol in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'."
+        const error = { message, type: 'invalid_request_error', param: 'reasoning_effort', code: null }
+        return void response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error }))
+      }
+      response.writeHead(200, { 'content-type': voice.contentType })
+      for (const frame of voice.stream({ text: 'Rome' })) response.write(frame)
+      response.end()
+    })
+    gateway = await startGateway({
+      providers: [{ slug: 'acme', dialect: 'openai-chat', base_url: upstream.url, api_keys: ['k'] }],
+      models: [
+        { slug: 'acme/small', context_length: 100_000, endpoints: [{ provider: 'acme', upstream_model: 'prod', pricing: { input: 1, output: 1 } }] },
+      ],
+      routing: { sticky: false },
+    })
+  })
+  afterEach(async () => {
+    await gateway.close()
+    await upstream.close()
+  })
+  const tools = [{ type: 'function', name: 'f' }]
+
+  it.each([[{}], [{ reasoning: { effort: 'high' } }]])('is told so when it has said so, and only then: %j', async (body) => {
+    const answer = await askGateway(gateway, { ...body, tools }, true)
+    expect(answer['output_text']).toBe('Rome')
+    expect(upstream.requests.map(({ body: sent }) => sent['reasoning_effort'])).toHaveLength(2)
+    expect(upstream.requests[0]!.body['reasoning_effort']).not.toBe('none')
+    expect(upstream.requests[1]!.body).toMatchObject({ reasoning_effort: 'none' })
+    await askGateway(gateway, body, true)
+    expect(upstream.requests).toHaveLength(3)
+    expect(upstream.requests[2]!.body['reasoning_effort']).not.toBe('none')
+  })
+
+  it('is not where the caller wants its wishes heeded', async () => {
+    const response = await gateway.respond({
+      model: 'acme/small',
+      input: 'hi',
+      tools,
+      reasoning: { effort: 'high' },
+      provider: { require_parameters: true },
+    })
+    expect(response.status).toBeGreaterThanOrEqual(400)
+    expect(upstream.requests.length).toBeLessThanOrEqual(1)
+  })
+})

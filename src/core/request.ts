@@ -9,6 +9,8 @@ export interface ReasoningOptions {
   readonly enabled?: boolean | null
   /** Thoughts are part of `max_output_tokens` whatever the endpoint, from a front door whose format bounds the two together. */
   readonly within_output?: boolean | null
+  /** The endpoint wants to be told that none is wanted, though it has none to switch off by what is known of it: it has said so. */
+  readonly stated?: boolean | null
   readonly context?: string | null
   readonly mode?: string | null
 }

@@ -15,6 +15,7 @@ const ASSUMED_OUTPUT_TOKENS = 32_000
 
 /** The body fields that ask for reasoning in this server's way; names what could not be said in `dropped`. `forced`: a call is demanded. */
 export function encodeReasoning(request: ModelRequest, target: ChatTarget, dropped: string[], forced = false): JsonObject {
+  if (request.reasoning?.stated === true) return { reasoning_effort: 'none' }
   const wish = possibleWish(reasoningWish(request.reasoning), forced && forcedToolsFor(target) === 'without-reasoning', dropped)
   if (wish.mode === 'default') return {}
   const rules = reasoningRulesFor(target)

@@ -67,6 +67,7 @@ export function encodeReasoningOptions(request: ModelRequest, target: Target<Res
     summary,
     exclude,
     within_output: _within,
+    stated: _stated,
     ...rest
   } = request.reasoning as ReasoningOptions & { readonly exclude?: unknown }
   const encoded: Record<string, unknown> = { ...rest }

@@ -64,6 +64,15 @@ describe('a request without some of its parameters', () => {
   it('has the others', () => {
     expect(withoutParameters(request, ['temperature', 'verbosity', 'top_p'])).toEqual({ input: [], seed: 7, text: { format: { type: 'text' } } })
   })
+  it('says that it wants no reasoning where that was refused beside tools, whether or not it had asked for any', () => {
+    const message =
+      "Function tools with reasoning_effort are not supported for gpt-5.6-sol in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'."
+    const name = refused(openai(message, 'reasoning_effort', 'invalid'))
+    for (const reasoning of [undefined, { effort: 'high' }] as const) {
+      const asked = { input: [], ...(reasoning === undefined ? {} : { reasoning }) }
+      expect(withoutParameters(asked, [String(name)])).toEqual({ input: [], reasoning: { effort: 'none', stated: true } })
+    }
+  })
   it('is the same where it has none of them', () => {
     expect(withoutParameters(request, ['top_p', 'user'])).toBe(request)
   })

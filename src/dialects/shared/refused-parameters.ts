@@ -33,6 +33,10 @@ const REFUSAL =
 const QUOTED =
   /["'`]([A-Za-z_.]{3,40})["'`]|\b([a-z]+(?:_[a-z]+)+|[a-z]+(?:[A-Z][a-z]*)+|temperature)\b|(?:supplied|parameter|argument|model|s\)): ?([A-Za-z_.]{3,40})/g
 
+/** Not a parameter that may be left out, but one that has to say no: models that reason unless told not to take no tools meanwhile. */
+const BESIDE_TOOLS = 'reasoning beside tools'
+const WANTS_NONE = /function tools with reasoning_effort are not supported/i
+
 const nameOf = (word: string): string | undefined => NAMES.get(word.replace(/[^A-Za-z]/g, '').toLowerCase())
 
 /** The parameter a request of status 400 or 422 was refused for stands in the error's metadata, if the answer can do without it. */
@@ -43,6 +47,7 @@ export function markRefusedParameter(status: number, error: GatewayError): Gatew
 }
 
 function refusedName({ message, details: { path } }: GatewayError): string | undefined {
+  if (WANTS_NONE.test(message)) return BESIDE_TOOLS
   const told = path === undefined ? undefined : nameOf(path.replace(/^body\W/, ''))
   if (told !== undefined) return told
   // Something else was refused, and it is said what.
@@ -55,12 +60,13 @@ function refusedName({ message, details: { path } }: GatewayError): string | und
   return /both/i.test(message) ? names.at(-1) : names[0]
 }
 
-/** The request without them; the same object where it has none. */
+/** The request without them (and without reasoning said to be none, where that is what was refused); the same object where it has none. */
 export function withoutParameters(request: ModelRequest, names: Iterable<string>): ModelRequest {
   const bare: { [name: string]: unknown } = { ...request }
   let changed = false
   for (const name of names) {
-    if (name === 'verbosity') {
+    if (name === BESIDE_TOOLS) bare['reasoning'] = { effort: 'none', stated: true }
+    else if (name === 'verbosity') {
       if (request.text?.verbosity == null) continue
       const { verbosity: _, ...text } = request.text
       bare['text'] = text
