@@ -46,6 +46,25 @@ describe('a parameter the upstream refuses', () => {
     expect(upstream.requests[2]!.body).toMatchObject({ frequency_penalty: 0.1 })
   })
 
+  it('is told elsewhere where it is a description of a tool that is too long', async () => {
+    const description = 'Looks at the clock. '.repeat(60)
+    upstream.script((request, response) => {
+      const [tool] = request.body['tools'] as readonly { readonly function: { readonly description: string } }[]
+      const { length } = tool!.function.description
+      if (length <= 1024) return void picky()(request, response)
+      const message = `Invalid 'tools[0].function.description': string too long. Expected a string with maximum length 1024, but got a string with length ${length} instead.`
+      const error = { message, type: 'invalid_request_error', param: 'tools[0].function.description', code: 'string_above_max_length' }
+      response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error }))
+    })
+    const answer = await askGateway(gateway, { input: 'When?', tools: [{ type: 'function', name: 'clock', description }] }, false)
+    expect(answer['output_text']).toBe('Rome')
+    expect(upstream.requests).toHaveLength(2)
+    expect(upstream.requests[1]!.body['messages']).toMatchObject([
+      { role: 'system', content: expect.stringMatching(/^The tool clock, further:\n/) },
+      { role: 'user', content: 'When?' },
+    ])
+  })
+
   it.each([
     ['the caller wants it heeded', { ...ASKED, provider: { require_parameters: true } }, 'temperature'],
     ['the caller sent none', { input: 'Hi' }, 'stream'],

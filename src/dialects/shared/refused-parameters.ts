@@ -1,5 +1,6 @@
 import type { GatewayError } from '../../core/error.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { descriptionLimit, withShortDescriptions } from './short-descriptions.ts'
 
 /** Parameters an answer can do without, by the letters of the names they have in any format. Limits and choices of tools are none of them. */
 const NAMES: ReadonlyMap<string, string> = new Map([
@@ -37,12 +38,17 @@ const QUOTED =
 const BESIDE_TOOLS = 'reasoning beside tools'
 const WANTS_NONE = /function tools with reasoning_effort are not supported/i
 
+/** Not left out either: what goes beyond is told elsewhere. */
+const LONG_DESCRIPTIONS = /^tool descriptions beyond (\d+) characters$/
+
 const nameOf = (word: string): string | undefined => NAMES.get(word.replace(/[^A-Za-z]/g, '').toLowerCase())
 
 /** The parameter a request of status 400 or 422 was refused for stands in the error's metadata, if the answer can do without it. */
 export function markRefusedParameter(status: number, error: GatewayError): GatewayError {
-  if ((status !== 400 && status !== 422) || !REFUSAL.test(error.message)) return error
-  const name = refusedName(error)
+  if (status !== 400 && status !== 422) return error
+  const limit = descriptionLimit(error.message)
+  if (limit === undefined && !REFUSAL.test(error.message)) return error
+  const name = limit === undefined ? refusedName(error) : `tool descriptions beyond ${limit} characters`
   return name === undefined ? error : error.with({ metadata: { ...error.details.metadata, refused_parameter: name } })
 }
 
@@ -62,9 +68,12 @@ function refusedName({ message, details: { path } }: GatewayError): string | und
 
 /** The request without them (and without reasoning said to be none, where that is what was refused); the same object where it has none. */
 export function withoutParameters(request: ModelRequest, names: Iterable<string>): ModelRequest {
-  const bare: { [name: string]: unknown } = { ...request }
-  let changed = false
-  for (const name of names) {
+  const wanted = [...names]
+  const limit = wanted.map((name) => LONG_DESCRIPTIONS.exec(name)?.[1]).find((found) => found !== undefined)
+  const short = limit === undefined ? request : withShortDescriptions(request, Number(limit))
+  const bare: { [name: string]: unknown } = { ...short }
+  let changed = short !== request
+  for (const name of wanted) {
     if (name === BESIDE_TOOLS) bare['reasoning'] = { effort: 'none', stated: true }
     else if (name === 'verbosity') {
       if (request.text?.verbosity == null) continue
