@@ -49,6 +49,9 @@ export const traitFields = {
     .describe(
       'Schemas of answers and strict tools must close every object and may not hold bounds or patterns; those of tools hold no choice at the top.',
     ),
+  bare_schemas: z
+    .boolean()
+    .describe('Schemas of tools say no more at their top than their members and which are required: definitions are put where they are referred to.'),
   cache_points: z.boolean().describe('Prompt cache breakpoints are sent.'),
   cache_tools: z.boolean().describe('Cache points may stand among the tools.'),
   cache_ttl: z.boolean().describe('Cache points may say how long.'),
@@ -98,6 +101,7 @@ const UNKNOWN_MODEL: ModelTraits = {
   prefill: 'always',
   json_schema: 'tool',
   closed_schemas: false,
+  bare_schemas: false,
   cache_points: false,
   cache_tools: false,
   cache_ttl: false,
@@ -153,6 +157,8 @@ export const MODEL_RULES: readonly TraitRule[] = [
     media: ['image', 'document', 'video'],
     s3_locations: true,
     top_k: ['inferenceConfig', 'topK'],
+    // "Malformed input request: #/toolConfig/tools/0/toolSpec/inputSchema/json: extraneous key [definitions] is not permitted"
+    bare_schemas: true,
     cache_points: true,
   },
   { match: 'amazon\\.nova-micro', media: [], tool_result_media: [] },

@@ -43,11 +43,62 @@ describe('the input of a tool', () => {
       type: 'object',
       properties: { a: {} },
     })
-    expect(input(choice, NOVA)).toEqual({ type: 'object', ...choice })
+    expect(input(choice, QWEN)).toEqual({ type: 'object', ...choice })
   })
   it('has no name of its own, which models of the service refuse', () => {
     const named = { $schema: 'http://json-schema.org/draft-07/schema#', $id: 'https://example.com/f', type: 'object', properties: { $id: {} } }
-    expect(input(named, NOVA)).toEqual({ type: 'object', properties: { $id: {} } })
+    for (const model of [NOVA, QWEN]) expect(input(named, model)).toEqual({ type: 'object', properties: { $id: {} } })
+  })
+  describe('for Nova, which takes no other word at its top', () => {
+    it('says its members and which are required', () => {
+      const said = { type: 'object', properties: { a: { type: 'string', minLength: 1 } }, required: ['a'] }
+      expect(input({ ...said, title: 'A', description: 'What it is.', additionalProperties: false, minProperties: 1 }, NOVA)).toEqual(said)
+      expect(input({ type: 'object' }, NOVA)).toEqual({ type: 'object', properties: {} })
+      expect(input(choice, NOVA)).toEqual({
+        type: 'object',
+        properties: { a: { type: 'integer', minimum: 1 }, b: { type: 'string' } },
+        required: ['a'],
+      })
+    })
+    it.each(['$defs', 'definitions'])('has what stands in %s where it is referred to', (word) => {
+      const place = { type: 'object', properties: { city: { type: 'string' } } }
+      const to = { $ref: `#/${word}/Place`, description: 'Where to.' }
+      const stops = { type: 'array', items: { $ref: `#/${word}/Place` } }
+      const either = { anyOf: [{ $ref: `#/${word}/Place` }, { type: 'null' }] }
+      expect(input({ type: 'object', properties: { to, stops, either }, required: ['to'], [word]: { Place: place } }, NOVA)).toEqual({
+        type: 'object',
+        properties: {
+          to: { ...place, description: 'Where to.' },
+          stops: { type: 'array', items: place },
+          either: { anyOf: [place, { type: 'null' }] },
+        },
+        required: ['to'],
+      })
+    })
+    it('ends a recursion in any object, and follows no reference that is a value', () => {
+      const node = { type: 'object', properties: { children: { type: 'array', items: { $ref: '#/$defs/Node' } } } }
+      const parameters = {
+        type: 'object',
+        properties: { tree: { $ref: '#/$defs/Node' }, ref: { const: { $ref: '#/$defs/Node' } } },
+        $defs: { Node: node },
+      }
+      expect(input(parameters, NOVA)).toEqual({
+        type: 'object',
+        properties: {
+          tree: { type: 'object', properties: { children: { type: 'array', items: { type: 'object' } } } },
+          ref: { const: { $ref: '#/$defs/Node' } },
+        },
+      })
+      expect(input({ type: 'object', properties: { $ref: { type: 'string' }, far: { $ref: 'https://a.example/b' } } }, NOVA)).toEqual({
+        type: 'object',
+        properties: { $ref: { type: 'string' }, far: { type: 'object' } },
+      })
+    })
+    it('of definitions that multiply is not a thousand times what was sent', () => {
+      const many = (ref: string) => Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`p${n}`, { $ref: `#/$defs/${ref}` }]))
+      const $defs = { A: { type: 'object', properties: many('B') }, B: { type: 'object', properties: many('C') }, C: { type: 'string' } }
+      expect(JSON.stringify(input({ type: 'object', properties: many('A'), $defs }, NOVA)).length).toBeLessThan(5_000_000)
+    })
   })
   it('names only members whose names Claude takes, and tells it of the others', () => {
     const parameters = { type: 'object', properties: { id: {}, 'Account Number': { type: 'string' } } }

@@ -11,6 +11,7 @@ import { isForced, NOT_FORCED, onlyChosen } from '../shared/tool-choice.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
 import type { Conversation } from '../shared/conversation.ts'
+import { bareSchema } from './bare-schema.ts'
 import { cachePointOf, type CachePlan } from './cache-points.ts'
 import type { ModelTraits } from './model-traits.ts'
 
@@ -101,8 +102,9 @@ function toolSpec(tool: FlatTool, traits: ModelTraits, unfolding: Unfolding, dro
   if (!traits.closed_schemas) {
     // What names the schema says nothing of the input, and some of these models refuse keys they do not know.
     const { $schema: _dialect, $id: _id, ...parameters } = tool.parameters
+    const json = traits.bare_schemas ? bareSchema(tool.parameters, unfolding) : { ...parameters, type: 'object' }
     const strict = traits.strict_tools && tool.strict === true ? { strict: true } : {}
-    return { name, ...(description === undefined ? {} : { description }), inputSchema: { json: { ...parameters, type: 'object' } }, ...strict }
+    return { name, ...(description === undefined ? {} : { description }), inputSchema: { json }, ...strict }
   }
   const { schema, note } = takenMembers(toolInputSchema(tool.parameters, unfolding))
   const wanted = traits.strict_tools && tool.strict === true
