@@ -189,7 +189,7 @@ export const MODEL_RULES: readonly TraitRule[] = [
   { match: 'meta\\.llama|mistral\\.pixtral|writer\\.|ai21\\.', streamed_tools: false },
 ]
 
-export type TraitOptions = z.output<typeof someTraits> & { readonly model_rules: readonly TraitRule[] }
+export type TraitOptions = z.output<typeof someTraits> & { readonly model_rules: readonly TraitRule[]; readonly model_behind?: string | undefined }
 
 const known = new WeakMap<TraitOptions, Map<string, ModelTraits>>()
 
@@ -199,7 +199,8 @@ export function traitsOf(options: TraitOptions, model: string): ModelTraits {
   if (models === undefined) known.set(options, (models = new Map<string, ModelTraits>()))
   let traits = models.get(model)
   if (traits === undefined) {
-    const matching = options.model_rules.filter(({ match }) => new RegExp(match, 'i').test(model))
+    const named = options.model_behind ?? model
+    const matching = options.model_rules.filter(({ match }) => new RegExp(match, 'i').test(named))
     traits = { ...UNKNOWN_MODEL }
     for (const source of [...matching, options]) {
       for (const name of Object.keys(traitFields) as (keyof ModelTraits)[])

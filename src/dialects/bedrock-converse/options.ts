@@ -10,6 +10,13 @@ export const bedrockConverseOptions = z.strictObject({
     .array(traitRule)
     .default([...MODEL_RULES])
     .describe('What models can do, by a pattern on the upstream id; later rules go over earlier ones, options of the same name over all.'),
+  model_behind: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Id of the model behind an upstream id that does not name it, such as the ARN of an application inference profile: the rules are looked up by it.',
+    ),
   guardrail: z
     .strictObject({
       guardrailIdentifier: z.string(),

@@ -65,6 +65,27 @@ function checkRules({ messages, toolConfig }: Body): void {
   expect(open).toEqual([])
 }
 
+describe('a model behind an id that does not name it', () => {
+  const ARN = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123'
+  const asked: Partial<ModelRequest> = {
+    input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'q', prompt_cache_breakpoint: {} } as never] }],
+    reasoning: { effort: 'high' },
+    temperature: 0.5,
+  }
+  it('is asked as its rules say where its id is told, at the address of the other', () => {
+    const told = bedrockConverse.encodeRequest(
+      { input: asked.input!, ...asked },
+      bedrockTarget({ model: ARN, options: { model_behind: 'anthropic.claude-opus-4-7' } }),
+    )
+    expect(told.path).toBe(`/model/${encodeURIComponent(ARN)}/converse-stream`)
+    expect(JSON.parse(told.body)).toEqual(encode(asked, { model: 'anthropic.claude-opus-4-7' }).body)
+    expect(JSON.parse(told.body)).toMatchObject({ additionalModelRequestFields: { thinking: { type: 'adaptive' } } })
+  })
+  it('is one nobody knows where it is not', () => {
+    expect(encode(asked, { model: ARN })).toMatchObject({ body: { inferenceConfig: { temperature: 0.5 } }, dropped: ['reasoning'] })
+  })
+})
+
 describe('an answer that may hold calls', () => {
   const asked = { tools: [{ type: 'function', name: 'f' }] } as const
   const called: readonly InputItem[] = [
