@@ -49,8 +49,6 @@ export function decodeHttpError(
   ) {
     return new GatewayError('not_found', error.message, { ...error.details, failover: 'next' })
   }
-  // Calls of tools come whole from this model, and from this endpoint then.
-  if (/support tool use in streaming mode/i.test(error.message)) return error.with({ metadata: { ...error.details.metadata, ask_whole: true } })
   // A field this model's schema does not know: another endpoint may.
   return /extraneous key|malformed input request/i.test(error.message) ? error.with({ failover: 'next' }) : error
 }

@@ -9,6 +9,7 @@ import { markRefusedParameter } from './refused-parameters.ts'
 import { retryHint } from './retry-hint.ts'
 import type { UpstreamHeaders } from './retry-hint.ts'
 import { scrubbedExcerpt } from './scrub.ts'
+import { markUnstreamed } from './unstreamed.ts'
 
 const MAX_RAW_CHARS = 4096
 const MAX_MESSAGE_CHARS = 1000
@@ -40,7 +41,7 @@ export function classifyUpstreamError(failure: UpstreamFailure): GatewayError {
   const exception = header(failure.headers, 'x-amzn-errortype')
   const facts = exception === undefined ? read : withCode(read, exception)
   const error = buildError(facts, failure.status, failure.headers, failure.body, failure.providerName, failure.now ?? Date.now())
-  return markRefusedParameter(failure.status, markRefusedSchema(failure.status, error))
+  return markUnstreamed(failure.status, markRefusedParameter(failure.status, markRefusedSchema(failure.status, error)))
 }
 
 /** An error that arrived inside an answer with status 200: an `error` chunk or event, a failed terminal event. Never throws. */

@@ -17,6 +17,11 @@ describe('the parameter a request was refused for', () => {
       'temperature',
     ],
     ['OpenAI, of a member', openai("Unsupported parameter: 'reasoning.effort' is not supported with this model.", 'reasoning.effort'), 'reasoning'],
+    [
+      'OpenAI, of an account nobody verified',
+      openai('Your organization must be verified to generate reasoning summaries.', 'reasoning.summary', 'unsupported_value'),
+      'reasoning.summary',
+    ],
     ['OpenAI, which knows no such name', openai('Unrecognized request argument supplied: user'), 'user'],
     ['Anthropic', { type: 'error', error: { type: 'invalid_request_error', message: '`temperature` is deprecated for this model.' } }, 'temperature'],
     [
@@ -73,7 +78,14 @@ describe('a request without some of its parameters', () => {
       expect(withoutParameters(asked, [String(name)])).toEqual({ input: [], reasoning: { effort: 'none', stated: true } })
     }
   })
+  it('reasons as much without a summary', () => {
+    expect(withoutParameters({ input: [], reasoning: { effort: 'high', summary: 'auto' } }, ['reasoning.summary'])).toEqual({
+      input: [],
+      reasoning: { effort: 'high' },
+    })
+  })
   it('is the same where it has none of them', () => {
+    expect(withoutParameters({ input: [], reasoning: { effort: 'high' } }, ['reasoning.summary'])).toMatchObject({ reasoning: { effort: 'high' } })
     expect(withoutParameters(request, ['top_p', 'user'])).toBe(request)
   })
 })

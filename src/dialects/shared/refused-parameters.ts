@@ -19,6 +19,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['textverbosity', 'verbosity'],
   ['reasoningeffort', 'reasoning'],
   ['reasoning', 'reasoning'],
+  ['reasoningsummary', 'reasoning.summary'],
   ['user', 'user'],
   ['safetyidentifier', 'safety_identifier'],
   ['promptcachekey', 'prompt_cache_key'],
@@ -28,7 +29,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 
 /** What says that a parameter is not taken: not that its value is out of bounds, which is the caller's fault. */
 const REFUSAL =
-  /unsupported (?:parameter|value|argument)|(?:parameter|argument|field|value)s? (?:is |are )?(?:not supported|unsupported)|unrecognized (?:request )?(?:argument|parameter|field)|unknown (?:parameter|field|name|argument)|extra (?:inputs|fields) (?:are )?not permitted|(?:is|are) (?:not supported|unsupported|deprecated|not enabled|not allowed) (?:on|by|with|for|when) |property '[^']{1,80}' is unsupported|does(?:n't| not) support (?:the )?(?:parameter|field|argument|setting)|does(?:n't| not) support the [a-z_.]{2,40} field(?! of)|cannot both be specified/i
+  /unsupported (?:parameter|value|argument)|(?:parameter|argument|field|value)s? (?:is |are )?(?:not supported|unsupported)|unrecognized (?:request )?(?:argument|parameter|field)|unknown (?:parameter|field|name|argument)|extra (?:inputs|fields) (?:are )?not permitted|(?:is|are) (?:not supported|unsupported|deprecated|not enabled|not allowed) (?:on|by|with|for|when) |property '[^']{1,80}' is unsupported|does(?:n't| not) support (?:the )?(?:parameter|field|argument|setting)|does(?:n't| not) support the [a-z_.]{2,40} field(?! of)|cannot both be specified|must be verified to generate reasoning summaries/i
 
 /** Names as they stand in messages: quoted, or after a colon. */
 const QUOTED =
@@ -79,6 +80,10 @@ export function withoutParameters(request: ModelRequest, names: Iterable<string>
       if (request.text?.verbosity == null) continue
       const { verbosity: _, ...text } = request.text
       bare['text'] = text
+    } else if (name === 'reasoning.summary') {
+      if (request.reasoning?.summary == null) continue
+      const { summary: _, ...reasoning } = request.reasoning
+      bare['reasoning'] = reasoning
     } else if (request[name] == null) continue
     else delete bare[name]
     changed = true
