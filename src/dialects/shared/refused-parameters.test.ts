@@ -45,6 +45,20 @@ describe('the parameter a request was refused for', () => {
     ['Groq', openai("property 'prompt_cache_key' is unsupported"), 'prompt_cache_key'],
     ['xAI', { code: 'invalid-argument', error: 'Argument not supported on this model: presencePenalty' }, 'presence_penalty'],
     ['Fireworks', openai("Extra inputs are not permitted, field: 'logit_bias', value: {'1': 2}"), 'logit_bias'],
+    [
+      'Google, of penalties',
+      { error: { code: 400, message: 'Penalty is not enabled for models/gemini-2.5-flash', status: 'INVALID_ARGUMENT' } },
+      'penalties',
+    ],
+    ...[
+      'Thinking level is not supported for this model.',
+      'Thinking level MINIMAL is not supported for this model. Please retry with other thinking level.',
+      'Thinking level is unsupported: THINKING_LEVEL_MINIMAL',
+      "'minimal' is not a supported thinking level for this model. Allowed values are: medium, low, high.",
+      'Thinking is not enabled for models/gemini-2.0-flash-preview-image-generation',
+      'Unable to submit request because Thinking_config.include_thoughts is only enabled when thinking is enabled.',
+      'Budget 0 is invalid. This model only works in thinking mode.',
+    ].map((message): [string, object, string] => [`Google: ${message}`, { error: { code: 400, message, status: 'INVALID_ARGUMENT' } }, 'reasoning']),
     ['Bedrock, of a field', { message: "This model doesn't support the temperature field. Remove temperature and try again." }, 'temperature'],
     ['Bedrock, of another', { message: "This model doesn't support the topP field. Remove topP and try again." }, 'top_p'],
     ['Bedrock', { message: 'The model returned the following errors: `temperature` is deprecated for this model.' }, 'temperature'],
@@ -57,6 +71,7 @@ describe('the parameter a request was refused for', () => {
     ['a value out of bounds', openai("Invalid 'temperature': decimal above maximum value. Expected a value <= 2.", 'temperature', 'x')],
     ['another place', openai("Unsupported value: 'messages[0].role' does not support 'user' with this model.", 'messages[0].role')],
     ['a field an answer cannot do without', { message: "This model doesn't support the stopSequences field. Remove stopSequences and try again." }],
+    ['a choice of tools', openai("tool_choice 'specified' is incompatible with thinking enabled")],
     ['a word of a sentence', openai('This model does not support the field of study the user asked for')],
     ['another status', openai("Unsupported parameter: 'temperature' is not supported with this model.", 'temperature'), 500],
   ])('is not %s', (_name, error, status) => {
@@ -77,6 +92,10 @@ describe('a request without some of its parameters', () => {
       const asked = { input: [], ...(reasoning === undefined ? {} : { reasoning }) }
       expect(withoutParameters(asked, [String(name)])).toEqual({ input: [], reasoning: { effort: 'none', stated: true } })
     }
+  })
+  it('has no penalty at all where the server has one word for them', () => {
+    expect(withoutParameters({ input: [], frequency_penalty: 0.1, presence_penalty: 0.2, seed: 1 }, ['penalties'])).toEqual({ input: [], seed: 1 })
+    expect(withoutParameters(request, ['penalties'])).toBe(request)
   })
   it('reasons as much without a summary', () => {
     expect(withoutParameters({ input: [], reasoning: { effort: 'high', summary: 'auto' } }, ['reasoning.summary'])).toEqual({

@@ -29,7 +29,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 
 /** What says that a parameter is not taken: not that its value is out of bounds, which is the caller's fault. */
 const REFUSAL =
-  /unsupported (?:parameter|value|argument)|(?:parameter|argument|field|value)s? (?:is |are )?(?:not supported|unsupported)|unrecognized (?:request )?(?:argument|parameter|field)|unknown (?:parameter|field|name|argument)|extra (?:inputs|fields) (?:are )?not permitted|(?:is|are) (?:not supported|unsupported|deprecated|not enabled|not allowed) (?:on|by|with|for|when) |property '[^']{1,80}' is unsupported|does(?:n't| not) support (?:the )?(?:parameter|field|argument|setting)|does(?:n't| not) support the [a-z_.]{2,40} field(?! of)|cannot both be specified|must be verified to generate reasoning summaries/i
+  /unsupported (?:parameter|value|argument)|(?:parameter|argument|field|value)s? (?:is |are )?(?:not supported|unsupported)|unrecognized (?:request )?(?:argument|parameter|field)|unknown (?:parameter|field|name|argument)|extra (?:inputs|fields) (?:are )?not permitted|(?:is|are) (?:not supported|unsupported|deprecated|not enabled|not allowed) (?:on|by|with|for|when) |property '[^']{1,80}' is unsupported|does(?:n't| not) support (?:the )?(?:parameter|field|argument|setting)|does(?:n't| not) support the [a-z_.]{2,40} field(?! of)|cannot both be specified/i
 
 /** Names as they stand in messages: quoted, or after a colon. */
 const QUOTED =
@@ -37,7 +37,20 @@ const QUOTED =
 
 /** Not a parameter that may be left out, but one that has to say no: models that reason unless told not to take no tools meanwhile. */
 const BESIDE_TOOLS = 'reasoning beside tools'
-const WANTS_NONE = /function tools with reasoning_effort are not supported/i
+
+/** One word for all of them, where the server has no more either. */
+const PENALTIES: readonly string[] = ['frequency_penalty', 'presence_penalty', 'repetition_penalty']
+
+/** Refusals in words that hold no name. */
+const TOLD: readonly (readonly [refusal: RegExp, name: string])[] = [
+  [/function tools with reasoning_effort are not supported/i, BESIDE_TOOLS],
+  [/must be verified to generate reasoning summaries/i, 'reasoning.summary'],
+  [/\bpenalty is not enabled for\b/i, 'penalties'],
+  [
+    /\bthinking[\w. ]{0,40} is (?:not (?:enabled|supported)|unsupported|only enabled)|not a supported thinking level|this model only works in thinking mode/i,
+    'reasoning',
+  ],
+]
 
 /** Not left out either: what goes beyond is told elsewhere. */
 const LONG_DESCRIPTIONS = /^tool descriptions beyond (\d+) characters$/
@@ -48,13 +61,13 @@ const nameOf = (word: string): string | undefined => NAMES.get(word.replace(/[^A
 export function markRefusedParameter(status: number, error: GatewayError): GatewayError {
   if (status !== 400 && status !== 422) return error
   const limit = descriptionLimit(error.message)
-  if (limit === undefined && !REFUSAL.test(error.message)) return error
-  const name = limit === undefined ? refusedName(error) : `tool descriptions beyond ${limit} characters`
+  const told = TOLD.find(([refusal]) => refusal.test(error.message))?.[1]
+  const name = limit === undefined ? (told ?? refusedName(error)) : `tool descriptions beyond ${limit} characters`
   return name === undefined ? error : error.with({ metadata: { ...error.details.metadata, refused_parameter: name } })
 }
 
 function refusedName({ message, details: { path } }: GatewayError): string | undefined {
-  if (WANTS_NONE.test(message)) return BESIDE_TOOLS
+  if (!REFUSAL.test(message)) return undefined
   const told = path === undefined ? undefined : nameOf(path.replace(/^body\W/, ''))
   if (told !== undefined) return told
   // Something else was refused, and it is said what.
@@ -74,7 +87,7 @@ export function withoutParameters(request: ModelRequest, names: Iterable<string>
   const short = limit === undefined ? request : withShortDescriptions(request, Number(limit))
   const bare: { [name: string]: unknown } = { ...short }
   let changed = short !== request
-  for (const name of wanted) {
+  for (const name of wanted.flatMap((each) => (each === 'penalties' ? PENALTIES : [each]))) {
     if (name === BESIDE_TOOLS) bare['reasoning'] = { effort: 'none', stated: true }
     else if (name === 'verbosity') {
       if (request.text?.verbosity == null) continue
