@@ -66,6 +66,7 @@ export const MODEL_RULES: readonly TraitRule[] = [
   { match: '(^|/)gemini-(3\\.5-flash-lite|3\\.([6-9]|\\d\\d)|[4-9]|\\d\\d|nano-banana|(flash|flash-lite|pro)-latest)', prefill: false },
   { match: '(^|/)gemini-(.*-image|nano-banana)', image_output: true, thinking: 'none' },
   { match: '(^|/)gemma', thinking: 'none', system_instruction: false, call_signatures: false, tools_with_schema: false },
+  { match: '(^|/)gemma-([4-9]|\\d\\d)', thinking: 'level', thinking_levels: ['minimal', 'high'], system_instruction: true },
 ]
 
 export type TraitOptions = z.output<typeof someTraits> & { readonly model_rules: readonly TraitRule[] }

@@ -236,6 +236,16 @@ describe('thinking', () => {
     ['off where the lowest is low', { enabled: false }, 'gemini-3.1-pro-preview', { thinkingLevel: 'low' }, ['reasoning: none']],
     ['on where there is none', { effort: 'low' }, 'gemini-2.0-flash', undefined, ['reasoning']],
     ['off where there is none', { effort: 'none' }, 'gemma-3-27b-it', undefined, []],
+    ['on where it is on or off', { enabled: true }, 'gemma-4-31b-it', { thinkingLevel: 'high', includeThoughts: true }, []],
+    ['a budget where it is on or off', { max_tokens: 1000 }, 'gemma-4-31b-it', { thinkingLevel: 'high', includeThoughts: true }, []],
+    ['off where it is on or off', { effort: 'none' }, 'gemma-4-26b-a4b-it', { thinkingLevel: 'minimal' }, []],
+    [
+      'some where it is on or off',
+      { effort: 'low' },
+      'gemma-4-31b-it',
+      { thinkingLevel: 'high', includeThoughts: true },
+      ['reasoning.effort: low became high'],
+    ],
     ['a model nobody knows', { effort: 'low' }, 'next-big-thing', { thinkingBudget: 2000, includeThoughts: true }, []],
   ])('%s', (_name, reasoning, model, config, dropped) => {
     const encoded = encode({ reasoning, max_output_tokens: 10_000 }, { model })
@@ -257,6 +267,15 @@ describe('thinking', () => {
     expect(encode({ reasoning: { effort: 'high' } }, { options }).body['generationConfig']).toEqual({
       thinkingConfig: { thinkingLevel: 'low', includeThoughts: true },
     })
+  })
+})
+
+describe('instructions', () => {
+  it.each([
+    ['before the first turn, where the model takes none', 'gemma-3-27b-it', undefined],
+    ['of their own, where it does', 'gemma-4-31b-it', { parts: [{ text: 'Be brief.' }] }],
+  ])('are %s', (_name, model, expected) => {
+    expect(encode({ instructions: 'Be brief.' }, { model }).body['systemInstruction']).toEqual(expected)
   })
 })
 

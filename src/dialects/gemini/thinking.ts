@@ -27,8 +27,11 @@ export function encodeThinking(request: ModelRequest, target: Target<GeminiOptio
 }
 
 function level(wish: On, { thinking_levels: levels }: ModelTraits, limit: number, dropped: string[]): JsonObject {
+  // Off and on are all that some know, and they are off unless told.
+  const [off, on, more] = levels
+  const switched = off === 'minimal' && more === undefined ? on : undefined
   const effort = wish.effort ?? (wish.maxTokens === undefined ? undefined : budgetEffort(wish.maxTokens, limit))
-  const nearest = effort === undefined ? undefined : nearestEffort(effort, levels)
+  const nearest = switched !== undefined && wish.effort !== 'minimal' ? switched : effort === undefined ? undefined : nearestEffort(effort, levels)
   nameChange(wish, nearest, dropped)
   return nearest === undefined ? {} : { thinkingLevel: nearest }
 }
