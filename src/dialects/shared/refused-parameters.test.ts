@@ -25,6 +25,18 @@ describe('the parameter a request was refused for', () => {
     ['OpenAI, which knows no such name', openai('Unrecognized request argument supplied: user'), 'user'],
     ['Anthropic', { type: 'error', error: { type: 'invalid_request_error', message: '`temperature` is deprecated for this model.' } }, 'temperature'],
     [
+      'Anthropic, of a way to think',
+      {
+        type: 'error',
+        error: {
+          type: 'invalid_request_error',
+          message:
+            '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
+        },
+      },
+      'reasoning',
+    ],
+    [
       'Anthropic, of two that exclude each other',
       {
         type: 'error',

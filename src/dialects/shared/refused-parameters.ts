@@ -47,7 +47,7 @@ const TOLD: readonly (readonly [refusal: RegExp, name: string])[] = [
   [/must be verified to generate reasoning summaries/i, 'reasoning.summary'],
   [/\bpenalty is not enabled for\b/i, 'penalties'],
   [
-    /\bthinking[\w. ]{0,40} is (?:not (?:enabled|supported)|unsupported|only enabled)|not a supported thinking level|this model only works in thinking mode/i,
+    /\bthinking[\w. ]{0,40}["'`]? is (?:not (?:enabled|supported)|unsupported|only enabled)|not a supported thinking level|this model only works in thinking mode/i,
     'reasoning',
   ],
 ]
