@@ -125,6 +125,7 @@ const FILE = {
     redis_namespace: 'box',
     data_dir: '/srv/box',
   },
+  answer_cache: { enabled: false, size: 1_000 },
   overload: { enabled: false, event_loop_delay: 1, memory_percent: 50, calls: 2 },
   retention: {
     generations: '2d',
@@ -260,6 +261,7 @@ test('every key of the file arrives, under the name the program has for it', asy
       redisUrl: 'secret redis://cache',
       redisNamespace: 'box',
     },
+    answerCache: { enabled: false, size: 1_000 },
     overload: { enabled: false, eventLoopDelayMs: 1_000, memoryShare: 0.5, calls: 2 },
     retention: {
       generationsMs: 2 * DAY_MS,
