@@ -4,7 +4,7 @@ import type { ErrorDetails, ErrorType } from '../core/error.ts'
 import { testEndpoint } from '../testing/endpoints.ts'
 import { failedIndexes, isCredentialFailure, nextStep } from './failover.ts'
 import type { FailoverAttempt, FailoverInput, Step, Try } from './failover.ts'
-import { finalError } from './final-error.ts'
+import { brokenError, finalError } from './final-error.ts'
 
 const START = 1_700_000_000_000
 const one = { endpoint: testEndpoint({ tag: 'one' }) }
@@ -247,6 +247,20 @@ describe('the error that is shown', () => {
       expect(shown.details.providerCode).toBe('invalid_api_key')
     }
     expect(finalError([one, two], [tryOf(0, error('authentication', { upstreamStatus: 401 })), tryOf(1, busy(1_000))]).status).toBe(429)
+  })
+  it('is the same for an answer that broke in the middle: in a stream, too, a 401 would be read as one of the caller', () => {
+    const quota = error('payment_required', { providerCode: 'insufficient_quota' })
+    const shown = brokenError([two, one], [tryOf(0, busy(1_000)), tryOf(1, quota)], quota)
+    expect([shown.errorType, shown.details.metadata?.['reason'], shown.details.providerCode]).toEqual([
+      'provider_unavailable',
+      'upstream_credentials_exhausted',
+      'insufficient_quota',
+    ])
+    expect(shown.message).toMatch(/^The gateway's credentials for one were refused/)
+    expect(shown.details.metadata?.['attempts']).toMatchObject([{ provider: 'two' }, { provider: 'one', error_type: 'payment_required' }])
+    const own = brokenError([{ ...one, isByok: true }], [tryOf(0, quota)], quota)
+    expect([own.errorType, own.message]).toEqual(['payment_required', 'Your own key for the provider was refused: payment_required happened'])
+    expect(brokenError([one], [tryOf(0, error('provider_overloaded'))], error('provider_overloaded')).errorType).toBe('provider_overloaded')
   })
   it('says so when the gateway has no key at all for who asks for one', () => {
     const { connection } = one.endpoint

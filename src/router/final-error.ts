@@ -58,9 +58,15 @@ const listed = (attempts: readonly FailoverAttempt[], tries: readonly Try[]): re
     error_type: error.errorType,
   }))
 
-/** The error of an answer that broke when the caller had a part of it, with the list of attempts in `metadata.attempts`. */
+/**
+ * The error of an answer that broke when the caller had a part of it, with the list of attempts in `metadata.attempts`. A credential that
+ * ended it is told as whose it was, as it is before the first word.
+ */
 export function brokenError(attempts: readonly FailoverAttempt[], tries: readonly Try[], error: GatewayError): GatewayError {
-  return error.with({ metadata: { ...error.details.metadata, attempts: listed(attempts, tries) } })
+  const list = listed(attempts, tries)
+  const broken = isCredentialFailure(error) ? tries.filter((one) => one.error === error) : []
+  if (broken.length > 0) return credentialError(error, attempts, broken, list)
+  return error.with({ metadata: { ...error.details.metadata, attempts: list } })
 }
 
 /**
@@ -78,12 +84,7 @@ export function finalError(attempts: readonly FailoverAttempt[], tries: readonly
   if (best === undefined) return new GatewayError('provider_overloaded', 'No endpoint could be tried in time.')
   const list = listed(attempts, tries)
   const verdict = judge(best)
-  if (verdict === 'credential') {
-    const refused = tries.filter(({ error }) => isCredentialFailure(error))
-    return refused.every(({ index }) => attempts[index]?.isByok === true)
-      ? ownKeyRefused(best, list)
-      : credentialsExhausted(best, attempts, tries, list)
-  }
+  if (verdict === 'credential') return credentialError(best, attempts, tries, list)
   if (verdict === 'busy' || best.errorType === 'provider_overloaded') {
     const pauses = pausesOf(tries)
     const everyPause = pauses.every((pause) => pause !== undefined)
@@ -100,16 +101,26 @@ export function finalError(attempts: readonly FailoverAttempt[], tries: readonly
   return best.with({ metadata: { ...best.details.metadata, attempts: list } })
 }
 
+function credentialError(error: GatewayError, attempts: readonly FailoverAttempt[], tries: readonly Try[], list: readonly object[]): GatewayError {
+  const refused = tries.filter((one) => isCredentialFailure(one.error))
+  return refused.every(({ index }) => attempts[index]?.isByok === true)
+    ? ownKeyRefused(error, list)
+    : credentialsExhausted(error, attempts, tries, list)
+}
+
 /** The caller's own key for a provider was refused and nothing else could serve: this refusal is the caller's to act on. */
 function ownKeyRefused(error: GatewayError, list: readonly object[]): GatewayError {
   const { upstreamStatus, providerName } = error.details
-  const type: ErrorType = upstreamStatus === 402 ? 'payment_required' : upstreamStatus === 403 ? 'permission_denied' : 'authentication'
+  const type: ErrorType = upstreamStatus === 402 ? 'payment_required' : upstreamStatus === 403 ? 'permission_denied' : ownKind(error)
   return new GatewayError(type, `Your own key for ${providerName ?? 'the provider'} was refused: ${error.message}`, {
     ...error.details,
     failover: 'never',
     metadata: { ...error.details.metadata, reason: 'own_key_refused', attempts: list },
   })
 }
+
+/** In the middle of an answer, and with statuses that say something else, the words alone tell why. */
+const ownKind = ({ errorType }: GatewayError): ErrorType => (CREDENTIAL_TYPES.has(errorType) ? errorType : 'authentication')
 
 function credentialsExhausted(
   error: GatewayError,
