@@ -174,6 +174,7 @@ const FETCHES = /^(?:gateway|openrouter):web_fetch$/
 
 /** Models are held to objects; what one wrote all the same is not lost. Numbers stay as they stand. */
 function inputOf(text: string): JsonObject {
+  if (text === '') return {}
   const input = text.trimStart().startsWith('{') ? parseExact(text) : undefined
   return isJsonObject(input) ? input : { input: text }
 }

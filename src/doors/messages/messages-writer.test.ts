@@ -270,6 +270,12 @@ describe('calls', () => {
     expect(whole([call('c'), args('c', input), close('c'), end()]).content).toMatchObject([{ input: { input } }])
   })
 
+  it('that the limit cut before their first letter have no input, as in the stream', () => {
+    const cut = [call('c'), close('c', { arguments: '', status: 'incomplete' }), end('length')]
+    expect(stream(cut).map(({ type }) => type)).not.toContain('content_block_delta')
+    expect(whole(cut).content[0]!['input']).toEqual({})
+  })
+
   it('that wait for the caller in a way this format does not have are a failure, not a silence', () => {
     const patch: ModelEvent = { type: 'item-start', key: 'p', item: { type: 'apply_patch_call', call_id: 'p', status: 'completed' } }
     expect(() => assembler(true).push([patch])).toThrow(/apply_patch_call, which has no place in this format/)
