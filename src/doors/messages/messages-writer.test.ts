@@ -280,6 +280,20 @@ describe('calls', () => {
     const patch: ModelEvent = { type: 'item-start', key: 'p', item: { type: 'apply_patch_call', call_id: 'p', status: 'completed' } }
     expect(() => assembler(true).push([patch])).toThrow(/apply_patch_call, which has no place in this format/)
   })
+
+  it('that wait behind thoughts when the answer breaks do not keep it from its end', () => {
+    const patch = (key: string): ModelEvent => ({ type: 'item-start', key, item: { type: 'apply_patch_call', call_id: key, status: 'completed' } })
+    const subject = assembler(true)
+    subject.push([thinks('r'), thought('r', 'Hm'), patch('p'), patch('q')])
+    subject.fail(new GatewayError('provider_unavailable', 'The connection was lost'))
+    expect(parse(subject.takeWire()).at(-1)).toMatchObject({ type: 'error', error: { message: 'The connection was lost' } })
+    // The first of them is what ends this one: the second still waits.
+    const refused = assembler(true)
+    refused.push([thinks('r'), thought('r', 'Hm'), patch('p'), patch('q')])
+    expect(() => refused.push([close('r')])).toThrow(/apply_patch_call/)
+    refused.fail(new GatewayError('unprocessable', 'no place'))
+    expect(parse(refused.takeWire()).at(-1)).toMatchObject({ type: 'error', error: { message: 'no place' } })
+  })
 })
 
 describe('thoughts', () => {

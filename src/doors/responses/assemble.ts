@@ -4,6 +4,7 @@ import type { OutputItem } from '../../core/item.ts'
 import type { PromptCount, Usage } from '../../core/usage.ts'
 import { AnswerItems, type ItemText } from './answer-items.ts'
 import type { AssemblerOptions } from './assembler-options.ts'
+import { closeDespite } from './close-despite.ts'
 import { mintItemId } from './item-ids.ts'
 import type { ClosingStatus, ItemEvent, ItemPatch, OpenItem } from './open-item.ts'
 import { verdictOf, type Verdict } from './resource.ts'
@@ -85,7 +86,7 @@ export class Assembler {
     if (this.#state === 'ended') return
     this.#start()
     if (this.#options.echoes !== undefined) this.#echo(this.#options.echoes())
-    this.#closeAll('incomplete')
+    closeDespite(() => this.#closeAll('incomplete'), this.#slots)
     this.#terminate({ status: 'failed', error: { code: error.publicCode, message: error.message, errorType: error.errorType } })
   }
 
