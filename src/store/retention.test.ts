@@ -5,7 +5,7 @@ import { DEFAULT_WORKSPACE_ID, type Store } from '../core/store.ts'
 import { createEncryption } from '../accounts/encryption.ts'
 import type { Clock } from '../lib/clock.ts'
 import { findTestPostgres, type TestSchema } from '../testing/postgres.ts'
-import { sampleContent, sampleGeneration } from '../testing/sample-records.ts'
+import { sampleContent, sampleDestination, sampleEntry, sampleGeneration } from '../testing/sample-records.ts'
 import { createStore } from './index.ts'
 import { verifies } from '../../e2e/requirements.ts'
 
@@ -137,6 +137,28 @@ describe.each(['sqlite', 'postgres'] as const)('retention on %s', (engine) => {
     await record([20 * DAY, 10 * DAY, DAY])
     expect(await drain('generations', NOW - 5 * DAY, 1)).toBe(2)
     expect(await store.generations.get(`gen-${DAY}`)).toBeDefined()
+  })
+
+  it('looks at no more than a batch of them at a time, however many wait, and from the beginning with each round', async () => {
+    const outbox = store.outbox(createEncryption({ current: Buffer.alloc(32, 1) }))
+    await store.destinations.insert(sampleDestination('d1'), 5)
+    const entry = (age: number, to: readonly string[]) => {
+      const entered = sampleEntry(`gen-${age}`, to)
+      return { ...entered, generation: { ...entered.generation, startedAt: NOW - age } }
+    }
+    await outbox.record([9, 8, 7, 6].map((days) => entry(days * DAY, ['d1'])))
+    await outbox.record([5, 4, 3].map((days) => entry(days * DAY, [])))
+    const step = () => store.retention.expire('generations', NOW - DAY, 2)
+    expect([await step(), await step()]).toEqual([
+      { deleted: 0, more: true },
+      { deleted: 0, more: true },
+    ])
+    expect([await step(), await step()]).toEqual([
+      { deleted: 2, more: true },
+      { deleted: 1, more: false },
+    ])
+    expect(await store.destinations.remove('d1', DEFAULT_WORKSPACE_ID)).toBe(true)
+    expect(await drain('generations', NOW - DAY, 2)).toBe(4)
   })
 
   it('takes days of activity and keeps the report of the others', async () => {

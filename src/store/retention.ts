@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { Expired, Retained, RetentionStore } from '../core/retention.ts'
 import type { Database, Engine, Tables } from './database.ts'
+import { textList } from './id-list.ts'
 import { inTransaction } from './transaction.ts'
 
 type Trx = Transaction<Tables>
@@ -15,7 +16,7 @@ const LONGEST_ROUND_MS = 20 * 60_000
 export function createRetentionStore(database: Database): RetentionStore {
   const { db, engine } = database
   const expire: { readonly [What in Retained]: Expire } = {
-    generations: expireGenerations,
+    generations: createGenerationExpiry(engine),
     content: createContentExpiry(),
     activity: expireActivity,
     spend: expireSpend,
@@ -64,14 +65,30 @@ async function giveSpaceBack(trx: Trx, engine: Engine): Promise<void> {
 
 const rowsOf = ({ numAffectedRows }: { readonly numAffectedRows?: bigint | undefined }): number => Number(numAffectedRows ?? 0n)
 
-/** What is still on its way to a destination, or may be replayed, is read from here and stays. Content goes with its record. */
-async function expireGenerations(trx: Trx, before: number, limit: number): Promise<Expired> {
-  const gone = await sql`
-    delete from generations where id in (
-      select id from generations where created_at < ${before}
-        and not exists (select 1 from outbox_deliveries d where d.generation_id = generations.id)
-      order by created_at limit ${limit})`.execute(trx)
-  return { deleted: rowsOf(gone), more: rowsOf(gone) === limit }
+/**
+ * What is still on its way to a destination, or may be replayed, is read from here and stays. Content goes with its record. Records that stay
+ * are passed once a round: they may be as many as queues are long, and to look through all of them for each batch held the lock for seconds.
+ */
+function createGenerationExpiry(engine: Engine): Expire {
+  const beginning = { created_at: -1, id: '' }
+  let passed = beginning
+  return async (trx, before, limit) => {
+    const { created_at: time, id } = passed
+    const { rows } = await sql<typeof beginning>`
+      select created_at, id from generations
+      where created_at >= ${time} and created_at < ${before} and (created_at > ${time} or id > ${id})
+      order by created_at, id limit ${limit}`.execute(trx)
+    const more = rows.length === limit
+    passed = more ? rows.at(-1)! : beginning
+    const ids = textList(
+      engine,
+      rows.map((row) => row.id),
+    )
+    const gone = await sql`
+      delete from generations where id in ${ids}
+        and not exists (select 1 from outbox_deliveries d where d.generation_id = generations.id)`.execute(trx)
+    return { deleted: rowsOf(gone), more }
+  }
 }
 
 /** Records may come this much later than they began and lose their content with the next round. */
