@@ -208,6 +208,19 @@ describe.each<McpKind>(['modern', 'sessions'])('a result of a server of kind %s'
     await connection.close()
   })
 
+  it.each<[string, object, object]>([
+    ['words alone', { content: [text('done')] }, { content: [text('done')] }],
+    ['a list', { content: [], structuredContent: [1, 2] }, { content: [text('[1,2]')] }],
+  ])('with %s is read although the tool promises an object: it has done its work', async (_what, given, read) => {
+    const schema = { type: 'object', properties: {} }
+    server.listAs(() => ({ tools: [{ name: 'add', inputSchema: schema, outputSchema: { ...schema, required: ['sum'] } }] }))
+    server.resultAs(given)
+    const connection = await connect(server.url)
+    expect((await connection.listTools(soon())).tools).toMatchObject([{ name: 'add' }])
+    expect(await connection.callTool('add', { a: 1, b: 2 }, soon())).toMatchObject(read)
+    await connection.close()
+  })
+
   it('that is none at all is an error in plain words', async () => {
     server.resultAs(null)
     const connection = await connect(server.url)

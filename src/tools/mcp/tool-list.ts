@@ -83,14 +83,17 @@ function faultOf(entry: unknown): string | undefined {
   return isDeeper(schema, MAX_JSON_DEPTH) ? `its inputSchema is nested more than ${MAX_JSON_DEPTH} deep` : undefined
 }
 
-/** What is only told and not understood is passed over. */
-function cleaned({ description, annotations, inputSchema, outputSchema, ...rest }: JsonObject): JsonObject {
+/**
+ * What is only told and not understood is passed over. So is what a tool promises to give back: the SDK throws away the result of one that keeps
+ * its promise only in part, when the tool has done its work.
+ */
+function cleaned(tool: JsonObject): JsonObject {
+  const { description, annotations, inputSchema, outputSchema: _, ...rest } = tool
   return {
     ...rest,
     inputSchema: { type: 'object', ...(inputSchema as JsonObject) },
     ...(typeof description === 'string' ? { description } : {}),
     ...(isJsonObject(annotations) ? { annotations } : {}),
-    ...(isJsonObject(outputSchema) && !isDeeper(outputSchema, MAX_JSON_DEPTH) ? { outputSchema } : {}),
   }
 }
 
