@@ -120,6 +120,7 @@ describe.each<McpKind>(['modern', 'sessions'])('a list of a server of kind %s', 
         tool(undefined),
         null,
         tool('untyped', { inputSchema: {} }),
+        tool('nulls', { inputSchema: { type: null, properties: null, required: null, title: null } }),
       ],
     }
     server.listAs(() => page)
@@ -128,6 +129,7 @@ describe.each<McpKind>(['modern', 'sessions'])('a list of a server of kind %s', 
     expect(tools).toEqual([
       { name: 'good', inputSchema: schema },
       { name: 'untyped', inputSchema: { type: 'object' } },
+      { name: 'nulls', inputSchema: { type: 'object', title: null } },
     ])
     expect(leftOut.map(({ tool: { name }, reason }) => [name, reason])).toEqual([
       ['bare', 'it has no inputSchema'],

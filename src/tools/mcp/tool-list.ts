@@ -76,12 +76,20 @@ function faultOf(entry: unknown): string | undefined {
   if (name.length > MAX_NAME) return `its name is longer than ${MAX_NAME} characters`
   if (schema === undefined) return 'it has no inputSchema'
   if (!isJsonObject(schema)) return 'its inputSchema is no object'
-  const { type = 'object', properties = {}, required = [] } = schema
+  const { type, properties = {}, required = [] } = objectSchema(schema)
   if (type !== 'object') return 'its inputSchema is not of type "object"'
   if (!isJsonObject(properties)) return 'the properties of its inputSchema are no object'
   if (!Array.isArray(required) || required.some((each) => typeof each !== 'string')) return 'what its inputSchema requires is no list of names'
   return isDeeper(schema, MAX_JSON_DEPTH) ? `its inputSchema is nested more than ${MAX_JSON_DEPTH} deep` : undefined
 }
+
+/** Where an empty list is none (Go), servers write null for what they have nothing of. */
+const NULLED: ReadonlySet<string> = new Set(['type', 'properties', 'required'])
+
+const objectSchema = (schema: JsonObject): JsonObject => ({
+  type: 'object',
+  ...Object.fromEntries(Object.entries(schema).filter(([name, value]) => value !== null || !NULLED.has(name))),
+})
 
 /**
  * What is only told and not understood is passed over. So is what a tool promises to give back: the SDK throws away the result of one that keeps
@@ -91,7 +99,7 @@ function cleaned(tool: JsonObject): JsonObject {
   const { description, annotations, inputSchema, outputSchema: _, ...rest } = tool
   return {
     ...rest,
-    inputSchema: { type: 'object', ...(inputSchema as JsonObject) },
+    inputSchema: objectSchema(inputSchema as JsonObject),
     ...(typeof description === 'string' ? { description } : {}),
     ...(isJsonObject(annotations) ? { annotations } : {}),
   }
