@@ -44,6 +44,13 @@ const SETTLE_MS = 250
 const MAX_RESUMED = 128
 const BODYLESS = new Set([101, 204, 205, 304])
 
+/** A question was heard, and what came was no answer. */
+export class NoAnswer extends EgressError {
+  constructor() {
+    super('network', 'the server closed the connection before it answered')
+  }
+}
+
 const exchanges = new AsyncLocalStorage<Exchange>()
 
 /** Runs work whose HTTP requests, those of the SDK included, belong to this exchange. */
@@ -158,7 +165,7 @@ async function* watch(body: AsyncIterable<Buffer>, isStream: boolean, lost: Lost
     throw error
   } finally {
     if (!resumable) {
-      const error = failure instanceof EgressError ? failure : new EgressError('network', 'the server closed the connection before it answered')
+      const error = failure instanceof EgressError ? failure : new NoAnswer()
       setTimeout(() => lost(error), SETTLE_MS).unref()
     }
   }

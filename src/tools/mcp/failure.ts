@@ -1,5 +1,6 @@
 import { EgressError } from '../../lib/egress.ts'
 import { cutText } from '../../lib/cut-text.ts'
+import { NoAnswer } from './egress-fetch.ts'
 
 /**
  * What goes wrong with a server, told apart by what errors carry and not by their classes: the SDK is loaded when it is needed, and wraps
@@ -26,6 +27,9 @@ const UNREADABLE: ReadonlySet<string> = new Set(['SyntaxError', 'ZodError', '$Zo
 
 /** A server's answer to a question it has heard: its number, its words and what comes with them are no signs of the connection. */
 const IN_PROTOCOL = 'ProtocolError'
+
+/** What the SDK says of a server whose first answer it can do nothing with. */
+const NO_ERA = 'ERA_NEGOTIATION_FAILED'
 
 interface Clues {
   readonly egress: EgressError | undefined
@@ -87,7 +91,8 @@ export function failureOf(error: unknown): McpFailure {
   if (status === 404) return new McpFailure('gone', 'the server knows no MCP endpoint or session at this address (404)', true, error)
   if (status === 400 && isForgotten(wordsOf(error))) return new McpFailure('gone', 'the server knows no session of ours (400)', true, error)
   if (status === 429) return new McpFailure('protocol', 'the server asks for fewer requests (429)', true, error)
-  if (code === 'INVALID_RESULT' || (error instanceof Error && UNREADABLE.has(error.name)))
+  const isNonsense = code === 'INVALID_RESULT' || (code === NO_ERA && status === undefined)
+  if (isNonsense || (error instanceof Error && UNREADABLE.has(error.name)))
     return new McpFailure('protocol', 'the server gave an answer that the protocol does not know', false, error)
   const message = error instanceof Error ? error.message : String(error)
   if (status !== undefined) return new McpFailure('protocol', `the server answered with status ${status}${reasonIn(wordsOf(error))}`, false, error)
@@ -107,10 +112,11 @@ export function isGone(error: unknown): boolean {
   return kind === 'gone' || kind === 'unreachable' || kind === 'unauthorized'
 }
 
-/** Servers that know only the older era may fail at its successor's first question. */
+/** Servers that know only the older era may fail at its successor's first question, or have no answer that is one. */
 export function mayBeOldEra(error: unknown): boolean {
-  const { status } = cluesOf(error)
-  return status !== undefined && status >= 500
+  const { egress, status, code } = cluesOf(error)
+  if (egress !== undefined) return egress instanceof NoAnswer
+  return status === undefined ? code === NO_ERA : status >= 500
 }
 
 /** Servers of the older transport answer the first request with a client error, since its address only takes GET. */

@@ -78,6 +78,32 @@ describe('a server that takes its time', () => {
   })
 })
 
+describe('a server that knows nothing of the newer protocol, and to its first question', () => {
+  it.each<[string, RawAnswer]>([
+    ['says 202, as to a message that needs no answer', (response) => response.writeHead(202).end()],
+    ['says 204', (response) => response.writeHead(204).end()],
+    ['says nothing', (response) => response.writeHead(200).end()],
+    ['opens a stream without a word', (response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end()],
+    ['gives an empty object', (response) => inJson(response, {})],
+    ['shows a page', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
+    ['gives an error of no question', (response) => inJson(response, { jsonrpc: '2.0', id: null, error: { code: -32_600, message: 'Invalid' } })],
+    ['gives an error that is a word', (response, { id }) => inJson(response, { jsonrpc: '2.0', id, error: 'unknown method' })],
+  ])('%s, is asked in the older way', async (_what, answer) => {
+    server.answer({ 'server/discover': answer })
+    expect(await call()).toMatchObject({ content: [{ text: 'done' }] })
+    expect(server.heard).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'tools/call'])
+  })
+
+  it('is told of as what its first answer was where it has none to the older one, either', async () => {
+    const nothing: RawAnswer = (response) => response.writeHead(202).end()
+    server.answer({ 'server/discover': nothing, initialize: (response) => response.writeHead(500).end() })
+    await expect(call()).rejects.toMatchObject({ kind: 'unreachable', message: 'the server closed the connection before it answered' })
+    const page: RawAnswer = (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')
+    server.answer({ 'server/discover': page, initialize: page })
+    await expect(call()).rejects.toMatchObject({ kind: 'protocol', message: 'the server gave an answer that the protocol does not know' })
+  })
+})
+
 describe('a question that is never answered', () => {
   it.each<[string, RawAnswer]>([
     ['for it is taken like a message that needs no answer', (response) => response.writeHead(202).end()],
