@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { EgressError, type Egress, type EgressStream } from '../../lib/egress.ts'
+import { mendBody, mendEvents } from './mend-messages.ts'
 
 /** One request of the protocol, across all HTTP requests it takes. */
 export interface Exchange {
@@ -127,9 +128,11 @@ function mayResume(exchange: Exchange | undefined, question: Question | undefine
 type Lost = (error: Error) => void
 
 function toResponse({ status, headers, body }: EgressStream, lost: Lost | undefined): Response {
-  const isStream = headers['content-type']?.toLowerCase().includes('text/event-stream') === true
+  const type = headers['content-type']?.toLowerCase() ?? ''
+  const isStream = type.includes('text/event-stream')
   const isAnswer = status >= 200 && status < 300
-  const content = BODYLESS.has(status) ? null : ReadableStream.from(isAnswer && lost !== undefined ? watch(body, isStream, lost) : body)
+  const read = !isAnswer ? body : isStream ? mendEvents(body) : type.includes('json') ? mendBody(body) : body
+  const content = BODYLESS.has(status) ? null : ReadableStream.from(isAnswer && lost !== undefined ? watch(read, isStream, lost) : read)
   return new Response(content as ConstructorParameters<typeof Response>[0], { status, headers })
 }
 

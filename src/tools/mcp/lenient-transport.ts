@@ -2,6 +2,7 @@ import type * as Sdk from '@modelcontextprotocol/client'
 import type { JsonObject } from '../../core/item.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { sending, type Question } from './egress-fetch.ts'
+import { withoutNulls } from '../../lib/without-nulls.ts'
 import { resultReader } from './result.ts'
 import { pageReader } from './tool-list.ts'
 
@@ -40,7 +41,7 @@ export function readLeniently(transport: Pick<Sdk.Transport, 'send' | 'onmessage
     }
     const question: Question = { settled: false, resumed: 0 }
     first ??= question
-    asked.set(String(message.id), { question, read: pageReader(message.method) ?? resultReader(message.method) })
+    asked.set(String(message.id), { question, read: pageReader(message.method) ?? resultReader(message.method) ?? greetingReader(message.method) })
     // Whoever never answers leaves nothing behind. What is forgotten has the limits of its caller.
     for (const [oldest, forgotten] of asked) {
       if (asked.size <= MAX_ASKED) break
@@ -61,6 +62,22 @@ export function readLeniently(transport: Pick<Sdk.Transport, 'send' | 'onmessage
     if (answered === undefined) return
     answered.question.settled = true
     asked.delete(String(id))
-    if (isJsonObject(result)) answered.read?.(result)
+    if (!isJsonObject(result)) return
+    leaveOutNulls(result)
+    answered.read?.(result)
+  }
+}
+
+/** Many servers write out what they leave empty, and the SDK takes null for nothing nowhere. */
+function leaveOutNulls(result: { [member: string]: unknown }): void {
+  for (const [name, value] of Object.entries(result)) if (value === null) delete result[name]
+}
+
+/** How a server introduces itself. */
+function greetingReader(method: string): ((result: { capabilities?: unknown; serverInfo?: unknown }) => void) | undefined {
+  if (method !== 'initialize') return undefined
+  return (greeting) => {
+    greeting.capabilities = withoutNulls(greeting.capabilities)
+    greeting.serverInfo = withoutNulls(greeting.serverInfo)
   }
 }

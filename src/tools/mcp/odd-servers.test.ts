@@ -104,6 +104,35 @@ describe('a server that knows nothing of the newer protocol, and to its first qu
   })
 })
 
+it.each([
+  ['in JSON', inJson],
+  ['in events', inEvents],
+])('a server that writes null for what it leaves out is understood, %s: at the beginning, in its list and in its results', async (_how, send) => {
+  const answers =
+    (result: object): RawAnswer =>
+    (response, { id }) =>
+      send(response, { jsonrpc: '2.0', id, result: { ...result, _meta: null }, error: null })
+  const capabilities = { experimental: null, logging: null, prompts: null, resources: { listChanged: null }, tools: { listChanged: null } }
+  const hints = { title: null, readOnlyHint: true, destructiveHint: null, idempotentHint: 'no', openWorldHint: null }
+  const tool = { name: 'add', title: null, description: null, inputSchema: { type: 'object' }, outputSchema: null, annotations: hints, icons: null }
+  server.answer({
+    initialize: answers({
+      protocolVersion: '2025-06-18',
+      capabilities,
+      serverInfo: { name: 'raw', version: '1', title: null, websiteUrl: null },
+      instructions: null,
+    }),
+    'tools/list': answers({ tools: [{ ...tool, execution: null, _meta: null }], nextCursor: null }),
+    'tools/call': answers({ content: [{ type: 'text', text: 'done', annotations: null, _meta: null }], structuredContent: null, isError: null }),
+  })
+  const { tools } = await use((connection, signal) => connection.listTools(signal))
+  expect(tools).toEqual([{ name: 'add', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }])
+  expect(await call()).toEqual({ content: [{ type: 'text', text: 'done' }], isError: false })
+  const error = { code: -32_000, message: 'the disk is full' }
+  server.answer({ 'tools/call': (response, { id }) => send(response, { jsonrpc: '2.0', id, result: null, error }) })
+  await expect(call()).rejects.toMatchObject({ kind: 'protocol', message: 'the disk is full' })
+})
+
 describe('a question that is never answered', () => {
   it.each<[string, RawAnswer]>([
     ['for it is taken like a message that needs no answer', (response) => response.writeHead(202).end()],

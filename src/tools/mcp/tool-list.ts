@@ -91,17 +91,25 @@ const objectSchema = (schema: JsonObject): JsonObject => ({
   ...Object.fromEntries(Object.entries(schema).filter(([name, value]) => value !== null || !NULLED.has(name))),
 })
 
+const HINTS: ReadonlySet<string> = new Set(['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'])
+
+/** For one member of a kind the protocol does not have the SDK refuses the whole list. */
+function readAnnotations(annotations: JsonObject): JsonObject {
+  const isReadable = (name: string, value: unknown): boolean =>
+    HINTS.has(name) ? typeof value === 'boolean' : name === 'title' ? typeof value === 'string' : value !== null
+  return Object.fromEntries(Object.entries(annotations).filter(([name, value]) => isReadable(name, value)))
+}
+
 /**
- * What is only told and not understood is passed over. So is what a tool promises to give back: the SDK throws away the result of one that keeps
- * its promise only in part, when the tool has done its work.
+ * What is of use here, as far as it can be read. What a tool promises to give back is not: the SDK throws away the result of one that keeps its
+ * promise only in part, when the tool has done its work.
  */
-function cleaned(tool: JsonObject): JsonObject {
-  const { description, annotations, inputSchema, outputSchema: _, ...rest } = tool
+function cleaned({ name, description, annotations, inputSchema }: JsonObject): JsonObject {
   return {
-    ...rest,
+    name,
     inputSchema: objectSchema(inputSchema as JsonObject),
     ...(typeof description === 'string' ? { description } : {}),
-    ...(isJsonObject(annotations) ? { annotations } : {}),
+    ...(isJsonObject(annotations) ? { annotations: readAnnotations(annotations) } : {}),
   }
 }
 

@@ -1,0 +1,47 @@
+import { Readable } from 'node:stream'
+import { describe, expect, it } from 'vitest'
+import { mendEvents, mendMessage } from './mend-messages.ts'
+
+const read = async (chunks: readonly Buffer[]): Promise<string> => {
+  const parts: Buffer[] = []
+  for await (const part of mendEvents(Readable.from(chunks) as AsyncIterable<Buffer>)) parts.push(part)
+  return Buffer.concat(parts).toString()
+}
+
+describe('a message', () => {
+  it.each([
+    ['{"jsonrpc":"2.0","id":1,"result":{"a":null,"_meta":null},"error":null}', { jsonrpc: '2.0', id: 1, result: { a: null } }],
+    ['{"jsonrpc":"2.0","id":1,"result":null,"error":{"code":1,"message":"m"}}', { jsonrpc: '2.0', id: 1, error: { code: 1, message: 'm' } }],
+    ['{"jsonrpc":"2.0","id":1,"method":"ping","params":null}', { jsonrpc: '2.0', id: 1, method: 'ping' }],
+    ['{"method":"m","params":{"_meta":null,"b":[{"_meta":null}]}}', { method: 'm', params: { b: [{ _meta: null }] } }],
+    ['{"id":1,"result":null}', { id: 1, result: null }],
+    ['[{"id":1,"result":{},"error":null},5]', [{ id: 1, result: {} }, 5]],
+  ])('%s is read without the nulls of its frame', (text, message) => {
+    expect(JSON.parse(mendMessage(text))).toEqual(message)
+  })
+
+  it.each(['{"id":1,"result":{"content":null}}', 'null', '{"error": null', '"_meta": null'])('%s stays as it is', (text) => {
+    expect(mendMessage(text)).toBe(text)
+  })
+})
+
+it('events are mended wherever they are cut, whatever ends their lines, and nothing else of them is touched', async () => {
+  const events =
+    ': hi\r\nid: 7\r\nevent: message\r\ndata: {"id":1,"result":{"t":"é\\n"},"error":null}\r\n\r\nretry: 5\ndata:{"params":null}\rdata: "_meta": null'
+  const mended = ': hi\r\nid: 7\r\nevent: message\r\ndata: {"id":1,"result":{"t":"é\\n"}}\r\n\r\nretry: 5\ndata:{}\rdata: "_meta": null'
+  const bytes = Buffer.from(events)
+  for (let size = 1; size <= bytes.length; size++) {
+    const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) => bytes.subarray(n * size, (n + 1) * size))
+    expect(await read(chunks)).toBe(mended)
+  }
+})
+
+it('an event is there as soon as its line is', async () => {
+  const stream = mendEvents(
+    (async function* () {
+      yield Buffer.from('data: {"id":1}\n\nda')
+      await new Promise(() => undefined)
+    })(),
+  )
+  expect((await stream.next()).value?.toString()).toBe('data: {"id":1}\n\n')
+})
