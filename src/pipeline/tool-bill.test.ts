@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest'
+import type { CallTrace } from '../core/call.ts'
+import { NO_COST } from '../core/cost.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { toolPrices } from './answer-cost.ts'
+import { estimatedUsage, ToolBill, type Spent } from './tool-bill.ts'
+
+const traceOf = (parent?: CallTrace): CallTrace => ({
+  strategy: 'direct',
+  candidates: [],
+  rejected: new Map(),
+  attempts: [],
+  pipeline: [],
+  params: {},
+  ...(parent === undefined ? {} : { parent }),
+})
+
+/** What a call may still spend is known from the prices of its tools: what is held counts until it is known what it came to. */
+const stage = () => {
+  const root = traceOf()
+  // A model that a tool asked has tools of its own: they are paid for by the call it belongs to.
+  const asked: number[] = []
+  const bill = new ToolBill(traceOf(root), (usd) => {
+    asked.push(usd)
+    root.toolPrices = (root.toolPrices ?? 0) + usd
+    return Promise.resolve()
+  })
+  return { root, asked, bill, held: () => toolPrices(root) }
+}
+
+describe('what a tool buys', () => {
+  it('is held until it is paid, and then costs what it came to', async () => {
+    const { bill, held, asked } = stage()
+    await bill.afford(0.25)
+    await bill.afford(0.5)
+    expect([asked, held(), bill.spent.cost.total]).toEqual([[0.25, 0.5], 0.75, 0])
+    bill.pay(0.125)
+    expect([held(), bill.spent.cost.total]).toEqual([0.125, 0.125])
+    bill.end(1)
+    expect([held(), bill.spent.cost.total]).toEqual([1.125, 1.125])
+  })
+
+  it('is free again when nothing came of it', async () => {
+    const { bill, held } = stage()
+    await bill.afford(0.25)
+    bill.release()
+    bill.release()
+    expect([held(), bill.spent.cost.total]).toEqual([0, 0])
+  })
+
+  it('is not held for a tool that was given up while it asked', async () => {
+    const { bill, held } = stage()
+    const asking = bill.afford(0.25)
+    bill.end(0)
+    await asking
+    expect(held()).toBe(0)
+  })
+
+  it('is bought without asking where nothing bounds the spending', async () => {
+    const root = traceOf()
+    for (const bill of [new ToolBill(root), new ToolBill(root, () => undefined)]) await bill.afford(0.25)
+    expect(root.toolPrices).toBeUndefined()
+    const refused = new ToolBill(root, () => Promise.reject(new Error('less is left')))
+    await expect(refused.afford(0.25)).rejects.toThrow('less is left')
+    refused.end(0)
+    expect(toolPrices(root)).toBe(0)
+  })
+})
+
+it('adds up what the models have come to by now, own keys apart, and what it bought itself', () => {
+  const { bill, held } = stage()
+  let first: Spent = { cost: NO_COST, tokens: 0 }
+  bill.ask(() => first)
+  bill.ask(() => ({ cost: { ...NO_COST, total: 2, output: 2, byok: 2 }, tokens: 20 }))
+  bill.pay(0.5)
+  expect(bill.spent).toEqual({ cost: { ...NO_COST, total: 2.5, output: 2, byok: 2 }, tokens: 20 })
+  first = { cost: { ...NO_COST, total: 1, input: 1 }, tokens: 10 }
+  expect(bill.spent).toEqual({ cost: { ...NO_COST, total: 3.5, input: 1, output: 2, byok: 2 }, tokens: 30 })
+  // Limits hear of models by their own attempts.
+  expect(held()).toBe(0.5)
+})
+
+it('takes four characters for a token, the begun one whole, and says that nobody has counted', () => {
+  const request: ModelRequest = { input: [] }
+  const { inputTokens } = estimatedUsage(request, 0)
+  expect(estimatedUsage(request, 9, 5)).toEqual({
+    inputTokens,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    outputTokens: 8,
+    reasoningTokens: 0,
+    totalTokens: inputTokens + 8,
+    estimated: true,
+  })
+})
