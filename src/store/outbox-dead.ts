@@ -69,7 +69,8 @@ export function createDeadLetters({ db, engine }: Database): Pick<DurableOutbox,
         }
       }),
     // What dies again meanwhile has died later, and is left for another time. What died last tells where that begins: the clock may have been set
-    // back since, or be another machine's.
+    // back since, or be another machine's. They are due in the order in which they died: a hundred thousand that came due in one moment would be put
+    // in order again for each batch that is leased of them.
     replay: async (destinationId, now, ids) => {
       let replayed = 0
       const { last } = await guarded(() =>
@@ -83,7 +84,7 @@ export function createDeadLetters({ db, engine }: Database): Pick<DurableOutbox,
       await allInSteps(db, deadOnes(destinationId, ids).where('died_at', '<=', Math.max(now, last ?? now)), async (trx, seqs) => {
         const { numUpdatedRows } = await trx
           .updateTable('outbox_deliveries')
-          .set({ due_at: now, entered_at: now, died_at: null, reason: null, attempts: 0 })
+          .set({ due_at: sql`case when died_at < ${now} then died_at else ${now} end`, entered_at: now, died_at: null, reason: null, attempts: 0 })
           .where('seq', 'in', numberList(engine, seqs))
           .where('died_at', 'is not', null)
           .executeTakeFirstOrThrow()

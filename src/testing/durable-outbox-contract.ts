@@ -132,6 +132,21 @@ export function describeDurableOutboxContract(name: string, open: (clock: Clock)
       expect((await lease()).map(({ generation }) => generation.id)).toEqual(['gen-1', 'gen-2'])
     })
 
+    it('replays in the order of death, and what died in a process whose clock runs ahead at once', async () => {
+      await add('d1')
+      await outbox.record(['gen-1', 'gen-2', 'gen-3'].map((id) => sampleEntry(id, ['d1'])))
+      const dies = async (id: string): Promise<void> => {
+        clock.advance(1)
+        await outbox.settle(OWNER, [{ id, state: 'dead', reason: 'rejected', status: 400, error: 'no' }])
+      }
+      for (const { id } of (await lease()).toReversed()) await dies(id)
+      clock.advance(-1)
+      expect(await outbox.replay('d1', clock.now())).toBe(3)
+      const order: string[] = []
+      for (let n = 0; n < 3; n++) order.push(...(await lease('d1', outbox, OWNER, 1)).map(({ generation }) => generation.id))
+      expect(order).toEqual(['gen-3', 'gen-1', 'gen-2'])
+    })
+
     it('makes due with the sweep what a clock that has been set back put far ahead, and nothing that only waits', async () => {
       await add('d1')
       await add('d2')
