@@ -361,6 +361,36 @@ describe('a platform that one record takes down', () => {
   })
 })
 
+describe('a platform that is busy', () => {
+  const afterwards = async ({ lane, clock, outbox }: Awaited<ReturnType<typeof stage>>) => {
+    const now = clock.now()
+    const { work, nextAt } = await outbox.due(now, 10)
+    return { waitsMs: (lane.breaker.waitsUntil(now) ?? now) - now, due: work.length, nextInMs: (nextAt ?? now) - now }
+  }
+
+  it.each([
+    ['and names no time', answer(429), 500],
+    ['and names one', answer(429, { 'retry-after': '60' }), 60_000],
+    ['or away until a time', answer(503, { 'retry-after': '60' }), 60_000],
+  ])('%s, is left alone with all that is queued for it', async (_what, busy, ms) => {
+    const staged = await stage()
+    await staged.send(() => busy)
+    // Where no time is named, half of the first pause: chance is in the middle here.
+    expect(await afterwards(staged)).toEqual({ waitsMs: ms, due: 0, nextInMs: ms })
+  })
+
+  it('or failed is not asked for what had to wait behind it, either', async () => {
+    const staged = await stage({
+      encode: (batch) =>
+        batch.map((_record, index) => ({ method: 'POST', url: `https://x.example/${index}`, headers: {}, body: '{}', records: [index, 0] })),
+    })
+    await staged.enter('gen-2')
+    await staged.send(() => answer(503))
+    expect(staged.bodies).toHaveLength(1)
+    expect(await afterwards(staged)).toEqual({ waitsMs: 0, due: 0, nextInMs: 500 })
+  })
+})
+
 describe('what a type looks up before it sends', () => {
   const lookingUp = (...found: readonly unknown[]) => {
     const asked: unknown[] = []
