@@ -2,7 +2,8 @@ import type { SearchEngine } from '../shared/search-engine.ts'
 import { fieldsOf, listOf, textOf, textsOf, toHit, withOperators } from '../shared/search-engine.ts'
 
 const MAX_RESULTS = 20
-const MAX_QUERY_CHARS = 400
+/** Of a query: with more of either it is refused. */
+const MOST = { chars: 400, words: 50 }
 
 export const brave: SearchEngine = {
   name: 'brave',
@@ -12,7 +13,7 @@ export const brave: SearchEngine = {
   price: () => 0.005,
   search: (query) => ({
     method: 'GET',
-    path: `/web/search?${new URLSearchParams({ q: withOperators(query, MAX_QUERY_CHARS), count: String(Math.min(query.maxResults, MAX_RESULTS)), text_decorations: 'false', extra_snippets: 'true' }).toString()}`,
+    path: `/web/search?${new URLSearchParams({ q: withOperators(query, MOST), count: String(Math.min(query.maxResults, MAX_RESULTS)), text_decorations: 'false', extra_snippets: 'true' }).toString()}`,
   }),
   readHits: (body) =>
     listOf(fieldsOf(fieldsOf(body)['web'])['results']).flatMap((entry) => {

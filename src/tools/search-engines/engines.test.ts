@@ -68,6 +68,16 @@ describe('requests', () => {
     expect(query).toMatch(/^m{350,} \(site:a\.test OR site:b\.test\) -site:c\.a\.test$/)
     expect(query).toHaveLength(400)
   })
+  it('have no more words than are taken, those of the domains included', () => {
+    const words = Array.from({ length: 80 }, (_, n) => `w${n}`)
+    expect(asked({ query: words.join(' ') })).toBe(words.slice(0, 50).join(' '))
+    expect(asked({ query: words.slice(0, 50).join('  ') })).toBe(words.slice(0, 50).join('  '))
+    expect(asked({ query: words.join('\n'), allowedDomains: ['a.test', 'b.test'], excludedDomains: ['c.a.test'] })).toBe(
+      `${words.slice(0, 46).join(' ')} (site:a.test OR site:b.test) -site:c.a.test`,
+    )
+    const many = Array.from({ length: 14 }, (_, n) => `d${n}.test`)
+    expect(asked({ query: words.join(' '), allowedDomains: many })).toBe(words.slice(0, 50).join(' '))
+  })
   it.each([
     ['parallel', 10, 10],
     ['perplexity', 20, 20],

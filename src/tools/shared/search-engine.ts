@@ -82,15 +82,28 @@ export function domainHints(
 }
 
 /**
- * The query with its domains as search operators, for engines without fields for them. Where an engine takes no more than so many characters the
- * words are cut, and domains left out that would take more than half: a hint saves results, the caller's limits hold without it.
+ * The query with its domains as search operators, for engines without fields for them. Where an engine takes no more than so many characters, or
+ * words, those of the query are cut, and domains left out that would take more than half: a hint saves results, the caller's limits hold without it.
  */
-export function withOperators({ query, allowedDomains, excludedDomains }: SearchQuery, maxChars = Infinity): string {
-  const room = maxChars / 2
-  const only = kept(siteOf(allowedDomains), room)
-  const without = kept(excludedDomains.map((domain) => `-site:${domain}`).join(' '), room - only.length)
-  const operators = [only, without].filter((part) => part !== '').join(' ')
-  return [cutText(query, operators === '' ? maxChars : maxChars - operators.length - 1), operators].filter((part) => part !== '').join(' ')
+export function withOperators({ query, allowedDomains, excludedDomains }: SearchQuery, most: Partial<Size> = {}): string {
+  const { chars = Infinity, words = Infinity } = most
+  const only = kept(siteOf(allowedDomains), { chars: chars / 2, words: words / 2 })
+  const rest = { chars: chars / 2 - only.length, words: words / 2 - wordsIn(only).length }
+  const operators = [only, kept(excludedDomains.map((domain) => `-site:${domain}`).join(' '), rest)].filter((part) => part !== '').join(' ')
+  const asked = firstWords(query, words - wordsIn(operators).length)
+  return [cutText(asked, operators === '' ? chars : chars - operators.length - 1), operators].filter((part) => part !== '').join(' ')
+}
+
+interface Size {
+  readonly chars: number
+  readonly words: number
+}
+
+const wordsIn = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== '')
+
+function firstWords(text: string, most: number): string {
+  const words = wordsIn(text)
+  return words.length <= most ? text : words.slice(0, most).join(' ')
 }
 
 function siteOf(domains: readonly string[]): string {
@@ -99,6 +112,6 @@ function siteOf(domains: readonly string[]): string {
 }
 
 /** All or nothing: pages of the domains left out would never be found. */
-const kept = (operators: string, room: number): string => (operators.length <= room ? operators : '')
+const kept = (operators: string, room: Size): string => (operators.length <= room.chars && wordsIn(operators).length <= room.words ? operators : '')
 
 export const bearer = (key: Secret): { readonly authorization: string } => ({ authorization: `Bearer ${key.reveal()}` })
