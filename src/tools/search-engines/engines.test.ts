@@ -47,6 +47,11 @@ describe('requests', () => {
       { query: 'moon', max_results: 5, search_domain_filter: ['-b.test'], max_tokens_per_page: 101 },
     ],
     ['tavily', { ...plain, query: 'm'.repeat(1_000) }, { query: 'm'.repeat(400) }],
+    [
+      'firecrawl',
+      { ...plain, query: 'm'.repeat(1_000), allowedDomains: ['a.test'] },
+      { query: `${'m'.repeat(488)} site:a.test`, limit: 5, sources: ['web'] },
+    ],
     ['tavily', narrow, { query: 'moon', max_results: 3, search_depth: 'advanced', include_domains: ['a.test'] }],
   ] as const)('%s', (name, query, body) => expect(engine(name).search(query)).toMatchObject({ method: 'POST', body }))
 

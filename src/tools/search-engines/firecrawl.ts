@@ -1,6 +1,9 @@
 import type { SearchEngine } from '../shared/search-engine.ts'
 import { bearer, fieldsOf, listOf, textOf, toHit, withOperators } from '../shared/search-engine.ts'
 
+/** Of a query: with more it is refused. */
+const MOST = { chars: 500 }
+
 export const firecrawl: SearchEngine = {
   name: 'firecrawl',
   env: { apiKey: ['FIRECRAWL_API_KEY'] },
@@ -11,7 +14,7 @@ export const firecrawl: SearchEngine = {
   search: (query) => ({
     method: 'POST',
     path: '/search',
-    body: { query: withOperators(query), limit: query.maxResults, sources: ['web'] },
+    body: { query: withOperators(query, MOST), limit: query.maxResults, sources: ['web'] },
   }),
   readHits: (body) =>
     listOf(fieldsOf(fieldsOf(body)['data'])['web']).flatMap((entry) => {
