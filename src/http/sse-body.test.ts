@@ -136,7 +136,12 @@ describe('keep-alives', () => {
   it('are not written to a caller who is behind, nor soon after something was written', () => {
     const written: string[] = []
     const answer = { headersSent: true, writableNeedDrain: true, write: (words: string) => written.push(words) > 0, end: () => undefined }
-    const body = new SseBody(answer as unknown as ServerResponse, new KeepAlive(), () => HEADERS, () => 'ping')
+    const body = new SseBody(
+      answer as unknown as ServerResponse,
+      new KeepAlive(),
+      () => HEADERS,
+      () => 'ping',
+    )
     const began = performance.now()
     body.keepAlive(began + 60_000)
     answer.writableNeedDrain = false
