@@ -56,6 +56,17 @@ describe('code that was run for the model', () => {
       ['delta', rest],
       ['done', CODE],
     ])
+    // The pieces are the whole also where the endpoint has said it in one word, as clients show them while they come.
+    const whole = progress('code_interpreter_call_code.done', { code: CODE })
+    expect(names(whole)).toEqual([
+      ['delta', CODE],
+      ['done', CODE],
+    ])
+    expect(names(piece, whole)).toEqual([
+      ['delta', 'print('],
+      ['delta', rest],
+      ['done', CODE],
+    ])
   })
 
   it('has an end also where only its result is known', () => {

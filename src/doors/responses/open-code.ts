@@ -18,22 +18,30 @@ export class OpenCode extends OpenOther {
   }
 
   override apply(event: ItemEvent): void {
+    if (event.type === 'item-event' && event.name === DONE) {
+      this.#isWhole = true
+      this.#tellRest(event.fields?.['code'])
+    }
     super.apply(event)
-    if (event.type !== 'item-event') return
-    const delta = event.name === DELTA ? event.fields?.['delta'] : undefined
+    if (event.type !== 'item-event' || event.name !== DELTA) return
+    const delta = event.fields?.['delta']
     if (typeof delta === 'string') this.#told += delta.length
-    if (event.name === DONE) this.#isWhole = true
   }
 
   override close(status: ClosingStatus, patch: ItemPatch | undefined): OtherItem {
     const item = super.close(status, patch)
     if (!this.#isWhole) {
       const code = typeof item['code'] === 'string' ? item['code'] : ''
-      const delta = code.slice(this.#told)
-      if (delta !== '') this.#tell(DELTA, { delta })
+      this.#tellRest(code)
       this.#tell(DONE, { code })
     }
     return item
+  }
+
+  /** What no piece has brought. */
+  #tellRest(code: unknown): void {
+    const delta = typeof code === 'string' ? code.slice(this.#told) : ''
+    if (delta !== '') this.#tell(DELTA, { delta })
   }
 
   #tell(name: string, fields: { readonly [field: string]: string }): void {
