@@ -111,6 +111,29 @@ async function listen(handler: Handler, { keepAlive = new KeepAlive(), clock = s
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
+describe('a failure that cannot be told', () => {
+  it('ends the connection, and is told to whoever looks after the gateway', async () => {
+    const bugs: GatewayError[] = []
+    const untellable = (): never => {
+      throw new Error('no metadata')
+    }
+    async function* breaks(): ReturnType<Handler> {
+      yield ANSWER.slice(0, 2)
+      throw new GatewayError('provider_unavailable', 'The upstream is gone')
+    }
+    const url = await listen(breaks, { options: { presentMetadata: untellable, onBug: (error) => bugs.push(error) } })
+    const answer = fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-gateway-experimental-metadata': 'enabled' },
+      body: JSON.stringify({ model: 'm', input: 'Hi', stream: true }),
+      signal: AbortSignal.timeout(5_000),
+    }).then((response) => response.text())
+    // Not that nothing comes.
+    await expect(answer).rejects.toBeInstanceOf(TypeError)
+    expect(bugs.map(({ cause }) => String(cause))).toContain('Error: no metadata')
+  })
+})
+
 describe('the end of an answer', () => {
   it('reaches a JSON caller with the model’s last word, not with what the gateway still has to do', async () => {
     const model = lingering()

@@ -243,14 +243,28 @@ function refuse(options: AnswerRouteOptions, request: IncomingMessage, response:
   const { call, assembler, sse, requestId } = serving
   if (error.errorType === 'server' && !serving.gone.signal.aborted) options.onBug(error, requestId)
   if (response.destroyed || response.writableEnded) return
-  if (sse?.committed === true && assembler !== undefined) {
-    assembler.fail(error)
-    sse.end(assembler.takeWire())
-  } else {
+  if (sse?.committed === true && assembler !== undefined) failStream(options, response, serving, { sse, assembler, error })
+  else {
     const route = call === undefined ? undefined : metadataOf(options, call, metadataFields(request))
     const echo = call?.echoes === true ? lastEcho(call) : undefined
     const rendered = renderError(error, requestId, route, echo, serving.door.envelope, wantsErrorWord(request))
     sendJson(response, rendered.status, { ...serving.headers, ...rendered.headers }, rendered.body)
+  }
+}
+
+/** A failure that cannot be told is no reason to leave its caller waiting: a connection that breaks says as much as can be said. */
+function failStream(
+  { onBug }: AnswerRouteOptions,
+  response: ServerResponse,
+  { requestId }: Serving,
+  { sse, assembler, error }: { readonly sse: SseBody; readonly assembler: Fold; readonly error: GatewayError },
+): void {
+  try {
+    assembler.fail(error)
+    sse.end(assembler.takeWire())
+  } catch (thrown) {
+    onBug(asGatewayError(thrown), requestId)
+    response.destroy()
   }
 }
 
