@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Destination, OutgoingResponse } from '../core/destination.ts'
@@ -10,7 +11,12 @@ const { generation, content } = minimalGeneration()
 const request = { method: 'POST', url: 'https://example.com', headers: {} } as const
 const accepted: OutgoingResponse = { status: 200, headers: {}, body: Buffer.alloc(0) }
 
-const send = (changes: Partial<Destination>, count = 2, of = content): Promise<BatchReport> =>
+const send = (
+  changes: Partial<Destination>,
+  count = 2,
+  of = content,
+  transport = (): Promise<OutgoingResponse> => Promise.resolve(accepted),
+): Promise<BatchReport> =>
   sendBatch({
     type: {
       type: 'plain',
@@ -30,7 +36,7 @@ const send = (changes: Partial<Destination>, count = 2, of = content): Promise<B
         broadcast: { cost: false, identity: false, requestContext: false },
       }),
     ),
-    transport: () => Promise.resolve(accepted),
+    transport,
     signal: new AbortController().signal,
     beforeRequest: () => Promise.resolve(),
     now: () => 0,
@@ -71,6 +77,24 @@ describe('a batch', () => {
     const [, refused] = results
     expect(refused).toMatchObject({ kind: 'dead', reason: 'rejected', error: expect.stringContaining('api_key=[redacted]') })
     expect(refused?.kind === 'dead' ? refused.error.length : 0).toBe(500)
+  })
+
+  it('sends again what the platform asks for once more, and no more of the batch', async () => {
+    const { results } = await send({ classify: () => ({ kind: 'partial', message: 'm', retry: [1, 9] }) }, 3)
+    expect(results).toEqual([{ kind: 'delivered' }, { kind: 'retry', status: 200, error: 'm' }, { kind: 'delivered' }])
+  })
+
+  it('has eight requests open at a time, and no more', async () => {
+    let open = 0
+    let most = 0
+    const { results } = await send({ encode: (records) => records.map((_record, i) => ({ ...request, records: [i] })) }, 10, content, async () => {
+      most = Math.max(most, ++open)
+      await setImmediate()
+      open--
+      return accepted
+    })
+    expect(most).toBe(8)
+    expect(results).toEqual(Array.from({ length: 10 }, () => ({ kind: 'delivered' })))
   })
 
   it('ends records the encoder forgot as dead letters, not as delivered', async () => {
