@@ -30,6 +30,13 @@ describe('createMetrics', () => {
     expect(text).toContain('gateway_attempts_total{provider="acme",status="200"} 3')
   })
 
+  it('counts answers that were told again', async () => {
+    const metrics = createMetrics()
+    metrics.finished(generation({}))
+    metrics.finished(generation({ cacheSourceId: 'gen-1', attempts: [] }))
+    expect(await metrics.text()).toContain('gateway_answers_told_again_total{model="acme/small",provider="acme"} 1')
+  })
+
   it('names a bounded number of models, and loses nothing of the others', async () => {
     const metrics = createMetrics()
     for (let i = 0; i < 2_000; i++) metrics.finished(generation({ model: `acme/made-up-${i}` }))

@@ -121,6 +121,7 @@ export function createMetrics(): Metrics {
   const tokens = new Tally()
   const cost = new Tally()
   const attempts = new Tally()
+  const toldAgain = new Tally()
   const duration = new Buckets()
   const firstToken = new Buckets()
   const nameOf = createModelNames()
@@ -133,6 +134,12 @@ export function createMetrics(): Metrics {
   tokens.register(registers, 'gateway_tokens_total', 'Tokens by direction.', ['model', 'provider', 'direction'])
   cost.register(registers, 'gateway_cost_usd_total', 'Cost of finished calls, USD.', ['model', 'provider'])
   attempts.register(registers, 'gateway_attempts_total', 'Upstream attempts by provider and HTTP status (0: none received).', ['provider', 'status'])
+  toldAgain.register(
+    registers,
+    'gateway_answers_told_again_total',
+    'Calls answered with an answer that was kept, by the model and provider that had given it.',
+    ['model', 'provider'],
+  )
 
   return {
     registry,
@@ -168,6 +175,7 @@ export function createMetrics(): Metrics {
       if (usage.inputTokens > 0) tokens.add(`${served}${SEPARATOR}input`, usage.inputTokens, `${any}${SEPARATOR}input`)
       if (usage.outputTokens > 0) tokens.add(`${served}${SEPARATOR}output`, usage.outputTokens, `${any}${SEPARATOR}output`)
       if (generation.cost.total > 0) cost.add(served, generation.cost.total, any)
+      if (generation.cacheSourceId !== undefined) toldAgain.add(served, 1, any)
       for (const attempt of generation.attempts) attempts.add(`${attempt.provider}${SEPARATOR}${attempt.status}`, 1)
     },
   }
