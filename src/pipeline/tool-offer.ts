@@ -50,7 +50,9 @@ function checkCount(entries: readonly Tool[], { find, source }: ToolBelt): void 
 export function offerTools(request: ModelRequest, options: OfferOptions): Offer {
   const entries = request.tools ?? []
   checkCount(entries, options.belt)
-  const taken = namesOf(entries, request.input)
+  let names: ReadonlySet<string> | undefined
+  // Most calls have no tool that needs a name, and conversations are long.
+  const isTaken = (name: string): boolean => (names ??= namesOf(entries, request.input)).has(name)
   const types = new Set(entries.map(({ type }) => type))
   const byFunction = new Map<string, OfferedTool>()
   const renamed = new Map<string, string>()
@@ -92,7 +94,7 @@ export function offerTools(request: ModelRequest, options: OfferOptions): Offer 
       tools.push(entry)
       continue
     }
-    const offered = offer(tool, settings, entry as OtherTool, index, { request, byFunction, taken })
+    const offered = offer(tool, settings, entry as OtherTool, index, { request, byFunction, isTaken })
     checkNested(tool, settings, index, options.belt)
     byFunction.set(offered.functionName, offered)
     tools.push(functionFor(offered))
@@ -198,14 +200,14 @@ function checked(index: number, check: () => void): void {
 interface OfferScene {
   readonly request: ModelRequest
   readonly byFunction: ReadonlyMap<string, OfferedTool>
-  readonly taken: ReadonlySet<string>
+  readonly isTaken: (name: string) => boolean
 }
 
 function offer(tool: ServerTool, settings: unknown, entry: OtherTool, index: number, scene: OfferScene): OfferedTool {
   const siblings = (scene.request.tools ?? []).filter((other): other is OtherTool => other === entry || sameTool(other.type, entry.type, tool))
   const instance = siblings.indexOf(entry)
   checked(index, () => tool.check?.(settings, { request: scene.request, siblings, instance }))
-  const functionName = freeName(tool.present?.(settings).name ?? tool.name, (name) => !scene.taken.has(name) && !scene.byFunction.has(name))
+  const functionName = freeName(tool.present?.(settings).name ?? tool.name, (name) => !scene.isTaken(name) && !scene.byFunction.has(name))
   return { tool, settings, type: entry.type, itemType: tool.spellings?.[entry.type] ?? entry.type, functionName, instance, tally: new Map(), uses: 0 }
 }
 
