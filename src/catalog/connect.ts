@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ZodObject } from 'zod'
 import type { EndpointPolicies, Modality } from '../core/capability.ts'
+import type { RateLimits } from '../core/endpoint.ts'
 import type { Dialect } from '../core/dialect.ts'
 import { DEFAULT_TIMEOUTS, type Connection, type Provider } from '../core/provider.ts'
 import { isMetadataAddress } from '../lib/address-class.ts'
@@ -17,6 +18,8 @@ export interface ConnectedProvider {
   /** The built-in declaration; undefined for a provider that only the configuration knows. */
   readonly provider: Provider | undefined
   readonly policies: EndpointPolicies
+  /** What it may be sent, all endpoints of it together. */
+  readonly rateLimits: RateLimits | undefined
   /** Whether ids outside the catalog are served; undefined: decided by what the configuration lists. */
   readonly open: boolean | undefined
   /** Whether it can be asked for embeddings, and for anything else. */
@@ -53,9 +56,11 @@ export function connectProvider(sources: ProviderSources, dialects: ReadonlyMap<
   // Wrong options are found at the start, although no model may use them.
   if (connectionFor('', {}, report) === undefined) return undefined
   const policies = { ...CAUTIOUS, ...provider?.policies, ...config?.policies }
-  const open = config?.open ?? (provider === undefined ? undefined : (provider.models?.open ?? true))
-  return { slug, name, provider, policies, open, embeds: embedsAt(dialect, embedder), connectionFor }
+  return { slug, name, provider, policies, rateLimits: config?.rateLimits, open: isOpen(sources), embeds: embedsAt(dialect, embedder), connectionFor }
 }
+
+const isOpen = ({ provider, config }: ProviderSources): boolean | undefined =>
+  config?.open ?? (provider === undefined ? undefined : (provider.models?.open ?? true))
 
 function embedsAt(main: Dialect, embedder: Dialect | undefined): ConnectedProvider['embeds'] {
   if (embedder === undefined) return 'never'

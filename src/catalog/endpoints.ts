@@ -1,10 +1,11 @@
 import { INPUT_MODALITIES, type EndpointPolicies, type Modality, type Parameter } from '../core/capability.ts'
 import type { EndpointConfig, ModelConfig } from '../core/config.ts'
-import type { Endpoint } from '../core/endpoint.ts'
+import type { Endpoint, RateLimits } from '../core/endpoint.ts'
 import type { Pricing } from '../core/pricing.ts'
 import type { Connection, ProviderModel } from '../core/provider.ts'
 import { defined } from '../lib/defined.ts'
 import type { ConnectedProvider } from './connect.ts'
+import { endpointLimits } from './endpoint-limits.ts'
 import { traitsOf, type ModelTraits } from './data/model-traits.ts'
 import type { PriceBook, PricedModel } from './price-book.ts'
 import type { Report } from './provider-settings.ts'
@@ -45,6 +46,7 @@ interface Parts {
   readonly outputs: readonly Modality[]
   readonly policies?: Partial<EndpointPolicies>
   readonly weight?: number | undefined
+  readonly rateLimits?: RateLimits | undefined
   readonly quantization?: string | undefined
   readonly region?: string | undefined
   readonly tier?: Endpoint['tier'] | undefined
@@ -54,8 +56,10 @@ interface Parts {
 
 function createEndpoint(parts: Parts): Endpoint {
   const { connected, model, variant, tag, upstreamModel, region, tier, maxOutputTokens, weight } = parts
+  const id = `${variant === undefined ? model : `${model}:${variant}`}@${tag}#${upstreamModel}`
+  const limits = endpointLimits(id, parts.rateLimits, connected.slug, connected.rateLimits)
   return {
-    id: `${variant === undefined ? model : `${model}:${variant}`}@${tag}#${upstreamModel}`,
+    id,
     model,
     provider: connected.slug,
     tag,
@@ -68,7 +72,7 @@ function createEndpoint(parts: Parts): Endpoint {
     outputModalities: new Set(parts.outputs),
     policies: { ...connected.policies, ...parts.policies },
     quantization: parts.quantization ?? 'unknown',
-    ...defined({ variant, maxOutputTokens, region, tier, weight }),
+    ...defined({ variant, maxOutputTokens, region, tier, weight, limits }),
     ...(parts.reasonsByDefault ? { reasonsByDefault: true } : {}),
     ...(parts.implicitCaching ? { implicitCaching: true } : {}),
     connection: parts.connection,
@@ -188,7 +192,7 @@ export function endpointFromConfig(
   const known = book.find(priceVendorOf(connected), entry.upstreamModel)
   const knownContext = known?.contextLength ?? book.about(model.slug)?.contextLength
   const base = supportsOf(connected, connection, entry.upstreamModel, [...traits.unsupported, ...entry.unsupported])
-  const { variant, maxOutputTokens, policies, weight, quantization, region, tier } = entry
+  const { variant, maxOutputTokens, policies, weight, rateLimits, quantization, region, tier } = entry
   return createEndpoint({
     model: model.slug,
     tag: tagOf(entry),
@@ -205,6 +209,7 @@ export function endpointFromConfig(
     maxOutputTokens,
     policies,
     weight,
+    rateLimits,
     quantization,
     region,
     tier,

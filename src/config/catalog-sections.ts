@@ -24,6 +24,14 @@ const policies = {
 
 const patience = (expected: string) => z.union([z.literal('auto'), wait()], { error: expected })
 
+/** The names that keys and workspaces have for theirs. */
+const rateLimits = (whose: string) =>
+  section({
+    requests_per_minute: whole(1).optional().describe(`The most requests a minute that ${whose} gets; others are sent elsewhere.`),
+    tokens_per_minute: whole(1).optional().describe('The same for tokens, of prompts and answers together.'),
+    concurrent_requests: whole(1).optional().describe('The same for requests at a time.'),
+  }).default({})
+
 export const providerEntry = section({
   slug: providerSlug().describe('A known vendor, or a name of your own: then `dialect` and `base_url` are needed.'),
   name: text().optional().describe('As lists show it. Without: the vendor’s own, or the slug.'),
@@ -44,6 +52,7 @@ export const providerEntry = section({
       .describe('Silence within an answer; `auto`: 35 s, or 120 s with reasoning, tools or media.'),
     total: wait().optional().describe('The whole attempt; `15m` unless set.'),
   }).default({}),
+  rate_limits: rateLimits('it'),
   headers: headers().default({}).describe('More headers for its requests.'),
   organization: credential('an account')
     .optional()
@@ -102,6 +111,7 @@ const endpoint = section({
     .describe(
       'Calls it gets for each that an endpoint of the same price and weight 1 gets, where nothing is sorted; 1 unless set. `0`: none while another serves.',
     ),
+  rate_limits: rateLimits('the endpoint'),
   quantization: choice(QUANTIZATIONS).optional().describe('For `provider.quantizations` of requests.'),
   region: text().optional().describe('Where it is; becomes part of its tag.'),
   tier: choice(['default', 'flex', 'priority']).optional().describe('`flex` and `priority` serve only requests that ask for that service tier.'),

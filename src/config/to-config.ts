@@ -1,4 +1,5 @@
 import type { Config, EndpointConfig, FixedKeys, LimitsConfig, ModelConfig, ProviderConfig, ToolsConfig } from '../core/config.ts'
+import type { RateLimits } from '../core/endpoint.ts'
 import type { ConfiguredGuardrail } from '../core/guardrail.ts'
 import type { PriceTier, Pricing } from '../core/pricing.ts'
 import { defined } from '../lib/defined.ts'
@@ -114,6 +115,7 @@ function toProvider(entry: FileProvider): ProviderConfig {
     }),
     options: entry.options,
     timeouts: defined({ connect: timeouts.connect, firstToken: timeouts.first_token, idle: timeouts.idle, total: timeouts.total }),
+    rateLimits: toRateLimits(entry.rate_limits),
     headers: entry.headers,
     settings: entry.region === undefined ? entry.settings : { region: entry.region, ...entry.settings },
     enabled: entry.enabled,
@@ -154,9 +156,18 @@ function toEndpoint(entry: FileEndpoint, model: string): EndpointConfig {
       implicitCaching: entry.implicit_caching,
     }),
     unsupported: entry.unsupported,
+    rateLimits: toRateLimits(entry.rate_limits),
     policies: toPolicies(entry),
     options: entry.options,
   }
+}
+
+function toRateLimits(entry: FileProvider['rate_limits']): RateLimits {
+  return defined({
+    requestsPerMinute: entry.requests_per_minute,
+    tokensPerMinute: entry.tokens_per_minute,
+    concurrentRequests: entry.concurrent_requests,
+  })
 }
 
 function toPricing(entry: FilePricing): Pricing {

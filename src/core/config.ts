@@ -1,6 +1,7 @@
 import type { Secret } from '../lib/secret.ts'
 import type { StreamFailure } from './call.ts'
 import type { EndpointPolicies, Modality, Parameter } from './capability.ts'
+import type { RateLimits } from './endpoint.ts'
 import type { ConfiguredGuardrail } from './guardrail.ts'
 import type { JsonObject } from './item.ts'
 import type { PluginsConfig } from './plugins-config.ts'
@@ -111,6 +112,7 @@ export interface ProviderConfig {
   readonly apiKeys?: readonly Secret[]
   readonly options: JsonObject
   readonly timeouts: Partial<Timeouts>
+  readonly rateLimits?: RateLimits
   readonly headers: { readonly [name: string]: string }
   readonly organization?: string
   /** Vendor-specific settings (region, resource, project); checked against the provider's own schema. */
@@ -145,6 +147,7 @@ export interface EndpointConfig {
   readonly unsupported: readonly Parameter[]
   readonly policies: Partial<EndpointPolicies>
   readonly weight?: number
+  readonly rateLimits?: RateLimits
   readonly quantization?: string
   readonly region?: string
   readonly tier?: 'default' | 'flex' | 'priority'

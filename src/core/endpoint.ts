@@ -6,6 +6,20 @@ import type { EndpointTier } from './service-tier.ts'
 export type { EndpointPolicies, Modality, Parameter } from './capability.ts'
 export type { Pricing } from './pricing.ts'
 
+/** What a provider, or one endpoint, may be sent by this gateway; absent: as much as it takes. */
+export interface RateLimits {
+  readonly requestsPerMinute?: number
+  /** Of prompts and answers together. */
+  readonly tokensPerMinute?: number
+  readonly concurrentRequests?: number
+}
+
+/** The same, and for whom they are counted. */
+export interface EndpointLimit extends RateLimits {
+  /** `provider:<slug>`, all its endpoints together, or `endpoint:<id>`. */
+  readonly subject: string
+}
+
 /** One way to serve a model: provider, upstream model id, price, limits, capabilities, policies. */
 export interface Endpoint {
   /** Unique and stable: `model-slug@provider-tag#upstream-model`. */
@@ -29,6 +43,8 @@ export interface Endpoint {
   readonly policies: EndpointPolicies
   /** Calls it gets in the balance, for each that one of the same price gets; absent: 1. 0: none while another can serve. */
   readonly weight?: number
+  /** What the operator lets it be sent; absent: no limits. */
+  readonly limits?: readonly EndpointLimit[]
   readonly quantization: string
   readonly region?: string
   /**

@@ -2,6 +2,8 @@ import type { AttemptRecord } from '../core/call.ts'
 import { GatewayError } from '../core/error.ts'
 import { isContentEvent, type ModelEvent } from '../core/event.ts'
 import type { Credential } from '../core/provider.ts'
+import type { Usage } from '../core/usage.ts'
+import type { EndpointShare } from './endpoint-limits.ts'
 import { AnswerBuffer } from './stream-failure.ts'
 
 /** More start events than any model sends before its first word: an upstream that goes on like this is broken. */
@@ -14,6 +16,10 @@ export class Outcome {
   /** It was made: what fails from then on says something of its endpoint. */
   sent = false
   credential: Credential | undefined
+  /** What it took of the limits of its endpoint. */
+  share: EndpointShare | undefined
+  /** What the upstream says it used, once it has ended. */
+  usage: Usage | undefined
   /** There once it is about to be sent. */
   record: AttemptRecord | undefined
   /** The endpoint began to answer, whether the caller has seen it or not. */
@@ -34,6 +40,13 @@ export class Outcome {
   /** More was held back than is. */
   get outgrown(): boolean {
     return this.#buffer?.full === true
+  }
+
+  /** The attempt is over, however it ended: what it took and did not use is given back. */
+  release(): void {
+    const used = this.usage ?? this.record?.counted
+    this.share?.settle(used?.totalTokens ?? (this.begun ? undefined : 0))
+    this.share = undefined
   }
 
   /** What may be passed on now that these events are here; undefined while nothing may. Throws what ends an attempt without a word. */

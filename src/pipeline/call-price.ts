@@ -27,7 +27,7 @@ const MAX_PRICED = 32
 /** A call is admitted at the price of an endpoint up to this many times as dear as the cheapest: others are asked about when chosen. */
 const ADMITTED_SPREAD = 2
 
-export function outputTokens(options: CallPriceOptions, call: Call): number {
+export function outputTokens(options: Pick<CallPriceOptions, 'policy'>, call: Call): number {
   if (asksForEmbeddings(call.request)) return 0
   return call.request.max_output_tokens ?? options.policy().expectedOutputTokens
 }

@@ -14,17 +14,20 @@ export interface PipelineOptions extends FallbackOptions, RecordOptions, ToolLoo
 
 /** What happens to a call, from the outside in. Reading order is running order. */
 export function createPipeline(options: PipelineOptions): Handler {
-  const { beforePurchase, beforeAttempt, layer: limits, meter } = options.limits
+  const { beforePurchase, beforeAttempt, takeShare, layer: limits, meter } = options.limits
   const plugins = createPluginRoom({ ...options, beforePurchase })
   const record = recordLayer(options)
   const guardrails = guardrailLayer(options)
   const cache = answerCacheLayer(options)
   const answer = within(
     [record, limits, guardrails, cache, plugins.layer, toolLoopLayer({ ...options, beforePurchase }), meter],
-    createFallback({ ...options, beforeAttempt, adaptation: plugins.standing }),
+    createFallback({ ...options, beforeAttempt, takeShare, adaptation: plugins.standing }),
   )
   // Whatever was done to a text, its vector would be another's: it is what was sent that is wanted, or an error.
-  const embed = within([record, limits, guardrails, cache, meter], createFallback({ ...options, beforeAttempt, streamFailure: () => 'fail' }))
+  const embed = within(
+    [record, limits, guardrails, cache, meter],
+    createFallback({ ...options, beforeAttempt, takeShare, streamFailure: () => 'fail' }),
+  )
   return (call) => (asksForEmbeddings(call.request) ? embed(call) : answer(call))
 }
 

@@ -3,6 +3,7 @@ import { asGatewayError, GatewayError, isGatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { Credential } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
+import type { Usage } from '../core/usage.ts'
 import { textTokens } from '../router/estimate.ts'
 import { failedIndexes, isCredentialFailure, type Try } from '../router/failover.ts'
 import { brokenError } from '../router/final-error.ts'
@@ -12,6 +13,7 @@ import { Outcome } from './attempt-outcome.ts'
 import type { AttemptDependencies, AttemptInput } from './attempt.ts'
 import { runBatched } from './batched-attempt.ts'
 import { ownOf, planCall, usedBy, type PlanningOptions, type Route } from './call-route.ts'
+import type { TakeShare } from './endpoint-limits.ts'
 import type { Limits } from './limits.ts'
 import { nextAttempt, type NextAttemptOptions } from './next-attempt.ts'
 import { WordlessTurns } from './wordless-turns.ts'
@@ -19,6 +21,8 @@ import { WordlessTurns } from './wordless-turns.ts'
 export interface FallbackOptions extends AttemptDependencies, PlanningOptions, NextAttemptOptions {
   /** Asked before every attempt whether it may be made, and with how much output. */
   readonly beforeAttempt?: Limits['beforeAttempt']
+  /** Asked for what an attempt takes of the limits its endpoint has. */
+  readonly takeShare?: TakeShare
 }
 
 /** From so much on, and so much of the whole, a caller's pauses tell more of him than of the endpoint. */
@@ -50,9 +54,12 @@ export function createFallback(options: FallbackOptions): Handler {
           const shown = route.continuation === undefined ? free : route.continuation.take(call, free)
           if (shown.length > 0) yield shown
         }
-        settleSuccess(options, call, route, input.record, last)
+        outcome.usage = last?.type === 'response-end' ? last.usage : undefined
+        settleSuccess(options, call, route, input.record, outcome.usage)
         return
       } catch (thrown) {
+        // Others need not wait for its place while the call waits for its next try.
+        outcome.release()
         const error = silence.notice(asGatewayError(thrown), outcome)
         if (call.signal.aborted) {
           options.health.abandoned(attempt.endpoint.id)
@@ -77,6 +84,7 @@ export function createFallback(options: FallbackOptions): Handler {
         }
         index = next
       } finally {
+        outcome.release()
         route.continuation?.left(call)
       }
     }
@@ -133,6 +141,7 @@ async function prepare(
 ): Promise<AttemptInput> {
   const { endpoint } = attempt
   const bound = await options.beforeAttempt?.(call, attempt, route.continuation?.spent)
+  outcome.share = await options.takeShare?.(call, attempt, { estimate: route.plan.estimate, health: options.health })
   const asked = requestOf(route, bound?.maxOutputTokens)
   const held = call.trace.unheld?.has(endpoint.id) === true ? options.withLooseSchemas(asked) : asked
   const refused = call.trace.refused?.get(endpoint.id)
@@ -182,9 +191,8 @@ function pickCredential(options: FallbackOptions, route: Route, attempt: Planned
 /** Of an answer that waited for its caller nobody knows how fast it was written: meanwhile the upstream wrote on, or had to wait, too. */
 const isHeldUp = ({ heldMs = 0, durationMs = 0 }: AttemptRecord): boolean => heldMs >= HELD_UP_MS && heldMs >= durationMs * HELD_UP_SHARE
 
-function settleSuccess(options: FallbackOptions, call: Call, route: Route, record: AttemptRecord, last: ModelEvent | undefined): void {
+function settleSuccess(options: FallbackOptions, call: Call, route: Route, record: AttemptRecord, usage: Usage | undefined): void {
   const { endpoint } = record
-  const usage = last?.type === 'response-end' ? last.usage : undefined
   options.health.success(endpoint.id, {
     ...(record.firstTokenMs === undefined ? {} : { firstTokenMs: record.firstTokenMs }),
     ...(record.durationMs === undefined || isHeldUp(record) ? {} : { durationMs: record.durationMs }),

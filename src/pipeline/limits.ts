@@ -23,6 +23,7 @@ import {
   searchesAt,
   type CallPriceOptions,
 } from './call-price.ts'
+import { createEndpointLimits, type TakeShare } from './endpoint-limits.ts'
 import { latePayments } from './late-payments.ts'
 import { refusal } from './limit-refusal.ts'
 import { estimatedUsage } from './tool-bill.ts'
@@ -53,6 +54,8 @@ export interface Limits {
     attempt: Pick<PlannedAttempt, 'endpoint' | 'isByok'>,
     spent?: Cost,
   ) => Promise<AttemptBound | undefined> | undefined
+  /** To be asked before every attempt for what it takes of the limits its endpoint has. */
+  readonly takeShare: TakeShare
   /**
    * To be asked before a tool or plugin buys something for this price: throws when it does not fit what is left, else holds it as one of the
    * prices of the tools of the call. Undefined at once for a call without budgets, of which nothing is held.
@@ -145,6 +148,7 @@ export function createLimits(options: LimitsOptions): Limits {
       if (ticket === undefined || !ticket.limits.some(({ budgets }) => budgets.length > 0)) return undefined
       return ticket.turns.run(call, () => admitAttempt(options, call, ticket, attempt, spent))
     },
+    takeShare: createEndpointLimits(options),
     beforePurchase(call, usd) {
       const ticket = ticketOf(call)
       if (usd <= 0 || ticket === undefined || !ticket.limits.some(({ budgets }) => budgets.length > 0)) return undefined

@@ -108,6 +108,18 @@ describe('a failed try', () => {
       rotate: true,
     })
   })
+  it('rotates nothing when nothing was sent: a limit of the gateway itself holds for all credentials', () => {
+    const limit = error('rate_limit_exceeded', { source: 'gateway', failover: 'next', retryAfterMs: 60_000 })
+    const unsent: Try = { ...tryOf(0, limit), sent: false }
+    expect(step([one], [unsent], { spareCredentials: 2 }).kind).toBe('fail')
+    expect(step([one, two], [unsent], { spareCredentials: 2 })).toEqual({ kind: 'next', index: 1, delayMs: 0 })
+  })
+  it('waits out a short pause of the gateway itself where nobody else can serve, and never asks again after a limit of the caller', () => {
+    const own = error('rate_limit_exceeded', { source: 'gateway', failover: 'next', retryAfterMs: 500 })
+    expect(step([one], [{ ...tryOf(0, own), sent: false }])).toMatchObject({ kind: 'retry', rotate: false })
+    const callers = error('rate_limit_exceeded', { source: 'gateway', retryAfterMs: 500 })
+    expect(step([one, two], [{ ...tryOf(0, callers), sent: false }]).kind).toBe('fail')
+  })
   it('never returns an attempt that was tried', () => {
     expect(step([one, two], [tryOf(0, error('timeout')), tryOf(1, error('timeout'))]).kind).toBe('fail')
   })

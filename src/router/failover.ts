@@ -68,8 +68,9 @@ export type Verdict = 'retry' | 'next' | 'next-model' | 'credential' | 'busy' | 
 
 export function judge(error: GatewayError): Verdict {
   if (isCredentialFailure(error)) return 'credential'
+  // A limit of the gateway's is the caller's own, unless the error says that another endpoint has others.
   if (error.errorType === 'rate_limit_exceeded')
-    return error.details.source === 'gateway' && error.details.upstreamStatus === undefined ? 'never' : 'busy'
+    return error.details.source === 'gateway' && error.details.upstreamStatus === undefined && error.details.failover !== 'next' ? 'never' : 'busy'
   // 401, 402 and 403 of the gateway itself (a budget reached before a fallback): no endpoint changes that, unless the error says so.
   if (CREDENTIAL_TYPES.has(error.errorType)) return error.details.failover ?? 'never'
   // A silent endpoint is never asked twice, whatever the error says.
@@ -116,7 +117,8 @@ const mayRetry = (input: FailoverInput): boolean => input.retries !== false && i
 
 /** A refused credential, or one that is limited, does not condemn its endpoint while there are others. */
 function rotate(input: FailoverInput, last: Try, verdict: Verdict): Step | undefined {
-  if ((input.spareCredentials ?? 0) === 0) return undefined
+  // What was not sent met no credential.
+  if ((input.spareCredentials ?? 0) === 0 || last.sent === false) return undefined
   const tries = providerTries(input, last.index).length
   const allowed = verdict === 'credential' ? tries < MAX_TRIES : verdict === 'busy' && tries < BURST_AFTER_HINT.tries
   return allowed ? { kind: 'retry', delayMs: 0, rotate: true } : undefined

@@ -191,6 +191,16 @@ describe('the breaker', () => {
     health.failure('e', down)
     expect(state()).toBe('benched')
   })
+  it('stands behind others while the gateway itself may send it nothing, without a mark, and tells no other process', () => {
+    const told: Cooldown[] = []
+    const { clock, health, state } = setup({ channel: { announce: (cooldown) => void told.push(cooldown), listen: () => () => undefined } })
+    health.pause('e', 700)
+    expect(state()).toBe('benched')
+    clock.advance(700)
+    expect(state()).toBe('healthy')
+    expect(health.stats('e').uptimeLast5m).toBeNull()
+    expect(told).toEqual([])
+  })
   it('frees the probe when its caller left', () => {
     const { clock, health, state } = setup()
     open(health)

@@ -34,6 +34,8 @@ export interface Health {
   success(endpointId: string, sample: Sample): void
   /** A failed attempt. Errors that are the request's, the credential's or the gateway's own fault leave no mark. */
   failure(endpointId: string, error: GatewayError): void
+  /** The gateway itself may send it nothing for so long, milliseconds: others go first. */
+  pause(endpointId: string, ms: number): void
   /** The attempt ended without a verdict (the caller left). */
   abandoned(endpointId: string): void
   view(): HealthView
@@ -137,6 +139,9 @@ export function createHealth(options: HealthOptions): Health {
       }
       const hint = error.details.retryAfterMs ?? 0
       change(id, (record) => (verdict === 'busy' ? record.refuse(hint) : record.fail(hint)), true)
+    },
+    pause(id, ms) {
+      change(id, (record) => record.pause(ms), false)
     },
     abandoned(id) {
       records.get(id)?.breaker.probeVoid()

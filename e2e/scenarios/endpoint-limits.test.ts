@@ -1,0 +1,187 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { chatEvents, chatText, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { findTestRedis } from '../../src/testing/redis.ts'
+import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+
+/** What an operator lets be sent to a provider or an endpoint, over real sockets. The fake upstream reports 18 tokens for every answer. */
+const CALL_TOKENS = 18
+
+let acme: FakeUpstream
+let backup: FakeUpstream
+let gateway: TestGateway
+
+type Json = { readonly [name: string]: unknown }
+interface Sample {
+  readonly providers: readonly Json[]
+  readonly models: readonly { readonly endpoints: readonly Json[] }[]
+}
+
+/** Limits of the first provider, and of its endpoint. */
+const open = async (provider: Json | undefined, endpoint?: Json, more: Json = {}, env: { readonly [name: string]: string } = {}): Promise<void> => {
+  const sample = chatConfig([acme.url, backup.url]) as unknown as Sample
+  const [first, ...others] = sample.providers
+  const [model, ...models] = sample.models
+  const [served, ...rest] = model!.endpoints
+  const config = {
+    ...sample,
+    providers: [{ ...first, ...(provider === undefined ? {} : { rate_limits: provider }) }, ...others],
+    models: [{ ...model, endpoints: [{ ...served, ...(endpoint === undefined ? {} : { rate_limits: endpoint }) }, ...rest] }, ...models],
+    routing: { sticky: false },
+    ...more,
+  }
+  gateway = await startGateway(config, env)
+}
+const ask = (extra: Json = {}, at: TestGateway = gateway) =>
+  at.respond(
+    { model: 'acme/small', input: 'hi', max_output_tokens: 16, provider: { order: ['acme', 'backup1'] }, ...extra },
+    { headers: { 'x-gateway-experimental-metadata': 'enabled' } },
+  )
+const only = { provider: { order: ['acme'], allow_fallbacks: false } }
+const answerOf = async (response: Promise<Response>): Promise<Json> => {
+  const body = (await (await response).json()) as Json
+  return { text: body['output_text'], params: (body['gateway_metadata'] as Json | undefined)?.['params'] }
+}
+
+beforeEach(async () => {
+  acme = await startFakeUpstream(stream(chatText('from acme')))
+  backup = await startFakeUpstream(stream(chatText('from the backup')))
+})
+afterEach(async () => {
+  await gateway.close()
+  await acme.close()
+  await backup.close()
+})
+
+describe.each([
+  ['a provider', (limits: Json) => open(limits)],
+  ['an endpoint', (limits: Json) => open(undefined, limits)],
+])('requests per minute of %s', (_of, limited) => {
+  it('go elsewhere when they are used up, and the answer says so', async () => {
+    await limited({ requests_per_minute: 2 })
+    expect((await answerOf(ask()))['text']).toBe('from acme')
+    expect((await answerOf(ask()))['text']).toBe('from acme')
+    const third = await answerOf(ask())
+    expect(third['text']).toBe('from the backup')
+    expect(third['params']).toMatchObject({ endpoint_limits: expect.stringContaining('2 requests per minute') })
+    expect(acme.requests).toHaveLength(2)
+  })
+
+  it('are a 429 that says when to come again, where nobody else may serve', async () => {
+    await limited({ requests_per_minute: 2 })
+    await Promise.all([ask(only), ask(only)])
+    const refused = await ask(only)
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(10)
+    expect(await refused.json()).toMatchObject({
+      error: { message: expect.stringContaining('2 requests per minute'), metadata: { error_type: 'rate_limit_exceeded', source: 'gateway' } },
+    })
+    expect(acme.requests).toHaveLength(2)
+  })
+
+  it('hold for calls that come at once', async () => {
+    await limited({ requests_per_minute: 5 })
+    await Promise.all(Array.from({ length: 30 }, async () => (await ask()).text()))
+    expect(acme.requests).toHaveLength(5)
+    expect(backup.requests).toHaveLength(25)
+  })
+})
+
+describe('requests per minute', () => {
+  it('are waited for where the pause is short and nobody else may serve', async () => {
+    await open({ requests_per_minute: 60 })
+    const answers = await Promise.all(Array.from({ length: 62 }, async () => (await answerOf(ask(only)))['text']))
+    expect(new Set(answers)).toEqual(new Set(['from acme']))
+  })
+
+  it('are not those of callers who bring a key of their own', async () => {
+    await open({ requests_per_minute: 1 })
+    const made = await gateway.api('POST', '/api/v1/byok', { provider: 'acme', key: 'sk-own-key-of-somebody' })
+    expect(made.status).toBe(201)
+    for (let n = 0; n < 3; n++) expect((await answerOf(ask(only)))['text']).toBe('from acme')
+    expect(acme.requests.every(({ headers }) => headers.authorization === 'Bearer sk-own-key-of-somebody')).toBe(true)
+  })
+
+  it('are not used up by what an attempt to be refused at once would have been', async () => {
+    await open({ requests_per_minute: 1 })
+    await answerOf(ask())
+    for (let n = 0; n < 5; n++) await answerOf(ask())
+    // Each was passed over without a word to the provider.
+    expect(acme.requests).toHaveLength(1)
+  })
+
+  it('of a provider are shared by its endpoints, of an endpoint are its own', async () => {
+    await open({ requests_per_minute: 3 }, { requests_per_minute: 1 })
+    await answerOf(ask())
+    expect((await answerOf(ask()))['text']).toBe('from the backup')
+    expect(acme.requests).toHaveLength(1)
+  })
+})
+
+describe('two gateways that share Redis', () => {
+  it('send no more together than one may alone', async (context) => {
+    const redis = await findTestRedis('limits of endpoints in Redis')
+    const env = redis.available ? { SIGNALBOX_REDIS_URL: redis.url.reveal() } : {}
+    const storage = redis.available ? { storage: { redis_namespace: redis.namespace() } } : {}
+    await open({ requests_per_minute: 10 }, undefined, storage, env)
+    if (!redis.available) return context.skip()
+    const other = gateway
+    await open({ requests_per_minute: 10 }, undefined, storage, env)
+    try {
+      await Promise.all(Array.from({ length: 40 }, async (_, n) => (await ask({}, n % 2 === 0 ? gateway : other)).text()))
+    } finally {
+      await other.close()
+    }
+    expect(acme.requests).toHaveLength(10)
+    expect(backup.requests).toHaveLength(30)
+  })
+})
+
+describe('tokens per minute', () => {
+  it('count what was used, not what might have been', async () => {
+    await open({ tokens_per_minute: 2_000 })
+    // Each expects 900 tokens of output and uses 18 in all.
+    for (let n = 0; n < 10; n++) expect((await answerOf(ask({ max_output_tokens: 900 })))['text']).toBe('from acme')
+    expect(acme.requests).toHaveLength(10)
+  })
+
+  it('go elsewhere when they are used up', async () => {
+    await open({ tokens_per_minute: CALL_TOKENS * 3 })
+    const texts: unknown[] = []
+    for (let n = 0; n < 6; n++) texts.push((await answerOf(ask()))['text'])
+    expect(texts[0]).toBe('from acme')
+    expect(texts.at(-1)).toBe('from the backup')
+    expect(acme.requests.length).toBeLessThanOrEqual(4)
+  })
+
+  it('are given back by an attempt that failed', async () => {
+    await open({ tokens_per_minute: 1_000 })
+    const busy = status(503, { error: { message: 'busy' } })
+    acme.script(busy, busy, stream(chatText('from acme')))
+    await answerOf(ask({ max_output_tokens: 900 }))
+    const again = await answerOf(ask({ max_output_tokens: 900, ...only }))
+    expect(again['text']).toBe('from acme')
+  })
+})
+
+describe('requests at a time', () => {
+  const slow = stream([chatEvents.role(), chatEvents.text('slowly')], { then: 'hang' })
+
+  it('go elsewhere while all places are taken, and come back when one is free', async () => {
+    await open({ concurrent_requests: 1 })
+    acme.script(slow, stream(chatText('from acme')))
+    const leave = new AbortController()
+    const first = await gateway.respond({ model: 'acme/small', input: 'hi', stream: true, provider: { order: ['acme'] } }, { signal: leave.signal })
+    await first.body!.getReader().read()
+    const second = await answerOf(ask())
+    expect(second['text']).toBe('from the backup')
+    expect(second['params']).toMatchObject({ endpoint_limits: expect.stringContaining('1 requests are running') })
+    leave.abort()
+    await expect.poll(async () => (await answerOf(ask()))['text']).toBe('from acme')
+  })
+
+  it('are waited for where nobody else may serve', async () => {
+    await open({ concurrent_requests: 1 })
+    const answers = await Promise.all(Array.from({ length: 3 }, async () => (await answerOf(ask(only)))['text']))
+    expect(answers).toEqual(['from acme', 'from acme', 'from acme'])
+  })
+})

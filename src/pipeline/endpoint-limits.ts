@@ -1,0 +1,93 @@
+import type { Call } from '../core/call.ts'
+import type { Charge, Counter, Rate, Verdict } from '../core/counter.ts'
+import type { Endpoint, EndpointLimit } from '../core/endpoint.ts'
+import { GatewayError } from '../core/error.ts'
+import type { Health } from '../router/health.ts'
+import type { PlannedAttempt } from '../router/plan.ts'
+import { estimateRequest, type RequestEstimate } from '../router/estimate.ts'
+import { outputTokens, type CallPriceOptions } from './call-price.ts'
+
+/** What an attempt has taken of the limits of its endpoint. */
+export interface EndpointShare {
+  /** The attempt is over: its place is free. `tokens`: what it used; undefined: as many as were expected. */
+  settle(tokens: number | undefined): void
+}
+
+/** What an attempt is to be sent with, and who is told of an endpoint that is full. */
+export interface ShareRequest {
+  readonly estimate: RequestEstimate | undefined
+  readonly health: Pick<Health, 'pause'>
+}
+
+/**
+ * Takes what an attempt needs of the limits its operator gave the endpoint. Undefined at once where there are none, and for callers' own
+ * keys, which are of other accounts. Rejects with GatewayError `rate_limit_exceeded`, of the gateway's own: another endpoint may serve.
+ */
+export type TakeShare = (
+  call: Call,
+  attempt: Pick<PlannedAttempt, 'endpoint' | 'isByok'>,
+  request: ShareRequest,
+) => Promise<EndpointShare | undefined> | undefined
+
+export interface EndpointLimitOptions extends Pick<CallPriceOptions, 'policy'> {
+  readonly counter: Counter
+}
+
+/** Counts requests, tokens and places of endpoints and providers as those of keys are counted: in this process, or among all. */
+export function createEndpointLimits({ counter, policy }: EndpointLimitOptions): TakeShare {
+  let shares = 0
+  const take = async (call: Call, endpoint: Endpoint, limits: readonly EndpointLimit[], request: ShareRequest): Promise<EndpointShare> => {
+    // A call takes one for each attempt, and other attempts of it may be under way.
+    const id = `${call.id}.${++shares}`
+    const { inputTokens } = request.estimate ?? estimateRequest(call.request)
+    const expected = inputTokens + outputTokens({ policy }, call)
+    const verdict = await counter.reserve({ id, now: call.clock.now(), charges: limits.map((limit) => chargeOf(limit, expected)) })
+    if (!verdict.ok) throw full(call, endpoint, verdict, request.health)
+    return {
+      settle(tokens = expected) {
+        const payments = limits.map(({ subject, tokensPerMinute: limit }) => ({
+          subject,
+          spentUsd: 0,
+          rates: limit === undefined ? [] : [{ name: 'tokens' as const, limit, cost: tokens - expected }],
+        }))
+        void counter.settle({ id, now: call.clock.now(), payments })
+      },
+    }
+  }
+  return (call, { endpoint, isByok }, request) =>
+    endpoint.limits === undefined || isByok ? undefined : take(call, endpoint, endpoint.limits, request)
+}
+
+function chargeOf({ subject, requestsPerMinute, tokensPerMinute, concurrentRequests }: EndpointLimit, tokens: number): Charge {
+  const rates: Rate[] = []
+  if (requestsPerMinute !== undefined) rates.push({ name: 'requests', limit: requestsPerMinute, cost: 1 })
+  if (tokensPerMinute !== undefined) rates.push({ name: 'tokens', limit: tokensPerMinute, cost: tokens })
+  return { subject, revision: 0, rates, budgets: [], ...(concurrentRequests === undefined ? {} : { maxOpen: concurrentRequests }) }
+}
+
+/** Nothing was sent: the caller hears of it only where nobody else could serve. */
+function full(call: Call, endpoint: Endpoint, verdict: Extract<Verdict, { readonly ok: false }>, health: Pick<Health, 'pause'>): GatewayError {
+  const { providerName } = endpoint
+  const retryAfterMs = verdict.reason === 'rate' ? verdict.retryAfterMs : undefined
+  // How long tokens are short depends on the call: smaller ones may fit at once.
+  if (verdict.reason === 'rate' && verdict.rate === 'requests') health.pause(endpoint.id, verdict.retryAfterMs)
+  call.trace.params['endpoint_limits'] = `${providerName} was passed over: ${reasonOf(verdict)}`
+  return new GatewayError('rate_limit_exceeded', `${providerName} cannot be asked now: ${reasonOf(verdict)}`, {
+    source: 'gateway',
+    failover: 'next',
+    providerName,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    metadata: { limit: verdict.reason === 'rate' ? verdict.rate : 'concurrent_requests', limit_source: 'endpoint' },
+  })
+}
+
+function reasonOf(verdict: Extract<Verdict, { readonly ok: false }>): string {
+  switch (verdict.reason) {
+    case 'rate':
+      return `the ${Math.round(verdict.state.limit)} ${verdict.rate} per minute that this gateway may send there are used up`
+    case 'open':
+      return `${verdict.limit} requests are running there, as many as this gateway may send at a time`
+    default:
+      return 'its limits cannot be told at the moment'
+  }
+}
