@@ -120,7 +120,7 @@ describe('requests per minute', () => {
 describe('two gateways that share Redis', () => {
   it('send no more together than one may alone', async (context) => {
     const redis = await findTestRedis('limits of endpoints in Redis')
-    const env = redis.available ? { SIGNALBOX_REDIS_URL: redis.url.reveal() } : {}
+    const env: { readonly [name: string]: string } = redis.available ? { SIGNALBOX_REDIS_URL: redis.url.reveal() } : {}
     const storage = redis.available ? { storage: { redis_namespace: redis.namespace() } } : {}
     await open({ requests_per_minute: 10 }, undefined, storage, env)
     if (!redis.available) return context.skip()
