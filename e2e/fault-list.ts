@@ -77,7 +77,7 @@ export const FAULTS = {
   F5: 'An address that guesses keys is slowed down; callers with good keys are not.',
   F6: 'A revoked or expired key is refused everywhere within five seconds.',
   F7: 'Pins, references to earlier items and kept content belong to a workspace.',
-  F8: 'No browser of a third party can act for a caller: no cookies, no CORS, no framing.',
+  F8: 'No browser of a third party can act for a caller: no cookies, no CORS but for origins the operator allows, no framing.',
   F9: 'There are no default credentials: keys are made at the first start or given, and a public address without them is refused.',
   F10: 'What is served without a key (health, metrics, the API document) names no key, no secret and nothing that was said.',
   F11: 'Headers that travel into records (referer, title, user agent) are cut and free of control characters.',

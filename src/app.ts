@@ -234,9 +234,9 @@ export async function createApp({
     for (const follower of [state.accounts.snapshot, ownKeys, policies.presets, policies.guardrails]) void follower.refresh().catch(() => undefined)
     delivery.refresh()
   })
-  const server = createGatewayServer({ routes, fallback: isWorker ? workerRoute(management.handle) : management.handle })
+  const fallback = isWorker ? workerRoute(management.handle) : management.handle
+  const server = createGatewayServer({ routes, fallback, origins: () => config.server.allowedOrigins })
   tellDropped(server, logger)
-
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
     await serving.drain(server)

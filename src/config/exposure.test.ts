@@ -11,6 +11,7 @@ const server = {
   port: 8787,
   bodyLimit: 1,
   console: true,
+  allowedOrigins: [],
   shutdownGrace: 1,
   shutdownDelay: 0,
   role: 'all' as const,

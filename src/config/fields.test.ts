@@ -10,6 +10,7 @@ import {
   headers,
   host,
   httpUrl,
+  origin,
   price,
   section,
   size,
@@ -141,4 +142,20 @@ describe('a section', () => {
     expect(read(fields, { a: 'x', c: 1 })).toBe('expected one of: a, b')
     for (const value of [null, [], 'a', 1]) expect(read(fields, value)).toBe('expected a mapping')
   })
+})
+
+describe('the origin of a page', () => {
+  it.each([
+    ['https://chat.example.com', 'https://chat.example.com'],
+    ['HTTPS://Chat.Example.com:443/', 'https://chat.example.com'],
+    [' http://localhost:3000 ', 'http://localhost:3000'],
+    ['http://[::1]:3000', 'http://[::1]:3000'],
+    ['app://obsidian.md', 'app://obsidian.md'],
+    ['*', '*'],
+  ])('%s', (given, read) => expect(origin().parse(given)).toBe(read))
+
+  it.each(['chat.example.com', 'https://', 'https://chat.example.com/path', 'https://*.example.com', 'https://user@host', 'https://a b', 'null', ''])(
+    'is not: %s',
+    (given) => expect(origin().safeParse(given).success).toBe(false),
+  )
 })

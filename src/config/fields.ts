@@ -135,6 +135,19 @@ export function host() {
 
 const HOST_NAME = /^[\w.-]+$/
 
+/** Scheme, host and port of a page, as browsers write them: `https://chat.example.com`; or `*`. */
+export function origin() {
+  const expected = 'scheme and host of a page, such as https://chat.example.com or http://localhost:3000, or *'
+  return trimmed(expected)
+    .refine((value) => value === '*' || (ORIGIN.test(value) && URL.canParse(value)), { error: expected })
+    .transform((value) => (value === '*' ? value : originOf(new URL(value))))
+}
+
+const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^/?#@*\s]+\/?$/i
+
+/** Those of apps (`tauri://localhost`, `app://obsidian.md`) are none to the specification of URLs, and browsers send them. */
+const originOf = ({ origin: standard, protocol, host: at }: URL): string => (standard === 'null' ? `${protocol}//${at}` : standard)
+
 /** A URL that holds credentials, of one of these schemes: what stands behind them has to be one, or nothing, where a parameter names a socket. */
 export function connectionUrl(scheme: RegExp, expected: string) {
   return trimmed(expected)

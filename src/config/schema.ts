@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { STREAM_FAILURES } from '../core/call.ts'
 import { guardrailFieldsOf, MAX_USD } from '../core/guardrail-schema.ts'
 import { modelEntry, providerEntry } from './catalog-sections.ts'
-import { address, choice, connectionUrl, credit, flag, host, list, section, size, text, wait, whole } from './fields.ts'
+import { address, choice, connectionUrl, credit, flag, host, list, origin, section, size, text, wait, whole } from './fields.ts'
 import { pluginsSection } from './plugins-section.ts'
 import { overloadSection, retentionSection } from './running.ts'
 import { toolsSection } from './tools-section.ts'
@@ -16,6 +16,11 @@ const server = section({
   port: whole(0, 65_535).prefault(8787).describe('`0`: any that is free.'),
   body_limit: size().prefault('32MiB').describe('Of one request.'),
   console: flag().prefault(true).describe('The web console, `/console/`: pages that ask the API of this gateway with the key of whoever opens them.'),
+  allowed_origins: list(origin())
+    .default([])
+    .describe(
+      'Pages of which other sites may ask the API from a browser, `https://chat.example.com`; `*` for all ([how](../guides/clients.md#from-a-browser)).',
+    ),
   shutdown_grace: wait(0).prefault('30s').describe('How long running answers may finish after a stop signal.'),
   wrong_keys_per_minute: whole(1)
     .nullable()

@@ -23,6 +23,7 @@ export function toConfig(file: ConfigFile, keys: FixedKeys, path: string | undef
       port: file.server.port,
       bodyLimit: file.server.body_limit,
       console: file.server.console,
+      allowedOrigins: file.server.allowed_origins,
       shutdownGrace: file.server.shutdown_grace,
       ...defined({ wrongKeysPerMinute: file.server.wrong_keys_per_minute }),
       shutdownDelay: file.server.shutdown_delay,

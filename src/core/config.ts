@@ -58,6 +58,8 @@ export interface ServerConfig {
   readonly bodyLimit: number
   /** Whether the web console is served. */
   readonly console: boolean
+  /** Origins whose pages may ask the API, `*` for all; empty: none. */
+  readonly allowedOrigins: readonly string[]
   /** How long running streams may finish after a stop signal. */
   readonly shutdownGrace: number
   /** Wrong API keys that one address may try in a minute; null: any number. Absent: where it listens decides. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { createServer } from '../lib/node-http.ts'
 import { openFilesLimit } from '../lib/open-files.ts'
+import { createCrossOrigin } from './cross-origin.ts'
 import { rememberConnections } from './drain.ts'
 import { holdContinue } from './expect-continue.ts'
 import { cutSlowReaders } from './slow-readers.ts'
@@ -12,6 +13,8 @@ export interface ServerOptions {
   /** Hot routes by `METHOD /path`; everything else goes to `fallback`. */
   readonly routes: ReadonlyMap<string, RouteHandler>
   readonly fallback: RouteHandler
+  /** Pages of which origins may ask. Default: of none but its own. */
+  readonly origins?: () => readonly string[]
   readonly headersTimeoutMs?: number
   readonly requestTimeoutMs?: number
   /** How long a caller may read nothing of an answer that waits for it. */
@@ -42,6 +45,7 @@ const CHECK_MS = 2_500
  */
 export function createGatewayServer(options: ServerOptions): Server {
   const { routes, fallback } = options
+  const isPreflight = createCrossOrigin(options.origins ?? (() => []))
   const serve: RouteHandler = (request, response) => {
     if (request.headers.host === undefined && request.httpVersion === '1.1') return refuse(request.socket, NO_HOST)
     const url = request.url ?? '/'
@@ -51,6 +55,7 @@ export function createGatewayServer(options: ServerOptions): Server {
     const bare = query === -1 ? path : path.slice(0, query)
     // Whoever only looks (probes of load balancers do) gets what GET would, without its body.
     const handler = routes.get(`${request.method === 'HEAD' ? 'GET' : (request.method ?? '')} ${bare}`)
+    if (request.headers.origin !== undefined && isPreflight(request, response)) return
     if (handler !== undefined) handler(request, response)
     else if (asksForWebsocket(request) && routes.has(`POST ${bare}`)) refuse(request.socket, NO_WEBSOCKET, 'upgrade: HTTP/1.1\r\n')
     else fallback(request, response)
