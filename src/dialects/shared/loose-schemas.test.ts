@@ -14,6 +14,12 @@ describe('a schema no grammar is made of', () => {
     'Circular reference detected in schema definitions: Node -> Node.',
     'The specified schema produces a constraint that has too many states for serving.',
     "Invalid schema for response_format 'x': In context=(), 'required' is required to be supplied and to be an array including every key in properties. Missing 'nick'.",
+    "Invalid schema for function 'plan': In context=('properties', 'repeats'), 'oneOf' is not permitted.",
+    "Invalid schema for function 'scrape': In context=('properties', 'formats', 'anyOf', '0'), 'propertyNames' is not permitted.",
+    "Invalid schema for response_format 'x': In context=('properties', 'counts'), 'additionalProperties' is required to be supplied and to be false.",
+    "Invalid schema for response_format 'x': In context=('properties', 'any'), schema must have a 'type' key.",
+    "Invalid schema for function 'scrape': In context=('properties', 'url'), 'uri' is not a valid format.",
+    "Invalid schema for response_format 'x': context=('properties', 'pet'), $ref cannot have keywords {'description'}.",
     'A schema in GenerationConfig in the request exceeds the maximum allowed nesting depth.',
     'Tools with strict=True are not supported by this model',
     "This model doesn't support the outputConfig field. Remove outputConfig and try again.",
@@ -26,6 +32,8 @@ describe('a schema no grammar is made of', () => {
 
   it('is none that is wrong', () => {
     expect(refusal("Invalid schema for response_format 'x': 'foo' is not a type")).toBeUndefined()
+    expect(refusal("Invalid schema for function 'f': In context=(), array schema missing items.")).toBeUndefined()
+    expect(refusal("The role 'tool' is not permitted.")).toBeUndefined()
   })
 })
 

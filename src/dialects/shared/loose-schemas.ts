@@ -11,9 +11,16 @@ import { schemaInstruction } from './format-plan.ts'
 const NO_GRAMMAR =
   /compiled grammar is too large|too complex for (?:grammar )?compilation|grammar compilation (?:timed out|timeout)|schemas? contains? too many (?:optional )?parameters|circular reference detected in schema|recursive schemas? (?:is|are) not|too many states for serving|exceeds the maximum (?:allowed )?nesting depth|'required' is required to be supplied and to be an array including every key in properties|tools with strict=true are not supported|support the outputConfig field|(?:output_config\.format|tools\.\d+\.(?:custom\.)?strict): extra inputs are not permitted/i
 
+/**
+ * What a strict schema may not hold with vendors that have the words of OpenAI: choices between kinds (`oneOf`, as zod writes them), maps, values of any
+ * kind, unknown formats, words beside a reference. The same schema is taken where it is not strict.
+ */
+const NOT_STRICT =
+  /context=\(.*(?:'[$\w]+' is not permitted|'additionalProperties' is required to be supplied and to be false|schema must have a 'type' key|'[^']+' is not a valid format|\$ref cannot have keywords)/i
+
 /** A request of status 400 refused for such a schema may be sent again without being held to it: the metadata of the error say so. */
 export function markRefusedSchema(status: number, error: GatewayError): GatewayError {
-  if (status !== 400 || !NO_GRAMMAR.test(error.message)) return error
+  if (status !== 400 || !(NO_GRAMMAR.test(error.message) || NOT_STRICT.test(error.message))) return error
   return error.with({ metadata: { ...error.details.metadata, loosen_schemas: true } })
 }
 
