@@ -248,7 +248,7 @@ describe('documents that are to be cited', () => {
       content[1],
       { type: 'text', text: 'What is green?' },
     ])
-    const whole = blocks.map((block) => ({ citations: null, ...block }))
+    const whole = blocks.map((block) => ({ citations: [], ...block }))
     if (!stream) return expect(JSON.parse(text)).toMatchObject({ content: whole })
     const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as Json)
     const deltas = events.filter(({ type }) => type === 'content_block_delta').map(({ index, delta }) => [index, delta])

@@ -31,7 +31,8 @@ export class TextBlocks extends BlockItem<MessageItem> {
     while (this.#indexes.length < content.length) {
       const before = this.#indexes.at(-1)
       if (before !== undefined) this.#end(before, this.#indexes.length - 1)
-      this.#indexes.push(this.blocks.begin({ type: 'text', text: '', citations: null }))
+      // A list that is empty, where their vendor says nothing or null: clients that know one of the two as all there is read it as well.
+      this.#indexes.push(this.blocks.begin({ type: 'text', text: '', citations: [] }))
     }
     this.blocks.text(this.#indexes.at(-1)!, event.delta, event.type === 'text-delta' ? event.plain : false)
   }

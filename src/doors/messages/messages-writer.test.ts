@@ -108,7 +108,7 @@ describe('a stream', () => {
           usage: expect.objectContaining(uncounted),
         },
       },
-      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '', citations: null } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '', citations: [] } },
       { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hel' } },
       { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'lo' } },
       { type: 'content_block_stop', index: 0 },
@@ -174,7 +174,7 @@ describe('a message', () => {
       type: 'message',
       role: 'assistant',
       model: 'acme/small',
-      content: [{ type: 'text', text: 'Hello', citations: null }],
+      content: [{ type: 'text', text: 'Hello', citations: [] }],
       stop_reason: 'end_turn',
       ...nothing,
       usage: counted,
@@ -333,7 +333,7 @@ describe('thoughts', () => {
     const late = [thinks('r'), thought('r', 'Hm.'), message('m'), text('m', 'Hi'), close('m'), close('r', { encrypted_content: 'sb1.x' }), end()]
     expect(whole(late).content).toEqual([
       { type: 'thinking', thinking: 'Hm.', signature: '' },
-      { type: 'text', text: 'Hi', citations: null },
+      { type: 'text', text: 'Hi', citations: [] },
       { type: 'redacted_thinking', data: 'in.0.0.sb1.x' },
     ])
     expect(
@@ -379,7 +379,7 @@ describe('what else an answer holds', () => {
     const citation = { type: 'web_search_result_location', url: 'https://a.example', title: 'A', cited_text: 'said', encrypted_index: '' }
     expect(whole(events).content).toEqual([
       { type: 'text', text: 'The', citations: [citation] },
-      { type: 'text', text: 'end', citations: null },
+      { type: 'text', text: 'end', citations: [] },
     ])
     expect(stream(events).filter(({ delta }) => delta?.['type'] === 'citations_delta')).toEqual([
       { type: 'content_block_delta', index: 0, delta: { type: 'citations_delta', citation } },
