@@ -1,3 +1,7 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { DatabaseSync } from 'node:sqlite'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createEncryption } from '../accounts/encryption.ts'
 import { DEFAULT_WORKSPACE_ID, type Store } from '../core/store.ts'
@@ -5,6 +9,7 @@ import { SECRET_KEY_CANARY } from '../core/secret-context.ts'
 import { Secret } from '../lib/secret.ts'
 import { describeOnBothEngines, type OpenedStore } from '../testing/both-engines.ts'
 import { sampleWorkspace } from '../testing/sample-records.ts'
+import { threadTime } from '../testing/thread-time.ts'
 import { createStore } from './index.ts'
 
 const NOW = 1_800_000_000_000
@@ -73,4 +78,32 @@ await describeOnBothEngines('kept answers', createStore, (name, open) => {
       expect(await store.answers.find('k', NOW)).toBeUndefined()
       await expect(keep(store, 'k', seal('answer:k'), NOW + 1)).rejects.toMatchObject({ errorType: 'precondition_failed' })
     }))
+})
+
+/** SQLite works in the thread that asks it, and this is asked with every few answers that are kept: nobody is served meanwhile. */
+it('very many of them are counted in passing', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'signalbox-answers-'))
+  const path = join(folder, 'signalbox.db')
+  const store = await createStore({ path })
+  try {
+    await store.migrate()
+    await store.workspaces.default()
+    const database = new DatabaseSync(path)
+    database.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 150000)
+      insert into kept_answers (key, workspace_id, sealed, bytes, expires_at) select 'k' || i, '${DEFAULT_WORKSPACE_ID}', 'x', 1, ${NOW} + i from n`)
+    database.close()
+    for (const [size, deleted] of [
+      [150_000, 0],
+      [149_900, 100],
+    ] as const) {
+      const before = threadTime()
+      expect(await store.answers.trim(NOW, size)).toBe(deleted)
+      expect(threadTime() - before).toBeLessThan(60)
+    }
+    expect(await store.answers.find('k100', NOW)).toBeUndefined()
+    expect(await store.answers.find('k101', NOW)).toBe('x')
+  } finally {
+    await store.close()
+    await rm(folder, { recursive: true })
+  }
 })

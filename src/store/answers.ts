@@ -27,13 +27,24 @@ export function createAnswerStore(db: Db): AnswerStore {
       }),
     trim: (now, maxBytes) =>
       inTransaction(db, async (trx) => {
-        // Those that expire last are counted first: what no longer fits behind them goes.
-        const gone = await sql`
+        const expired = await sql`
+          delete from kept_answers where key in (
+            select key from kept_answers where expires_at <= ${now} order by expires_at limit ${TRIMMED_ROWS})`.execute(trx)
+        const gone = rowsOf(expired)
+        if (gone === TRIMMED_ROWS) return gone
+        const { rows } = await sql<{ bytes: number | string | null }>`select sum(bytes) as bytes from kept_answers`.execute(trx)
+        const excess = Number(rows[0]?.bytes ?? 0) - maxBytes
+        // Mostly there is none, and the sum of an index is all there is to pay: to put the rows in order took seconds of SQLite's thread.
+        if (excess <= 0) return gone
+        const pushed = await sql`
           delete from kept_answers where key in (
             select key from (
-              select key, expires_at, sum(bytes) over (order by expires_at desc, key) as together from kept_answers
-            ) as counted where expires_at <= ${now} or together > ${maxBytes} order by expires_at limit ${TRIMMED_ROWS})`.execute(trx)
-        return Number(gone.numAffectedRows ?? 0n)
+              select key, sum(bytes) over (order by expires_at, key) - bytes as before from (
+                select key, expires_at, bytes from kept_answers order by expires_at limit ${TRIMMED_ROWS - gone}) as oldest
+            ) as counted where before < ${excess})`.execute(trx)
+        return gone + rowsOf(pushed)
       }),
   }
 }
+
+const rowsOf = ({ numAffectedRows }: { readonly numAffectedRows?: bigint | undefined }): number => Number(numAffectedRows ?? 0n)
