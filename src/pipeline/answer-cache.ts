@@ -5,6 +5,7 @@ import { NO_COST } from '../core/cost.ts'
 import type { Catalog, Endpoint } from '../core/endpoint.ts'
 import type { ModelEvent } from '../core/event.ts'
 import { ZERO_USAGE } from '../core/usage.ts'
+import { nextTurn } from '../lib/next-turn.ts'
 import { AnswerNotes } from './answer-notes.ts'
 
 export interface AnswerCacheOptions {
@@ -15,6 +16,8 @@ export interface AnswerCacheOptions {
 
 /** Events told in one batch when an answer is told again: as many as a reader takes without waiting. */
 const BATCH = 64
+/** Of telling an answer again, until others have their turn. */
+const PAUSE_AFTER_MS = 10
 
 /**
  * Behind guardrails, which look at every request, and before whatever costs money: who asks the same again, with the same key, is told the same
@@ -37,7 +40,7 @@ async function* answered(next: Handler, call: Call, wish: CacheWish, answers: An
   const endpoint = kept && servingOf(kept, call, catalog())
   if (kept !== undefined && endpoint !== undefined) {
     tellOf(kept, endpoint, call)
-    yield* batchesOf(kept.events)
+    yield* toldAgain(kept.events, call)
     return
   }
   call.trace.cached = { status: 'miss', ttlMs: wish.ttlMs }
@@ -72,10 +75,20 @@ function tellOf({ sourceId, keptAt, expiresAt }: KeptAnswer, endpoint: Endpoint,
   trace.params['response_cache'] = `the answer of ${sourceId} was told again`
   trace.served = { endpoint, status: 200, startedAt: now }
   trace.cost = NO_COST
+  // Whatever becomes of the telling.
+  trace.spent = ZERO_USAGE
 }
 
-function* batchesOf(events: readonly ModelEvent[]): Generator<readonly ModelEvent[]> {
-  for (let at = 0; at < events.length; at += BATCH) yield events.slice(at, at + BATCH).map(unpaid)
+/** From memory a long answer would be told in one go, and everybody else would wait for its last byte; who has left would not even be noticed. */
+async function* toldAgain(events: readonly ModelEvent[], { clock, signal }: Call): ReturnType<Handler> {
+  let since = clock.monotonic()
+  for (let at = 0; at < events.length; at += BATCH) {
+    yield events.slice(at, at + BATCH).map(unpaid)
+    if (clock.monotonic() - since < PAUSE_AFTER_MS) continue
+    await nextTurn()
+    signal.throwIfAborted()
+    since = clock.monotonic()
+  }
 }
 
 /** Nobody counted tokens for it. */

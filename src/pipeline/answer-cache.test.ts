@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest'
+import type { AnswerCache, KeptAnswer } from '../core/answer-cache.ts'
+import type { Call, Handler } from '../core/call.ts'
+import type { Catalog, Endpoint } from '../core/endpoint.ts'
+import type { ModelEvent } from '../core/event.ts'
+import type { Generation } from '../core/generation.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { createUsage } from '../core/usage.ts'
+import { manualClock } from '../lib/clock.ts'
+import { answerCacheLayer } from './answer-cache.ts'
+import { recordLayer } from './record.ts'
+
+const endpoint = { id: 'e', model: 'acme/small', provider: 'acme', providerName: 'Acme', upstreamModel: 'small', pricing: {} } as Endpoint
+const catalog = { find: () => ({ endpoints: [endpoint] }) } as unknown as Catalog
+const COUNTED = createUsage({ inputTokens: 100, outputTokens: 1_000 })
+
+/** Answers kept in memory. */
+function memory(): AnswerCache {
+  const kept = new Map<string, KeptAnswer>()
+  return {
+    enabled: () => true,
+    find: (key) => Promise.resolve(kept.get(key)),
+    keep: (key, _workspace, answer) => Promise.resolve(void kept.set(key, answer)),
+  }
+}
+
+interface Scene {
+  readonly request?: Partial<ModelRequest>
+  readonly stream?: boolean
+  readonly signal?: AbortSignal
+  readonly clock?: Call['clock']
+  readonly apiType?: Call['origin']['apiType']
+}
+
+const callOf = ({ request, stream = false, signal = new AbortController().signal, clock = manualClock(), apiType = 'responses' }: Scene): Call => ({
+  id: 'gen',
+  requestedModel: 'acme/small',
+  stream,
+  signal,
+  clock,
+  random: Math.random,
+  receivedAt: 0,
+  output: () => [],
+  cache: { ttlMs: 1_000, fresh: false },
+  request: { model: 'acme/small', input: [], ...request },
+  owner: { workspaceId: 'w', keyHash: 'h', keyName: 'n', keyLabel: 'l' },
+  origin: { apiType },
+  trace: { strategy: 'direct', candidates: [], rejected: new Map(), attempts: [], pipeline: [], params: {} },
+})
+
+/** Pieces too long to be joined. */
+const says = (pieces: number): readonly ModelEvent[] => [
+  { type: 'item-start', key: 'm', item: { type: 'message', role: 'assistant', content: [] } as never },
+  ...Array.from({ length: pieces }, (): ModelEvent => ({ type: 'text-delta', key: 'm', delta: 'x'.repeat(400) })),
+  { type: 'item-end', key: 'm' },
+  { type: 'response-end', reason: 'stop', usage: COUNTED },
+]
+
+const model = (events: readonly ModelEvent[]): Handler =>
+  async function* (call) {
+    call.trace.served = { endpoint, status: 200, startedAt: 0, firstTokenMs: 1 }
+    yield events
+  }
+
+async function readAll(answer: ReturnType<Handler>): Promise<readonly ModelEvent[]> {
+  const read: ModelEvent[] = []
+  for await (const events of answer) read.push(...events)
+  return read
+}
+
+/** Its work takes a millisecond a look. */
+function slowClock(): Call['clock'] {
+  let ms = 0
+  return { ...manualClock(), monotonic: () => ++ms }
+}
+
+describe('a long answer that is told again', () => {
+  const told = (answers: AnswerCache, scene: Scene, onFinished?: (generation: Generation) => void): ReturnType<Handler> => {
+    const record = recordLayer({
+      sink: { record: ({ generation }) => onFinished?.(generation) } as Parameters<typeof recordLayer>[0]['sink'],
+      costOf: () => ({ total: 1, input: 0, output: 1, cacheDiscount: 0, source: 'catalog' }),
+      estimateUsage: () => COUNTED,
+    })
+    return record(answerCacheLayer({ answers, catalog: () => catalog })(model(says(4_000))))(callOf(scene))
+  }
+
+  it('lets others have their turn, as one does that comes from a provider', async () => {
+    const answers = memory()
+    await readAll(told(answers, {}))
+    let turns = 0
+    const count = (): void => {
+      turns++
+      timer = setImmediate(count)
+    }
+    let timer = setImmediate(count)
+    expect(await readAll(told(answers, { clock: slowClock() }))).toHaveLength(4_003)
+    clearImmediate(timer)
+    expect(turns).toBeGreaterThanOrEqual(4)
+  })
+
+  it('ends when its caller leaves, and has cost nothing', async () => {
+    const answers = memory()
+    await readAll(told(answers, {}))
+    const gone = new AbortController()
+    let record: Generation | undefined
+    setImmediate(() => gone.abort())
+    const read = readAll(told(answers, { signal: gone.signal, clock: slowClock() }, (finished) => (record = finished)))
+    await expect(read).rejects.toThrow()
+    expect(record).toMatchObject({ status: 'cancelled', cacheSourceId: 'gen', usage: { totalTokens: 0 }, cost: { total: 0 } })
+  })
+})
