@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkWire } from '../../src/testing/check-wire.ts'
 import { startFakeUpstream, status, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
@@ -96,6 +98,37 @@ describe('a caller who asks the same again', () => {
 })
 
 describe('what is not the same', () => {
+  it('is a stream, where a plugin mends only what is told whole', async () => {
+    says({ text: ['```json\n{"a": 1,}\n```'] })
+    const input = fresh()
+    const body = { text: { format: { type: 'json_object' } }, plugins: [{ id: 'response-healing' }] }
+    expect(await ask(input, CACHE, { ...body, stream: true })).toMatchObject({ status: 'MISS', text: '```json\n{"a": 1,}\n```' })
+    const mended = await ask(input, CACHE, body)
+    expect({ status: mended.status, text: JSON.parse(mended.text) as unknown }).toEqual({ status: 'MISS', text: { a: 1 } })
+    expect(await ask(input, CACHE, body)).toMatchObject({ status: 'HIT', text: mended.text })
+    const other = { plugins: [{ id: 'response-healing' }] }
+    await ask(input, CACHE, { ...other, stream: true })
+    expect((await ask(input, CACHE, other)).status).toBe('HIT')
+  })
+  it('is what the operator wants of all calls from then on', async () => {
+    const config = chatConfig([upstream.url])
+    const judged = { defaults: { plugins: [{ id: 'moderation', prevent_overrides: true }] }, plugins: { moderation: { model: 'acme/small' } } }
+    const lax = await startGateway(config)
+    const body = { model: 'acme/small', input: fresh() }
+    const post = (of: TestGateway): Promise<Response> => of.respond(body, { headers: CACHE })
+    const strict = await (async () => {
+      expect((await post(lax)).status).toBe(200)
+      expect((await post(lax)).headers.get('x-gateway-cache-status')).toBe('HIT')
+      await writeFile(join(lax.app.boot.directory.path, 'signalbox.json'), JSON.stringify({ ...config, ...judged }))
+      return lax.restart()
+    })()
+    try {
+      says({ text: ['unsafe'] })
+      expect((await post(strict)).status).toBe(403)
+    } finally {
+      await strict.close()
+    }
+  })
   it(verifies('H6', 'is what another key asks, and what differs in anything the answer depends on'), async () => {
     const input = fresh()
     await ask(input, CACHE, { temperature: 0 })

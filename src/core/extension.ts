@@ -224,6 +224,8 @@ export interface Plugin<S = unknown> {
   readonly preparesAlone?: true
   /** Stands around the answer: all turns of the model and its tools. Asked with the request as it will be planned. */
   wrap?(next: Handler, request: ModelRequest, context: PluginContext<S>): Handler
+  /** True of requests whose answer it changes only where it is told whole: what was streamed is then another answer. Default: of none. */
+  sparesStreams?(request: ModelRequest): boolean
   /** Makes the request suit one endpoint. */
   readonly adapts?: EndpointAdapter<S>
 }

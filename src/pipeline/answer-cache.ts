@@ -12,6 +12,8 @@ export interface AnswerCacheOptions {
   /** Absent: nothing is kept. */
   readonly answers?: AnswerCache
   readonly catalog: () => Catalog
+  /** What else has a part in the answer to a call than its request. Absent: nothing. Throws GatewayError. */
+  readonly partIn?: (call: Call) => unknown
 }
 
 /** Events told in one batch when an answer is told again: as many as a reader takes without waiting. */
@@ -24,17 +26,24 @@ const PAUSE_AFTER_MS = 10
  * answer, for nothing. What is told is what models said, not what was written to the caller, so that streams and JSON share it and every call has
  * its own ids. Only whole answers are kept.
  */
-export function answerCacheLayer({ answers, catalog }: AnswerCacheOptions): Layer {
+export function answerCacheLayer({ answers, catalog, partIn }: AnswerCacheOptions): Layer {
   return (next) => (call) => {
     const { cache: wish } = call
     // Who wants to see what a provider is sent wants a provider asked.
     if (wish === undefined || answers?.enabled() !== true || call.echoes === true) return next(call)
-    return answered(next, call, wish, answers, catalog)
+    return answered(next, call, { wish, answers, catalog, part: partIn?.(call) })
   }
 }
 
-async function* answered(next: Handler, call: Call, wish: CacheWish, answers: AnswerCache, catalog: () => Catalog): ReturnType<Handler> {
-  const key = keyOf(call)
+interface Asked {
+  readonly wish: CacheWish
+  readonly answers: AnswerCache
+  readonly catalog: () => Catalog
+  readonly part: unknown
+}
+
+async function* answered(next: Handler, call: Call, { wish, answers, catalog, part }: Asked): ReturnType<Handler> {
+  const key = keyOf(call, part)
   const kept = wish.fresh ? undefined : await answers.find(key)
   call.signal.throwIfAborted()
   const endpoint = kept && servingOf(kept, call, catalog())
@@ -56,10 +65,10 @@ async function* answered(next: Handler, call: Call, wish: CacheWish, answers: An
  * What makes two requests the same: who asks, and everything that has a part in the answer. In which format and how it is told, and what only
  * records and sessions are named by, has none.
  */
-function keyOf({ owner, origin, request }: Call): string {
+function keyOf({ owner, origin, request }: Call, part: unknown): string {
   const { stream: _, session_id: _session, trace: _trace, metadata: _metadata, ...asked } = request
   return createHash('sha256')
-    .update(`1\n${owner.workspaceId}\n${owner.keyHash}\n${origin.apiType}\n${JSON.stringify(asked)}`)
+    .update(`1\n${owner.workspaceId}\n${owner.keyHash}\n${origin.apiType}\n${JSON.stringify([asked, part])}`)
     .digest('base64url')
 }
 

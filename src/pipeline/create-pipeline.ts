@@ -18,14 +18,21 @@ export function createPipeline(options: PipelineOptions): Handler {
   const plugins = createPluginRoom({ ...options, beforePurchase })
   const record = recordLayer(options)
   const guardrails = guardrailLayer(options)
-  const cache = answerCacheLayer(options)
   const answer = within(
-    [record, limits, guardrails, cache, plugins.layer, toolLoopLayer({ ...options, beforePurchase }), meter],
+    [
+      record,
+      limits,
+      guardrails,
+      answerCacheLayer({ ...options, partIn: plugins.partIn }),
+      plugins.layer,
+      toolLoopLayer({ ...options, beforePurchase }),
+      meter,
+    ],
     createFallback({ ...options, beforeAttempt, takeShare, adaptation: plugins.standing }),
   )
   // Whatever was done to a text, its vector would be another's: it is what was sent that is wanted, or an error.
   const embed = within(
-    [record, limits, guardrails, cache, meter],
+    [record, limits, guardrails, answerCacheLayer(options), meter],
     createFallback({ ...options, beforeAttempt, takeShare, streamFailure: () => 'fail' }),
   )
   return (call) => (asksForEmbeddings(call.request) ? embed(call) : answer(call))

@@ -18,6 +18,8 @@ export interface PluginRoom {
   readonly layer: Layer
   /** What is done for endpoints that cannot take a request as it is, for calls without plugins of their own. */
   readonly standing: () => Adaptation | undefined
+  /** What plugins make of a call beside what its request says: those that apply, with the operator's word on them. Throws what their settings deserve. */
+  readonly partIn: (call: Call) => readonly unknown[]
 }
 
 const NO_PLUGINS: readonly Plugin[] = []
@@ -52,6 +54,12 @@ export function createPluginRoom(options: PluginOptions): PluginRoom {
       current()
       return standing
     },
+    partIn: ({ request, stream }) =>
+      (selectPlugins(request, current()) ?? []).map(({ plugin, settings }) => [
+        plugin.id,
+        settings,
+        stream && plugin.sparesStreams?.(request) === true,
+      ]),
   }
 }
 

@@ -13,6 +13,7 @@ type Mode = 'json_object' | 'json_schema'
 export const responseHealing: Plugin<z.infer<typeof settings>> = {
   id: 'response-healing',
   settings,
+  sparesStreams: ({ text }) => text?.format !== undefined && text.format.type !== 'text',
   wrap(next, { text }, context) {
     const format = text?.format
     if (format === undefined || format.type === 'text' || context.call.stream) return next
