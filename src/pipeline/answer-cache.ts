@@ -4,6 +4,7 @@ import type { Call, Handler, Layer } from '../core/call.ts'
 import { NO_COST } from '../core/cost.ts'
 import type { Catalog, Endpoint } from '../core/endpoint.ts'
 import type { ModelEvent } from '../core/event.ts'
+import { keepNative, nativeOf } from '../core/native-citation.ts'
 import { ZERO_USAGE } from '../core/usage.ts'
 import { nextTurn } from '../lib/next-turn.ts'
 import { AnswerNotes } from './answer-notes.ts'
@@ -49,6 +50,7 @@ async function* answered(next: Handler, call: Call, { wish, answers, catalog, pa
   const endpoint = kept && servingOf(kept, call, catalog())
   if (kept !== undefined && endpoint !== undefined) {
     tellOf(kept, endpoint, call)
+    giveNatives(kept)
     yield* toldAgain(kept.events, call)
     return
   }
@@ -108,6 +110,21 @@ const unpaid = (event: ModelEvent): ModelEvent => {
   return rest
 }
 
+function nativesOf(events: readonly ModelEvent[]): Pick<KeptAnswer, 'natives'> {
+  const natives = events.flatMap((event, at) => {
+    const native = event.type === 'annotation' ? nativeOf(event.annotation) : undefined
+    return native === undefined ? [] : [[at, native] as const]
+  })
+  return natives.length === 0 ? {} : { natives }
+}
+
+function giveNatives({ events, natives = [] }: KeptAnswer): void {
+  for (const [at, { format, citation }] of natives) {
+    const event = events[at]
+    if (event?.type === 'annotation') keepNative(event.annotation, format, citation)
+  }
+}
+
 /** An answer that was cut off by a filter says nothing of the next. */
 const isWorthKeeping = (last: ModelEvent | undefined): boolean => last?.type === 'response-end' && last.reason !== 'content_filter'
 
@@ -116,5 +133,6 @@ async function keep(answers: AnswerCache, key: string, call: Call, { ttlMs }: Ca
   if (served === undefined || call.signal.aborted) return
   const now = call.clock.now()
   const { model, id: endpointId } = served.endpoint
-  await answers.keep(key, call.owner.workspaceId, { sourceId: call.id, model, endpointId, keptAt: now, expiresAt: now + ttlMs, events })
+  const answer = { sourceId: call.id, model, endpointId, keptAt: now, expiresAt: now + ttlMs, events, ...nativesOf(events) }
+  await answers.keep(key, call.owner.workspaceId, answer)
 }
