@@ -1,6 +1,7 @@
 import { PostgresDialect, type Dialect, type PostgresPool, type PostgresPoolClient } from 'kysely'
 import type pg from 'pg'
 import type { Secret } from '../lib/secret.ts'
+import { driverUrl } from './postgres-url.ts'
 
 export interface PostgresDialectOptions {
   readonly url: Secret
@@ -50,7 +51,7 @@ function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, st
   // The second also ends the locks of a process that stopped in the middle of a transaction.
   const limits = { statement_timeout: statementLimitMs, idle_in_transaction_session_timeout: statementLimitMs + WIRE_GRACE_MS }
   const pool = new driver.Pool({
-    connectionString: url.reveal(),
+    connectionString: driverUrl(url),
     max: maxConnections,
     connectionTimeoutMillis: connectLimitMs,
     idleTimeoutMillis: IDLE_MS,

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { ceiling } from '../lib/backoff.ts'
 import type { Secret } from '../lib/secret.ts'
+import { driverUrl } from './postgres-url.ts'
 
 /** Notifications carry the schema: installations may share a database. */
 export const CHANNEL = 'signalbox_configuration'
@@ -35,7 +36,7 @@ export function listenForChanges(url: Secret, onChange: () => void, probe: typeo
     let fresh: pg.Client
     try {
       fresh = new Client({
-        connectionString: url.reveal(),
+        connectionString: driverUrl(url),
         connectionTimeoutMillis: CONNECT_LIMIT_MS,
         query_timeout: probe.limitMs,
         keepAlive: true,
