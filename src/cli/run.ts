@@ -1,5 +1,6 @@
 import { isGatewayError } from '../core/error.ts'
 import { waitForAddresses } from '../lib/address-patience.ts'
+import { shareLookups } from '../lib/lookup.ts'
 import { VERSION } from '../version.ts'
 import { createProgram, type Commands } from './program.ts'
 import { reasonOf } from './reason.ts'
@@ -29,6 +30,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   // Whoever reads the output may have seen enough (`| head`).
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
   waitForAddresses()
+  shareLookups()
   try {
     await createProgram(COMMANDS, VERSION).parseAsync([...argv])
   } catch (error) {

@@ -1,5 +1,8 @@
-import { describe, expect, it } from 'vitest'
-import { createBoundedLookup, createLookup, lookupThreads } from './lookup.ts'
+import dns from 'node:dns'
+import { connect } from 'node:net'
+import { promisify } from 'node:util'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createBoundedLookup, createLookup, lookupThreads, shareLookups } from './lookup.ts'
 
 type LookUp = NonNullable<Parameters<typeof createLookup>[0]>
 type Answer = Parameters<LookUp>[2]
@@ -48,6 +51,33 @@ describe('a look-up', () => {
     const { promise, resolve } = Promise.withResolvers<unknown>()
     createLookup()('localhost', { all: true }, (error, addresses) => resolve(error ?? addresses))
     expect(JSON.stringify(await promise)).toMatch(/127\.0\.0\.1|::1/)
+  })
+})
+
+describe('sockets that look names up by themselves', () => {
+  it('look one up once at a time, however many there are: a silent name server has one thread of them', async () => {
+    const { lookup } = dns
+    onTestFinished(() => void Object.assign(dns, { lookup }))
+    const { lookUp, hosts, failed } = createLibrary()
+    Object.assign(dns, { lookup: lookUp })
+    shareLookups()
+    const ends = ['db.example', 'db.example', 'cache.example', 'db.example'].map(
+      (host) => new Promise((resolve) => connect({ host, port: 9 }).on('error', resolve)),
+    )
+    expect(hosts()).toEqual(['db.example', 'cache.example'])
+    failed('db.example')
+    failed('cache.example')
+    for (const end of ends) expect(await end).toMatchObject({ code: 'ENOTFOUND' })
+  })
+
+  it('are found as before in every other way of asking', async () => {
+    const node = { lookup: dns.lookup }
+    shareLookups(node)
+    expect(await promisify(node.lookup)('127.0.0.1')).toEqual({ address: '127.0.0.1', family: 4 })
+    expect(await promisify(node.lookup)('localhost', { all: true })).toContainEqual(expect.objectContaining({ address: expect.any(String) }))
+    const { promise, resolve } = Promise.withResolvers<unknown>()
+    node.lookup('127.0.0.1', (_error, address, family) => resolve([address, family]))
+    expect(await promise).toEqual(['127.0.0.1', 4])
   })
 })
 

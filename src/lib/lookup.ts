@@ -1,4 +1,4 @@
-import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from 'node:dns'
+import dns, { lookup as dnsLookup, type LookupAddress, type LookupOptions } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 
 /**
@@ -23,6 +23,22 @@ export function createLookup(lookUp: LookUp = dnsLookup): LookupFunction {
 
 type Callback = Parameters<LookupFunction>[2]
 type LookUp = (hostname: string, options: LookupOptions, callback: Callback) => void
+
+/**
+ * The same for whatever connects by itself and takes no look-up of ours (drivers of databases and brokers), in each thread: Node's own is replaced,
+ * which sockets ask for by its name each time. A database whose name server says nothing is tried again and again by a pool of connections, and
+ * within a second had every thread for names; no provider was found any more.
+ */
+export function shareLookups(node: Pick<typeof dns, 'lookup'> = dns): void {
+  const own = node.lookup
+  const shared = createLookup(own)
+  const lookup = (hostname: string, options: unknown, callback: unknown): unknown =>
+    typeof options === 'object' && options !== null && typeof callback === 'function'
+      ? shared(hostname, options, callback as Callback)
+      : (own as (...given: unknown[]) => unknown)(hostname, options, callback)
+  // With how `util.promisify` calls it.
+  node.lookup = Object.defineProperties(lookup, Object.getOwnPropertyDescriptors(own)) as typeof own
+}
 
 export interface BoundedOptions {
   /** Look-ups under way at a time. */

@@ -28,6 +28,7 @@ import { DESTINATIONS } from '../destinations/index.ts'
 import { waitForAddresses } from '../lib/address-patience.ts'
 import { systemClock } from '../lib/clock.ts'
 import { randomId } from '../lib/id.ts'
+import { shareLookups } from '../lib/lookup.ts'
 import { Secret } from '../lib/secret.ts'
 import { createRetentionJob, createStore, type RetentionJob } from '../store/index.ts'
 
@@ -246,6 +247,7 @@ if (port !== null) {
   const post = (message: FromThread): void => port.postMessage(message)
   if (process.platform === 'linux') setPriority(NICENESS)
   waitForAddresses()
+  shareLookups()
   // Calls that arrive during the start wait for it.
   const methods = serveThread(workerData as DeliveryThreadData, post)
   port.on('message', (message: ToThread) => void methods.then((ready) => answerCall(ready, message, post)))
