@@ -20,3 +20,14 @@ it.each(['', 'upstream connect error', '[Errno 111] Connection refused', '{not j
     expect(parseCutJson(text)).toBeUndefined()
   },
 )
+
+it.each(['\t', ',', ' \n'])('a body that goes on with %j and ends in something else is read in time that grows with its length', (filling) => {
+  const started = performance.now()
+  parseCutJson(`{"a":1${filling.repeat(32_000)}x`)
+  // Looked for from each of its characters, the end of such a run takes seconds.
+  expect(performance.now() - started).toBeLessThan(500)
+})
+
+it('what stands behind the last value is no part of it', () => {
+  expect(parseCutJson('{"a":1, \r\n\t,')).toEqual({ a: 1 })
+})

@@ -1,3 +1,4 @@
+import { withoutEnding } from '../../lib/without-ending.ts'
 import { tryParseJson } from './json.ts'
 
 const CLOSING: { readonly [opening: string]: string } = { '{': '}', '[': ']' }
@@ -6,7 +7,7 @@ const CLOSING: { readonly [opening: string]: string } = { '{': '}', '[': ']' }
 export function parseCutJson(text: string): unknown {
   if (!/^\s*[{[]/.test(text)) return undefined
   const open = openAtEnd(text)
-  const whole = open.inString ? `${open.escaped ? text.slice(0, -1) : text.replace(/\\u[0-9a-f]{0,3}$/i, '')}"` : text.replace(/[,\s]+$/, '')
+  const whole = open.inString ? `${open.escaped ? text.slice(0, -1) : text.replace(/\\u[0-9a-f]{0,3}$/i, '')}"` : withoutEnding(text, ', \t\r\n')
   // The last word may be a name without its value, or a colon.
   for (const rest of ['', ':null', 'null']) {
     const value = tryParseJson(whole + rest + open.closing)
