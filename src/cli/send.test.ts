@@ -5,10 +5,12 @@ import { send } from './send.ts'
 
 let errors: string
 let out: string
+let isTTY: boolean
 let server: Server | undefined
 beforeEach(() => {
   errors = ''
   out = ''
+  isTTY = false
   for (const name of ['SIGNALBOX_URL', 'SIGNALBOX_PORT']) vi.stubEnv(name, '')
 })
 afterEach(() => {
@@ -21,8 +23,8 @@ const ask = (url?: string, options: { readonly key?: string; readonly stream?: b
   send(
     'hi',
     { ...(url === undefined ? {} : { url }), key: 'k', model: 'demo/echo', stream: false, ...options },
-    { write: (text) => (out += text) },
-    { write: (text) => (errors += text) },
+    { isTTY, write: (text) => (out += text) },
+    { isTTY, write: (text) => (errors += text) },
   )
 
 async function gateway(answer: (response: ServerResponse) => void = (response) => response.end('{"output_text":"hi"}')): Promise<number> {
@@ -32,6 +34,33 @@ async function gateway(answer: (response: ServerResponse) => void = (response) =
 }
 
 describe('signalbox send', () => {
+  const SAID = 'one\n\ttwo\u001b]52;c;aGk=\u0007\u009b2J\rthree'
+  const SHOWN = 'one\n\ttwo\\u001b]52;c;aGk=\\u0007\\u009b2J\\u000dthree'
+  it.each([true, false])('tells a terminal nothing to do, whatever the model said (streamed: %s)', async (stream) => {
+    const events = [
+      { type: 'response.output_text.delta', delta: SAID },
+      { type: 'response.failed', response: { error: { message: SAID } } },
+    ].map((event) => `data: ${JSON.stringify(event)}\n\n`)
+    const port = await gateway((response) => response.end(stream ? events.join('') : JSON.stringify({ output_text: SAID })))
+    isTTY = true
+    await ask(`http://127.0.0.1:${port}`, { stream })
+    expect(out).toBe(stream ? SHOWN : `${SHOWN}\n`)
+    expect(errors).toBe(stream ? `\n${SHOWN}\n` : '')
+  })
+
+  it('shows a refusal as a text', async () => {
+    const port = await gateway((response) => response.writeHead(400).end(JSON.stringify({ error: { message: SAID } })))
+    isTTY = true
+    await ask(`http://127.0.0.1:${port}`)
+    expect(errors).toBe(`400: ${SHOWN}\n`)
+  })
+
+  it('writes what the model said as it is where no terminal reads it', async () => {
+    const port = await gateway((response) => response.end(JSON.stringify({ output_text: SAID })))
+    await ask(`http://127.0.0.1:${port}`)
+    expect(out).toBe(`${SAID}\n`)
+  })
+
   it.each(['notaurl', '127.0.0.1:39611', 'localhost:8787', 'ftp://127.0.0.1'])('says that %s is no URL of a gateway', async (url) => {
     expect(await ask(url)).toBe(1)
     expect(errors).toMatch(/^\S+ is not the URL of a gateway; expected one such as http:\/\/127\.0\.0\.1:8787/)

@@ -2,7 +2,16 @@ import { createSseParser } from '../lib/sse.ts'
 import type { SendOptions } from './program.ts'
 
 interface Output {
+  readonly isTTY?: boolean
   write(text: string): unknown
+}
+
+/** Control characters, but for the ends of lines and tabs. */
+const CONTROL = /[^\P{Cc}\n\t]/gu
+
+/** What models and servers say may hold commands for a terminal: there they are spelled out, elsewhere all stays as it was said. */
+function asText({ isTTY }: Output, text: string): string {
+  return isTTY === true ? text.replace(CONTROL, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`) : text
 }
 
 /** Where a gateway on this machine listens, as far as the environment tells. */
@@ -70,14 +79,14 @@ interface Answer {
 
 async function printAnswer(response: Response, stream: boolean, out: Output, errors: Output): Promise<number> {
   if (!response.ok || response.body === null) {
-    errors.write(`${response.status}: ${messageOf(await response.text())}\n`)
+    errors.write(asText(errors, `${response.status}: ${messageOf(await response.text())}\n`))
     return 1
   }
   if (stream) return printStream(response.body, out, errors)
   const answer = (await response.json()) as Answer | null
   if (typeof answer?.output_text !== 'string') throw new SyntaxError('no answer of a gateway')
   const refusals = answer.output?.flatMap(({ content }) => content?.map(({ refusal }) => refusal ?? '') ?? []) ?? []
-  out.write(`${answer.output_text}${refusals.join('')}${answer.status === 'incomplete' ? CUT : '\n'}`)
+  out.write(`${asText(out, answer.output_text + refusals.join(''))}${answer.status === 'incomplete' ? CUT : '\n'}`)
   return 0
 }
 
@@ -90,12 +99,12 @@ async function printStream(body: AsyncIterable<Uint8Array>, out: Output, errors:
       readonly delta?: string
       readonly response?: { readonly error?: { readonly message: string } | null }
     }
-    if (event.type === 'response.output_text.delta' || event.type === 'response.refusal.delta') out.write(event.delta ?? '')
+    if (event.type === 'response.output_text.delta' || event.type === 'response.refusal.delta') out.write(asText(out, event.delta ?? ''))
     else if (event.type === 'response.completed' || event.type === 'response.incomplete') {
       out.write(event.type === 'response.incomplete' ? CUT : '\n')
       code = 0
     } else if (event.type === 'response.failed') {
-      errors.write(`\n${event.response?.error?.message ?? 'The answer failed.'}\n`)
+      errors.write(asText(errors, `\n${event.response?.error?.message ?? 'The answer failed.'}\n`))
       code = 1
     }
   })
