@@ -23,12 +23,14 @@ interface Container {
 }
 interface Manifest {
   readonly kind: string
+  readonly metadata: { readonly name: string }
   readonly data?: { readonly [file: string]: string }
   readonly spec: {
     readonly selector: { readonly matchLabels: object }
     readonly template: {
       readonly metadata: { readonly labels: object }
       readonly spec: {
+        readonly enableServiceLinks?: boolean
         readonly terminationGracePeriodSeconds: number
         readonly securityContext: object
         readonly containers: readonly Container[]
@@ -50,6 +52,12 @@ describe.each(deployments)('each deployment for Kubernetes', ({ selector, templa
   const container = spec.containers[0]!
 
   it('finds its own pods', () => expect(metadata.labels).toMatchObject(selector.matchLabels))
+
+  // Of a Service by this name every pod made after it has SIGNALBOX_PORT=tcp://...: no port to listen on, and no start.
+  it('is told of no Services by variables', () => {
+    expect(manifests.filter(({ kind }) => kind === 'Service').map((service) => service.metadata.name)).toEqual(['signalbox'])
+    expect(spec.enableServiceLinks).toBe(false)
+  })
 
   it('is given the time a stop may take', () => {
     const { shutdownDelay, shutdownGrace } = config.server
