@@ -588,7 +588,7 @@ describe('what does not fit together', () => {
   test.each<[Given, string]>([
     [
       { providers: [{ slug: 'acme' }] },
-      'providers[0].dialect: missing; expected one of: openai-chat, openai-responses (only built-in providers need none)',
+      'providers[0].dialect: missing; expected one of: openai-chat, openai-responses (only built-in providers need none; signalbox check --providers lists them)',
     ],
     [
       { providers: [{ slug: 'acme', dialect: 'telegraph' }] },
@@ -606,6 +606,10 @@ describe('what does not fit together', () => {
       { providers: [{ slug: 'openai' }] },
       'providers[0].api_keys: missing; expected OPENAI_API_KEY in the environment, or a list of keys (null when the server needs none)',
     ],
+    [
+      { providers: [{ slug: 'azure', settings: { resource: 'x' } }] },
+      'providers[0].api_keys: missing; expected AZURE_OPENAI_API_KEY or AZURE_API_KEY in the environment, or a list of keys (null when the server needs none)',
+    ],
     [{ providers: [{ ...ACME, settings: { resource: 'x' } }] }, 'providers[0].settings.resource: unknown setting: this provider has none of its own'],
     [{ providers: [{ slug: 'azure', apiKeys: [], settings: { resurce: 'x' } }] }, 'providers[0].settings.resurce: unknown setting of this provider'],
     [
@@ -616,6 +620,13 @@ describe('what does not fit together', () => {
       { providers: [{ slug: 'opneai' }] },
       'providers[0].slug: "opneai" is no built-in provider; did you mean openai? (any other needs a dialect and a base_url)',
     ],
+    // Names that others have for the same vendors.
+    ...Object.entries({ bedrock: 'amazon-bedrock', vertex_ai: 'google-vertex', hosted_vllm: 'vllm', 'azure-us': 'azure' }).map(
+      ([slug, near]): [Given, string] => [
+        { providers: [{ slug }] },
+        `providers[0].slug: "${slug}" is no built-in provider; did you mean ${near}? (any other needs a dialect and a base_url)`,
+      ],
+    ),
     [{ models: [{ slug: 'openai/a', endpoints: [{ provider: 'opneai' }] }] }, 'models[0].endpoints[0].provider: "opneai"; did you mean openai?'],
     [
       { models: [{ slug: 'openai/a', endpoints: [{ provider: 'openai' }] }] },

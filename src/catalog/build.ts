@@ -3,7 +3,7 @@ import type { Config, ModelConfig, ProviderConfig } from '../core/config.ts'
 import type { Dialect } from '../core/dialect.ts'
 import type { Catalog, Model } from '../core/endpoint.ts'
 import type { Provider } from '../core/provider.ts'
-import { closest } from '../lib/closest.ts'
+import { closest, closestByWords } from '../lib/closest.ts'
 import { canonicalName, makerOf, splitVariant } from './canonical-slug.ts'
 import { judgeNames, type NamingConfig } from './configured-names.ts'
 import { connectProvider, type ConnectedProvider } from './connect.ts'
@@ -123,7 +123,7 @@ function connectAll(
   const connected = new Map<string, ConnectedProvider>()
   for (const [index, entry] of config.providers.entries()) {
     if (!entry.enabled) continue
-    const near = known.has(entry.slug) || entry.dialect !== undefined ? undefined : closest(entry.slug, [...known.keys()])
+    const near = known.has(entry.slug) || entry.dialect !== undefined ? undefined : nearestTo(entry.slug, [...known.keys()])
     if (near !== undefined) {
       const message = `${JSON.stringify(entry.slug)} is no built-in provider; did you mean ${near}? (any other needs a dialect and a base_url)`
       problems.push({ path: `providers[${index}].slug`, message })
@@ -144,6 +144,8 @@ function connectAll(
   }
   return connected
 }
+
+const nearestTo = (slug: string, known: readonly string[]): string | undefined => closest(slug, known) ?? closestByWords(slug, known)
 
 /** The price data is large; a start that needs none of it (only self-declared models, all priced) does not load it. */
 function needsPrices(config: CatalogConfig, connected: ReadonlyMap<string, ConnectedProvider>): boolean {
@@ -202,7 +204,7 @@ function unknownProvider(slug: string, configured: Iterable<string>, providers: 
   const builtIn = providers.find((provider) => provider.slug === slug)
   const name = JSON.stringify(slug)
   if (builtIn === undefined) {
-    const near = closest(slug, [...configured, ...providers.map((provider) => provider.slug)])
+    const near = nearestTo(slug, [...configured, ...providers.map((provider) => provider.slug)])
     return `${name}; ${near === undefined ? 'expected the slug of an entry under providers, or of a built-in provider' : `did you mean ${near}?`}`
   }
   const { variables } = switchOnOf(builtIn)

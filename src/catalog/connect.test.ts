@@ -36,6 +36,15 @@ test('a dialect of some models may live at another address, the main one lives w
   expect(connected?.connectionFor('other-model', {}, unused)?.baseUrl).toBe('http://acme.test/v1/other')
 })
 
+test.each(['http://acme.test', 'http://acme.test/'])('an address without a path is completed wherever it stands: %s', (address) => {
+  const urlOf = (baseUrl: string): string | undefined => {
+    const config = { slug: 'acme', baseUrl } as unknown as ProviderConfig
+    return connectProvider({ provider: acme, config, env: { ACME_KEY: 'k' } }, dialects, unused)?.connectionFor('model', {}, unused)?.baseUrl
+  }
+  expect(urlOf(address)).toBe('http://acme.test/v1')
+  expect(urlOf('http://acme.test/v2')).toBe('http://acme.test/v2')
+})
+
 test('a model may live at an address of its own, whatever its dialect', () => {
   const provider: Provider = {
     ...acme,

@@ -79,7 +79,7 @@ function resolveDialect({ provider, config }: ProviderSources, dialects: Readonl
   const dialect = dialects.get(name ?? '')
   if (dialect !== undefined) return dialect
   const expected = `expected one of: ${[...dialects.keys()].join(', ')}`
-  if (name === undefined) report('dialect', `missing; ${expected} (only built-in providers need none)`)
+  if (name === undefined) report('dialect', `missing; ${expected} (only built-in providers need none; signalbox check --providers lists them)`)
   else report('dialect', `${JSON.stringify(name)} is not available in this version; ${expected}`)
   return undefined
 }

@@ -30,7 +30,7 @@ export function resolveKeys({ provider, config, env }: ProviderSources, report: 
   const found = firstSet(variables, env)
   if (found !== undefined) return sendable([new Secret(found)], variables.find((name) => isSet([name], env)) ?? 'api_keys', report)
   if (provider === undefined || provider.keyless === true) return []
-  const hint = variables.length === 0 ? 'a list of keys' : `${variables[0]} in the environment, or a list of keys`
+  const hint = variables.length === 0 ? 'a list of keys' : `${variables.join(' or ')} in the environment, or a list of keys`
   report('api_keys', `missing; expected ${hint} (null when the server needs none)`)
   return undefined
 }
@@ -53,7 +53,7 @@ export function resolveSettings(sources: ProviderSources, apiKeys: readonly Secr
   const { provider, config, env } = sources
   const fromEnv = Object.entries(provider?.env.settings ?? {}).map(([setting, variables]) => [setting, firstSet(variables, env)])
   const extra = { ...defined(Object.fromEntries(fromEnv) as Record<string, string | undefined>), ...config?.settings }
-  const given = defined({ baseUrl: config?.baseUrl ?? envBaseUrl(provider, env), organization: config?.organization })
+  const given = defined({ baseUrl: configBaseUrl(sources) ?? envBaseUrl(provider, env), organization: config?.organization })
   const settings: ProviderSettings = { ...given, apiKeys, options: config?.options ?? {}, extra }
   if (provider?.settings === undefined) return refuseSettings(config, report) ? undefined : { settings, connectable: true }
   const parsed = provider.settings.safeParse(extra)
@@ -77,6 +77,13 @@ function reportSetting(name: string, extra: { readonly [key: string]: unknown },
   const what = extra[name] === undefined ? 'missing' : 'of the wrong form'
   const variable = provider.env.settings?.[name]?.[0]
   report(`settings.${name}`, variable === undefined ? what : `${what}; expected ${name} here or ${variable} in the environment`)
+}
+
+/** An address as its vendor shows it is completed, unless another format is to be spoken there. */
+function configBaseUrl({ provider, config }: ProviderSources): string | undefined {
+  const url = URL.parse(config?.baseUrl ?? '')
+  if (provider?.basePath === undefined || config?.dialect !== undefined || url === null || url.pathname !== '/') return config?.baseUrl
+  return `${url.origin}${provider.basePath}`
 }
 
 /** `localhost:11434` and `http://host` are completed: scheme and the path of the vendor's own base URL. */

@@ -122,7 +122,7 @@ export interface Provider {
   readonly credentialSetting?: string
   /** Where it lives when nothing is configured; undefined when the operator must say. */
   readonly baseUrl?: string
-  /** Path of a base URL that the environment gives without one. Default: the path of `baseUrl`. */
+  /** Path of a base URL that the environment, or an entry under `providers`, gives without one. Default, for the environment: the path of `baseUrl`. */
   readonly basePath?: string
   /** Dialect of a model; a vendor with several formats declares which model takes which. */
   readonly dialect: string

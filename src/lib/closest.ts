@@ -4,6 +4,23 @@ export function closest(word: string, known: readonly string[]): string | undefi
   return near !== undefined && near.distance <= Math.max(1, Math.floor(near.name.length / 3)) ? near.name : undefined
 }
 
+/** The known name that says less than this one, or more: `bedrock` and `amazon-bedrock`. The shortest where there are several. */
+export function closestByWords(name: string, known: readonly string[]): string | undefined {
+  const words = wordsOf(name)
+  const isPart = (some: ReadonlySet<string>, all: ReadonlySet<string>): boolean => some.size > 0 && [...some].every((word) => all.has(word))
+  const near = known.filter((other) => isPart(words, wordsOf(other)) || isPart(wordsOf(other), words))
+  return near.toSorted((a, b) => a.length - b.length)[0]
+}
+
+/** Those of two letters tell little. */
+const wordsOf = (name: string): ReadonlySet<string> =>
+  new Set(
+    name
+      .toLowerCase()
+      .split(/[^a-z0-9]+/)
+      .filter((word) => word.length > 2),
+  )
+
 /** What would be right instead of a word nobody knows: the end of a sentence. */
 export function insteadOf(word: string, known: readonly string[]): string {
   const near = closest(word, known)
