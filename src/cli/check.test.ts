@@ -67,6 +67,15 @@ describe('signalbox check and doctor', () => {
     expect(await over(check, file)).toMatchObject({ code: 0, out: expect.stringContaining('acme/guard') })
   })
 
+  it('say which endpoints have no known price: what they answer counts as nothing', async () => {
+    const endpoints = [
+      { provider: 'acme', upstream_model: 'a', pricing: { input: 1, output: 1 } },
+      { provider: 'acme/mine', upstream_model: 'b' },
+    ]
+    const { out } = await over(check, { providers: [provider], models: [{ slug: 'acme/small', endpoints }] })
+    expect(out).toMatch(/^ {2}acme\/small: acme \(a\), acme\/mine \(b, no known price\)$/m)
+  })
+
   it('say which proxy requests go through, and refuse a variable that names none, showing no password', async () => {
     vi.stubEnv('HTTPS_PROXY', 'http://user:hidden@proxy.test:3128')
     vi.stubEnv('NO_PROXY', '.svc')

@@ -7,11 +7,13 @@ import { loadConfig, type LoadOptions } from '../config/load.ts'
 import { misspeltVariables } from '../config/misspelt.ts'
 import { describeProxies, proxiesOf } from '../config/proxies.ts'
 import type { Config } from '../core/config.ts'
+import type { Endpoint } from '../core/endpoint.ts'
 import type { Store } from '../core/store.ts'
 import type { Connection } from '../core/provider.ts'
 import { checkDestinationAddresses } from '../wiring/destination-addresses.ts'
 import { dialects } from '../dialects/index.ts'
 import { createHttpClient } from '../lib/http-client.ts'
+import { isPriced } from '../pipeline/call-price.ts'
 import { openPlugging } from '../wiring/plugging.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import { openTooling } from '../wiring/tooling.ts'
@@ -63,14 +65,15 @@ export async function check({ providers = false, ...overrides }: Overrides & { r
   line(`models: ${catalog.models().length}`)
   for (const model of config.models) {
     const endpoints = catalog.find(model.slug)?.endpoints ?? []
-    line(
-      `  ${model.slug}: ${endpoints.length === 0 ? 'no endpoint' : endpoints.map(({ tag, upstreamModel }) => `${tag} (${upstreamModel})`).join(', ')}`,
-    )
+    line(`  ${model.slug}: ${endpoints.length === 0 ? 'no endpoint' : endpoints.map(endpointText).join(', ')}`)
   }
   const unreachable = findUnreachable(catalog, config)
   for (const { model, tag, reason } of unreachable) line(`unreachable: ${tag} for ${model}: ${reason}`)
   if (refusal !== undefined || unreachable.length > 0) process.exitCode = 1
 }
+
+/** Budgets do not see what an endpoint without a price answers, so it is said. */
+const endpointText = (endpoint: Endpoint): string => `${endpoint.tag} (${endpoint.upstreamModel}${isPriced(endpoint) ? '' : ', no known price'})`
 
 /** Known providers and those of the configuration: on, or what switches them on. */
 function providerLines(catalog: BuiltCatalog, config: Config): readonly string[] {
