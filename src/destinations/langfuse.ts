@@ -13,7 +13,9 @@ import { basicAuth, destinationSettings, HEADER_SECRETS, httpUrl, joinUrl, requi
 const settings = destinationSettings({
   secretKey: requiredText('Secret key of the project.'),
   publicKey: requiredText('Public key of the project.'),
-  baseUrl: httpUrl('Address of the Langfuse server.').default('https://us.cloud.langfuse.com'),
+  baseUrl: httpUrl('Address of the Langfuse server: that of the region (EU: https://cloud.langfuse.com), or the own one.').default(
+    'https://us.cloud.langfuse.com',
+  ),
 })
 type LangfuseSettings = z.output<typeof settings>
 

@@ -79,7 +79,12 @@ const lettersAnswer = z.object({
 })
 
 const operations = {
-  test: { id: 'testObservabilityDestination', tag, summary: 'Test the connection; nothing is recorded', answer: testAnswer },
+  test: {
+    id: 'testObservabilityDestination',
+    tag,
+    summary: 'Test the connection, with an empty span or event where the platform knows no other way; no generation is recorded',
+    answer: testAnswer,
+  },
   sendTest: { id: 'sendTestToObservabilityDestination', tag, summary: 'Deliver a sample generation, labelled as one', answer: testAnswer },
   status: { id: 'getObservabilityDestinationStatus', tag, summary: 'How its deliveries go', answer: statusAnswer },
   pause: { id: 'pauseObservabilityDestination', tag, summary: 'Stop sending; deliveries wait', answer: statusAnswer },

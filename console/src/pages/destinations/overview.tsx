@@ -173,7 +173,8 @@ function Tries({ id }: { readonly id: string }): ReactNode {
         </Button>
       </Group>
       <Text size="xs" c="dimmed">
-        The test tries address and credentials and records nothing; the sample is one generation, labelled as one.
+        The test tries address and credentials (with an empty span or event where there is no other way); the sample is one generation, labelled as
+        one.
       </Text>
       <Problem error={test.error ?? sample.error} />
       {test.data !== undefined && <TestSteps label="Test of the connection" result={test.data.data} />}
