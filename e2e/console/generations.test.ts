@@ -125,6 +125,32 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
     expect(problems).toEqual([])
   })
 
+  it('goes on showing what comes where it had to look far back by itself, and again once somebody is done with older records', async () => {
+    await (await gateway.respond({ model: 'demo/echo', input: 'hi' })).json()
+    const { page } = await browser.console(gateway, '/generations')
+    const [one] = ((await (await gateway.api('GET', '/api/v1/generations?limit=1')).json()) as { readonly data: readonly object[] }).data
+    const called = (...names: readonly string[]): readonly object[] => names.map((id) => ({ ...one, id, model: id }))
+    const enough = called(...Array.from({ length: 20 }, (_, n) => `of-old-${n}`))
+    let newest = called()
+    // A filter that matches little: the first page, of some thousand records, holds nothing of it.
+    await page.route('**/api/v1/generations?**error_type=rare**', (route) => {
+      const cursor = Number(new URL(route.request().url()).searchParams.get('cursor') ?? '0')
+      const data = [newest, enough, called('of-long-ago')][cursor]
+      return route.fulfill({ json: { data, next_cursor: cursor === 2 ? null : String(cursor + 1) } })
+    })
+    await page.getByLabel('Error type').fill('rare')
+    await page.getByText('of-old-19').waitFor()
+    newest = called('just-now')
+    await page.getByText('just-now').waitFor()
+    await page.getByRole('button', { name: 'Older' }).click()
+    await page.getByText('of-long-ago').waitFor()
+    await page.getByRole('switch', { name: 'Live (paused by older records)' }).press(' ')
+    await page.getByRole('switch', { name: 'Live', exact: true }).press(' ')
+    newest = called('later', 'just-now')
+    await page.getByText('later', { exact: true }).waitFor()
+    expect(await page.getByText('of-long-ago').count()).toBe(0)
+  })
+
   it('says why there is no list, as long as there is none, and shows it once it comes', async () => {
     await (await gateway.respond({ model: 'demo/echo', input: 'hi' })).json()
     const { page } = await browser.console(gateway, '/keys')

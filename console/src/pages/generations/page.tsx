@@ -68,9 +68,13 @@ export default function GenerationsPage(): ReactNode {
   const filters = filtersOf(get)
   const found = useGenerations(filters, isLive)
   const id = get('id')
+  const onLive = (live: boolean): void => {
+    setLive(live)
+    if (live) found.goBack()
+  }
   return (
     <Page title="Generations" about="The record of every call: what it asked for, who served it, what it took and cost.">
-      <FilterBar filters={filters} onChange={set} onClear={() => set(NO_FILTERS)} isLive={isLive} isPaused={found.isPaused} onLive={setLive} />
+      <FilterBar filters={filters} onChange={set} onClear={() => set(NO_FILTERS)} isLive={isLive} isPaused={found.isPaused} onLive={onLive} />
       <Problem error={found.error} onRetry={found.again} />
       {found.isLoading ? (
         <Center component="output" h={120} aria-label="Loading">

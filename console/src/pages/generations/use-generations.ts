@@ -1,4 +1,4 @@
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { keepPreviousData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import type { ApiError } from '../../api/client.ts'
 import { useApi } from '../../api/hooks.ts'
@@ -32,6 +32,8 @@ export interface Generations {
   /** Undefined where there is no more. */
   readonly more: (() => void) | undefined
   readonly again: () => void
+  /** To the newest records, which come by themselves. */
+  readonly goBack: () => void
 }
 
 /**
@@ -40,22 +42,26 @@ export interface Generations {
  */
 export function useGenerations(filters: Filters, isLive: boolean): Generations {
   const api = useApi()
+  const client = useQueryClient()
+  const [wanted, want] = useState<Goal>()
+  const named = JSON.stringify(filters)
+  const isAsked = wanted?.filters === named
+  const key = ['GET /api/v1/generations', filters]
   const query = useInfiniteQuery({
-    queryKey: ['GET /api/v1/generations', filters],
+    queryKey: key,
     queryFn: ({ pageParam, signal }) => api('GET /api/v1/generations', { query: { ...queryOf(filters, Date.now()), cursor: pageParam } }, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
     placeholderData: keepPreviousData,
-    // Only where one page is read: whoever has gone further back reads, and nothing may move under him.
-    refetchInterval: ({ state }) => (isLive && !reachesBack(state.data?.pages) ? LIVE_MS : false),
+    // Not for whoever has gone further back: he reads, and nothing may move under him. Pages that were looked through for want of rows
+    // are looked through again, as often as keeps the work of the gateway that of one page.
+    refetchInterval: ({ state }) => (isLive && !isAsked ? LIVE_MS * (state.data?.pages.length ?? 1) : false),
   })
   const { data, error, hasNextPage, isFetching, isFetchingNextPage, fetchNextPage, refetch, isPlaceholderData } = query
   const told = useTold(error as ApiError | null, data !== undefined)
   const pages = data?.pages ?? []
   const rows = pages.flatMap((page) => page.data)
-  const [wanted, want] = useState<Goal>()
-  const named = JSON.stringify(filters)
-  const goal = wanted?.filters === named ? wanted : { rows: ENOUGH, pages: AT_A_TIME }
+  const goal = isAsked ? wanted : { rows: ENOUGH, pages: AT_A_TIME }
   const goOn = hasNextPage && !isFetching && !isPlaceholderData && error === null && rows.length < goal.rows && pages.length < goal.pages
   useEffect(() => {
     if (goOn) void fetchNextPage()
@@ -72,10 +78,13 @@ export function useGenerations(filters: Filters, isLive: boolean): Generations {
     isRead: data !== undefined,
     isLooking: isFetchingNextPage || goOn,
     isOfBefore: isPlaceholderData,
-    isPaused: isLive && reachesBack(pages),
+    isPaused: isLive && isAsked,
     more: hasNextPage ? more : undefined,
     again: () => void refetch(),
+    goBack: () => {
+      want(undefined)
+      client.setQueryData<typeof data>(key, (now) => now && { pages: now.pages.slice(0, 1), pageParams: now.pageParams.slice(0, 1) })
+      void refetch()
+    },
   }
 }
-
-const reachesBack = (pages: readonly unknown[] = []): boolean => pages.length > 1
