@@ -1,12 +1,13 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import { Router } from 'wouter'
-import { createApi } from './api/client.ts'
+import { createApi, type Answer } from './api/client.ts'
 import { ApiContext } from './api/hooks.ts'
 import { forgetNotes } from './api/notes.ts'
 import { forgetKey, keepKey, keyOfFragment, signOutLine, storedKey, type SignOutLine } from './api/session.ts'
 import { Shell } from './shell.tsx'
-import { SignIn } from './sign-in.tsx'
+import { SignIn, SignInAgain } from './sign-in.tsx'
+import { isAnythingUnsaved } from './ui/unsaved.tsx'
 
 const STORES = { tab: sessionStorage, browser: localStorage }
 export const BASE = '/console'
@@ -21,15 +22,20 @@ function followedKey(): string | undefined {
   return key
 }
 
+/** What a management key sees hangs on its workspace alone. Undefined: it was not told yet. */
+const workspaceSeen = (queries: QueryClient): string | undefined =>
+  queries.getQueryData<Answer<'GET /api/v1/key'>>(['GET /api/v1/key', {}])?.data.workspace_id
+
 /** Asks for the key, and then shows the pages. */
 export function App(): ReactNode {
   const [key, setKey] = useState(() => followedKey() ?? storedKey(STORES))
   const [refused, setRefused] = useState(false)
+  // Nothing that one key showed stays on the page for one that sees something else: those get pages of their own.
+  const [pages, setPages] = useState(0)
   const queries = useQueryClient()
   const leave = useCallback(
     (only?: string): void => {
       forgetKey(STORES, only)
-      // What one key could see is nothing for the next.
       queries.clear()
       setKey(undefined)
     },
@@ -45,43 +51,51 @@ export function App(): ReactNode {
     leave()
     others.current?.tell()
   }
+  const begin = useCallback(
+    (next: string): void => {
+      queries.clear()
+      setRefused(false)
+      setPages((count) => count + 1)
+      setKey(next)
+    },
+    [queries],
+  )
   // Where a page is open already, such a link loads nothing anew.
   useEffect(() => {
     const follow = (): void => {
       const next = followedKey()
-      if (next === undefined) return
-      queries.clear()
-      setRefused(false)
-      setKey(next)
+      if (next !== undefined) begin(next)
     }
     window.addEventListener('hashchange', follow)
     return () => window.removeEventListener('hashchange', follow)
-  }, [queries])
+  }, [begin])
   const api = useMemo(() => {
     const onRefused = (): void => {
       setRefused(true)
-      leave(key)
+      // What was typed waits for a key that may save it.
+      if (isAnythingUnsaved()) forgetKey(STORES, key)
+      else leave(key)
     }
     return key === undefined ? undefined : createApi({ key, onRefused })
   }, [key, leave])
-  if (api === undefined) {
-    return (
-      <SignIn
-        refused={refused}
-        onSignedIn={(next, remember) => {
-          keepKey(STORES, next, remember)
-          setRefused(false)
-          setKey(next)
-        }}
-      />
-    )
+  const signIn = (next: string, remember: boolean, workspace: string): void => {
+    const goesOn = key !== undefined && workspace === workspaceSeen(queries)
+    keepKey(STORES, next, remember)
+    if (!goesOn) return begin(next)
+    setRefused(false)
+    setKey(next)
   }
+  // What the key before was refused is read with this one, once the pages have it.
+  useEffect(() => {
+    if (api !== undefined) void queries.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' })
+  }, [api, queries])
+  if (api === undefined) return <SignIn refused={refused} onSignedIn={signIn} />
   return (
     <ApiContext value={api}>
       <Router base={BASE}>
-        {/* Nothing that one key showed stays on the page for the next. */}
-        <Shell key={key} onSignOut={signOut} />
+        <Shell key={pages} onSignOut={signOut} />
       </Router>
+      <SignInAgain opened={refused} onSignedIn={signIn} onDiscard={() => leave(key)} />
     </ApiContext>
   )
 }

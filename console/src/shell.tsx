@@ -15,6 +15,7 @@ import {
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { Suspense, type ReactNode } from 'react'
 import { Link, Route, Switch, useLocation } from 'wouter'
+import { useRead } from './api/hooks.ts'
 import { NotFound } from './not-found.tsx'
 import { PAGES } from './pages/index.ts'
 import { Boundary } from './ui/boundary.tsx'
@@ -29,6 +30,8 @@ export interface ShellProps {
 /** What stands around every page. */
 export function Shell({ onSignOut }: ShellProps): ReactNode {
   const [opened, { toggle, close }] = useDisclosure()
+  // What the key sees has to be known before it ends: whoever signs in again then may go on where he was.
+  useRead('GET /api/v1/key')
   // What is out of the window is out of reach for the keyboard and for screen readers as well.
   const isAway = useMediaQuery(BELOW_SM, false, { getInitialValueInEffect: false }) && !opened
   return (

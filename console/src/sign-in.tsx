@@ -1,26 +1,95 @@
-import { Alert, Button, Center, Checkbox, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Center, Checkbox, Modal, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core'
 import { useState, type FormEvent, type ReactNode } from 'react'
 import { ApiError, createApi } from './api/client.ts'
+
+/** `workspace`: id of that the key belongs to. */
+type OnSignedIn = (key: string, remember: boolean, workspace: string) => void
 
 export interface SignInProps {
   /** The key that was in use is not taken any more. */
   readonly refused: boolean
-  readonly onSignedIn: (key: string, remember: boolean) => void
+  readonly onSignedIn: OnSignedIn
+}
+
+/** The door: nothing else is shown. */
+export function SignIn({ refused, onSignedIn }: SignInProps): ReactNode {
+  return (
+    <Center mih="100vh" p="md">
+      <Paper withBorder shadow="sm" p="xl" w={420}>
+        <KeyForm
+          problem={refused ? 'That key is not taken any more: it was revoked, or has expired.' : undefined}
+          onSignedIn={onSignedIn}
+          about={
+            <>
+              <Title order={1}>Signalbox</Title>
+              <Text size="sm" c="dimmed">
+                Sign in with a management key. The gateway printed one at its first start;{' '}
+                <code>npm run signalbox -- keys create --management --name NAME</code> makes another.
+              </Text>
+            </>
+          }
+        />
+      </Paper>
+    </Center>
+  )
+}
+
+export interface SignInAgainProps {
+  readonly opened: boolean
+  readonly onSignedIn: OnSignedIn
+  readonly onDiscard: () => void
+}
+
+/** In front of what was typed and is not saved yet, when the key ended meanwhile. Nothing but its buttons closes it. */
+export function SignInAgain({ opened, onSignedIn, onDiscard }: SignInAgainProps): ReactNode {
+  return (
+    <Modal
+      opened={opened}
+      onClose={onDiscard}
+      title="Sign in again"
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      withCloseButton={false}
+      zIndex={1_000}
+      // What stands behind it was read with a key that may not read it any more.
+      overlayProps={{ backgroundOpacity: 0.9, blur: 8 }}
+    >
+      <KeyForm
+        onSignedIn={onSignedIn}
+        onDiscard={onDiscard}
+        about={
+          <Text size="sm">
+            Your key is not taken any more: it was revoked, or has expired. What you typed is not saved, and still there: another management key of
+            the same workspace goes on with it.
+          </Text>
+        }
+      />
+    </Modal>
+  )
+}
+
+interface KeyFormProps {
+  readonly about: ReactNode
+  readonly problem?: string | undefined
+  readonly onSignedIn: OnSignedIn
+  readonly onDiscard?: () => void
 }
 
 /** Asks for a management key and tries it before anything is shown. */
-export function SignIn({ refused, onSignedIn }: SignInProps): ReactNode {
+function KeyForm({ about, problem: before, onSignedIn, onDiscard }: KeyFormProps): ReactNode {
   const [key, setKey] = useState('')
   const [remember, setRemember] = useState(false)
-  const [problem, setProblem] = useState(refused ? 'That key is not taken any more: it was revoked, or has expired.' : undefined)
+  const [problem, setProblem] = useState(before)
   const [trying, setTrying] = useState(false)
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault()
     setTrying(true)
     try {
+      const api = createApi({ key: key.trim() })
       // Only a management key may ask this.
-      await createApi({ key: key.trim() })('GET /api/v1/credits')
-      onSignedIn(key.trim(), remember)
+      await api('GET /api/v1/credits')
+      const { data } = await api('GET /api/v1/key')
+      onSignedIn(key.trim(), remember, data.workspace_id)
     } catch (error) {
       setProblem(sayWhy(error))
     } finally {
@@ -28,41 +97,38 @@ export function SignIn({ refused, onSignedIn }: SignInProps): ReactNode {
     }
   }
   return (
-    <Center mih="100vh" p="md">
-      <Paper withBorder shadow="sm" p="xl" w={420}>
-        <form onSubmit={(event) => void submit(event)}>
-          <Stack>
-            <Title order={1}>Signalbox</Title>
-            <Text size="sm" c="dimmed">
-              Sign in with a management key. The gateway printed one at its first start;{' '}
-              <code>npm run signalbox -- keys create --management --name NAME</code> makes another.
-            </Text>
-            <PasswordInput
-              label="Management key"
-              value={key}
-              onChange={(event) => setKey(event.currentTarget.value)}
-              autoComplete="off"
-              required
-              data-autofocus
-            />
-            <Checkbox
-              label="Stay signed in on this computer"
-              description="Otherwise the key is forgotten with this tab."
-              checked={remember}
-              onChange={(event) => setRemember(event.currentTarget.checked)}
-            />
-            {problem !== undefined && (
-              <Alert color="red" role="alert">
-                {problem}
-              </Alert>
-            )}
-            <Button type="submit" loading={trying} disabled={key.trim() === ''}>
-              Sign in
-            </Button>
-          </Stack>
-        </form>
-      </Paper>
-    </Center>
+    <form onSubmit={(event) => void submit(event)}>
+      <Stack>
+        {about}
+        <PasswordInput
+          label="Management key"
+          value={key}
+          onChange={(event) => setKey(event.currentTarget.value)}
+          autoComplete="off"
+          required
+          data-autofocus
+        />
+        <Checkbox
+          label="Stay signed in on this computer"
+          description="Otherwise the key is forgotten with this tab."
+          checked={remember}
+          onChange={(event) => setRemember(event.currentTarget.checked)}
+        />
+        {problem !== undefined && (
+          <Alert color="red" role="alert">
+            {problem}
+          </Alert>
+        )}
+        <Button type="submit" loading={trying} disabled={key.trim() === ''}>
+          Sign in
+        </Button>
+        {onDiscard !== undefined && (
+          <Button variant="default" onClick={onDiscard}>
+            Discard it
+          </Button>
+        )}
+      </Stack>
+    </form>
   )
 }
 

@@ -39,9 +39,8 @@ describe.skipIf(!hasBrowser)('signing in to the console', () => {
     await page.getByLabel('Management key').fill(`“${TEST_MANAGEMENT_KEY}”`)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText('The gateway does not know this key').waitFor()
-    await page.goto(`${gateway.url}/console/#key=${TEST_MANAGEMENT_KEY}…`)
-    await page.reload()
-    await page.getByText('That key is not taken any more').waitFor()
+    const followed = await browser.open(`${gateway.url}/console/#key=${TEST_MANAGEMENT_KEY}…`)
+    await followed.page.getByText('That key is not taken any more').waitFor()
   })
 
   it('takes the key of a printed link, which then stands nowhere in the address', async () => {

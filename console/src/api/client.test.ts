@@ -50,6 +50,15 @@ describe('a call of the API', () => {
     expect(refused).toEqual(['refused'])
   })
 
+  it('is not asked again with a key that was refused: it would look as if keys were guessed', async () => {
+    const refused: string[] = []
+    const { fetch, sent } = scripted(() => Response.json({ error: { message: 'no such key' } }, { status: 401 }))
+    const api = createApi({ key: 'sk-1', fetch, onRefused: () => refused.push('refused') })
+    await expect(api('GET /api/v1/credits')).rejects.toMatchObject({ status: 401, message: 'no such key' })
+    await expect(api('GET /api/v1/models')).rejects.toMatchObject({ status: 401, message: 'no such key' })
+    expect([refused, sent.length]).toEqual([['refused'], 1])
+  })
+
   it('with a key that no header can carry is one whose key is not taken, and is not sent', async () => {
     const refused: string[] = []
     const { fetch, sent } = scripted(() => Response.json({}))

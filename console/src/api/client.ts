@@ -57,13 +57,18 @@ const SENDABLE = /^[\x20-\x7e]*$/
 
 /** Calls routes of the management API by name: `api('GET /api/v1/keys/{hash}', { params: { hash } })`. Rejects with `ApiError`. */
 export function createApi({ key, fetch: send = (url, init) => fetch(url, init), onRefused, limitMs }: ApiOptions): Api {
+  let refusal: ApiError | undefined
+  const refuse = (reason: ApiError): ApiError => {
+    // A gateway slows down who sends keys that it does not know: one is refused once, and then nobody asks with it any more.
+    if (refusal === undefined && reason.status === 401) onRefused?.()
+    if (reason.status === 401) refusal = reason
+    return reason
+  }
   const call = async (route: Route, input: Loose = {}, signal?: AbortSignal): Promise<unknown> => {
     const { method, url } = locate(route, input)
     const { body } = input
-    if (!SENDABLE.test(key)) {
-      onRefused?.()
-      throw new ApiError(401, 'authentication', 'The key has letters that no key has.')
-    }
+    if (refusal !== undefined) throw refusal
+    if (!SENDABLE.test(key)) throw refuse(new ApiError(401, 'authentication', 'The key has letters that no key has.'))
     const limit = AbortSignal.timeout(limitMs ?? patienceFor(route))
     const response = await reached(() =>
       send(url, {
@@ -74,8 +79,7 @@ export function createApi({ key, fetch: send = (url, init) => fetch(url, init), 
       }),
     )
     if (response.ok) return reached(() => response.json())
-    if (response.status === 401) onRefused?.()
-    throw refusalOf(response.status, await response.text().catch(() => ''))
+    throw refuse(refusalOf(response.status, await response.text().catch(() => '')))
   }
   return call as Api
 }

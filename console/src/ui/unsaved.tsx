@@ -12,6 +12,12 @@ interface Forms {
 
 const PanelForms = createContext<Forms | undefined>(undefined)
 
+/** Forms that are not saved, by the panel they stand in. */
+const openPanels = new Set<ReadonlySet<string>>()
+
+/** Whether anything that is open holds what is not saved. */
+export const isAnythingUnsaved = (): boolean => [...openPanels].some(({ size }) => size > 0)
+
 interface Guard {
   /** Closes the panel, once it was asked for where something would be lost. */
   readonly close: () => void
@@ -93,7 +99,9 @@ function useWaysOut(opened: boolean, unsaved: ReadonlySet<string>, { ask }: Form
     }
     window.addEventListener('beforeunload', onUnload)
     const unwatch = beforeSteps(onStep)
+    openPanels.add(unsaved)
     return () => {
+      openPanels.delete(unsaved)
       window.removeEventListener('beforeunload', onUnload)
       unwatch()
     }
