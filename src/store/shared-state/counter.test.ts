@@ -46,6 +46,18 @@ describeCounterContract(verifies('H2', 'P30', 'a counter in memory'), (store, wh
 })
 
 const NOW = Date.UTC(2025, 0, 15, 12)
+it('a counter in memory tells who is refused what remains, and when there is enough', async () => {
+  const counter = createMemoryCounter({ load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: () => 'local' })
+  const take = (id: string, cost: number, now = NOW) =>
+    counter.reserve({ id, now, charges: [{ subject: 'key:a', revision: 1, rates: [{ name: 'tokens', limit: 1_000, cost }], budgets: [] }] })
+  expect((await take('first', 600)).ok).toBe(true)
+  // 400 are left, and the 100 that are missing are there after six seconds; nothing is owed any more after thirty-six.
+  expect(await take('second', 500)).toMatchObject({ ok: false, state: { limit: 1_000, remaining: 400, resetAt: NOW + 36_000 }, retryAfterMs: 6_000 })
+  expect(await take('larger than the limit', 1_200)).toMatchObject({ ok: false, state: { remaining: 400 }, retryAfterMs: 36_000 })
+  expect((await take('second', 500, NOW + 5_999)).ok).toBe(false)
+  expect((await take('second', 500, NOW + 6_000)).ok).toBe(true)
+})
+
 const budget: Charge = { subject: 'key:a', revision: 1, rates: [], budgets: [{ interval: 'daily', limitUsd: 1 }] }
 const ready = (redis: Redis): Promise<void> => new Promise((resolve) => (redis.status === 'ready' ? resolve() : redis.once('ready', () => resolve())))
 const until = async (what: () => boolean, limitMs = 5_000): Promise<void> => {

@@ -43,6 +43,27 @@ it.each([1, 2, 4])('gives tokens that a call did not use back at the share they 
   await counter.close()
 })
 
+it.each([
+  { places: 8, share: 2 },
+  { places: 2, share: 1 },
+])('has its share of $places places among four processes, one at the least: $share', async ({ places, share }) => {
+  const { redis, heard } = redisOf(4)
+  const counter = createRedisCounter({ redis, clock: systemClock, load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: () => 'local' })
+  await heard
+  const open = async (id: string): Promise<boolean> => {
+    const charges = [
+      { subject: 'key:a', revision: 1, rates: [], budgets: [], maxOpen: places },
+      { subject: 'workspace:b', revision: 1, rates: [], budgets: [] },
+    ]
+    return (await counter.reserve({ id, now: NOW, charges })).ok
+  }
+  for (let i = 0; i < share; i++) expect(await open(`call-${i}`)).toBe(true)
+  expect(await open('one too many')).toBe(false)
+  await counter.settle({ id: 'call-0', now: NOW, payments: [{ subject: 'key:a', spentUsd: 0, rates: [] }] })
+  expect(await open('in its place')).toBe(true)
+  await counter.close()
+})
+
 let own: PrivateRedis | undefined = await startPrivateRedis('a Redis that is back before a call ends')
 afterAll(async () => {
   await own?.close()
