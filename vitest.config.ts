@@ -86,6 +86,7 @@ const SCENARIOS_TOGETHER = [
   'scenarios/open-responses',
   'scenarios/plugins',
   'scenarios/reasoning-scope',
+  'scenarios/round-trips',
   'scenarios/server-tools',
   'scenarios/server-tools-agents',
   'scenarios/server-tools-native',
