@@ -140,8 +140,11 @@ async function prepare(
   outcome: Outcome,
 ): Promise<AttemptInput> {
   const { endpoint } = attempt
-  const bound = await options.beforeAttempt?.(call, attempt, route.continuation?.spent)
-  outcome.share = await options.takeShare?.(call, attempt, { estimate: route.plan.estimate, health: options.health })
+  // Mostly there are no limits, and nothing is waited for.
+  const admitting = options.beforeAttempt?.(call, attempt, route.continuation?.spent)
+  const bound = admitting === undefined ? undefined : await admitting
+  const taking = options.takeShare?.(call, attempt, { estimate: route.plan.estimate, health: options.health })
+  if (taking !== undefined) outcome.share = await taking
   const asked = requestOf(route, bound?.maxOutputTokens)
   const held = call.trace.unheld?.has(endpoint.id) === true ? options.withLooseSchemas(asked) : asked
   const refused = call.trace.refused?.get(endpoint.id)
