@@ -122,7 +122,7 @@ export async function createApp({
   const defaults = createRoutingDefaults(state.accounts.snapshot, () => config)
   const policies = await openPolicies(state, () => config, logger)
   const { guardrails } = policies
-  const accounting = await openAccounting({ config: () => config, state, sink, catalog: () => catalog, logger, defaults, guardrails })
+  const accounting = await openAccounting({ config: () => config, state, sink, catalog: () => catalog, logger, defaults, guardrails, metrics })
   const { limits, ownKeys, ownCredentials, pins, cooldowns } = accounting
   const health = createHealth({ clock: systemClock, ...(cooldowns === undefined ? {} : { channel: cooldowns }) })
   const onBug = (error: GatewayError, requestId: string): void =>

@@ -64,6 +64,7 @@ describe.each([
     expect(third['text']).toBe('from the backup')
     expect(third['params']).toMatchObject({ endpoint_limits: expect.stringContaining('2 requests per minute') })
     expect(acme.requests).toHaveLength(2)
+    expect(await (await gateway.api('GET', '/metrics')).text()).toContain('gateway_passed_over_total{provider="acme",limit="requests"} 1')
   })
 
   it('are a 429 that says when to come again, where nobody else may serve', async () => {

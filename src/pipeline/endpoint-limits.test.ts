@@ -20,13 +20,15 @@ function scene(limits: readonly EndpointLimit[] | undefined, verdict: Verdict = 
     settle: (settlement) => Promise.resolve(void settled.push(settlement)),
     close: () => Promise.resolve(),
   }
-  const takeShare = createEndpointLimits({ counter, policy: () => ({ expectedOutputTokens: 1_024 }) })
+  const full: (readonly [string, string])[] = []
+  const onFull = (provider: string, limit: string) => void full.push([provider, limit])
+  const takeShare = createEndpointLimits({ counter, policy: () => ({ expectedOutputTokens: 1_024 }), onFull })
   const call = { id: 'call', clock: manualClock(), request: { input: [] }, trace: { params: {} } } as unknown as Call
   const endpoint = testEndpoint({ providerName: 'Acme', ...(limits === undefined ? {} : { limits }) })
   const health = { pause: (id: string, ms: number) => void paused.push([id, ms]) }
   const take = (request: object = {}, isByok = false) =>
     takeShare({ ...call, request: { ...call.request, ...request } }, { endpoint, isByok }, { estimate, health })
-  return { take, reserved, settled, paused, call, endpoint }
+  return { take, reserved, settled, paused, full, call, endpoint }
 }
 
 describe('the share of an attempt', () => {
@@ -98,7 +100,7 @@ describe('an endpoint that is full', () => {
   }
 
   it('is left to others, says for how long, and stands behind them meanwhile', async () => {
-    const { error, paused, endpoint, call } = await refused({
+    const { error, paused, full, endpoint, call } = await refused({
       ok: false,
       reason: 'rate',
       subject: 'endpoint:a',
@@ -109,6 +111,7 @@ describe('an endpoint that is full', () => {
     expect(error).toMatchObject({ errorType: 'rate_limit_exceeded', failover: 'next', message: expect.stringContaining('Acme') })
     expect(error.details).toMatchObject({ source: 'gateway', retryAfterMs: 700, metadata: { limit: 'requests', limit_source: 'endpoint' } })
     expect(paused).toEqual([[endpoint.id, 700]])
+    expect(full).toEqual([[endpoint.provider, 'requests']])
     expect(call.trace.params['endpoint_limits']).toContain('60 requests per minute')
   })
 

@@ -31,10 +31,14 @@ export type TakeShare = (
 
 export interface EndpointLimitOptions extends Pick<CallPriceOptions, 'policy'> {
   readonly counter: Counter
+  /** Told whenever a provider is passed over, and for which limit. */
+  readonly onFull?: (provider: string, limit: string) => void
 }
 
+type Full = Extract<Verdict, { readonly ok: false }>
+
 /** Counts requests, tokens and places of endpoints and providers as those of keys are counted: in this process, or among all. */
-export function createEndpointLimits({ counter, policy }: EndpointLimitOptions): TakeShare {
+export function createEndpointLimits({ counter, policy, onFull }: EndpointLimitOptions): TakeShare {
   let shares = 0
   const take = async (call: Call, endpoint: Endpoint, limits: readonly EndpointLimit[], request: ShareRequest): Promise<EndpointShare> => {
     // A call takes one for each attempt, and other attempts of it may be under way.
@@ -42,7 +46,10 @@ export function createEndpointLimits({ counter, policy }: EndpointLimitOptions):
     const { inputTokens } = request.estimate ?? estimateRequest(call.request)
     const expected = inputTokens + outputTokens({ policy }, call)
     const verdict = await counter.reserve({ id, now: call.clock.now(), charges: limits.map((limit) => chargeOf(limit, expected)) })
-    if (!verdict.ok) throw full(call, endpoint, verdict, request.health)
+    if (!verdict.ok) {
+      onFull?.(endpoint.provider, limitOf(verdict))
+      throw full(call, endpoint, verdict, request.health)
+    }
     return {
       settle(tokens = expected) {
         const payments = limits.map(({ subject, tokensPerMinute: limit }) => ({
@@ -66,7 +73,7 @@ function chargeOf({ subject, requestsPerMinute, tokensPerMinute, concurrentReque
 }
 
 /** Nothing was sent: the caller hears of it only where nobody else could serve. */
-function full(call: Call, endpoint: Endpoint, verdict: Extract<Verdict, { readonly ok: false }>, health: Pick<Health, 'pause'>): GatewayError {
+function full(call: Call, endpoint: Endpoint, verdict: Full, health: Pick<Health, 'pause'>): GatewayError {
   const { providerName } = endpoint
   const retryAfterMs = verdict.reason === 'rate' ? verdict.retryAfterMs : undefined
   // How long tokens are short depends on the call: smaller ones may fit at once.
@@ -77,11 +84,13 @@ function full(call: Call, endpoint: Endpoint, verdict: Extract<Verdict, { readon
     failover: 'next',
     providerName,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    metadata: { limit: verdict.reason === 'rate' ? verdict.rate : 'concurrent_requests', limit_source: 'endpoint' },
+    metadata: { limit: limitOf(verdict), limit_source: 'endpoint' },
   })
 }
 
-function reasonOf(verdict: Extract<Verdict, { readonly ok: false }>): string {
+const limitOf = (verdict: Full): string => (verdict.reason === 'rate' ? verdict.rate : 'concurrent_requests')
+
+function reasonOf(verdict: Full): string {
   switch (verdict.reason) {
     case 'rate':
       return `the ${Math.round(verdict.state.limit)} ${verdict.rate} per minute that this gateway may send there are used up`

@@ -23,7 +23,7 @@ import {
   searchesAt,
   type CallPriceOptions,
 } from './call-price.ts'
-import { createEndpointLimits, type TakeShare } from './endpoint-limits.ts'
+import { createEndpointLimits, type EndpointLimitOptions, type TakeShare } from './endpoint-limits.ts'
 import { latePayments } from './late-payments.ts'
 import { refusal } from './limit-refusal.ts'
 import { estimatedUsage } from './tool-bill.ts'
@@ -35,6 +35,8 @@ export interface LimitsOptions extends CallPriceOptions {
   readonly policy: () => { readonly unknownPrice: 'allow' | 'deny'; readonly expectedOutputTokens: number }
   /** Whether the caller's own provider keys might serve the call: its price is then known only when an endpoint is chosen. */
   readonly mayUseOwnKeys: (call: Call) => boolean
+  /** Told whenever an endpoint is passed over for a limit of its own. */
+  readonly onFull?: EndpointLimitOptions['onFull']
 }
 
 /** What an attempt may do with the money that is left. */

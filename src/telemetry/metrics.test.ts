@@ -37,6 +37,16 @@ describe('createMetrics', () => {
     expect(await metrics.text()).toContain('gateway_answers_told_again_total{model="acme/small",provider="acme"} 1')
   })
 
+  it('counts providers that were passed over, by the limit that was used up', async () => {
+    const metrics = createMetrics()
+    metrics.passedOver('acme', 'requests')
+    metrics.passedOver('acme', 'requests')
+    metrics.passedOver('acme', 'concurrent_requests')
+    const text = await metrics.text()
+    expect(text).toContain('gateway_passed_over_total{provider="acme",limit="requests"} 2')
+    expect(text).toContain('gateway_passed_over_total{provider="acme",limit="concurrent_requests"} 1')
+  })
+
   it('names a bounded number of models, and loses nothing of the others', async () => {
     const metrics = createMetrics()
     for (let i = 0; i < 2_000; i++) metrics.finished(generation({ model: `acme/made-up-${i}` }))

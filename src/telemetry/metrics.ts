@@ -4,6 +4,8 @@ import type { Generation } from '../core/generation.ts'
 export interface Metrics {
   /** One finished call. */
   finished(generation: Generation): void
+  /** A provider was not asked, because a limit its operator gave it was used up. */
+  passedOver(provider: string, limit: string): void
   /** Registers a figure that is read when the metrics are scraped. */
   gauge(name: string, help: string, read: () => number): void
   /** Prometheus text format. */
@@ -122,6 +124,7 @@ export function createMetrics(): Metrics {
   const cost = new Tally()
   const attempts = new Tally()
   const toldAgain = new Tally()
+  const passedOver = new Tally()
   const duration = new Buckets()
   const firstToken = new Buckets()
   const nameOf = createModelNames()
@@ -139,6 +142,12 @@ export function createMetrics(): Metrics {
     'gateway_answers_told_again_total',
     'Calls answered with an answer that was kept, by the model and provider that had given it.',
     ['model', 'provider'],
+  )
+  passedOver.register(
+    registers,
+    'gateway_passed_over_total',
+    'Attempts that were not made because a limit the operator gave the provider was used up.',
+    ['provider', 'limit'],
   )
 
   return {
@@ -162,6 +171,7 @@ export function createMetrics(): Metrics {
       })
       registry.registerMetric(gauge)
     },
+    passedOver: (provider, limit) => passedOver.add(`${provider}${SEPARATOR}${limit}`, 1),
     finished(generation) {
       const { usage } = generation
       const provider = generation.provider ?? 'none'

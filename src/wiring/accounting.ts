@@ -18,6 +18,7 @@ import { createLimits, type Limits, type LimitsOptions } from '../pipeline/limit
 import { ownCredentialsOf, type OwnCredentials } from '../pipeline/own-credentials.ts'
 import type { CooldownChannel } from '../router/health.ts'
 import type { PinStore } from '../router/sticky.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import { createMemoryCounter, type MemoryCounterOptions } from '../store/shared-state/memory.ts'
 
 /** What processes of one installation tell each other; in memory, nothing. */
@@ -53,10 +54,20 @@ export interface AccountingOptions {
   readonly logger: Logger
   readonly defaults: LimitsOptions['defaults']
   readonly guardrails: Guardrails
+  readonly metrics: Pick<Metrics, 'passedOver'>
 }
 
 /** Wires counters, limits and own keys. A Redis that is away does not stop the start. */
-export async function openAccounting({ config, state, sink, catalog, logger, defaults, guardrails }: AccountingOptions): Promise<Accounting> {
+export async function openAccounting({
+  config,
+  state,
+  sink,
+  catalog,
+  logger,
+  defaults,
+  guardrails,
+  metrics,
+}: AccountingOptions): Promise<Accounting> {
   const shared = await openSharedState(config, createSpentLoader(state.store, sink), logger)
   const ownKeys = createOwnKeyRing({
     store: state.store,
@@ -79,6 +90,7 @@ export async function openAccounting({ config, state, sink, catalog, logger, def
     policy: () => config().limits,
     defaults,
     mayUseOwnKeys: (call) => ownCredentials(call) !== undefined,
+    onFull: metrics.passedOver,
   })
   return {
     limits,
