@@ -618,13 +618,13 @@ describe('what does not fit together', () => {
     ],
     [
       { providers: [{ slug: 'opneai' }] },
-      'providers[0].slug: "opneai" is no built-in provider; did you mean openai? (any other needs a dialect and a base_url)',
+      'providers[0].slug: "opneai" is no built-in provider; did you mean openai? (any other needs a dialect and a base_url, another account of it vendor: openai)',
     ],
     // Names that others have for the same vendors.
     ...Object.entries({ bedrock: 'amazon-bedrock', vertex_ai: 'google-vertex', hosted_vllm: 'vllm', 'azure-us': 'azure' }).map(
       ([slug, near]): [Given, string] => [
         { providers: [{ slug }] },
-        `providers[0].slug: "${slug}" is no built-in provider; did you mean ${near}? (any other needs a dialect and a base_url)`,
+        `providers[0].slug: "${slug}" is no built-in provider; did you mean ${near}? (any other needs a dialect and a base_url, another account of it vendor: ${near})`,
       ],
     ),
     [{ models: [{ slug: 'openai/a', endpoints: [{ provider: 'opneai' }] }] }, 'models[0].endpoints[0].provider: "opneai"; did you mean openai?'],

@@ -79,7 +79,7 @@ export async function buildCatalog(
 const isOf =
   (author: string) =>
   ({ slug, provider }: Pick<ConnectedProvider, 'slug' | 'provider'>): boolean =>
-    (provider?.models?.author ?? slug) === author
+    (provider?.models?.author ?? provider?.slug ?? slug) === author
 
 /** A base URL copied with the path that its dialect appends to every request. */
 function doubledPath({ slug, connectionFor }: ConnectedProvider): readonly string[] {
@@ -123,13 +123,12 @@ function connectAll(
   const connected = new Map<string, ConnectedProvider>()
   for (const [index, entry] of config.providers.entries()) {
     if (!entry.enabled) continue
-    const near = known.has(entry.slug) || entry.dialect !== undefined ? undefined : nearestTo(entry.slug, [...known.keys()])
-    if (near !== undefined) {
-      const message = `${JSON.stringify(entry.slug)} is no built-in provider; did you mean ${near}? (any other needs a dialect and a base_url)`
-      problems.push({ path: `providers[${index}].slug`, message })
+    const wrong = entry.vendor === undefined ? misspelt(entry, known) : misnamedAccount(entry.slug, entry.vendor, known)
+    if (wrong !== undefined) {
+      problems.push({ path: `providers[${index}].${wrong.path}`, message: wrong.message })
       continue
     }
-    const result = connectProvider({ provider: known.get(entry.slug), config: entry, env }, dialects, (path, message) =>
+    const result = connectProvider({ provider: declarationOf(entry, known), config: entry, env }, dialects, (path, message) =>
       problems.push({ path: `providers[${index}].${path}`, message }),
     )
     if (result !== undefined) connected.set(entry.slug, result)
@@ -143,6 +142,30 @@ function connectAll(
     if (result !== undefined) connected.set(provider.slug, result)
   }
   return connected
+}
+
+type Known = ReadonlyMap<string, Provider>
+
+/** The variables of a vendor are those of one account: another one would be reached with what belongs to the first. */
+function declarationOf({ slug, vendor }: ProviderConfig, known: Known): Provider | undefined {
+  const declared = known.get(vendor ?? slug)
+  return declared === undefined || vendor === undefined ? declared : { ...declared, env: {} }
+}
+
+function misspelt({ slug, dialect }: ProviderConfig, known: Known): ConfigProblem | undefined {
+  const near = known.has(slug) || dialect !== undefined ? undefined : nearestTo(slug, [...known.keys()])
+  if (near === undefined) return undefined
+  const message = `${JSON.stringify(slug)} is no built-in provider; did you mean ${near}? (any other needs a dialect and a base_url, another account of it vendor: ${near})`
+  return { path: 'slug', message }
+}
+
+function misnamedAccount(slug: string, vendor: string, known: Known): ConfigProblem | undefined {
+  if (known.has(slug))
+    return { path: 'slug', message: `${JSON.stringify(slug)} is a built-in provider; expected a slug of its own for another account` }
+  if (known.has(vendor)) return undefined
+  const near = nearestTo(vendor, [...known.keys()])
+  const instead = near === undefined ? 'expected the slug of one (signalbox check --providers lists them)' : `did you mean ${near}?`
+  return { path: 'vendor', message: `${JSON.stringify(vendor)} is no built-in provider; ${instead}` }
 }
 
 const nearestTo = (slug: string, known: readonly string[]): string | undefined => closest(slug, known) ?? closestByWords(slug, known)
@@ -236,7 +259,7 @@ function openModel(name: string, config: CatalogConfig, connected: ReadonlyMap<s
   const listed = (): boolean => config.models.some((model) => model.endpoints.some((entry) => entry.provider.split('/')[0] === target.slug))
   if (!(target.open ?? !listed())) return undefined
   const { base } = splitVariant(upstreamModel)
-  const { slug } = canonicalName(base, target.provider?.models?.author ?? target.slug, book.naming)
+  const { slug } = canonicalName(base, target.provider?.models?.author ?? target.provider?.slug ?? target.slug, book.naming)
   const endpoint = endpointForOpenId(target, name, upstreamModel, slug, book)
   return endpoint === undefined
     ? undefined

@@ -17,6 +17,8 @@ export interface ConnectedProvider {
   readonly name: string
   /** The built-in declaration; undefined for a provider that only the configuration knows. */
   readonly provider: Provider | undefined
+  /** Slug of the declaration, where that of the provider is another: it is one of several accounts of a vendor. */
+  readonly vendor: string | undefined
   readonly policies: EndpointPolicies
   /** What it may be sent, all endpoints of it together. */
   readonly rateLimits: RateLimits | undefined
@@ -47,7 +49,8 @@ const CAUTIOUS: EndpointPolicies = { dataCollection: 'allow', zdr: false, distil
 export function connectProvider(sources: ProviderSources, dialects: ReadonlyMap<string, Dialect>, report: Report): ConnectedProvider | undefined {
   const { provider, config } = sources
   const slug = config?.slug ?? provider?.slug ?? ''
-  const name = config?.name ?? provider?.name ?? slug
+  const vendor = config?.vendor
+  const name = config?.name ?? nameOf(slug, vendor, provider)
   const dialect = resolveDialect(sources, dialects, report)
   const base = dialect === undefined ? undefined : notAtMetadata(resolveBase(sources, slug, name, report), report)
   if (dialect === undefined || base === undefined) return undefined
@@ -56,8 +59,22 @@ export function connectProvider(sources: ProviderSources, dialects: ReadonlyMap<
   // Wrong options are found at the start, although no model may use them.
   if (connectionFor('', {}, report) === undefined) return undefined
   const policies = { ...CAUTIOUS, ...provider?.policies, ...config?.policies }
-  return { slug, name, provider, policies, rateLimits: config?.rateLimits, open: isOpen(sources), embeds: embedsAt(dialect, embedder), connectionFor }
+  return {
+    slug,
+    name,
+    provider,
+    vendor,
+    policies,
+    rateLimits: config?.rateLimits,
+    open: isOpen(sources),
+    embeds: embedsAt(dialect, embedder),
+    connectionFor,
+  }
 }
+
+/** Several accounts of a vendor are told apart. */
+const nameOf = (slug: string, vendor: string | undefined, provider: Provider | undefined): string =>
+  provider === undefined ? slug : vendor === undefined ? provider.name : `${provider.name} (${slug})`
 
 const isOpen = ({ provider, config }: ProviderSources): boolean | undefined =>
   config?.open ?? (provider === undefined ? undefined : (provider.models?.open ?? true))

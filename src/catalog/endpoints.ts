@@ -72,7 +72,7 @@ function createEndpoint(parts: Parts): Endpoint {
     outputModalities: new Set(parts.outputs),
     policies: { ...connected.policies, ...parts.policies },
     quantization: parts.quantization ?? 'unknown',
-    ...defined({ variant, maxOutputTokens, region, tier, weight, limits }),
+    ...defined({ vendor: connected.vendor, variant, maxOutputTokens, region, tier, weight, limits }),
     ...(parts.reasonsByDefault ? { reasonsByDefault: true } : {}),
     ...(parts.implicitCaching ? { implicitCaching: true } : {}),
     connection: parts.connection,
@@ -279,5 +279,5 @@ export function endpointForOpenId(
 
 /** Id of the vendor in the price data. */
 export function priceVendorOf(connected: ConnectedProvider): string {
-  return connected.provider?.priceProvider ?? connected.slug
+  return connected.provider?.priceProvider ?? connected.provider?.slug ?? connected.slug
 }

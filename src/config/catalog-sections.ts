@@ -34,6 +34,11 @@ const rateLimits = (whose: string) =>
 
 export const providerEntry = section({
   slug: providerSlug().describe('A known vendor, or a name of your own: then `dialect` and `base_url` are needed.'),
+  vendor: providerSlug()
+    .optional()
+    .describe(
+      'A known vendor this is another account, region or resource of; its variables are not read ([how](../guides/reliability.md#several-accounts-of-one-vendor)).',
+    ),
   name: text().optional().describe('As lists show it. Without: the vendor’s own, or the slug.'),
   dialect: text('the name of a dialect, such as openai-chat').optional().describe('The format it speaks ([dialects](dialects.md)).'),
   base_url: httpUrl().optional().describe('Up to and including the version.'),

@@ -22,6 +22,7 @@ const FILE = {
   providers: [
     {
       slug: 'acme',
+      vendor: 'openai',
       name: 'Acme',
       dialect: 'openai-chat',
       base_url: 'http://acme/v1',
@@ -165,6 +166,7 @@ test('every key of the file arrives, under the name the program has for it', asy
     providers: [
       {
         slug: 'acme',
+        vendor: 'openai',
         name: 'Acme',
         dialect: 'openai-chat',
         baseUrl: 'http://acme/v1',

@@ -107,6 +107,7 @@ function toProvider(entry: FileProvider): ProviderConfig {
   return {
     slug: entry.slug,
     ...defined({
+      vendor: entry.vendor,
       name: entry.name,
       dialect: entry.dialect,
       baseUrl: entry.base_url,

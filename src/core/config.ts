@@ -107,6 +107,8 @@ export interface FixedKeys {
 
 export interface ProviderConfig {
   readonly slug: string
+  /** Slug of the built-in provider this one is another account of. */
+  readonly vendor?: string
   readonly name?: string
   readonly dialect?: string
   readonly baseUrl?: string

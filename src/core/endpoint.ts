@@ -32,6 +32,8 @@ export interface Endpoint {
   /** Provider slug, `deepinfra`; the tag adds the variant, `deepinfra/turbo`, `openai/flex`. */
   readonly provider: string
   readonly tag: string
+  /** Slug of the vendor the provider is one of several accounts of. Whoever names the vendor means all of them. */
+  readonly vendor?: string
   readonly providerName: string
   readonly upstreamModel: string
   readonly contextLength: number

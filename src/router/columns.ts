@@ -36,7 +36,7 @@ export interface Columns {
   readonly tags: readonly string[]
   readonly providers: readonly string[]
   readonly names: readonly string[]
-  /** The same, written like slugs. */
+  /** The same, written like slugs; of several accounts of a vendor that of the vendor. */
   readonly writtenNames: readonly string[]
 }
 
@@ -79,7 +79,7 @@ function buildColumns(model: Model): Columns {
     tags: endpoints.map((endpoint) => normalTag(endpoint)),
     providers: endpoints.map((endpoint) => endpoint.provider.toLowerCase()),
     names: endpoints.map((endpoint) => endpoint.providerName.toLowerCase()),
-    writtenNames: endpoints.map(({ provider, providerName }) => writtenName({ slug: provider, name: providerName })),
+    writtenNames: endpoints.map(({ provider, providerName, vendor }) => vendor ?? writtenName({ slug: provider, name: providerName })),
   }
   endpoints.forEach((endpoint, i) => {
     for (const name of endpoint.supports) columns.supports[i]! |= parameterBit(name)

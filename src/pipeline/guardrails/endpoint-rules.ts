@@ -49,8 +49,8 @@ const knownNames = new WeakMap<Endpoint, readonly string[]>()
 function namesOf(endpoint: Endpoint): readonly string[] {
   let names = knownNames.get(endpoint)
   if (names === undefined) {
-    const { provider, tag, providerName } = endpoint
-    const written = writtenName({ slug: provider, name: providerName })
+    const { provider, tag, providerName, vendor } = endpoint
+    const written = vendor ?? writtenName({ slug: provider, name: providerName })
     knownNames.set(endpoint, (names = [...[provider, tag, providerName].map((name) => name.toLowerCase()), written]))
   }
   return names
