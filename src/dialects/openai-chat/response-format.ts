@@ -13,6 +13,7 @@ import {
 import { Unfolding } from '../shared/unfolding.ts'
 import { curateSchema } from '../shared/curated-schema.ts'
 import { hasOptionalMembers, STRICT_WITH_OPTIONAL } from '../shared/optional-members.ts'
+import { strictChoices } from '../shared/strict-choices.ts'
 import { forcedToolsFor, schemaModeFor, type OpenAiChatOptions } from './options.ts'
 
 type ChatTarget = Pick<Target<OpenAiChatOptions>, 'options' | 'upstreamModel' | 'supports'>
@@ -67,10 +68,11 @@ function schemaMode(request: ModelRequest, target: ChatTarget): 'native' | 'json
 function nativeSchema(format: JsonSchemaFormat, { options }: ChatTarget): FormatPlan {
   const mayLeaveOut = options.optional_members === 'refused' && format.strict === true && hasOptionalMembers(format.schema)
   const strict = mayLeaveOut ? false : format.strict
+  const held = strict === true ? strictChoices(format.schema) : format.schema
   const schema = {
     name: formatName(format),
     ...(format.description == null ? {} : { description: format.description }),
-    schema: options.schemas === 'curated' ? curateSchema(format.schema, new Unfolding()) : format.schema,
+    schema: options.schemas === 'curated' ? curateSchema(held, new Unfolding()) : held,
     ...(strict == null ? {} : { strict }),
   }
   return { native: { type: 'json_schema', json_schema: schema }, ...(mayLeaveOut ? { note: `text.format: ${STRICT_WITH_OPTIONAL}` } : {}) }

@@ -7,6 +7,7 @@ import type { FormatPlan } from '../shared/format-plan.ts'
 import { curateSchema } from '../shared/curated-schema.ts'
 import { hasOptionalMembers, STRICT_WITH_OPTIONAL } from '../shared/optional-members.ts'
 import { objectAtTop } from '../shared/sanitize-schema.ts'
+import { strictChoices } from '../shared/strict-choices.ts'
 import { isForced, NOT_FORCED, onlyChosen } from '../shared/tool-choice.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
 import { Unfolding } from '../shared/unfolding.ts'
@@ -72,7 +73,7 @@ function encodeTool(tool: FlatTool, options: OpenAiChatOptions, unfolding: Unfol
     function: {
       name: tool.name,
       ...(tool.description === undefined ? {} : { description: tool.description }),
-      parameters,
+      parameters: strict ? strictChoices(parameters) : parameters,
       ...(strict ? { strict } : {}),
     },
     ...(options.cache_breakpoints ? cacheMark(tool, true) : {}),

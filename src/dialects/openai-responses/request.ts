@@ -13,6 +13,7 @@ import { reasoningWish } from '../shared/reasoning-options.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
 import type { TierWords } from '../shared/service-tier.ts'
 import { stopSequences } from '../shared/stop-sequences.ts'
+import { strictChoices } from '../shared/strict-choices.ts'
 import { encodeInput } from './input.ts'
 import { remoteUrls } from './message-parts.ts'
 import { effortsFor, takesCacheOptions } from './options.ts'
@@ -233,7 +234,13 @@ function addReasoning(body: Body, request: ModelRequest, target: ResponsesTarget
 function namedSchema(format: JsonSchemaFormat, options: ResponsesOptions, dropped: Set<string>): JsonSchemaFormat {
   const mayLeaveOut = options.optional_members === 'refused' && format.strict === true && hasOptionalMembers(format.schema)
   if (mayLeaveOut) dropped.add(`text.format: ${STRICT_WITH_OPTIONAL}`)
-  return { ...format, name: formatName(format), ...(mayLeaveOut ? { strict: false } : {}) }
+  const strict = mayLeaveOut ? false : format.strict
+  return {
+    ...format,
+    name: formatName(format),
+    ...(strict === true ? { schema: strictChoices(format.schema) } : {}),
+    ...(mayLeaveOut ? { strict } : {}),
+  }
 }
 
 function addText(body: Body, request: ModelRequest, { options, supports }: ResponsesTarget, dropped: Set<string>): void {

@@ -6,6 +6,7 @@ import { functionParameters } from '../shared/function-parameters.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { hasOptionalMembers, STRICT_WITH_OPTIONAL } from '../shared/optional-members.ts'
 import { objectAtTop } from '../shared/sanitize-schema.ts'
+import { strictChoices } from '../shared/strict-choices.ts'
 import { COMMON_TOOL_NAMES, createToolNames } from '../shared/tool-names.ts'
 import type { ToolNames } from '../shared/tool-names.ts'
 import { flattenTools } from '../shared/tools.ts'
@@ -92,7 +93,7 @@ function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOpti
   return {
     ...rest,
     name,
-    parameters,
+    parameters: keepStrict && strict === true ? strictChoices(parameters) : parameters,
     ...(keepStrict ? { strict } : {}),
     ...(keepDeferred ? { defer_loading } : {}),
   }
