@@ -103,6 +103,24 @@ describe.skipIf(!hasBrowser)('the page of destinations', () => {
     expect(problems).toEqual([])
   })
 
+  it('leads to a secret that is missing, and to a header without a name, as to any other field', async () => {
+    const { page } = await browser.console(gateway, '/destinations?new=')
+    await choose(page, page.getByRole('combobox', { name: 'Type' }), 'Langfuse')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('traces')
+    await page.getByRole('button', { name: 'Create destination' }).click()
+    const secret = page.getByLabel('Secret key')
+    await secret.and(page.locator(':focus')).waitFor()
+    expect(await page.getByLabel('Public key').getAttribute('aria-invalid')).toBe('true')
+    await secret.fill('sk-lf-1')
+    await page.getByLabel('Public key').fill('pk-lf-1')
+    expect(await secret.getAttribute('aria-invalid')).toBeNull()
+    await page.getByRole('button', { name: 'Add to headers' }).click()
+    await page.getByLabel('Headers: value 1').fill('of what?')
+    await page.getByRole('button', { name: 'Create destination' }).click()
+    await page.getByLabel('Headers: name 1').and(page.locator(':focus')).waitFor()
+    await page.getByText('every value needs a name').waitFor()
+  })
+
   it('changes what was changed and nothing else: a secret stays unless typed anew', async () => {
     const id = await hook({ config: { url: `${receiver.url}/hook`, headers: { 'x-token': 'a-secret-that-stays' } }, sampling_rate: 0.5 })
     const { page, problems } = await browser.console(gateway, `/destinations?destination=${id}&tab=settings`)

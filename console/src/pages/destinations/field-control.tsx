@@ -1,5 +1,6 @@
-import { Button, Fieldset, Group, PasswordInput, Select, Stack, Switch, Text, Textarea, TextInput } from '@mantine/core'
+import { Button, Fieldset, Group, Select, Stack, Switch, Text, Textarea, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { SecretInput } from '../../ui/secret-input.tsx'
 import { Help } from './help.tsx'
 import { MapControl } from './map-control.tsx'
 import { problemAt } from './problems.ts'
@@ -145,7 +146,7 @@ function SecretControl({ field, value, stored, problems, path, onChange }: Contr
   const isRemoved = value === null
   return (
     <Group gap="xs" align="flex-end" wrap="nowrap">
-      <PasswordInput
+      <SecretInput
         flex={1}
         label={field.label}
         description={field.help === undefined ? undefined : <Help text={field.help} />}

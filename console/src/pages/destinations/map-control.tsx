@@ -1,5 +1,6 @@
-import { Button, CloseButton, Fieldset, Group, Input, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { Button, CloseButton, Fieldset, Group, Input, Stack, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { SecretInput } from '../../ui/secret-input.tsx'
 import { problemAt } from './problems.ts'
 import type { MapRow, Problems } from './values.ts'
 
@@ -46,15 +47,16 @@ export function MapControl({ label, description, isSecret, rows, problems, path,
   )
 }
 
-const problemOf = (problems: Problems, path: string, { name }: MapRow): string | undefined =>
-  name.trim() === '' ? undefined : problems[`${path}.${name.trim()}`]
+/** What is wrong with a row, where its own name can say it; that a name is missing is said below them all. */
+const problemOf = (problems: Problems, path: string, { name, value }: MapRow): string | boolean | undefined =>
+  name.trim() === '' ? value !== '' && problems[path] !== undefined : problems[`${path}.${name.trim()}`]
 
 interface RowProps {
   readonly label: string
   readonly number: number
   readonly row: MapRow
   readonly isSecret: boolean
-  readonly problem: string | undefined
+  readonly problem: string | boolean | undefined
   readonly onSet: (part: Partial<MapRow>) => void
   readonly onRemove: () => void
 }
@@ -83,7 +85,7 @@ function MapRowControl({ label, number, row, isSecret, problem, onSet, onRemove 
         spellCheck={false}
         onChange={({ currentTarget }) => onSet({ name: currentTarget.value })}
       />
-      {isSecret ? <PasswordInput {...value} /> : <TextInput {...value} />}
+      {isSecret ? <SecretInput {...value} /> : <TextInput {...value} />}
       <CloseButton mt={4} aria-label={`${label}: remove ${row.name === '' ? `row ${number}` : row.name}`} onClick={onRemove} />
     </Group>
   )

@@ -1,10 +1,11 @@
-import { Button, NumberInput, Paper, PasswordInput, Select, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Button, NumberInput, Paper, Select, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState, type FormEvent, type ReactNode } from 'react'
 import { ApiError, createApi } from '../../api/client.ts'
 import { useChange } from '../../api/hooks.ts'
 import { useWorkspaces } from '../../api/workspaces.ts'
 import { Problem } from '../../ui/problem.tsx'
+import { SecretInput } from '../../ui/secret-input.tsx'
 import { dayKeyBody } from './day-key.ts'
 
 export interface KeyGateProps {
@@ -93,7 +94,7 @@ function Paste({ onKey }: Pick<KeyGateProps, 'onKey'>): ReactNode {
     <form onSubmit={submit}>
       <Stack align="stretch">
         <Title order={2}>Use one you have</Title>
-        <PasswordInput
+        <SecretInput
           label="Inference key"
           description="It goes nowhere but to this gateway."
           placeholder="sk-sb-v1-..."

@@ -1,8 +1,9 @@
-import { Checkbox, Fieldset, PasswordInput, Stack, TagsInput, TextInput } from '@mantine/core'
+import { Checkbox, Fieldset, Stack, TagsInput, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { ApiError } from '../../api/client.ts'
 import { refusalAt } from '../../lib/fields.ts'
 import { KeyPicker } from '../../ui/key-picker.tsx'
+import { SecretInput } from '../../ui/secret-input.tsx'
 import type { ProviderKeyForm } from './form.ts'
 
 /** Fields that show why they were refused. */
@@ -20,7 +21,7 @@ export interface ProviderKeyFieldsProps {
 export function ProviderKeyFields({ form, onChange, error, workspaceId, isStored }: ProviderKeyFieldsProps): ReactNode {
   return (
     <>
-      <PasswordInput
+      <SecretInput
         label={isStored ? 'New key' : 'Key'}
         description={
           isStored ? 'Empty: the stored one stays.' : 'It is encrypted and never shown again. The JSON file of a cloud account is taken, too.'
