@@ -1,6 +1,7 @@
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DEFAULT_WORKSPACE_ID } from '../../src/core/store.ts'
 import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
 import { startFakeDestination, type FakeDestination } from '../../src/testing/fake-destination.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
@@ -99,6 +100,19 @@ describe.skipIf(!hasBrowser)('the console is for everybody', () => {
     await page.getByRole('link', { name: 'Overview' }).click()
     await page.getByRole('button', { name: 'Show as a table' }).hover()
     expect(await faultsOf(page)).toEqual([])
+  })
+
+  it('every tab of a generation, with words that are longer than it is wide', async () => {
+    await gateway.api('PATCH', `/api/v1/workspaces/${DEFAULT_WORKSPACE_ID}`, { is_observability_io_logging_enabled: true })
+    const { id } = (await (await gateway.respond({ model: 'demo/echo', input: 'w'.repeat(2_000), user: 'u'.repeat(200) })).json()) as { id: string }
+    const { page } = await browser.console(gateway, `/generations?id=${id}`)
+    for (const tab of ['Summary', 'Attempts (1)', 'Content', 'Record']) {
+      await page.getByRole('tab', { name: tab }).click()
+      await page.waitForLoadState('networkidle')
+      expect(await faultsOf(page)).toEqual([])
+      const code = page.getByRole('tabpanel').locator('pre')
+      expect(await code.evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length)).toBe(0)
+    }
   })
 
   it('the door', async () => {

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { useRead } from '../../api/hooks.ts'
 import { Loaded } from '../../ui/loaded.tsx'
+import classes from './content.module.css'
 
 /** What was said, where the workspace keeps it. Shown as text, whatever it looks like. */
 export function Content({ id }: { readonly id: string }): ReactNode {
@@ -25,20 +26,20 @@ export function Content({ id }: { readonly id: string }): ReactNode {
           <Title order={2}>Input</Title>
           {input.messages.map((message, index) => (
             // Messages have no names, and their order does not change.
-            <Code key={index} block style={{ whiteSpace: 'pre-wrap' }}>
+            <Code key={index} block className={classes['text']}>
               {sayOf(message)}
             </Code>
           ))}
           {output.reasoning !== null && (
             <>
               <Title order={2}>Reasoning</Title>
-              <Code block style={{ whiteSpace: 'pre-wrap' }}>
+              <Code block className={classes['text']}>
                 {output.reasoning}
               </Code>
             </>
           )}
           <Title order={2}>Output</Title>
-          <Code block style={{ whiteSpace: 'pre-wrap' }}>
+          <Code block className={classes['text']}>
             {output.completion ?? 'No text.'}
           </Code>
         </Stack>

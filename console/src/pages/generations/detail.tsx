@@ -1,10 +1,11 @@
-import { Code, Drawer, Group, ScrollArea, Stack, Tabs, Text } from '@mantine/core'
+import { Code, Drawer, Group, Stack, Tabs, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useRead } from '../../api/hooks.ts'
 import { Copyable } from '../../ui/copyable.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Attempts } from './attempts.tsx'
 import { Content } from './content.tsx'
+import classes from './content.module.css'
 import { StatusBadge } from './status.tsx'
 import { Summary } from './summary.tsx'
 
@@ -58,9 +59,9 @@ function Opened({ id }: { readonly id: string }): ReactNode {
               <Content id={id} />
             </Tabs.Panel>
             <Tabs.Panel value="record" pt="md">
-              <ScrollArea type="auto">
-                <Code block>{JSON.stringify(data, null, 2)}</Code>
-              </ScrollArea>
+              <Code block className={classes['text']}>
+                {JSON.stringify(data, null, 2)}
+              </Code>
             </Tabs.Panel>
           </Tabs>
         </Stack>
