@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ModelEvent } from '../core/event.ts'
+import type { ModelEvent, Vector } from '../core/event.ts'
 import { AnswerNotes } from './answer-notes.ts'
 
 const end: ModelEvent = { type: 'response-end', reason: 'stop' }
@@ -36,5 +36,16 @@ describe('an answer that is noted down', () => {
   })
   it('is none when it is longer than is kept', () => {
     expect(noted(...Array.from({ length: 5 }, () => text('x'.repeat(1024 * 1024))), end)).toBeUndefined()
+  })
+  it('is read no further than it is kept: vectors may be eight million numbers', () => {
+    const unread = {
+      toJSON: () => {
+        throw new Error('read')
+      },
+    } as unknown as Vector
+    const long = Array.from({ length: 300_000 }, () => 0.123_456_789_012_345_6)
+    expect(noted({ ...end, vectors: [long, unread] } as ModelEvent)).toBeUndefined()
+    expect(noted({ ...end, vectors: ['x'.repeat(5 * 1024 * 1024), unread] } as ModelEvent)).toBeUndefined()
+    expect(noted({ ...end, vectors: [[1, 2], 'AAAA'] } as ModelEvent)).toHaveLength(1)
   })
 })

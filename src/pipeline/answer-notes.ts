@@ -58,4 +58,14 @@ function joined(last: Delta, event: Delta): ModelEvent {
 }
 
 /** What has no text of its own may hold pictures and vectors. */
-const sizeOf = (event: ModelEvent): number => (isDelta(event) && !('logprobs' in event) ? event.delta.length : JSON.stringify(event).length)
+function sizeOf(event: ModelEvent): number {
+  if (isDelta(event) && !('logprobs' in event)) return event.delta.length
+  if (event.type !== 'response-end' || event.vectors === undefined) return JSON.stringify(event).length
+  let chars = 0
+  // Millions of numbers are written as text only as far as they would be kept: it takes a second.
+  for (const vector of event.vectors) {
+    chars += typeof vector === 'string' ? vector.length : JSON.stringify(vector).length
+    if (chars > MAX_CHARS) break
+  }
+  return chars
+}
