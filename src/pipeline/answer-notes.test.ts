@@ -44,8 +44,8 @@ describe('an answer that is noted down', () => {
       },
     } as unknown as Vector
     const long = Array.from({ length: 300_000 }, () => 0.123_456_789_012_345_6)
-    expect(noted({ ...end, vectors: [long, unread] } as ModelEvent)).toBeUndefined()
-    expect(noted({ ...end, vectors: ['x'.repeat(5 * 1024 * 1024), unread] } as ModelEvent)).toBeUndefined()
-    expect(noted({ ...end, vectors: [[1, 2], 'AAAA'] } as ModelEvent)).toHaveLength(1)
+    expect(noted({ ...end, vectors: [long, unread] })).toBeUndefined()
+    expect(noted({ ...end, vectors: ['x'.repeat(5 * 1024 * 1024), unread] })).toBeUndefined()
+    expect(noted({ ...end, vectors: [[1, 2], 'AAAA'] })).toHaveLength(1)
   })
 })
