@@ -9,6 +9,7 @@ const answer: KeptAnswer = {
   sourceId: 'gen-1',
   model: 'acme/small',
   endpointId: 'e1',
+  strategy: 'direct',
   keptAt: NOW,
   expiresAt: NOW + 1_000,
   events: [{ type: 'text-delta', key: 'm', delta: 'a secret answer' }],

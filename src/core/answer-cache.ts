@@ -1,5 +1,6 @@
 import type { ModelEvent } from './event.ts'
 import type { Native } from './native-citation.ts'
+import type { Strategy } from './strategy.ts'
 
 /** What a caller wants of answers that were kept. */
 export interface CacheWish {
@@ -22,6 +23,8 @@ export interface KeptAnswer {
   /** Who served it: slug of the model, id of the endpoint. */
   readonly model: string
   readonly endpointId: string
+  /** How its models were chosen. */
+  readonly strategy: Strategy
   readonly keptAt: number
   readonly expiresAt: number
   readonly events: readonly ModelEvent[]

@@ -6,6 +6,7 @@ import type { ErrorType, GatewayError } from './error.ts'
 import type { ModelEvent } from './event.ts'
 import type { InputItem, OutputItem } from './item.ts'
 import type { ModelRequest } from './request.ts'
+import type { Strategy } from './strategy.ts'
 import type { Usage } from './usage.ts'
 
 /** Who calls: taken from the key snapshot. */
@@ -47,7 +48,7 @@ export interface AttemptRecord {
 
 /** What the gateway decided and did for one call; becomes `gateway_metadata`, the generation record and its spans. */
 export interface CallTrace {
-  strategy: 'direct' | 'auto' | 'free' | 'latest' | 'alias' | 'fallback' | 'pareto' | 'bodybuilder' | 'fusion'
+  strategy: Strategy
   /** Candidate endpoints before filtering. */
   candidates: readonly Endpoint[]
   /** Why each rejected endpoint was rejected, by endpoint id. */

@@ -69,6 +69,43 @@ async function readAll(answer: ReturnType<Handler>): Promise<readonly ModelEvent
   return read
 }
 
+describe('what is the same', () => {
+  const statusOf = async (answers: AnswerCache, scene: Scene): Promise<string | undefined> => {
+    const call = callOf(scene)
+    await readAll(answerCacheLayer({ answers, catalog: () => catalog })(model(says(1)))(call))
+    return call.trace.cached?.status
+  }
+  it('is what is asked, however it is told', async () => {
+    const answers = memory()
+    expect(await statusOf(answers, {})).toBe('miss')
+    expect(await statusOf(answers, { stream: true, request: { stream: true, stream_options: { include_obfuscation: false } } })).toBe('hit')
+    expect(await statusOf(answers, { request: { temperature: 0 } })).toBe('miss')
+  })
+  it('is never what was asked at another front door, whose words are others', async () => {
+    const answers = memory()
+    expect(await statusOf(answers, {})).toBe('miss')
+    expect(await statusOf(answers, { apiType: 'messages' })).toBe('miss')
+    expect(await statusOf(answers, { apiType: 'messages' })).toBe('hit')
+  })
+})
+
+describe('a call that is told an answer again', () => {
+  it('was routed as the one before, and names the endpoint that served it', async () => {
+    const answers = memory()
+    const chosen: Handler = (call) => {
+      call.trace.strategy = 'auto'
+      return model(says(1))(call)
+    }
+    const trace = async (): Promise<Call['trace']> => {
+      const call = callOf({})
+      await readAll(answerCacheLayer({ answers, catalog: () => catalog })(chosen)(call))
+      return call.trace
+    }
+    await trace()
+    expect(await trace()).toMatchObject({ cached: { status: 'hit' }, strategy: 'auto', candidates: [endpoint], attempts: [] })
+  })
+})
+
 describe('citations', () => {
   it('are told again in the words of their vendor, too', async () => {
     const annotation = { type: 'file_citation', file_id: 'f', filename: 'a.txt', index: 0 } as const

@@ -64,11 +64,11 @@ async function* answered(next: Handler, call: Call, { wish, answers, catalog, pa
 }
 
 /**
- * What makes two requests the same: who asks, and everything that has a part in the answer. In which format and how it is told, and what only
- * records and sessions are named by, has none.
+ * What makes two requests the same: who asks, where, and everything that has a part in the answer. How it is told, and what only records and
+ * sessions are named by, has none. Front doors translate, each in its way: what one was asked, another is never asked in the same words.
  */
 function keyOf({ owner, origin, request }: Call, part: unknown): string {
-  const { stream: _, session_id: _session, trace: _trace, metadata: _metadata, ...asked } = request
+  const { stream: _, stream_options: _options, session_id: _session, trace: _trace, metadata: _metadata, ...asked } = request
   return createHash('sha256')
     .update(`1\n${owner.workspaceId}\n${owner.keyHash}\n${origin.apiType}\n${JSON.stringify([asked, part])}`)
     .digest('base64url')
@@ -80,10 +80,12 @@ function servingOf({ model, endpointId }: KeptAnswer, { admits }: Call, catalog:
   return endpoint === undefined || admits?.(endpoint) !== undefined ? undefined : endpoint
 }
 
-function tellOf({ sourceId, keptAt, expiresAt }: KeptAnswer, endpoint: Endpoint, { trace, clock }: Call): void {
+function tellOf({ sourceId, strategy, keptAt, expiresAt }: KeptAnswer, endpoint: Endpoint, { trace, clock }: Call): void {
   const now = clock.now()
   trace.cached = { status: 'hit', sourceId, ageMs: Math.max(0, now - keptAt), ttlMs: Math.max(0, expiresAt - now) }
   trace.params['response_cache'] = `the answer of ${sourceId} was told again`
+  trace.strategy = strategy
+  trace.candidates = [endpoint]
   trace.served = { endpoint, status: 200, startedAt: now }
   trace.cost = NO_COST
   // Whatever becomes of the telling.
@@ -133,6 +135,7 @@ async function keep(answers: AnswerCache, key: string, call: Call, { ttlMs }: Ca
   if (served === undefined || call.signal.aborted) return
   const now = call.clock.now()
   const { model, id: endpointId } = served.endpoint
-  const answer = { sourceId: call.id, model, endpointId, keptAt: now, expiresAt: now + ttlMs, events, ...nativesOf(events) }
+  const { strategy } = call.trace
+  const answer = { sourceId: call.id, model, endpointId, strategy, keptAt: now, expiresAt: now + ttlMs, events, ...nativesOf(events) }
   await answers.keep(key, call.owner.workspaceId, answer)
 }
