@@ -89,6 +89,24 @@ describe('what is the same', () => {
   })
 })
 
+describe('an answer that was cut off', () => {
+  const cut: ModelEvent = { type: 'response-end', reason: 'length', usage: COUNTED }
+  const kept = async (params: { readonly [name: string]: unknown }): Promise<boolean> => {
+    const answers = memory()
+    const handler = answerCacheLayer({ answers, catalog: () => catalog })((call) => {
+      Object.assign(call.trace.params, params)
+      return model([...says(1).slice(0, -1), cut])(call)
+    })
+    await readAll(handler(callOf({})))
+    const again = callOf({})
+    await readAll(handler(again))
+    return again.trace.cached?.status === 'hit'
+  }
+  it('at the limit that was asked for is all there is to it', async () => expect(await kept({})).toBe(true))
+  it('by what was left of a budget is made again: there may be more by then', async () =>
+    expect(await kept({ max_output_tokens: 'limited to 7 by what is left of the budget' })).toBe(false))
+})
+
 describe('a call that is told an answer again', () => {
   it('was routed as the one before, and names the endpoint that served it', async () => {
     const answers = memory()

@@ -58,7 +58,7 @@ async function* answered(next: Handler, call: Call, { wish, answers, catalog, pa
   const notes = new AnswerNotes()
   for await (const events of next(call)) {
     notes.take(events)
-    if (notes.whole !== undefined && isWorthKeeping(events.at(-1))) await keep(answers, key, call, wish, notes.whole)
+    if (notes.whole !== undefined && isWorthKeeping(events.at(-1), call)) await keep(answers, key, call, wish, notes.whole)
     yield events
   }
 }
@@ -127,8 +127,11 @@ function giveNatives({ events, natives = [] }: KeptAnswer): void {
   }
 }
 
-/** An answer that was cut off by a filter says nothing of the next. */
-const isWorthKeeping = (last: ModelEvent | undefined): boolean => last?.type === 'response-end' && last.reason !== 'content_filter'
+/** An answer that was cut off by a filter, or where the caller's money ended, says nothing of the next. */
+function isWorthKeeping(last: ModelEvent | undefined, { trace }: Call): boolean {
+  if (last?.type !== 'response-end' || last.reason === 'content_filter') return false
+  return last.reason !== 'length' || trace.params['max_output_tokens'] === undefined
+}
 
 async function keep(answers: AnswerCache, key: string, call: Call, { ttlMs }: CacheWish, events: readonly ModelEvent[]): Promise<void> {
   const { served } = call.trace
