@@ -36,6 +36,14 @@ describe('createMetrics', () => {
     metrics.finished(generation({ cacheSourceId: 'gen-1', attempts: [] }))
     expect(await metrics.text()).toContain('gateway_answers_told_again_total{model="acme/small",provider="acme"} 1')
   })
+  it('counts their time for no provider: nobody was asked', async () => {
+    const metrics = createMetrics()
+    metrics.finished(generation({ firstTokenMs: 800 }))
+    metrics.finished(generation({ firstTokenMs: 1, cacheSourceId: 'gen-1', attempts: [] }))
+    const text = await metrics.text()
+    for (const name of ['gateway_first_token_seconds', 'gateway_call_duration_seconds'])
+      for (const provider of ['acme', 'none']) expect(text).toContain(`${name}_count{provider="${provider}"} 1`)
+  })
 
   it('counts providers that were passed over, by the limit that was used up', async () => {
     const metrics = createMetrics()
