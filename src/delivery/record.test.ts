@@ -20,6 +20,15 @@ describe('toDeliveryRecord', () => {
     expect(record.tags).toEqual(['blue', 'beta'])
   })
 
+  it('says of an answer that was told again whose it was: it has neither tokens nor attempts', () => {
+    const told = { ...generation, cacheSourceId: 'gen-1-source', attempts: [] }
+    expect(toDeliveryRecord(told, content, { privacyMode: true, broadcast: none }).gateway).toMatchObject({
+      attempts: 0,
+      response_cache_source_id: 'gen-1-source',
+    })
+    expect(toDeliveryRecord(generation, content, { privacyMode: true, broadcast: none }).gateway).not.toHaveProperty('response_cache_source_id')
+  })
+
   it('falls back to the generation id and fixed names', () => {
     const sample = minimalGeneration()
     const record = toDeliveryRecord(sample.generation, sample.content, { privacyMode: false, broadcast: none })

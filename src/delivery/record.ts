@@ -137,5 +137,6 @@ function gatewayFacts(generation: Generation): DeliveryRecord['gateway'] {
     router_latency_ms: generation.routerMs,
     strategy: named(generation.strategy),
     attempts: generation.attempts.length,
+    response_cache_source_id: named(generation.cacheSourceId),
   })
 }
