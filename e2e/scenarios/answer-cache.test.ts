@@ -282,6 +282,17 @@ describe('the other front doors', () => {
     says({ text: ['another'] })
     expect(await post()).toMatchObject({ status: 'HIT', tokens: 0, content: first.content })
   })
+  it('/api/v1/messages counts no tokens at the beginning of a stream, either', async () => {
+    const body = { model: 'acme/small', max_tokens: 100, stream: true, messages: [{ role: 'user', content: fresh() }] }
+    const counted = async (): Promise<unknown> => {
+      const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', ...CACHE }
+      const response = await fetch(`${gateway.url}/api/v1/messages`, { method: 'POST', headers, body: JSON.stringify(body) })
+      const [, start = ''] = /"message_start".*"input_tokens":(\d+)/.exec(await response.text()) ?? []
+      return { status: response.headers.get('x-gateway-cache-status'), isCounted: Number(start) > 0 }
+    }
+    expect(await counted()).toEqual({ status: 'MISS', isCounted: true })
+    expect(await counted()).toEqual({ status: 'HIT', isCounted: false })
+  })
   it('/api/v1/embeddings has them, too', async () => {
     const post = async () => {
       const response = await fetch(`${gateway.url}/api/v1/embeddings`, {

@@ -108,8 +108,8 @@ async function* toldAgain(events: readonly ModelEvent[], { clock, signal }: Call
 const unpaid = (event: ModelEvent): ModelEvent => {
   if (event.type === 'response-end') return { ...event, usage: ZERO_USAGE }
   if (event.type !== 'response-start') return event
-  const { prompt: _, upstreamId: _id, ...rest } = event
-  return rest
+  const { upstreamId: _, ...rest } = event
+  return { ...rest, prompt: ZERO_USAGE }
 }
 
 function nativesOf(events: readonly ModelEvent[]): Pick<KeptAnswer, 'natives'> {
