@@ -21,6 +21,7 @@ import { VERSION } from '../version.ts'
 import { secretKeyRefusal } from './check-secret-key.ts'
 import { findUnreachable } from './explain.ts'
 import type { Overrides } from './overrides.ts'
+import { probeProvider } from './probe-provider.ts'
 import { probeRedis } from './probe-redis.ts'
 import { reasonOf } from './reason.ts'
 import { loadOptions, storeOptions } from './serve.ts'
@@ -142,7 +143,11 @@ async function probeProviders(catalog: BuiltCatalog): Promise<void> {
   const connections = new Map<string, Connection>()
   for (const model of catalog.models()) for (const { connection } of model.endpoints) connections.set(connection.provider, connection)
   const http = createHttpClient({ proxies: proxiesOf(process.env) })
-  for (const connection of connections.values()) line(`provider ${connection.provider}: ${await probe(http, connection)}`)
+  for (const connection of connections.values()) {
+    const { fault, text } = await probeProvider(http, connection, PROBE_MS)
+    line(`provider ${connection.provider}: ${text}`)
+    if (fault) process.exitCode = 1
+  }
   await http.close()
 }
 
@@ -150,22 +155,6 @@ async function tellRedis(url: string, namespace: string): Promise<void> {
   const { fault, text } = await probeRedis(url, namespace, PROBE_MS)
   line(`redis: ${text}`)
   if (fault) process.exitCode = 1
-}
-
-async function probe(http: ReturnType<typeof createHttpClient>, connection: Connection): Promise<string> {
-  if (connection.transport !== undefined) return 'built in'
-  const exchange = http.send({ url: connection.baseUrl, method: 'GET', headers: {}, connectTimeoutMs: connection.timeouts.connect })
-  const timer = setTimeout(() => exchange.cancel(), PROBE_MS)
-  try {
-    const { status } = await exchange.head
-    return `${connection.baseUrl} reachable (HTTP ${status} without credentials), ${connection.credentials.length} credential(s)`
-  } catch (error) {
-    process.exitCode = 1
-    return `${connection.baseUrl} not reachable: ${(error as Error).message}`
-  } finally {
-    clearTimeout(timer)
-    exchange.cancel()
-  }
 }
 
 /** `signalbox migrate`: brings the database up to date. */
