@@ -20,6 +20,14 @@ describe('the type of bytes in base64', () => {
       for (let shift = 0; shift < 4; shift++) expect(sniffBase64(base64('x'.repeat(shift) + letter.repeat(9000)))).toBe('text/plain')
     }
   })
+  it('of blanks that end in something else, in time that grows with their number', () => {
+    const started = performance.now()
+    for (let n = 0; n < 20; n++) expect(sniffBase64(`+${'\t'.repeat(10_900)}\u0001`)).toBeUndefined()
+    // Looked for from each blank anew, their end takes a second and more.
+    expect(performance.now() - started).toBeLessThan(400)
+    expect(sniffBase64('  \n')).toBe('text/plain')
+    expect(sniffBase64('YQ== \r\n')).toBe('text/plain')
+  })
   it('of long bytes that are no text', () => {
     expect(sniffBase64(Buffer.alloc(20_000, 0xff).toString('base64'))).toBeUndefined()
   })
