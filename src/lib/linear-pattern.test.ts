@@ -57,6 +57,26 @@ describe('a linear pattern', () => {
     expect(threadTime() - began).toBeLessThan(100)
   })
 
+  it.each([
+    ['wide ranges', `(?i)${'[\u0100-\u{1e943}]'.repeat(1_600)}`],
+    ['wide ranges written as escapes', `x(?si:${'[\\x{100}-\\x{10ffff}]'.repeat(490)})`],
+    ['wide ranges in one class', `(?i)[${'\u0100-\u{1e943}'.repeat(2_400)}]`],
+    ['classes of Unicode', `(?i)[${'\\p{L}\\P{Lu}'.repeat(700)}]`],
+    ['classes of Unicode, case or no case', `[^${'\\pL\\PN'.repeat(1_600)}]`],
+  ])(verifies('B7', 'is refused before it is built, with %s'), (_what, source) => {
+    const began = threadTime()
+    expect(() => compileLinearPattern(source)).toThrow(PatternTooLarge)
+    expect(threadTime() - began).toBeLessThan(100)
+  })
+
+  it.each([
+    ['all of them', '(?i)[\\x{0}-\\x{10ffff}]+ is [^\\x00-\\x7f]{2,40}'],
+    ['ranges of some', '(?i)(?:[а-яё]+|[Ա-Ֆ]+|[α-ωά-ώ]+)[-0-9a-f]{4}-[\\u0e00-\\u0e7f]'],
+    ['many classes', `(?i)\\b(?:${'\\p{L}\\p{Nd}?'.repeat(60)})`],
+  ])('accepts the characters of every script: %s', (_what, source) => {
+    expect(() => compileLinearPattern(source)).not.toThrow()
+  })
+
   it('is not stalled by what stalls others', () => {
     const pattern = compileLinearPattern('(a+)+$')
     expect(pattern.test(`${'a'.repeat(50_000)}!`)).toBe(false)

@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js'
+import { classSize } from './class-size.ts'
 import { unfoldedSize } from './unfolded-size.ts'
 
 export interface Span {
@@ -22,6 +23,8 @@ const MAX_CHARS = 10_000
 const MAX_PROGRAM = 500
 /** What unfolds to more is not compiled to see how large it is. What repeats nothing never does. */
 const MAX_UNFOLDED = 2 * MAX_CHARS
+/** Characters that may be looked at to build its classes: four times all that have a case, or classes of Unicode by the hundred. */
+const MAX_CLASSES = 500_000
 /** Instructions times characters of one look at a text. An instruction takes 25 to 60 ns where every one has to be tried. */
 const LOOK = 500_000
 /** How much of two looks is the same, where the pattern is small enough: longer matches across their border may be missed. */
@@ -40,6 +43,7 @@ export function compileLinearPattern(source: string): LinearPattern {
   if (source.length > MAX_CHARS) throw new Error(`a regular expression may have at most ${MAX_CHARS} characters`)
   const unfolded = unfoldedSize(source)
   if (unfolded > MAX_UNFOLDED) throw tooLarge(`about ${unfolded}`)
+  if (classSize(source) > MAX_CLASSES) throw new PatternTooLarge(CLASSES_TOO_LARGE)
   let pattern: RE2JS
   try {
     pattern = RE2JS.compile(RE2JS.translateRegExp(source))
@@ -57,6 +61,9 @@ const tooLarge = (size: string): PatternTooLarge =>
   new PatternTooLarge(
     `the regular expression is too large: ${size} instructions of at most ${MAX_PROGRAM}; each character and each repetition counts, x{1,100} as 200. Split it, or repeat without an upper bound`,
   )
+
+const CLASSES_TOO_LARGE =
+  'the regular expression is too large: its classes hold too many characters; where case does not count, name the scripts that are meant instead of wide ranges'
 
 function limitAutomaton(pattern: RE2JS): void {
   const { dfa } = pattern.re2()

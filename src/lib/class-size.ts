@@ -1,0 +1,29 @@
+/** `(?i)`, alone or among other flags: from somewhere on, letters are looked for in both cases. */
+const FOLDS = /\(\?[a-z]*i/i
+const CHARACTER = String.raw`\\x\{[\da-f]{1,6}\}|\\u\{[\da-f]{1,6}\}|\\u[\da-f]{4}|\\x[\da-f]{2}|\\[0-7]{1,3}|\\?[^]`
+/** From one character to another; outside of a class it is none, and then mostly a narrow one. */
+const RANGE = new RegExp(`(${CHARACTER})-(${CHARACTER})`, 'giu')
+/** Beyond it no character has a case. */
+const LAST_WITH_CASE = 0x1e943
+/** A class of Unicode, as `\p{L}`: hundreds of ranges. */
+const UNICODE_CLASS = /\\p/gi
+/** What one costs, in characters of a range whose case is looked up. */
+const UNICODE_CLASS_CHARACTERS = 2_000
+
+/**
+ * About how many characters a compiler looks at one by one to build the classes of a regular expression, read off its text. Where case does not
+ * count it looks for the other cases of each character in a range: `[\u0100-\u{1e943}]` is six characters of text, and 125,000 to look up.
+ */
+export function classSize(source: string): number {
+  const unicode = (source.match(UNICODE_CLASS)?.length ?? 0) * UNICODE_CLASS_CHARACTERS
+  if (!FOLDS.test(source)) return unicode
+  let size = unicode
+  for (const [, first = '', last = ''] of source.matchAll(RANGE)) size += Math.max(0, Math.min(codeOf(last), LAST_WITH_CASE) - codeOf(first))
+  return size
+}
+
+function codeOf(character: string): number {
+  const [, hexadecimal, octal] = /^\\(?:[xu]\{?([\da-f]+)\}?|([0-7]+))$/i.exec(character) ?? []
+  if (hexadecimal !== undefined) return Number.parseInt(hexadecimal, 16)
+  return octal === undefined ? character.codePointAt(character.length > 1 && character.startsWith('\\') ? 1 : 0)! : Number.parseInt(octal, 8)
+}
