@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { chatEvents, startFakeUpstream, status, stream, type FakeUpstream, type Reply, type SeenRequest } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { threadTime } from '../../src/testing/thread-time.ts'
 import { askGateway, calls, says } from '../../src/testing/tool-script.ts'
 import { verifies } from '../requirements.ts'
 
@@ -275,6 +276,14 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
     expect(JSON.stringify(requestsTo('small')[1]!.body)).not.toContain(picture)
   })
 
+  it('hands an image on that is none, without looking at it for long', async () => {
+    const address = `data:image/${'a'.repeat(40_000)}`
+    scripts = { small: [calls(['image_generation', { prompt: 'a cat' }]), says('Here.')], 'draw-image': [draws(address)] }
+    const started = threadTime()
+    const answer = await ask({ tools: [{ type: 'image_generation' }] }, streamed)
+    expect(answer.output[0]).toMatchObject({ status: 'completed', result: address })
+    expect(threadTime() - started).toBeLessThan(1_000)
+  })
   it.each(['gateway:image_generation', 'image_generation'])('says of an image by %s what it is', async (type) => {
     scripts = { small: [calls(['image_generation', { prompt: 'a cat' }]), says('Here.')], 'draw-image': [draws('data:image/jpeg;base64,/9j/4A==')] }
     const answer = await ask({ tools: [{ type }] }, streamed)

@@ -93,7 +93,7 @@ async function generate({ prompt }: Arguments, context: ToolContext<Settings>, m
 const USUAL = 'png'
 
 function imageFields(image: string): JsonObject {
-  const [, format = USUAL, data] = /^data:(?:image\/([\w.+-]+))?[^,]*;base64,(.*)$/is.exec(image) ?? []
+  const [, format = USUAL, data] = /^data:(?:image\/([\w.+-]{1,80}))?[^,]{0,200};base64,(.*)$/is.exec(image) ?? []
   if (data === undefined) return { imageUrl: image, result: image }
   return { imageB64: data, result: data, ...(format === USUAL ? {} : { output_format: format.toLowerCase() }) }
 }

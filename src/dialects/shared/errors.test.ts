@@ -729,10 +729,11 @@ describe('bodies made to take long', () => {
   it.each([
     ['titles that never end', `<html>${'<title'.repeat(11_000)}`],
     ['headings that never end', `<html>${'<h1'.repeat(21_000)}`],
+    ['a number that is no time to wait', JSON.stringify({ error: { message: 'slow down' }, retry_after: `1s ${'0'.repeat(60_000)}` })],
     ['an event that ends in brackets and blanks', `data:{${'}'.repeat(30_000)}${' '.repeat(30_000)}x`],
   ])('%s do not', (_what, body) => {
     const started = threadTime()
-    classify(502, body)
+    for (const status of [429, 502]) classify(status, body)
     expect(threadTime() - started).toBeLessThan(500)
   })
 })

@@ -7,6 +7,8 @@ const EPOCH_SECONDS = 1e9
 const EPOCH_MS = 1e11
 
 const UNIT_MS: { readonly [unit: string]: number } = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+/** Nobody writes longer ones, and amounts are looked for from every digit. */
+const MAX_DURATION_CHARS = 100
 const DURATION = /(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)(?![a-z])/gi
 const WAIT_PHRASE =
   /(?:try again|retry(?:ing)?|available again|resets?|wait)(?: (?:in|after|for|at least))*\s+((?:about )?\d[\d.]*\s*(?:ms|[smhd]\b|milli|sec|min|hour|day|m\d|h\d)[\w. ]{0,40})/i
@@ -37,7 +39,7 @@ export function parseDuration(text: string): number | undefined {
   let total = 0
   let found = false
   let end = -1
-  for (const match of text.matchAll(DURATION)) {
+  for (const match of text.slice(0, MAX_DURATION_CHARS).matchAll(DURATION)) {
     // Only one run of amounts: "6m0s" yes, "in 5s, limit 3 per 10m" stops after the first.
     if (found && match.index > end + 1) break
     found = true
