@@ -39,10 +39,17 @@ const FORBIDDEN_V4: readonly Subnet[] = [
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
 ]
-const FORBIDDEN_V6: readonly Subnet[] = [
-  ['fd00:ec2::', 32], // metadata of clouds
+/** Metadata of clouds, inside the unique-local range. */
+const CLOUDS_V6: readonly Subnet[] = [
+  ['fd00:ec2::', 32],
   ['fd20:ce::254', 128],
   ['fd00:42::42', 128],
+  ['fd00:c1::a9fe:a9fe', 128],
+  ['fd00:a9fe:a9fe::1', 128],
+  ['fd00:100::100:200', 128],
+]
+const FORBIDDEN_V6: readonly Subnet[] = [
+  ...CLOUDS_V6,
   ['2001::', 23], // Teredo, benchmarking, ORCHID and other protocol assignments
   ['2001:db8::', 32],
   ['2002::', 16], // 6to4
@@ -59,13 +66,7 @@ const METADATA_V4: readonly Subnet[] = [
   ['168.63.129.16', 32],
   ['192.0.0.192', 32],
 ]
-const METADATA_V6: readonly Subnet[] = [
-  ['fe80::', 10],
-  ['fd00:ec2::', 32],
-  ['fd20:ce::254', 128],
-  ['fd00:42::42', 128],
-  ['64:ff9b::a9fe:0', 112],
-]
+const METADATA_V6: readonly Subnet[] = [...CLOUDS_V6, ['fe80::', 10], ['64:ff9b::a9fe:0', 112]]
 
 function blockList(v4: readonly Subnet[], v6: readonly Subnet[]): BlockList {
   const list = new BlockList()

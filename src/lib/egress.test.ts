@@ -8,10 +8,16 @@ import { createEgress, type Egress, type EgressOptions } from './egress.ts'
 
 describe('isMetadataAddress', () => {
   // As URLs write hosts: decimal, octal and hexadecimal forms are dotted by then.
-  it.each(['169.254.169.254', '169.254.0.1', '169.254.169.254.', '[fe80::1]', '[fd00:ec2::254]', '[::ffff:a9fe:a9fe]', '[64:ff9b::a9fe:a9fe]'])(
-    '%s is one',
-    (host) => expect(isMetadataAddress(host)).toBe(true),
-  )
+  it.each([
+    '169.254.169.254',
+    '169.254.0.1',
+    '169.254.169.254.',
+    '[fe80::1]',
+    '[fd00:ec2::254]',
+    '[fd00:c1::a9fe:a9fe]',
+    '[::ffff:a9fe:a9fe]',
+    '[64:ff9b::a9fe:a9fe]',
+  ])('%s is one', (host) => expect(isMetadataAddress(host)).toBe(true))
   it.each(['100.100.100.200', '168.63.129.16', '192.0.0.192', new URL('http://2852039166/').hostname, new URL('http://0xa9.254.43518/').hostname])(
     '%s is one of a cloud',
     (host) => expect(isMetadataAddress(host)).toBe(true),
@@ -96,6 +102,10 @@ describe('classifyAddress', () => {
     ['ff02::1', 'forbidden'],
     ['fd00:ec2::254', 'forbidden'],
     ['fd20:ce::254', 'forbidden'],
+    ['fd00:c1::a9fe:a9fe', 'forbidden'],
+    ['fd00:a9fe:a9fe::1', 'forbidden'],
+    ['fd00:100::100:200', 'forbidden'],
+    ['fd00:100::100:201', 'private'],
     ['4000::1', 'forbidden'],
     ['1::1', 'forbidden'],
     ['::1%lo', 'forbidden'],
