@@ -79,8 +79,11 @@ describe.each([true, false])('failover before the first content (stream: %s)', (
 })
 
 describe('retry discipline', () => {
-  it(verifies('P42', 'C3', 'repeats a 500 once on the same endpoint'), async () => {
-    primary.script(status(500, overloaded), stream(chatText('second try')))
+  it.each<[string, Reply]>([
+    ['a 500', status(500, overloaded)],
+    ['a connection that is reset', reset()],
+  ])(verifies('P42', 'C3', 'repeats %s once on the same endpoint'), async (_, fault) => {
+    primary.script(fault, stream(chatText('second try')))
     expect(((await (await ask(false)).json()) as { output_text: string }).output_text).toBe('second try')
     expect(primary.requests).toHaveLength(2)
     expect(backup.requests).toHaveLength(0)
@@ -219,7 +222,13 @@ describe('after the commit point', () => {
 })
 
 describe('upstreams that do not do as they are told', () => {
-  it(verifies('C18', 'P43', 'takes a JSON answer to a stream request'), async () => {
+  it(verifies('P43', 'asks for a stream on behalf of a JSON caller, and gathers it'), async () => {
+    primary.script(stream(chatText('piece ', 'by ', 'piece')))
+    expect(await (await ask(false)).json()).toMatchObject({ status: 'completed', output_text: 'piece by piece' })
+    expect(primary.requests.map(({ body }) => body['stream'])).toEqual([true])
+  })
+
+  it(verifies('C18', 'takes a JSON answer to a stream request'), async () => {
     primary.script(status(200, chatJson('whole')))
     const { text, terminal } = checkWire(await (await ask(true)).text())
     expect(text).toBe('whole')

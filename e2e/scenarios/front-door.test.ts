@@ -96,6 +96,21 @@ describe('a bad body', () => {
     expect(await send({ 'transfer-encoding': 'chunked' })).toBe(413)
   })
 
+  it.each([true, false])(`${verifies('P28', 'just within the limit is served, whole')} (stream: %s)`, async (stream) => {
+    // The limit is 32 MiB: what is left is for the rest of the request, and for what an upstream's format puts around it.
+    const image_url = `data:image/png;base64,${'A'.repeat(31 * 1024 * 1024)}`
+    const input = [{ type: 'message', role: 'user', content: [{ type: 'input_image', detail: 'auto', image_url }] }]
+    const response = await fetch(`${gateway.url}/api/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'acme/small', input, stream }),
+    })
+    expect(response.status).toBe(200)
+    expect(await response.text()).toContain('hello')
+    const { messages } = upstream.requests.at(-1)!.body as { messages: readonly { content: readonly { image_url: { url: string } }[] }[] }
+    expect(messages[0]!.content[0]!.image_url.url === image_url).toBe(true)
+  })
+
   it(verifies('A12', 'in an encoding the gateway does not open is refused, not misread'), async () => {
     const response = await gateway.respond(good, { headers: { 'content-encoding': 'gzip' } })
     expect(response.status).toBe(400)
