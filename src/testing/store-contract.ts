@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { DEFAULT_WORKSPACE_ID, type Store } from '../core/store.ts'
 import { describeGenerations } from './generations-contract.ts'
 import { describeKeys } from './keys-contract.ts'
+import { describeNeighbours } from './neighbours-contract.ts'
 import { NOW, sampleGeneration, sampleKey, sampleWorkspace } from './sample-records.ts'
 
 /** One fresh, empty database. */
@@ -101,6 +102,7 @@ function describeStore<T extends Omit<StoreUnderTest, 'openAnother'>>(
     })
 
     describeKeys(() => store)
+    describeNeighbours(() => store)
 
     describe('version', () => {
       it('grows with every change of configuration and with nothing else', async () => {
