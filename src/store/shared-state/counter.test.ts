@@ -298,6 +298,36 @@ describe.skipIf(!redis.available)('Redis', () => {
       await right.close()
     })
 
+    it('is renewed while its call runs; of one that ended or was refused nothing is kept', async () => {
+      const renewed: unknown[] = []
+      const spied = new Proxy(client, {
+        get(target, property) {
+          const value: unknown = Reflect.get(target, property, target)
+          if (property !== 'pipeline') return typeof value === 'function' ? value.bind(target) : value
+          return () => {
+            const pipeline = target.pipeline()
+            const zadd = pipeline.zadd.bind(pipeline) as (...parts: unknown[]) => typeof pipeline
+            const spy = (...parts: unknown[]): typeof pipeline => {
+              if (parts[1] === 'XX') renewed.push(parts[3])
+              return zadd(...parts)
+            }
+            return Object.assign(pipeline, { zadd: spy })
+          }
+        },
+      })
+      const load: SpentLoader = () => Promise.resolve(NOTHING_SPENT)
+      const counter = createRedisCounter({ redis: spied, clock: systemClock, namespace: redis.namespace(), load, whenUnknown: () => 'local' })
+      const reserve = async (id: string) => (await counter.reserve({ id, now: NOW, charges, amountUsd: 0 })).ok
+      expect(await reserve('ended')).toBe(true)
+      await counter.settle({ id: 'ended', now: NOW, payments: [{ subject: budget.subject, spentUsd: 0, rates: [] }] })
+      expect(await reserve('running')).toBe(true)
+      expect(await reserve('refused')).toBe(false)
+      client.emit('ready')
+      await until(() => renewed.length > 0)
+      expect(renewed).toEqual(['running'])
+      await counter.close()
+    })
+
     it('is let go when it died while the clock of Redis ran ahead', async () => {
       const namespace = redis.namespace()
       const counter = counterOf(namespace)
