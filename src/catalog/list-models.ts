@@ -34,12 +34,21 @@ const names = z
   .meta({ type: 'string', description: 'Names joined by commas.' })
 /** May be null, which a query string spells as nothing or as the word. */
 const orNull = <T extends z.ZodType>(schema: T) => z.preprocess((value) => (value === 'null' ? undefined : value), schema)
-const amount = orNull(z.coerce.number().min(0).optional())
+/** As people write them: what JavaScript takes for a number as well (a blank, `0x10`) is more likely a slip. */
+const number = z
+  .string()
+  .regex(/^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i, 'a number is expected')
+  .transform(Number)
+const whole = z
+  .string()
+  .regex(/^-?\d+$/, 'a whole number is expected')
+  .transform(Number)
+const amount = orNull(number.pipe(z.number().min(0)).optional())
 
 /** Query of `GET /models`. Parameters nothing is known about (categories, benchmarks, ages) are accepted and leave the list as it is. */
 export const modelsQuery = z.looseObject({
-  offset: orNull(z.coerce.number().int().min(0).optional()),
-  limit: z.coerce.number().int().min(1).max(1_000).optional().describe('500 where only `offset` is given; without either the list comes whole.'),
+  offset: orNull(whole.pipe(z.int().min(0)).optional()),
+  limit: whole.pipe(z.int().min(1).max(1_000)).optional().describe('500 where only `offset` is given; without either the list comes whole.'),
   supported_parameters: names.optional(),
   input_modalities: names.optional(),
   output_modalities: names
@@ -48,7 +57,7 @@ export const modelsQuery = z.looseObject({
   model_authors: names.optional(),
   providers: names.optional(),
   q: z.string().optional(),
-  context: z.coerce.number().int().min(1).optional(),
+  context: whole.pipe(z.int().min(1)).optional(),
   min_price: amount,
   max_price: amount,
   min_output_price: amount,

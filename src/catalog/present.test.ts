@@ -179,15 +179,20 @@ describe('the list of models', () => {
   })
 
   test.each([
-    ['limit=0', 'limit'],
-    ['limit=1001', 'limit'],
-    ['offset=-1', 'offset'],
-    ['sort=sideways', 'sort'],
-    ['min_price=cheap', 'min_price'],
-  ])('%s is refused by name', (query, path) => {
-    expect(() => list(query)).toThrow(
-      expect.objectContaining({ errorType: 'invalid_request', message: expect.stringContaining(`${path}: `) as string }),
-    )
+    ['limit=0', 'limit: '],
+    ['limit=1001', 'limit: '],
+    ['offset=-1', 'offset: '],
+    ['sort=sideways', 'sort: '],
+    ['min_price=cheap', 'min_price: a number is expected'],
+    // A blank would be 0, and only what is free would be listed.
+    ['max_price=%20', 'max_price: a number is expected'],
+    ['max_output_price=1,5', 'max_output_price: a number is expected'],
+    ['limit=many', 'limit: a whole number is expected'],
+    ['limit=1.5', 'limit: a whole number is expected'],
+    ['offset=x', 'offset: a whole number is expected'],
+    ['context=128k', 'context: a whole number is expected'],
+  ])('%s is refused by name', (query, said) => {
+    expect(() => list(query)).toThrow(expect.objectContaining({ errorType: 'invalid_request', message: expect.stringContaining(said) as string }))
   })
 })
 
