@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Store } from '../core/store.ts'
+import { DEFAULT_WORKSPACE_ID, type Store } from '../core/store.ts'
 import { NOW, sampleDestination, sampleGeneration, sampleKey, sampleWorkspace } from './sample-records.ts'
 
 const WORKSPACES = ['a', 'b'] as const
@@ -122,6 +122,8 @@ export function describeNeighbours(current: () => Store): void {
         expect((await store.generations.list({ workspaceId }, { limit: 9 })).generations.map(({ id }) => id).toSorted()).toEqual(own)
         for (const id of own) await findsIn(store, id, workspaceId)
       }
+      // The first time it is made, though others were there before it.
+      for (let i = 0; i < 2; i++) expect((await store.workspaces.default()).id).toBe(DEFAULT_WORKSPACE_ID)
     })
   })
 }
