@@ -180,6 +180,43 @@ describe('limits around a call', () => {
     expect(reserved.map(({ amountUsd }) => amountUsd)).toEqual([1.5, 1.5, 10])
   })
 
+  it(verifies('P29', 'reserve a prompt as written into a cache where the model caches without being told'), async () => {
+    const { built, reserved, call } = scene(budget, () => ({ ok: true, grantedUsd: 0 }))
+    const pricing = { input: PRICE, output: 0, cacheWrite: 3 * PRICE }
+    const input = [{ type: 'message', role: 'user', content: 'word '.repeat(100) }]
+    for (const implicitCaching of [false, true]) {
+      await drain(
+        built.layer(async function* (inner) {
+          await built.beforeAttempt(inner, { endpoint: endpoint(1, { pricing, implicitCaching }), isByok: false })
+          yield []
+        }),
+        call({ input }),
+      )
+    }
+    const [read, written] = reserved.filter((_, n) => n % 2 === 1).map(({ amountUsd }) => amountUsd!)
+    expect(read).toBeGreaterThan(0)
+    expect(written).toBeCloseTo(3 * read!, 9)
+  })
+
+  it(verifies('P29', 'bound the output by what the searches of a vendor leave'), async () => {
+    const { built, reserved, call } = scene(budget, () => ({ ok: true, grantedUsd: 0.8 }))
+    const searching = endpoint(1, { pricing: { input: 0, output: PRICE, webSearch: 0.1 } })
+    const search = { type: 'web_search_20250305', name: 'web_search' }
+    const bounds: unknown[] = []
+    // None; one, as nobody says how many; as many as the caller allows.
+    for (const tools of [undefined, [search], [{ ...search, max_uses: 3 }]]) {
+      await drain(
+        built.layer(async function* (inner) {
+          bounds.push(await built.beforeAttempt(inner, { endpoint: searching, isByok: false }))
+          yield []
+        }),
+        call({ tools }),
+      )
+    }
+    expect(reserved.filter((_, n) => n % 2 === 1).map(({ amountUsd }) => Number(amountUsd!.toFixed(9)))).toEqual([1, 1.1, 1.3])
+    expect(bounds).toEqual([{ maxOutputTokens: 800 }, { maxOutputTokens: 700 }, { maxOutputTokens: 500 }])
+  })
+
   it(verifies('P29', 'reserve what is asked at several times the list price as what it costs, and bound the output by it'), async () => {
     const { built, reserved, call } = scene(budget, () => ({ ok: true, grantedUsd: 3 }))
     const dialect = { priceFactor: ({ speed }: { speed?: string }) => (speed === 'fast' ? 6 : 1) }
@@ -357,6 +394,25 @@ describe('limits around a call', () => {
       expect(reserved.map(({ amountUsd }) => Math.round(amountUsd! * 100) / 100)).toEqual([1.5, 1.8])
     },
   )
+
+  it(verifies('H5', 'hold nothing for what a tool asked once that has failed'), async () => {
+    const { built, reserved, call } = scene(budget)
+    const failing: Handler = async function* (inner) {
+      await built.beforeAttempt(inner, { endpoint: endpoint(1), isByok: false })
+      yield []
+      throw new Error('nobody has written anything')
+    }
+    await drain(
+      built.layer(async function* (inner) {
+        for (let i = 0; i < 3; i++) await expect(drain(built.meter(failing), call({}, inner.trace))).rejects.toThrow('nobody')
+        await built.beforeAttempt(inner, { endpoint: endpoint(1), isByok: false })
+        yield []
+      }),
+      call(),
+    )
+    // What was admitted at the door covers each of them, one at a time.
+    expect(reserved.map(({ amountUsd }) => amountUsd)).toEqual([1.5])
+  })
 
   it(verifies('H5', 'count what tools cost besides the models they ask, those of agents, too'), async () => {
     const { built, reserved, call } = scene(budget)
