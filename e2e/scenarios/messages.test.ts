@@ -260,6 +260,22 @@ describe('documents that are to be cited', () => {
     ])
   })
 
+  it('are cited in the words of their vendor when the answer is told again', async () => {
+    upstreams.get('anthropic-messages')!.script(answers)
+    const body = {
+      model: 'acme/anthropic-messages',
+      max_tokens: 100,
+      messages: [{ role: 'user', content: [...content, { type: 'text', text: 'Again?' }] }],
+    }
+    const asked = async (): Promise<unknown[]> => {
+      const response = await post(body, undefined, { 'x-gateway-cache': 'true' })
+      return [response.headers.get('x-gateway-cache-status'), ((await response.json()) as Json)['content']]
+    }
+    const [, first] = await asked()
+    expect(first).toMatchObject([{}, { citations: [place] }, {}])
+    expect(await asked()).toEqual(['HIT', first])
+  })
+
   it.each(voices.map(({ dialect }) => dialect).filter((dialect) => dialect !== 'anthropic-messages'))(
     'are read by %s, which has no word for it',
     async (dialect) => {

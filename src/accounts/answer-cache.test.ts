@@ -1,5 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { AnswerStore, KeptAnswer, StoredAnswer } from '../core/answer-cache.ts'
+import type { Annotation } from '../core/item.ts'
+import { keepNative, nativeCitation } from '../core/native-citation.ts'
 import { manualClock } from '../lib/clock.ts'
 import { createAnswerCache } from './answer-cache.ts'
 import { createEncryption } from './encryption.ts'
@@ -41,6 +43,18 @@ describe('kept answers', () => {
     expect(rows.get('k')).toMatchObject({ workspaceId: 'w', expiresAt: NOW + 1_000 })
     expect(JSON.stringify([...rows])).not.toContain('secret answer')
     expect(await cache.find('k')).toEqual(answer)
+  })
+  it('keep the words of the vendor beside the citations made of them', async () => {
+    const { cache } = scene()
+    const cited = (): Annotation => ({ type: 'file_citation', file_id: 'Facts', filename: 'Facts', index: 15 })
+    const [plain, native] = [cited(), cited()]
+    keepNative(native, 'messages', { type: 'char_location', document_index: 0 })
+    const events = [plain, native].map((annotation) => ({ type: 'annotation', key: 'm', annotation }) as const)
+    await cache.keep('k', 'w', { ...answer, events: [...answer.events, ...events] })
+    const found = await cache.find('k')
+    expect(found).toEqual({ ...answer, events: [...answer.events, ...events] })
+    const natives = found!.events.map((event) => event.type === 'annotation' && nativeCitation(event.annotation, 'messages'))
+    expect(natives).toEqual([false, undefined, { type: 'char_location', document_index: 0 }])
   })
   it('that were moved to another request, changed, or sealed by another key are not there', async () => {
     const { cache, rows } = scene()

@@ -1,5 +1,6 @@
 import type { Encryption } from '../core/account.ts'
 import type { AnswerCache, AnswerStore, KeptAnswer } from '../core/answer-cache.ts'
+import { nativesBeside, putBeside, type NativeAt } from '../core/native-citation.ts'
 import { answerContext } from '../core/secret-context.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Secret } from '../lib/secret.ts'
@@ -67,17 +68,24 @@ export function createAnswerCache({ store, encryption, clock, settings, onTroubl
     },
     async keep(key, workspaceId, answer) {
       if (keeping >= MAX_KEEPING) return
-      const text = JSON.stringify(answer)
+      const text = JSON.stringify({ ...answer, natives: nativesBeside(answer.events) } satisfies WrittenAnswer)
       if (text.length > Math.min(MAX_ANSWER_CHARS, settings().size)) return
       await attempt(write(key, workspaceId, encryption.seal(new Secret(text), answerContext(key)), answer.expiresAt), KEEP_LIMIT_MS)
     },
   }
 }
 
+/** `natives`: absent in those of earlier versions. */
+interface WrittenAnswer extends KeptAnswer {
+  readonly natives?: readonly NativeAt[]
+}
+
 /** What another secret key sealed, or somebody changed, is not there. */
 function opened(encryption: Encryption, key: string, sealed: string): KeptAnswer | undefined {
   try {
-    return JSON.parse(encryption.open(sealed, answerContext(key)).reveal()) as KeptAnswer
+    const { natives = [], ...answer } = JSON.parse(encryption.open(sealed, answerContext(key)).reveal()) as WrittenAnswer
+    putBeside(answer.events, natives)
+    return answer
   } catch {
     return undefined
   }

@@ -3,6 +3,7 @@ import type { AttemptRecord, Call } from '../core/call.ts'
 import { NO_COST } from '../core/cost.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
+import { keepNative, nativeCitation } from '../core/native-citation.ts'
 import { testEndpoint } from '../testing/endpoints.ts'
 import { AnswerBuffer, Continuation } from './stream-failure.ts'
 
@@ -33,6 +34,14 @@ function afterBreak(events: readonly ModelEvent[]): Continuation {
 }
 
 describe('a continuation', () => {
+  it('keeps the words of the vendor beside citations that it moves', () => {
+    const continuation = afterBreak([start('m', 'message'), text('m', 'The sky ')])
+    const cited = cite('m', 1, 3) as Extract<ModelEvent, { readonly type: 'annotation' }>
+    keepNative(cited.annotation, 'messages', { type: 'char_location' })
+    const [moved] = through(continuation, [start('m', 'message'), text('m', 'is'), cited]).slice(-1)
+    expect(moved).toEqual(cite('m', 9, 11))
+    expect(nativeCitation((moved as typeof cited).annotation, 'messages')).toEqual({ type: 'char_location' })
+  })
   it('joins the first message to the open one, moves its citations and gives everything else a key of its own', () => {
     const continuation = afterBreak([start('m', 'message'), text('m', 'The sky ', 0)])
     const shown = through(continuation, [

@@ -5,6 +5,7 @@ import type { GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { Cost } from '../core/generation.ts'
 import type { Annotation, InputItem } from '../core/item.ts'
+import { carryNative } from '../core/native-citation.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { addUsage, createUsage, mendEstimate, type Usage } from '../core/usage.ts'
 import { estimateRequest } from '../router/estimate.ts'
@@ -283,7 +284,9 @@ class Splice {
 }
 
 function moved(annotation: Annotation, by: number): Annotation {
-  return annotation.type === 'url_citation'
-    ? { ...annotation, start_index: annotation.start_index + by, end_index: annotation.end_index + by }
-    : { ...annotation, index: annotation.index + by }
+  const there: Annotation =
+    annotation.type === 'url_citation'
+      ? { ...annotation, start_index: annotation.start_index + by, end_index: annotation.end_index + by }
+      : { ...annotation, index: annotation.index + by }
+  return carryNative(annotation, there)
 }

@@ -1,5 +1,6 @@
 import type { TextDelta } from '../../core/event.ts'
 import type { Annotation, Logprob, MessageItem } from '../../core/item.ts'
+import { carryNative } from '../../core/native-citation.ts'
 import { placeOf, statusOf, type ClosingStatus, type ItemEvent, type ItemPatch, type OpenItem } from './open-item.ts'
 import { wholeValue } from './whole-characters.ts'
 import { deltaHead, quote, type WireWriter } from './wire.ts'
@@ -60,7 +61,7 @@ export class OpenMessage implements OpenItem {
       case 'annotation': {
         const part = this.#cited(event.part)
         if (part === undefined) return
-        const annotation = wholeValue(event.annotation)
+        const annotation = carryNative(event.annotation, wholeValue(event.annotation))
         const index = part.annotations.push(annotation) - 1
         const members = `${this.#place},"content_index":${this.#parts.length - 1},"annotation_index":${index},"annotation":${JSON.stringify(annotation)}`
         this.#wire.event('response.output_text.annotation.added', members)
