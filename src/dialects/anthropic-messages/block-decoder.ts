@@ -274,7 +274,8 @@ export class BlockDecoder {
 
   /** Everything that still belongs to the answer; what is left open the writer closes. `later`: calls of the server's tools are yet to be run. */
   finish(later: boolean): void {
-    for (const block of this.#blocks.values()) if (block.kind === 'text') this.#cite(block)
+    // Some servers forget to close them.
+    for (const [index, block] of this.#blocks) if (block.kind === 'text' || ('input' in block && block.input !== '')) this.stop(index)
     this.#blocks.clear()
     this.#server.finish(later)
     this.#aside?.flush()

@@ -176,6 +176,14 @@ describe('calls', () => {
     const whole = [open(0, { type: 'tool_use', id: 'a', name: 'f', input: { x: 1 } }), stop(0)]
     expect(foldEvents(decode([start(), ...whole, ...finish('tool_use')])).calls[0]?.text).toBe('{"x":1}')
   })
+  it('take it also from servers that do not close the block', () => {
+    const unclosed = [
+      open(0, { type: 'tool_use', id: 'a', name: 'f', input: { x: 1 } }),
+      open(1, { type: 'tool_use', id: 'b', name: 'f', input: {} }),
+    ]
+    expect(foldEvents(decode([start(), ...unclosed, ...finish('tool_use')])).calls).toMatchObject([{ text: '{"x":1}' }, { text: '{}' }])
+    expect(itemEnds(decode([start(), unclosed[1]!, ...finish('max_tokens')]))).toEqual([{ status: 'incomplete' }])
+  })
   it('cut by the limit are incomplete and not repaired, also before their first argument', () => {
     const cut = decode([start(), ...call(0, 'a', 'f', '{"x":"lo'), ...finish('max_tokens')])
     expect(itemEnds(cut)).toEqual([{ status: 'incomplete' }])
@@ -218,6 +226,10 @@ describe('a hidden answer tool', () => {
     text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object' } } },
     tools: [{ type: 'function', name: 'f' }],
   }
+  it('turns input into text that came with the start of a block, closed or not', () => {
+    const whole = open(0, { type: 'tool_use', id: 'a', name: 'structured_answer', input: { x: 1 } })
+    for (const end of [[stop(0)], []]) expect(foldEvents(decode([start(), whole, ...end, ...finish('tool_use')], { request })).text).toBe('{"x":1}')
+  })
   it('turns its input into text', () => {
     const events = decode([start(), ...call(0, 'a', 'structured_answer', '{"x":', '1}'), ...finish('tool_use')], { request })
     expect(foldEvents(events)).toMatchObject({ text: '{"x":1}', calls: [] })
