@@ -22,6 +22,10 @@ export interface DeltaReaderParts {
   readonly aside: AnswerAside | undefined
 }
 
+type Logprobs = ReturnType<typeof decodeLogprobs>
+
+const joined = (before: Logprobs, more: Logprobs): Logprobs => (before === undefined || more === undefined ? (before ?? more) : [...before, ...more])
+
 /** What a delta says, or a whole message: thoughts, text, pictures, calls. One instance per answer. */
 export class DeltaReader {
   /** Set by every delta that did more than write text. */
@@ -33,7 +37,9 @@ export class DeltaReader {
   readonly #aside: AnswerAside | undefined
   readonly #splitter: ThinkSplitter
   /** Logprobs of the delta in hand, given to its first text. */
-  #logprobs: ReturnType<typeof decodeLogprobs>
+  #logprobs: Logprobs
+  /** Those of text that is held back. */
+  #waiting: Logprobs
 
   constructor({ target, writer, reasoning, citations, aside }: DeltaReaderParts) {
     this.#target = target
@@ -59,7 +65,6 @@ export class DeltaReader {
 
   /** Nothing more comes: what was held back as the beginning of a tag is text. */
   end(): void {
-    this.#logprobs = undefined
     this.#splitter.end(this.#sink)
   }
 
@@ -70,13 +75,15 @@ export class DeltaReader {
     if (logprobs !== undefined) this.busy = true
     this.#logprobs = logprobs
     this.#content(delta['content'])
+    if (!this.#splitter.holdsText) this.#waiting = undefined
+    else if (delta['content']) this.#waiting = joined(this.#waiting, logprobs)
+    // Of a delta without text: they are no other's, and what comes next may be read in passing.
+    this.#logprobs = undefined
     if (typeof delta['refusal'] === 'string') this.#writer.refusal(delta['refusal'])
     // A picture ends the text that the citations stand in.
     if (this.#citations.annotations(delta['annotations'], this.#writer)) this.busy = true
     this.#images(delta['images'])
     this.#calls(delta, whole, tools)
-    // Of a delta without text: they are no other's, and what comes next may be read in passing.
-    this.#logprobs = undefined
   }
 
   #calls(delta: Json, whole: boolean, tools: ToolCallDecoder): void {
@@ -129,10 +136,11 @@ export class DeltaReader {
 
   readonly #sink: ThinkSink = (kind, text) => {
     if (kind === 'text') {
-      if (this.#aside === undefined) this.#writer.text(text, this.#logprobs)
+      if (this.#aside === undefined) this.#writer.text(text, joined(this.#waiting, this.#logprobs))
       else this.#aside.text(text)
-      this.#logprobs = undefined
+      this.#logprobs = this.#waiting = undefined
     } else {
+      if (!this.#splitter.holdsText) this.#waiting = undefined
       this.#writer.reasoning('text', text)
       this.#reasoning.text(text)
     }

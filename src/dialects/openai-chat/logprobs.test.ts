@@ -35,3 +35,29 @@ it.each([
     ])
   }
 })
+
+const token = (text: string) => ({ token: text, logprob: -0.1, bytes: [...Buffer.from(text)], top_logprobs: [] })
+/** Each piece with the log probabilities of its own token; a piece of thoughts or none is given as it is. */
+const answer = (...pieces: (string | object)[]): object[] => [
+  ...pieces.map((piece) => (typeof piece === 'string' ? chunk({ content: piece }, { logprobs: { content: [token(piece)] } }) : chunk(piece))),
+  { id: 'c', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+]
+
+it.each([
+  ['white space', ['\n', '\n', 'Hi', '!'], ['\n\nHi', '!'], ['\n', '\n', 'Hi', '!']],
+  ['the beginning of what might be a tag', ['[', '1', ']'], ['[1', ']'], ['[', '1', ']']],
+  ['the beginning of one, and nothing more', ['<'], ['<'], ['<']],
+  ['the beginning of one, before a call', ['<', { tool_calls: [call] }], ['<'], ['<']],
+  ['a tag and what is thought', ['<', 'think>', 'hm', '</think>', '\n', 'Hi'], ['Hi'], ['Hi']],
+  ['a tag and no thoughts', ['<think>', '\n', '</think>', '\n\n', '<', 'b>'], ['<b>'], ['<', 'b>']],
+])('log probabilities of text that is held back come with it: %s', (_, pieces, texts, tokens) => {
+  for (const fastPath of [true, false]) {
+    const decoder = new ChatDecoder({ input: [] }, chatTarget(), fastPath)
+    const out: ModelEvent[] = []
+    for (const frame of answer(...pieces)) decoder.push(JSON.stringify(frame), undefined, out)
+    decoder.push('[DONE]', undefined, out)
+    const told = out.filter((event) => event.type === 'text-delta')
+    expect(told.map(({ delta }) => delta)).toEqual(texts)
+    expect(told.flatMap((event) => event.logprobs ?? []).map((each) => each.token)).toEqual(tokens)
+  }
+})

@@ -48,6 +48,11 @@ export class ThinkSplitter {
     return this.#state === 'text'
   }
 
+  /** Something waits that is text unless it turns out to be a tag. */
+  get holdsText(): boolean {
+    return this.#state === 'before' && (this.#afterClose ? this.#held.trim() : this.#held) !== ''
+  }
+
   push(text: string, sink: ThinkSink): void {
     if (this.#state === 'text') return sink('text', text)
     this.#held += text
