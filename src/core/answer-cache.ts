@@ -1,5 +1,4 @@
 import type { ModelEvent } from './event.ts'
-import type { Native } from './native-citation.ts'
 import type { Strategy } from './strategy.ts'
 
 /** What a caller wants of answers that were kept. */
@@ -28,8 +27,6 @@ export interface KeptAnswer {
   readonly keptAt: number
   readonly expiresAt: number
   readonly events: readonly ModelEvent[]
-  /** Citations in the words of their vendor, by the place of their event. */
-  readonly natives?: readonly (readonly [event: number, native: Native])[]
 }
 
 /** What `Store` keeps of an answer: it is opened by who has the secret key, and asks for it by the digest of the request. */

@@ -8,6 +8,7 @@ import type { Annotation, JsonObject } from './item.ts'
 const natives = new WeakMap<Annotation, Native>()
 
 type Format = 'messages'
+
 interface Native {
   readonly format: Format
   readonly citation: JsonObject
@@ -16,17 +17,9 @@ interface Native {
 /** The words beside an event, by its place among the events of an answer. */
 export type NativeAt = readonly [place: number, native: Native]
 
-export interface Native {
-  readonly format: Format
-  readonly citation: JsonObject
-}
-
 export function keepNative(annotation: Annotation, format: Format, citation: JsonObject): void {
   natives.set(annotation, { format, citation })
 }
-
-/** The words with their format, for those who keep an annotation as JSON, which they are no part of. */
-export const nativeOf = (annotation: Annotation): Native | undefined => natives.get(annotation)
 
 export function nativeCitation(annotation: Annotation, format: Format): JsonObject | undefined {
   const native = natives.get(annotation)

@@ -4,7 +4,6 @@ import type { Call, Handler } from '../core/call.ts'
 import type { Catalog, Endpoint } from '../core/endpoint.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { Generation } from '../core/generation.ts'
-import { keepNative, nativeCitation } from '../core/native-citation.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { createUsage } from '../core/usage.ts'
 import { manualClock } from '../lib/clock.ts'
@@ -15,13 +14,13 @@ const endpoint = { id: 'e', model: 'acme/small', provider: 'acme', providerName:
 const catalog = { find: () => ({ endpoints: [endpoint] }) } as unknown as Catalog
 const COUNTED = createUsage({ inputTokens: 100, outputTokens: 1_000 })
 
-/** Answers kept in memory, as JSON. */
+/** Answers kept in memory. */
 function memory(): AnswerCache {
   const kept = new Map<string, KeptAnswer>()
   return {
     enabled: () => true,
     find: (key) => Promise.resolve(kept.get(key)),
-    keep: (key, _workspace, answer) => Promise.resolve(void kept.set(key, JSON.parse(JSON.stringify(answer)) as KeptAnswer)),
+    keep: (key, _workspace, answer) => Promise.resolve(void kept.set(key, answer)),
   }
 }
 
@@ -121,24 +120,6 @@ describe('a call that is told an answer again', () => {
     }
     await trace()
     expect(await trace()).toMatchObject({ cached: { status: 'hit' }, strategy: 'auto', candidates: [endpoint], attempts: [] })
-  })
-})
-
-describe('citations', () => {
-  it('are told again in the words of their vendor, too', async () => {
-    const annotation = { type: 'file_citation', file_id: 'f', filename: 'a.txt', index: 0 } as const
-    const citation = { type: 'char_location', cited_text: 'It rains.', document_index: 0, start_char_index: 3, end_char_index: 12 }
-    keepNative(annotation, 'messages', citation)
-    const [start, text, ...rest] = says(1)
-    const handler = answerCacheLayer({ answers: memory(), catalog: () => catalog })(
-      model([start!, text!, { type: 'annotation', key: 'm', annotation }, ...rest]),
-    )
-    const told = async (): Promise<unknown> => {
-      const events = await readAll(handler(callOf({})))
-      return events.flatMap((event) => (event.type === 'annotation' ? nativeCitation(event.annotation, 'messages') : []))
-    }
-    expect(await told()).toEqual([citation])
-    expect(await told()).toEqual([citation])
   })
 })
 

@@ -4,7 +4,6 @@ import type { Call, Handler, Layer } from '../core/call.ts'
 import { NO_COST } from '../core/cost.ts'
 import type { Catalog, Endpoint } from '../core/endpoint.ts'
 import type { ModelEvent } from '../core/event.ts'
-import { keepNative, nativeOf } from '../core/native-citation.ts'
 import { ZERO_USAGE } from '../core/usage.ts'
 import { nextTurn } from '../lib/next-turn.ts'
 import { AnswerNotes } from './answer-notes.ts'
@@ -50,7 +49,6 @@ async function* answered(next: Handler, call: Call, { wish, answers, catalog, pa
   const endpoint = kept && servingOf(kept, call, catalog())
   if (kept !== undefined && endpoint !== undefined) {
     tellOf(kept, endpoint, call)
-    giveNatives(kept)
     yield* toldAgain(kept.events, call)
     return
   }
@@ -112,21 +110,6 @@ const unpaid = (event: ModelEvent): ModelEvent => {
   return { ...rest, prompt: ZERO_USAGE }
 }
 
-function nativesOf(events: readonly ModelEvent[]): Pick<KeptAnswer, 'natives'> {
-  const natives = events.flatMap((event, at) => {
-    const native = event.type === 'annotation' ? nativeOf(event.annotation) : undefined
-    return native === undefined ? [] : [[at, native] as const]
-  })
-  return natives.length === 0 ? {} : { natives }
-}
-
-function giveNatives({ events, natives = [] }: KeptAnswer): void {
-  for (const [at, { format, citation }] of natives) {
-    const event = events[at]
-    if (event?.type === 'annotation') keepNative(event.annotation, format, citation)
-  }
-}
-
 /** An answer that was cut off by a filter, or where the caller's money ended, says nothing of the next. */
 function isWorthKeeping(last: ModelEvent | undefined, { trace }: Call): boolean {
   if (last?.type !== 'response-end' || last.reason === 'content_filter') return false
@@ -139,6 +122,6 @@ async function keep(answers: AnswerCache, key: string, call: Call, { ttlMs }: Ca
   const now = call.clock.now()
   const { model, id: endpointId } = served.endpoint
   const { strategy } = call.trace
-  const answer = { sourceId: call.id, model, endpointId, strategy, keptAt: now, expiresAt: now + ttlMs, events, ...nativesOf(events) }
+  const answer = { sourceId: call.id, model, endpointId, strategy, keptAt: now, expiresAt: now + ttlMs, events }
   await answers.keep(key, call.owner.workspaceId, answer)
 }
