@@ -98,7 +98,8 @@ function locate(route: Route, { params = {}, query = {} }: Loose): { readonly me
   return { method: route.slice(0, space), url: search.size === 0 ? path : `${path}?${search.toString()}` }
 }
 
-async function reached<T>(work: () => Promise<T>): Promise<T> {
+/** Does what asks the gateway: that it did not answer is told in words of people, not of the browser. */
+export async function reached<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

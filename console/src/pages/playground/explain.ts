@@ -1,4 +1,4 @@
-import { refusalOf } from '../../api/client.ts'
+import { reached, refusalOf } from '../../api/client.ts'
 import type { Body } from './body.ts'
 
 /** The members of a plan that are shown. */
@@ -33,14 +33,22 @@ export interface PlannedAttempt {
   }
 }
 
+export interface ExplainOptions {
+  readonly key: string
+  readonly signal: AbortSignal
+  readonly fetch?: typeof fetch
+}
+
 /** Which endpoints would be tried for this body. Rejects with `ApiError`. */
-export async function explain(body: Body, key: string, signal: AbortSignal): Promise<Plan> {
-  const response = await fetch('/api/v1/route/explain', {
-    method: 'POST',
-    signal,
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  if (!response.ok) throw refusalOf(response.status, await response.text())
-  return (await response.json()) as Plan
+export async function explain(body: Body, { key, signal, fetch: call = (url, init) => fetch(url, init) }: ExplainOptions): Promise<Plan> {
+  const response = await reached(() =>
+    call('/api/v1/route/explain', {
+      method: 'POST',
+      signal,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }),
+  )
+  if (!response.ok) throw refusalOf(response.status, await response.text().catch(() => ''))
+  return (await reached(() => response.json())) as Plan
 }

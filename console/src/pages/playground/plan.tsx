@@ -28,7 +28,7 @@ function Planned({ body, inferenceKey }: { readonly body: Body; readonly inferen
   // A plan is of a moment: the health of providers is in it.
   const plan = useQuery({
     queryKey: ['playground', 'plan', inferenceKey, body],
-    queryFn: ({ signal }) => explain(body, inferenceKey, signal),
+    queryFn: ({ signal }) => explain(body, { key: inferenceKey, signal }),
     gcTime: 0,
     staleTime: 0,
   })
