@@ -233,6 +233,15 @@ describe(verifies('B7', 'hostile patterns'), () => {
     expect(parsed.error?.issues[0]?.message).toContain('too large')
   })
 
+  it('whose classes span all of Unicode many times are refused before they are built', () => {
+    const rules = Array.from({ length: 5 }, () => ({ field: 'input', operator: 'regex', value: `(?i)${'[\u0100-\u{1e943}]'.repeat(160)}` }))
+    const began = threadTime()
+    const parsed = filterRulesSchema.safeParse({ groups: [{ rules }] })
+    expect(threadTime() - began).toBeLessThan(300)
+    expect(parsed.error?.issues[0]?.message).toContain('too large')
+    expect(matches('user_id', 'regex', '(?i)^[а-яё]+$|[^\\x00-\\x7f]{2}|\\p{L}+')).toBe(true)
+  })
+
   it.each(['(a+)+$', '(a|aa)+b', '(.*)*x(.*)*y', '(?i)[ab]*b[ab]{900}[^ab]', '([a-z]+ ){50}q', '(?:a?){100}a{100}z'])(
     '%s ends in time on a megabyte',
     (pattern) => {

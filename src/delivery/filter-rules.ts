@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { roundUsd } from '../core/cost.ts'
 import { finishReasonOf, type Generation, type GenerationContent } from '../core/generation.ts'
 import type { FilterRule, FilterRules } from '../core/outbox.ts'
+import { classSize } from '../lib/class-size.ts'
 import { unfoldedSize } from '../lib/unfolded-size.ts'
 import { inputText, outputText } from './content-text.ts'
 
@@ -36,6 +37,8 @@ const MAX_PATTERN_CHARS = 1_000
 const MAX_PROGRAM = 2_000
 /** Beyond this a pattern is not compiled to see how large it is: rules may hold a thousand of them. */
 const MAX_UNFOLDED = 2 * MAX_PROGRAM
+/** Characters looked at to build its classes: all that have a case, once. */
+const MAX_CLASSES = 130_000
 const REGEX_WORK = 3_000_000
 /** Characters of a conversation that rules look at. */
 const MAX_TEXT = 1_000_000
@@ -66,7 +69,7 @@ function ruleProblem(rule: { readonly operator: Operator; readonly value?: strin
 }
 
 function compilePattern(source: string): RE2JS | undefined {
-  if (unfoldedSize(source) > MAX_UNFOLDED) return undefined
+  if (unfoldedSize(source) > MAX_UNFOLDED || classSize(source) > MAX_CLASSES) return undefined
   const pattern = RE2JS.compile(source)
   return pattern.programSize() > MAX_PROGRAM ? undefined : pattern
 }
