@@ -337,6 +337,33 @@ describe('limits around a call', () => {
     expect(settled[0]!.payments.map(({ spentUsd }) => Math.round(spentUsd * 100) / 100)).toEqual([0.05, 0.25])
   })
 
+  it('ask of an own key no budget that does not count it, where another one does', async () => {
+    const mixed: CallLimits = [
+      { ...budget[0]!, subject: 'key:a+byok', includeByok: true },
+      { ...budget[0]!, kind: 'workspace', subject: 'workspace:w' },
+    ]
+    const { built, reserved, call } = scene(mixed, undefined, true)
+    await drain(
+      built.layer(async function* (inner) {
+        for (const isByok of [true, false]) await built.beforeAttempt(inner, { endpoint: endpoint(1), isByok })
+        yield []
+      }),
+      call(),
+    )
+    const asked = reserved.slice(1).map(({ charges }) => charges.filter(({ budgets }) => budgets.length > 0).map(({ subject }) => subject))
+    expect(asked).toEqual([['key:a+byok'], ['key:a+byok', 'workspace:w']])
+  })
+
+  it('take of the tokens per minute what is expected of an answer, and nothing for an answer of vectors', async () => {
+    const rates: CallLimits = [{ ...budget[0]!, budgets: [], tokensPerMinute: 10_000 }]
+    const { built, reserved, call } = scene(rates)
+    for (const modalities of [['text'], ['embeddings']]) await drain(built.layer(nothing), call({ modalities, max_output_tokens: null }))
+    expect(reserved.map(({ charges }) => charges[0]!.rates)).toEqual([
+      [{ name: 'tokens', limit: 10_000, cost: 1_024 }],
+      [{ name: 'tokens', limit: 10_000, cost: 0 }],
+    ])
+  })
+
   it(verifies('H5', 'add what earlier steps of a tool loop have spent, and what tools ask models meanwhile'), async () => {
     const { built, reserved, call } = scene(budget)
     const one = call()
