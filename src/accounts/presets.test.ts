@@ -52,6 +52,21 @@ describe('presets', () => {
     await expect(presets.get('another workspace', 'mail')).rejects.toMatchObject({ errorType: 'not_found' })
   })
 
+  it('keep what they are called when a request is saved as one of them again, unless that says something else', async () => {
+    const { preset } = await presets.create(draft({ name: 'Mails', description: 'For letters', creatorUserId: 'first' }))
+    await presets.update(DEFAULT_WORKSPACE_ID, 'mail', { status: 'disabled' })
+    now = 2_000
+    const again = await presets.save(draft({ content: { systemPrompt: null, config: {} }, creatorUserId: 'second' }))
+    expect(again.preset).toEqual({
+      ...preset,
+      status: 'disabled',
+      designatedVersionId: again.version.id,
+      updatedAt: 2_000,
+      statusUpdatedAt: 1_000,
+    })
+    expect((await presets.save(draft({ name: 'Letters', description: null }))).preset).toMatchObject({ name: 'Letters', description: null })
+  })
+
   it('lie encrypted in the database', async () => {
     const { preset } = await presets.create(draft())
     expect(JSON.stringify([await store.presets.list(), await store.presets.versions(preset.id)])).not.toContain('canary-token')

@@ -64,6 +64,20 @@ const until = async (what: () => boolean, limitMs = 5_000): Promise<void> => {
   for (const end = performance.now() + limitMs; !what() && performance.now() < end;) await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
+it('a counter in memory that knows as many as it may forgets who is idle, and nobody whose calls are open', async () => {
+  const counter = createMemoryCounter({ load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: () => 'local', maxSubjects: 3 })
+  const take = async (subject: string, id: string) =>
+    (await counter.reserve({ id, now: NOW, charges: [{ subject, revision: 1, rates: [], budgets: [], maxOpen: 1 }] })).ok
+  expect(await take('key:busy', 'long')).toBe(true)
+  for (let i = 0; i < 10; i++) {
+    expect(await take(`key:${i}`, `short ${i}`)).toBe(true)
+    await counter.settle({ id: `short ${i}`, now: NOW, payments: [{ subject: `key:${i}`, spentUsd: 0, rates: [] }] })
+  }
+  expect(await take('key:busy', 'one too many')).toBe(false)
+  await counter.settle({ id: 'long', now: NOW, payments: [{ subject: 'key:busy', spentUsd: 0, rates: [] }] })
+  expect(await take('key:busy', 'next')).toBe(true)
+})
+
 describe('a counter in memory, when the clock is set back', () => {
   const rated: Charge = { subject: 'key:a', revision: 1, rates: [{ name: 'requests', limit: 2, cost: 1 }], budgets: [] }
   let n = 0
