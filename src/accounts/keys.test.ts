@@ -114,6 +114,16 @@ describe('key accounts', () => {
     expect((await accounts.get(key.hash))?.settings).toEqual({ limit: 5, rate_limits: { requests_per_minute: 7 }, limit_reset: 'daily' })
   })
 
+  it('list what works, and what was revoked where that is asked for, be it by a person or with the variable that named it', async () => {
+    await store.workspaces.default()
+    await store.keys.insert(sampleKey('1'.repeat(64)))
+    await store.keys.insert(sampleKey('2'.repeat(64), { revokedAt: 1 }))
+    await store.keys.insert(sampleKey('3'.repeat(64), { revokedAt: 1, origin: 'environment' }))
+    const listed = async (filter?: { readonly includeRevoked: boolean }) => (await accounts.list(filter)).map(({ hash }) => hash[0])
+    expect(await listed()).toEqual(['1'])
+    expect(await listed({ includeRevoked: true })).toEqual(['1', '2', '3'])
+  })
+
   it('do not change a key that is revoked while the change is on its way', async () => {
     const { key } = await accounts.create({ name: 'a', kind: 'inference' })
     const [revoked, changed] = await Promise.allSettled([accounts.revoke(key.hash), accounts.update(key.hash, { name: 'b' })])
