@@ -226,7 +226,7 @@ const KINDS: { readonly [name: string]: (workspace: string, hash: string) => Kin
 }
 
 describe.each(Object.entries(KINDS))('%s', (_name, kindOf) => {
-  it('are read back as they were made and changed, field by field', async () => {
+  it('are read back as they were made and changed, field by field, and are gone when they are deleted', async () => {
     const { workspace, hash } = await ofWorkspace()
     const { path, made, changed, schemas: names, id, shown = (sent) => sent } = kindOf(workspace, hash)
     const fixed = ['type', 'workspace_id', 'regions', 'id', 'created_at', 'updated_at']
@@ -251,10 +251,13 @@ describe.each(Object.entries(KINDS))('%s', (_name, kindOf) => {
     }
     expect(dataOf(await call('GET', own))).toEqual(before)
     expect(await listed()).toEqual(before)
+    expect(await call('DELETE', own)).toEqual({ deleted: true })
+    expect((await gateway.api('GET', `/api/v1${own}`)).status).toBe(404)
+    expect(await listed()).toBeUndefined()
   })
 })
 
-it('presets are read back as they were made and changed, field by field', async () => {
+it('presets are read back as they were made and changed, field by field, and are gone when they are deleted', async () => {
   const { workspace } = await ofWorkspace()
   const query = `?workspace_id=${workspace}`
   const made = {
@@ -287,6 +290,8 @@ it('presets are read back as they were made and changed, field by field', async 
   expect(last).toMatchObject({ name: 'changed', designated_version: { version: 1, system_prompt, config } })
   expect(await read()).toEqual(last)
   expect(dataOf(await call('GET', `/presets${query}`))).toEqual([without(last, 'designated_version')])
+  expect(await call('DELETE', `/presets/round${query}`)).toEqual({ deleted: true })
+  expect((await gateway.api('GET', `/api/v1/presets/round${query}`)).status).toBe(404)
 })
 
 it('what may be null is taken away by it', async () => {
