@@ -29,6 +29,7 @@ async function start(allow: boolean): Promise<TestGateway> {
     ],
     models: [
       { slug: 'acme/small', context_length: 100_000, endpoints: [{ provider: 'chat', upstream_model: 'm' }] },
+      { slug: 'acme/blind', context_length: 100_000, endpoints: [{ provider: 'chat', upstream_model: 'm', supports: ['tools'] }] },
       { slug: 'acme/eyes', context_length: 100_000, endpoints: [{ provider: 'eyes', upstream_model: 'gemini-3-flash-preview' }] },
     ],
     routing: { sticky: false, cooldown: false, retries: false },
@@ -93,6 +94,16 @@ const media =
     return !text.includes('secret') && !JSON.stringify(upstream.requests.at(-1)?.body ?? {}).includes(Buffer.from('secret').toString('base64'))
   }
 
+/** What plugins read is text in what the model is sent, or the answer is a refusal. */
+const plugin =
+  (body: (url: string) => object): Consumer['attempt'] =>
+  async (gateway, url) => {
+    upstream.script(says('done'))
+    const seen = upstream.requests.length
+    const text = await (await gateway.respond(body(url))).text()
+    return !text.includes('secret') && !JSON.stringify(upstream.requests.slice(seen).map((request) => request.body)).includes('secret')
+  }
+
 const CONSUMERS: readonly Consumer[] = [
   { id: 'E2', name: 'a webhook', attempt: destination('webhook', (url) => ({ url })) },
   { id: 'E2', name: 'an OpenTelemetry collector', attempt: destination('otel-collector', (url) => ({ endpoint: url })) },
@@ -110,6 +121,16 @@ const CONSUMERS: readonly Consumer[] = [
       const { output } = (await response.json()) as { output: { type: string; status: string; content?: string }[] }
       return output[0]!.type === 'gateway:web_fetch' && output[0]!.status === 'incomplete' && output[0]!.content === undefined
     },
+  },
+  {
+    id: 'E3',
+    name: 'a page that a user writes of',
+    attempt: plugin((url) => ({ model: 'acme/small', input: `What does ${url} say?`, plugins: [{ id: 'web-fetch' }] })),
+  },
+  {
+    id: 'E4',
+    name: 'a file that is made text',
+    attempt: plugin((url) => ({ ...input({ type: 'input_file', file_url: url, filename: 'a.txt' }), model: 'acme/blind' })),
   },
   { id: 'E4', name: 'an image', attempt: media((url) => ({ type: 'input_image', image_url: url, detail: 'auto' })) },
   { id: 'E4', name: 'a file', attempt: media((url) => ({ type: 'input_file', file_url: url, filename: 'a.pdf' })) },
