@@ -1,8 +1,9 @@
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeEach, expect, it } from 'vitest'
-import { chatText, startFakeUpstream, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
+import { chatText, startFakeUpstream, status, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
 import { startPrivateRedis } from '../../src/testing/redis.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { verifies } from '../requirements.ts'
 
 /** What a call of a limited key asks of Redis, counted by Redis itself. */
 const redis = await startPrivateRedis('the commands a call sends to Redis')
@@ -123,6 +124,26 @@ it.skipIf(redis === undefined)('knows what the others know with its first call, 
     const response = await other.respond({ model: 'acme/small', input: 'hi', session_id: 'session-3' }, { key: other.key })
     await response.arrayBuffer()
     expect([upstream.requests.length, backup.requests.length]).toEqual([0, 2])
+  } finally {
+    await other.close()
+    await backup.close()
+  }
+})
+
+it.skipIf(redis === undefined)(verifies('P48', 'leaves an endpoint aside that has asked another process for a pause'), async () => {
+  const backup = await startFakeUpstream(reply)
+  const config = chatConfig([upstream.url, backup.url], { storage: { redis_namespace: 'cooldowns-told' }, routing: { sticky: false } })
+  gateway = await startGateway(config, { SIGNALBOX_REDIS_URL: redis!.url })
+  const other = await startGateway(config, { SIGNALBOX_REDIS_URL: redis!.url })
+  const first = async (): Promise<unknown> => {
+    const response = await other.api('POST', '/api/v1/route/explain', { model: 'acme/small', input: 'hi' }, other.key)
+    return ((await response.json()) as { attempts: { tag: string }[] }).attempts[0]?.tag
+  }
+  try {
+    expect(await first()).toBe('acme')
+    upstream.script(status(429, { error: { message: 'slow down' } }, { 'retry-after': '60' }))
+    await ask(gateway.key)
+    await expect.poll(first, { timeout: 5_000 }).toBe('backup1')
   } finally {
     await other.close()
     await backup.close()
