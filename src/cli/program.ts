@@ -71,7 +71,7 @@ function configured(command: Command): Command {
 }
 
 export function createProgram(commands: Commands, version: string): Command {
-  const program = new Command('signalbox').description('A self-hosted gateway: one Responses API over every model provider.').version(version)
+  const program = new Command('signalbox').description('A self-hosted gateway for language models: one API over every provider.').version(version)
 
   configured(program.command('serve').description('start the gateway'))
     .option('--port <number>', 'port to listen on (SIGNALBOX_PORT; default 8787)', port)
