@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { verifies } from '../../e2e/requirements.ts'
 import { createEncryption, verifySecretKey } from '../accounts/encryption.ts'
 import { defined } from '../lib/defined.ts'
 import { Secret } from '../lib/secret.ts'
@@ -74,6 +75,14 @@ describe('signalbox check and doctor', () => {
     ]
     const { out } = await over(check, { providers: [provider], models: [{ slug: 'acme/small', endpoints }] })
     expect(out).toMatch(/^ {2}acme\/small: acme \(a\), acme\/mine \(b, no known price\)$/m)
+  })
+
+  it(verifies('P27', 'name a fallback that no request can reach, and fail'), async () => {
+    const short = { provider: 'acme/spare', upstream_model: 'b', context_length: 1, pricing: { input: 1, output: 1 } }
+    const models = [{ slug: 'acme/small', endpoints: [{ provider: 'acme', upstream_model: 'a', pricing: { input: 1, output: 1 } }, short] }]
+    const { out, code } = await over(check, { providers: [provider], models })
+    expect(out).toMatch(/^unreachable: acme\/spare for acme\/small: ./m)
+    expect(code).toBe(1)
   })
 
   it('say which proxy requests go through, and refuse a variable that names none, showing no password', async () => {
