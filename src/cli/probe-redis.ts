@@ -1,4 +1,5 @@
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
+import { openRedis } from '../store/shared-state/open-redis.ts'
 import { reasonOf } from './reason.ts'
 
 export interface RedisFinding {
@@ -22,19 +23,16 @@ const keyIn = (namespace: string): string => `{${namespace}}:doctor`
  * takes nothing; a user with rights of its own may write and run no scripts.
  */
 export async function probeRedis(url: string, namespace: string, limitMs: number): Promise<RedisFinding> {
-  const redis = new Redis(url.replace(/^valkey(s?):/, 'redis$1:'), {
-    lazyConnect: true,
-    connectTimeout: limitMs,
-    commandTimeout: limitMs,
-    maxRetriesPerRequest: 0,
-    retryStrategy: () => null,
-  })
   // Why a connection failed is said here; who waits for it is told only that it is closed.
   let why: unknown
   let found = 'does not answer'
+  const options = { lazyConnect: true, connectTimeout: limitMs, commandTimeout: limitMs, maxRetriesPerRequest: 0, retryStrategy: () => null }
+  const redis = openRedis(url, options, { answerMs: limitMs, pauseMs: undefined }, (error) => (why ??= error))
   redis.on('error', (error) => (why ??= error))
   try {
     await redis.connect()
+    // A sentinel that is away is none of its faults while another one answers.
+    why = undefined
     for (const [fault, step] of STEPS) {
       found = fault
       await step(redis, namespace, limitMs)

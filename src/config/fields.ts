@@ -149,9 +149,9 @@ const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^/?#@*\s]+\/?$/i
 const originOf = ({ origin: standard, protocol, host: at }: URL): string => (standard === 'null' ? `${protocol}//${at}` : standard)
 
 /** A URL that holds credentials, of one of these schemes: what stands behind them has to be one, or nothing, where a parameter names a socket. */
-export function connectionUrl(scheme: RegExp, expected: string) {
+export function connectionUrl(scheme: RegExp, expected: string, isOther: (value: string) => boolean = () => false) {
   return trimmed(expected)
-    .refine((value) => scheme.test(value) && URL.canParse(value.replace('@/', '@socket/')), { error: expected, abort: true })
+    .refine((value) => (scheme.test(value) && URL.canParse(value.replace('@/', '@socket/'))) || isOther(value), { error: expected, abort: true })
     .refine((value) => isDecodable(value), { error: `${expected}, where a % in a name or password is written %25` })
 }
 

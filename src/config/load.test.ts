@@ -458,10 +458,16 @@ describe('wrong values', () => {
     ],
     [
       'storage: { redis_url: "redis://odd:100%@cache" }',
-      'storage.redis_url: [hidden]; expected a URL such as redis://host:6379/0, where a % in a name or password is written %25',
+      'storage.redis_url: [hidden]; expected a URL such as redis://host:6379/0, or redis+sentinel://host:26379,host:26379/master, where a % in a name or password is written %25',
     ],
-    ['storage: { redis_url: "redis://cache:99999" }', 'storage.redis_url: [hidden]; expected a URL such as redis://host:6379/0'],
-    ['storage: { redis_url: "redis://cache/first" }', 'storage.redis_url: [hidden]; expected a URL such as redis://host:6379/0'],
+    ...['redis://cache:99999', 'redis://cache/first', 'redis+sentinel://cache', 'redis-sentinel://cache/main', 'redis://a:6379,b:6379'].map((url) => [
+      `storage: { redis_url: "${url}" }`,
+      'storage.redis_url: [hidden]; expected a URL such as redis://host:6379/0, or redis+sentinel://host:26379,host:26379/master',
+    ]),
+    [
+      'storage: { redis_url: "redis+sentinel://odd:100%@cache/main" }',
+      'storage.redis_url: [hidden]; expected a URL such as redis://host:6379/0, or redis+sentinel://host:26379,host:26379/master, where a % in a name or password is written %25',
+    ],
     ['logging: { level: loud }', 'logging.level: "loud"; expected one of: trace, debug, info, warn, error, silent'],
   ])('%s', async (content, expected) => expect(await problemsOf(content)).toEqual([expected]))
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { STREAM_FAILURES } from '../core/call.ts'
 import { guardrailFieldsOf, MAX_USD } from '../core/guardrail-schema.ts'
+import { parseSentinelUrl } from '../lib/sentinel-url.ts'
 import { modelEntry, providerEntry } from './catalog-sections.ts'
 import { address, choice, connectionUrl, credit, flag, host, list, origin, section, size, text, wait, whole } from './fields.ts'
 import { pluginsSection } from './plugins-section.ts'
@@ -42,9 +43,13 @@ const storage = section({
   shared: choice(['memory', 'redis'])
     .optional()
     .describe('Where limits, pins and cooldowns are counted: `redis` when `redis_url` is set, else in each process.'),
-  redis_url: connectionUrl(/^(rediss?|valkeys?):\/\/[^/]*(\/\d*)?(\?.*)?$/, 'a URL such as redis://host:6379/0')
+  redis_url: connectionUrl(
+    /^(rediss?|valkeys?):\/\/[^/]*(\/\d*)?(\?.*)?$/,
+    'a URL such as redis://host:6379/0, or redis+sentinel://host:26379,host:26379/master',
+    (value) => parseSentinelUrl(value) !== undefined,
+  )
     .optional()
-    .describe('Redis or Valkey.'),
+    .describe('Redis or Valkey; with its sentinels ([several processes](../guides/several-processes.md#redis-with-sentinels)).'),
   redis_namespace: text()
     .regex(/^[\w.-]{1,64}$/, 'letters, digits, dots, dashes and underscores')
     .default('signalbox')

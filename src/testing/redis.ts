@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
@@ -48,16 +48,15 @@ export interface PrivateRedis {
   close(): Promise<void>
 }
 
-/** Undefined when the machine has no `redis-server`; said aloud. */
-export async function startPrivateRedis(whatIsSkipped: string): Promise<PrivateRedis | undefined> {
+/** Undefined when the machine has no `redis-server`; said aloud. `more`: further arguments. */
+export async function startPrivateRedis(whatIsSkipped: string, more: readonly string[] = []): Promise<PrivateRedis | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-redis-'))
   const port = await freePort()
   const url = `redis://127.0.0.1:${port}`
   let child: ChildProcess | undefined
   const start = async (): Promise<boolean> => {
-    const started = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder], {
-      stdio: 'ignore',
-    })
+    const given = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder, ...more]
+    const started = spawn('redis-server', given, { stdio: 'ignore' })
     const failed = new Promise<boolean>((resolve) => started.once('error', () => resolve(true)))
     child = started
     for (let i = 0; i < 100; i++) {
@@ -92,6 +91,27 @@ export async function startPrivateRedis(whatIsSkipped: string): Promise<PrivateR
     },
     close: async () => {
       await kill()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Starts a sentinel that watches a master under a name; it promotes within a second or two of the master's death. */
+export async function startSentinel(masterUrl: string, name: string): Promise<{ readonly port: number; close(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'signalbox-sentinel-'))
+  const port = await freePort()
+  const file = join(folder, 'sentinel.conf')
+  const watched = [`monitor ${name} 127.0.0.1 ${new URL(masterUrl).port} 1`, `down-after-milliseconds ${name} 300`, `failover-timeout ${name} 2000`]
+  await writeFile(file, [`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`, ...watched.map((line) => `sentinel ${line}`), ''].join('\n'))
+  const child = spawn('redis-server', [file, '--sentinel'], { stdio: 'ignore' })
+  process.once('exit', () => child.kill('SIGKILL'))
+  for (let i = 0; i < 100 && !(await answers(`redis://127.0.0.1:${port}`)); i++) await new Promise((resolve) => setTimeout(resolve, 50))
+  return {
+    port,
+    close: async () => {
+      const gone = new Promise((resolve) => child.once('exit', resolve))
+      child.kill('SIGKILL')
+      await gone
       await rm(folder, { recursive: true, force: true })
     },
   }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { Redis } from 'ioredis'
+import type { Redis, RedisOptions as DriverOptions } from 'ioredis'
 import type { Logger } from '../../lib/logger.ts'
 import type { Secret } from '../../lib/secret.ts'
+import { openRedis } from './open-redis.ts'
 
 export interface RedisOptions {
   readonly url: Secret
@@ -31,20 +32,23 @@ const LEAVE_REPLICA_MS = 5_000
  * Both are asked for a sign of life now and then, and made anew when none comes.
  */
 export function connectRedis({ url, logger, probe = PROBE }: RedisOptions): Redis {
-  const redis = new Redis(url.reveal().replace(/^valkey(s?):/, 'redis$1:'), {
+  const retryMs = (times: number): number => Math.min(LONGEST_RETRY_MS, 50 * 2 ** Math.min(times, 6))
+  const options: DriverOptions = {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: COMMAND_LIMIT_MS,
     connectTimeout: CONNECT_LIMIT_MS,
     socketTimeout: probe.silenceMs,
-    retryStrategy: (times) => Math.min(LONGEST_RETRY_MS, 50 * 2 ** Math.min(times, 6)),
+    retryStrategy: retryMs,
     // Subscribers do so themselves (`redis-routing.ts`): the client's own subscribing, refused by a server that goes away again at once, is
     // an error nobody can catch, and would end the process.
     autoResubscribe: false,
     autoResendUnfulfilledCommands: false,
     connectionName: 'signalbox',
     reconnectOnError: createReplicaWatch(),
-  })
+  }
+  let doubt: Error | undefined
+  const redis = openRedis(url.reveal(), options, { answerMs: COMMAND_LIMIT_MS, pauseMs: retryMs }, (error) => (doubt = error))
   let lost = false
   redis.on('ready', () => {
     if (lost) logger.info({}, 'the shared state answers again')
@@ -52,8 +56,9 @@ export function connectRedis({ url, logger, probe = PROBE }: RedisOptions): Redi
   })
   // Without a listener an error event would end the process.
   redis.on('error', (error: Error) => {
-    if (!lost) logger.warn({ error: error.message }, 'the shared state does not answer: this process goes on with its own')
+    if (!lost) logger.warn({ error: (doubt ?? error).message }, 'the shared state does not answer: this process goes on with its own')
     lost = true
+    doubt = undefined
   })
   const probing = setInterval(() => void (redis.status === 'ready' && redis.ping().catch(() => undefined)), probe.everyMs).unref()
   redis.on('end', () => clearInterval(probing))

@@ -1,0 +1,34 @@
+import { Redis, type RedisOptions } from 'ioredis'
+import { parseSentinelUrl } from '../../lib/sentinel-url.ts'
+
+/** How long one sentinel may take to say where the master is, milliseconds, and the pause after all were asked in vain. */
+export interface SentinelLimits {
+  readonly answerMs: number
+  /** Undefined: they are not asked again. */
+  readonly pauseMs: ((times: number) => number) | undefined
+}
+
+/**
+ * A connection to the Redis of a URL: to an address, or to whatever its sentinels say is the master, asked anew at each connection. `onDoubt` is told
+ * what each sentinel said that knew of none: the error that follows says only that all were asked.
+ */
+export function openRedis(url: string, options: RedisOptions, { answerMs, pauseMs }: SentinelLimits, onDoubt: (error: Error) => void): Redis {
+  const named = parseSentinelUrl(url)
+  if (named === undefined) return new Redis(url.replace(/^valkey(s?):/, 'redis$1:'), options)
+  const { sentinels, master, database, isTls, username, password, sentinelUsername, sentinelPassword } = named
+  const redis = new Redis({
+    ...options,
+    sentinels: [...sentinels],
+    name: master,
+    db: database,
+    sentinelCommandTimeout: answerMs,
+    sentinelRetryStrategy: (times) => pauseMs?.(times) ?? null,
+    ...(isTls ? { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true } : {}),
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(sentinelUsername === undefined ? {} : { sentinelUsername }),
+    ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
+  })
+  redis.on('sentinelError', onDoubt)
+  return redis
+}
