@@ -1,3 +1,5 @@
+import { defined } from './defined.ts'
+
 /** A Redis known by the sentinels that watch it: they are asked where its master is, at each new connection. */
 export interface SentinelUrl {
   readonly sentinels: readonly { readonly host: string; readonly port: number }[]
@@ -28,16 +30,18 @@ export function parseSentinelUrl(url: string): SentinelUrl | undefined {
   const parameters = new URLSearchParams(query)
   if (tls === undefined || !sentinels.every((place) => place !== undefined)) return undefined
   if ([...parameters.keys()].some((name) => !PARAMETERS.has(name))) return undefined
-  const [, username = '', password] = /^([^:]*)(?::(.*))?$/.exec(credentials) ?? []
+  const [, username = '', password = ''] = /^([^:]*)(?::(.*))?$/.exec(credentials) ?? []
   return {
     sentinels,
     master,
     database: Number(database),
     isTls: tls === 's',
-    ...optional('username', decoded(username)),
-    ...optional('password', password === undefined ? undefined : decoded(password)),
-    ...optional('sentinelUsername', parameters.get('sentinel_username')),
-    ...optional('sentinelPassword', parameters.get('sentinel_password')),
+    ...defined({
+      username: decoded(username) || undefined,
+      password: decoded(password) || undefined,
+      sentinelUsername: parameters.get('sentinel_username') || undefined,
+      sentinelPassword: parameters.get('sentinel_password') || undefined,
+    }),
   }
 }
 
@@ -55,6 +59,3 @@ function placeOf(text: string): { readonly host: string; readonly port: number }
   if (url === null || url.hostname === '') return undefined
   return { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: url.port === '' ? SENTINEL_PORT : Number(url.port) }
 }
-
-const optional = <K extends string>(name: K, value: string | null | undefined): { readonly [key in K]?: string } =>
-  value ? ({ [name]: value } as { readonly [key in K]: string }) : {}
