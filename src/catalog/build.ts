@@ -78,8 +78,11 @@ export async function buildCatalog(
 /** Whether a provider is that of an author. */
 const isOf =
   (author: string) =>
-  ({ slug, provider }: Pick<ConnectedProvider, 'slug' | 'provider'>): boolean =>
-    (provider?.models?.author ?? provider?.slug ?? slug) === author
+  (connected: Pick<ConnectedProvider, 'slug' | 'provider'>): boolean =>
+    authorOf(connected) === author
+
+/** Whose models a provider is the home of: its vendor's, whatever the account. */
+const authorOf = ({ slug, provider }: Pick<ConnectedProvider, 'slug' | 'provider'>): string => provider?.models?.author ?? provider?.slug ?? slug
 
 /** A base URL copied with the path that its dialect appends to every request. */
 function doubledPath({ slug, connectionFor }: ConnectedProvider): readonly string[] {
@@ -186,7 +189,7 @@ function addBuiltIn(draft: ModelDraft, connected: ConnectedProvider, book: Price
     if (endpoint !== undefined) draft.add(endpoint, { name: declared.name, description: declared.description })
   }
   if (provider === undefined) return
-  const author = provider.models?.author ?? provider.slug
+  const author = authorOf(connected)
   const vendor = priceVendorOf(connected)
   for (const priced of [...book.models(vendor), ...(connected.embeds === 'never' ? [] : book.embeddings(vendor))]) {
     if (provider.models?.exclude?.test(priced.id) === true) continue
@@ -259,7 +262,7 @@ function openModel(name: string, config: CatalogConfig, connected: ReadonlyMap<s
   const listed = (): boolean => config.models.some((model) => model.endpoints.some((entry) => entry.provider.split('/')[0] === target.slug))
   if (!(target.open ?? !listed())) return undefined
   const { base } = splitVariant(upstreamModel)
-  const { slug } = canonicalName(base, target.provider?.models?.author ?? target.provider?.slug ?? target.slug, book.naming)
+  const { slug } = canonicalName(base, authorOf(target), book.naming)
   const endpoint = endpointForOpenId(target, name, upstreamModel, slug, book)
   return endpoint === undefined
     ? undefined
