@@ -5,12 +5,13 @@ import { openFilesLimit } from '../lib/open-files.ts'
 import { createCrossOrigin } from './cross-origin.ts'
 import { rememberConnections } from './drain.ts'
 import { holdContinue } from './expect-continue.ts'
+import { createRouteTable, type RouteHandler } from './route-table.ts'
 import { cutSlowReaders } from './slow-readers.ts'
 
-export type RouteHandler = (request: IncomingMessage, response: ServerResponse) => void
+export type { RouteHandler } from './route-table.ts'
 
 export interface ServerOptions {
-  /** Hot routes by `METHOD /path`; everything else goes to `fallback`. */
+  /** Hot routes by `METHOD /path`, or `METHOD /path/:name:method`; everything else goes to `fallback`. */
   readonly routes: ReadonlyMap<string, RouteHandler>
   readonly fallback: RouteHandler
   /** Pages of which origins may ask. Default: of none but its own. */
@@ -45,6 +46,7 @@ const CHECK_MS = 2_500
  */
 export function createGatewayServer(options: ServerOptions): Server {
   const { routes, fallback } = options
+  const find = createRouteTable(routes)
   const isPreflight = createCrossOrigin(options.origins ?? (() => []))
   const serve: RouteHandler = (request, response) => {
     if (request.headers.host === undefined && request.httpVersion === '1.1') return refuse(request.socket, NO_HOST)
@@ -54,7 +56,7 @@ export function createGatewayServer(options: ServerOptions): Server {
     const query = path.indexOf('?')
     const bare = query === -1 ? path : path.slice(0, query)
     // Whoever only looks (probes of load balancers do) gets what GET would, without its body.
-    const handler = routes.get(`${request.method === 'HEAD' ? 'GET' : (request.method ?? '')} ${bare}`)
+    const handler = find(request.method === 'HEAD' ? 'GET' : (request.method ?? ''), bare)
     if (request.headers.origin !== undefined && isPreflight(request, response)) return
     if (handler !== undefined) handler(request, response)
     else if (asksForWebsocket(request) && routes.has(`POST ${bare}`)) refuse(request.socket, NO_WEBSOCKET, 'upgrade: HTTP/1.1\r\n')

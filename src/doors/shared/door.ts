@@ -33,16 +33,21 @@ export type Read = Translated | Requested
 /** One of the gateway's own wire formats: how a body is read and how an answer is written. Everything between is the same for all of them. */
 export interface Door {
   readonly path: string
+  /** Where a name stands between the path and what is asked of it: what an address ends with. */
+  readonly methods?: readonly string[]
   readonly apiType: CallOrigin['apiType']
   /** Whether callers may name items of earlier answers by their ids. */
   readonly refersToItems: boolean
   /**
    * What a parsed body asks for, and what tells its answer. `exactly` parses it once more, so that numbers no double holds are written as they
-   * were sent; undefined where nobody has the text. Throws GatewayError for a body this format does not have.
+   * were sent; undefined where nobody has the text. `url`: the address it was sent to, from its path on. Throws GatewayError for a body this
+   * format does not have.
    */
-  read(sent: unknown, exactly?: () => unknown): Read
+  read(sent: unknown, exactly?: () => unknown, url?: string): Read
   /** A header, beside `authorization`, in which clients of this format send their key. */
   readonly keyHeader?: string
+  /** A parameter of the address in which some of them do. */
+  readonly keyParameter?: string
   /** A header, beside `x-request-id`, in which clients of this format look for the id of a request. */
   readonly idHeader?: string
   /** The envelope as this format has it; default: as it is. */
@@ -51,5 +56,5 @@ export interface Door {
 
 /** A door whose callers may say what those of Responses may. */
 export interface TranslatingDoor extends Door {
-  read(sent: unknown, exactly?: () => unknown): Translated
+  read(sent: unknown, exactly?: () => unknown, url?: string): Translated
 }
