@@ -9,6 +9,7 @@ export const googleAiStudio: Provider = {
   dialect: 'gemini',
   options: {
     service_tier: true,
+    pass_through: ['safetySettings'],
     // Buckets are read by the cloud platform only.
     file_uris: ['^https://generativelanguage\\.googleapis\\.com/.*files/', '^https?://(www\\.|m\\.)?(youtube\\.com|youtu\\.be)/'],
   },

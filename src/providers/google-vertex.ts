@@ -121,6 +121,7 @@ export const googleVertex: Provider = {
     // "Unknown name "id" at 'contents[1].parts[0].function_call': Cannot find field.", and the same of the other.
     call_ids: false,
     tool_invocations: false,
+    pass_through: ['safetySettings'],
   },
   // Names with a publisher are those of open models; tuned models live under `endpoints/`.
   dialectFor: (model) => {

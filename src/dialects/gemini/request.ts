@@ -257,7 +257,9 @@ function encodeExtras(request: ModelRequest, options: GeminiOptions, dropped: st
   const body: Body = {}
   for (const [field, value] of Object.entries(request)) {
     if (HANDLED.has(field) || value == null) continue
-    if (options.pass_through.includes(field)) body[field] = value
+    // What the operator has set is no caller's to change.
+    const isSet = field === 'safetySettings' && options.safety_settings.length > 0
+    if (!isSet && options.pass_through.includes(field)) body[field] = value
     else if (!(field === 'truncation' && value === 'disabled') && !(field === 'background' && value === false)) dropped.push(field)
   }
   return body
