@@ -11,11 +11,10 @@ import type { GatewayError } from './core/error.ts'
 import type { KeyAccounts } from './core/account.ts'
 import { dialects } from './dialects/index.ts'
 import { lighterRequests } from './dialects/shared/lighter-requests.ts'
-import { DOORS, type Entrance } from './doors/index.ts'
-import { createAnswerRoute, type AnswerRouteOptions } from './http/answer-route.ts'
+import type { AnswerRouteOptions } from './http/answer-route.ts'
 import { createAuthenticate } from './http/authenticate.ts'
 import { GuessGuard } from './http/guess-guard.ts'
-import { LazyApi, type LazyApiOptions } from './http/management/lazy-handler.ts'
+import { LazyApi } from './http/management/lazy-handler.ts'
 import { RecentItems } from './http/recent-items.ts'
 import { healthRoute, readyRoute, workerRoute } from './http/health-routes.ts'
 import { listen } from './http/listen.ts'
@@ -38,6 +37,7 @@ import { createHealth } from './router/health.ts'
 import { gatewayMetadata } from './router/metadata.ts'
 import { modelNames } from './router/plan.ts'
 import { createSticky } from './router/sticky.ts'
+import { openDoors } from './wiring/open-doors.ts'
 import { openPolicies } from './wiring/policies.ts'
 import { checkDestinationAddresses } from './wiring/destination-addresses.ts'
 import { estimateUsage } from './wiring/estimate-usage.ts'
@@ -227,7 +227,7 @@ export async function createApp({
   )
   const probes = [['GET /healthz', healthRoute] as const, ['GET /readyz', readyRoute(serving.readiness)] as const]
   const isWorker = config.server.role === 'worker'
-  const doors = DOORS.map((entrance) => [`POST ${entrance.path}`, enter(entrance, answering, { onBug, newRequestId })] as const)
+  const doors = openDoors(answering, { onBug, newRequestId })
   const routes = new Map(isWorker ? probes : [...doors, ...probes])
   // What another process changed is looked at as soon as the database tells of it.
   const watch = state.store.watch(() => {
@@ -291,10 +291,4 @@ export async function createApp({
     },
     close: () => (closing ??= close()),
   }
-}
-
-/** The route of a door; one that is not loaded yet is with its first request. */
-function enter(entrance: Entrance, answering: AnswerRouteOptions, options: LazyApiOptions): RouteHandler {
-  if ('door' in entrance) return createAnswerRoute(answering, entrance.door)
-  return new LazyApi(async () => ({ app: { routing: createAnswerRoute(answering, await entrance.load()) } }), options).handle
 }

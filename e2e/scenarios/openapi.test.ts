@@ -46,6 +46,12 @@ interface DescribedSettings {
   readonly properties: { readonly [name: string]: DescribedField }
 }
 
+/** Errors of formats that have envelopes of their own. */
+const ENVELOPES = [
+  ['/api/v1/messages', 'MessagesError'],
+  ['/api/v1beta/', 'GenerateContentError'],
+] as const
+
 const operations = (): readonly (readonly [method: string, path: string, operation: Operation])[] =>
   Object.entries(document.paths).flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => [method, path, operation] as const))
 
@@ -57,7 +63,7 @@ describe('the document', () => {
   })
 
   it('describes every route there is, and no other', async () => {
-    const registered = (await gateway.app.routes()).map((route) => route.replaceAll(/:([a-z_]+)/g, '{$1}'))
+    const registered = (await gateway.app.routes()).map((route) => route.replaceAll(/\/:([a-z_]+)/g, '/{$1}'))
     expect(
       operations()
         .map(([method, path]) => `${method.toUpperCase()} ${path}`)
@@ -82,7 +88,7 @@ describe('the document', () => {
       expect([title, kind === 'none']).toEqual([title, security.length === 0])
       if (response.status === 401)
         expect(operation.responses['401']?.content?.['application/json']?.schema).toEqual({
-          $ref: `#/components/schemas/${path.startsWith('/api/v1/messages') ? 'MessagesError' : 'Error'}`,
+          $ref: `#/components/schemas/${ENVELOPES.find(([folder]) => path.startsWith(folder))?.[1] ?? 'Error'}`,
         })
     }
   })
@@ -200,6 +206,8 @@ describe('answers', () => {
     for (const path of ['/models', '/models/count', '/embeddings/models', '/providers', '/key', '/credits']) await simple('GET', api + path)
     await call('GET', `${api}/models/acme/small`, `${api}/models/{author}/{slug}`)
     await call('GET', `${api}/models/acme%2Fsmall`, `${api}/models/{id}`)
+    await simple('GET', '/api/v1beta/models')
+    await call('GET', '/api/v1beta/models/acme/small', '/api/v1beta/models/{model}')
     await call('GET', `${api}/models/acme/small/endpoints`, `${api}/models/{author}/{slug}/endpoints`)
 
     const { hash } = dataOf(await simple('POST', `${api}/keys`, { name: 'a', limit: 1, rate_limits: { requests_per_minute: 9 } }))

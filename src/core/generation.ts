@@ -85,7 +85,7 @@ export interface GenerationStep {
 export type GenerationStatus = 'completed' | 'incomplete' | 'failed' | 'cancelled'
 
 /** The front doors' names in records. */
-export const API_TYPES = ['responses', 'chat_completions', 'messages', 'embeddings'] as const
+export const API_TYPES = ['responses', 'chat_completions', 'messages', 'generate_content', 'embeddings'] as const
 export type ApiType = (typeof API_TYPES)[number]
 
 /** `api_type` of the public record, wherever it is shown: it tells apart what a call makes, not which front door it came by. */

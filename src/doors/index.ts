@@ -1,14 +1,26 @@
+import { generateContentEnvelope } from './generate-content/error-envelope.ts'
+import { METHODS, MODELS_PATH, SHORT_PATH } from './generate-content/path.ts'
 import { messagesEnvelope } from './messages/error-envelope.ts'
 import { responses } from './responses/door.ts'
 import type { Door } from './shared/door.ts'
 
 /** A door that is there from the start, or one that is loaded when it is first asked: its schemas take time and memory nobody may need. */
-export type Entrance = Pick<Door, 'path' | 'envelope'> & ({ readonly door: Door } | { readonly load: () => Promise<Door> })
+export type Entrance = Pick<Door, 'path' | 'methods' | 'envelope'> & ({ readonly door: Door } | { readonly load: () => Promise<Door> })
+
+/** The addresses of a door, a name in one of them as `:model`. */
+export const addressesOf = ({ path, methods }: Pick<Door, 'path' | 'methods'>): readonly string[] =>
+  methods === undefined ? [path] : methods.map((method) => `${path}:model${method}`)
 
 /** The gateway's own formats. */
 export const DOORS: readonly Entrance[] = [
   { path: responses.path, door: responses },
   { path: '/api/v1/chat/completions', load: async () => (await import('./chat-completions/door.ts')).chatCompletions },
   { path: '/api/v1/messages', envelope: messagesEnvelope, load: async () => (await import('./messages/door.ts')).messages },
+  ...[MODELS_PATH, SHORT_PATH].map((path) => ({
+    path,
+    methods: METHODS,
+    envelope: generateContentEnvelope,
+    load: async () => (await import('./generate-content/door.ts')).generateContent,
+  })),
   { path: '/api/v1/embeddings', load: async () => (await import('./embeddings/door.ts')).embeddings },
 ]

@@ -21,6 +21,7 @@ import { createCall } from './create-call.ts'
 import { renderError } from './error-handler.ts'
 import type { Admission } from './admission.ts'
 import { referencesOf, type RecentItems } from './recent-items.ts'
+import { liftKey } from './key-parameter.ts'
 import { metadataFields, originOf, requestIdOf, sessionHeader, streamWishes, wantsErrorWord } from './request-headers.ts'
 import { SseBody, type KeepAlive } from './sse-body.ts'
 
@@ -104,6 +105,7 @@ async function answer(options: AnswerRouteOptions, request: IncomingMessage, res
   if (!options.accepting()) {
     throw new GatewayError('provider_overloaded', 'The gateway is shutting down', { headers: { connection: 'close' }, retryAfterMs: 1000 })
   }
+  liftKey(request, serving.door)
   const authenticated = options.authenticate(request, serving.door.keyHeader)
   const { owner } = authenticated instanceof Promise ? await waitedFor(authenticated, serving) : authenticated
   options.admission.enter(owner.keyHash)
@@ -167,7 +169,7 @@ function open(
   const { streamFailure, asEvents, errorEvent } = streamWishes(request, options.errorEvent())
   const sent = jsonOf(bytes)
   const { door } = serving
-  const read = door.read(sent, exactly(bytes))
+  const read = door.read(sent, exactly(bytes), request.url)
   serving.pathOf = read.pathOf
   const { modelRequest, preset } = namingItsModel(options, owner, requestOf(options, request, read, owner, bytes.length))
   const { id, requestId, gone } = serving
@@ -180,7 +182,7 @@ function open(
     requestId,
     owner,
     request: modelRequest,
-    requestedModel: modelNamed(sent) ?? modelRequest.model ?? '',
+    requestedModel: modelNamed('body' in read ? read.body : sent) ?? modelRequest.model ?? '',
     signal: gone.signal,
     origin,
     ...(preset === undefined ? {} : { presetId: preset.id }),

@@ -8,8 +8,10 @@ import type { Health } from '../router/health.ts'
 import type { Quantiles } from '../router/sketch.ts'
 import { doorsOpenApi } from '../doors/openapi.ts'
 import { createManagementApp, type ManagementOptions } from '../http/management/app.ts'
+import { estimateRequest } from '../router/estimate.ts'
 import { consoleRoutes } from '../http/management/console-routes.ts'
-import { catalogRoutes } from '../http/management/catalog-routes.ts'
+import { catalogRoutes, type CatalogViews } from '../http/management/catalog-routes.ts'
+import { generateContentRoutes } from '../http/management/generate-content-routes.ts'
 import { generationListRoutes } from '../http/management/generation-list-routes.ts'
 import { generationRoutes } from '../http/management/generation-routes.ts'
 import { buildOpenApi } from '../http/management/openapi.ts'
@@ -43,18 +45,27 @@ export async function buildManagement(deps: ManagementDependencies): Promise<Man
     clock: systemClock,
     sleep,
   })
+  const views: Pick<CatalogViews, 'models' | 'model'> = {
+    models: (search) => listModels(deps.catalog(), search),
+    model: (slug) => findModel(deps.catalog(), slug),
+  }
   const app = createManagementApp({ ...deps, bodyLimitBytes: BODY_LIMIT, onRoute: (route) => registered.push(route) }, [
     operationsRoutes({ metrics: deps.metrics, openApi: once(() => JSON.stringify(describeApi(registered))) }),
     catalogRoutes({
+      ...views,
       query: modelsQuery,
-      models: (search) => listModels(deps.catalog(), search),
       count: (search) => countModels(deps.catalog(), search),
-      model: (slug) => findModel(deps.catalog(), slug),
       providers: () => ({ data: presentProviders(deps.catalog()) }),
       endpoints: (slug) => {
         const model = deps.catalog().find(slug)
         return model === undefined ? undefined : { data: presentEndpoints(model, (endpoint) => statsOf(deps.health, endpoint.id)) }
       },
+    }),
+    generateContentRoutes({
+      views,
+      estimate: (request) => estimateRequest(request).inputTokens,
+      presets: deps.policies.presets,
+      bodyLimitBytes: deps.config().server.bodyLimit,
     }),
     consoleRoutes({ files: findConsole(), isOn: () => deps.config().server.console }),
     generationRoutes({ find }),

@@ -8,6 +8,7 @@ import type { Admission } from '../admission.ts'
 import type { Door } from '../../doors/shared/door.ts'
 import { jsonOf, readBody, refuseEncoding } from '../body.ts'
 import { renderError } from '../error-handler.ts'
+import { liftKey } from '../key-parameter.ts'
 import { requestIdOf } from '../request-headers.ts'
 import { refuseNullCharacters } from './null-character.ts'
 import type { Access, RegisteredRoute, RouteDoc } from './route-doc.ts'
@@ -24,6 +25,9 @@ declare module 'fastify' {
     readonly access?: Access
     /** Where else than in `authorization` a key may stand. */
     readonly keyHeader?: string
+    readonly keyParameter?: string
+    /** How the address reads, parameters as `:name`, where the router knows it by a pattern that says less. */
+    readonly address?: string
     readonly doc?: RouteDoc
     /** Something for people to look at, and no part of the API. */
     readonly isPage?: boolean
@@ -70,7 +74,8 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.isPage === true) return
     // Answers to HEAD come with those to GET.
-    for (const one of [method].flat()) if (one !== 'HEAD') options.onRoute?.({ method: one, url, access: accessOf(config), doc: config?.doc })
+    for (const one of [method].flat())
+      if (one !== 'HEAD') options.onRoute?.({ method: one, url: config?.address ?? url, access: accessOf(config), doc: config?.doc })
   })
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('x-request-id', request.id)
@@ -79,6 +84,7 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
     const { config } = request.routeOptions
     const access = accessOf(config)
     if (access !== 'public' && request.routeOptions.url !== undefined) {
+      liftKey(request.raw, config)
       request.caller = await options.authenticate(request.raw, access === 'any' ? undefined : access, config.keyHeader)
       letIn(options, request.caller, reply)
     }
@@ -115,6 +121,8 @@ function missing({ method, url }: FastifyRequest): GatewayError {
 function wayTo(path: string): string {
   const [, end] = /\/(responses|(?:chat\/)?completions|messages|embeddings|models)\/?$/.exec(path) ?? []
   // First, for a base URL that has the route in it already, where no id stands behind it.
+  if (path.endsWith(':generateContent') || path.endsWith(':streamGenerateContent'))
+    return ': models are asked with POST /api/v1beta/models/{model}:generateContent (base URL: /api)'
   if (end === 'messages') return ': models are asked with POST /api/v1/messages (base URL: /api)'
   if (end === 'completions')
     return ': this gateway does not speak that format: models are asked with POST /api/v1/chat/completions (base URL: /api/v1)'
@@ -129,8 +137,13 @@ function wayTo(path: string): string {
 /** Whoever looks for a route of a format, at the wrong place or a part of it that is not served, reads errors of that format. */
 function envelopeFor({ url, is404 }: FastifyRequest): Door['envelope'] {
   const path = `${url.split('?', 1)[0]!}/`
-  const isOf = (own: string): boolean => (is404 ? path.includes(`${own.slice(own.lastIndexOf('/'))}/`) : path.startsWith(`${own}/`))
-  return DOORS.find(({ path: own, envelope }) => envelope !== undefined && isOf(own))?.envelope
+  const isOf = ({ path: own, methods }: Pick<Door, 'path' | 'methods'>): boolean => {
+    const folder = own.replace(/\/$/, '')
+    // Models stand in many places: only the version before them says whose they are.
+    const told = methods === undefined ? folder.slice(folder.lastIndexOf('/')) : folder.replace(/^\/api/, '')
+    return is404 ? path.includes(`${told}/`) : path.startsWith(`${folder}/`)
+  }
+  return DOORS.find((door) => door.envelope !== undefined && isOf(door))?.envelope
 }
 
 const accessOf = (config: { readonly access?: Access } | undefined): Access => config?.access ?? 'management'

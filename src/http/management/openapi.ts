@@ -25,7 +25,7 @@ export function buildOpenApi({ title, version, doors, routes }: OpenApiInput): J
   const paths: Record<string, Record<string, unknown>> = {}
   for (const door of doors) for (const [path, item] of Object.entries(door.paths)) paths[path] = { ...paths[path], ...(item as Json) }
   for (const route of described) {
-    const path = route.url.replaceAll(/:([A-Za-z_]+)/g, '{$1}')
+    const path = route.url.replaceAll(/\/:([A-Za-z_]+)/g, '/{$1}')
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(path, route, names) }
   }
   return {

@@ -1,0 +1,130 @@
+import type { CustomToolCallItem, FunctionCallItem, JsonObject, MessageItem, OtherItem, OutputItem, ReasoningItem } from '../../core/item.ts'
+import { parseExact } from '../../lib/exact-json.ts'
+import { isJsonObject, wellFormedJson } from '../../lib/json.ts'
+import type { ItemEvent, OpenItem } from '../responses/open-item.ts'
+import { shownPicture } from '../shared/shown-picture.ts'
+import { refuseCallersWork, ToldItem } from '../shared/told-item.ts'
+import type { Grounding } from './grounding.ts'
+import type { Place, PartWriter } from './part-writer.ts'
+
+/** Items of an answer while they are told as parts. */
+abstract class AnswerItem<I extends OutputItem> extends ToldItem<I> {
+  readonly parts: PartWriter
+
+  constructor(inner: OpenItem, parts: PartWriter) {
+    super(inner)
+    this.parts = parts
+  }
+}
+
+/** Words, refusals among them. Readers join the texts of an answer: messages of several turns are kept apart by an empty line. */
+export class Words extends AnswerItem<MessageItem> {
+  readonly #grounding: Grounding
+  #speaks = false
+
+  constructor(inner: OpenItem, parts: PartWriter, grounding: Grounding) {
+    super(inner, parts)
+    this.#grounding = grounding
+  }
+
+  protected tell(event: ItemEvent): void {
+    if ((event.type !== 'text-delta' && event.type !== 'refusal-delta') || event.delta === '') return
+    if (!this.#speaks) {
+      this.#speaks = true
+      if (this.parts.place[0] > 0) this.parts.text(this.#grounding.separate(), false)
+    }
+    this.parts.text(event.delta, event.type === 'text-delta' ? event.plain : false)
+  }
+
+  protected ended({ content }: MessageItem): void {
+    if (typeof content !== 'string') this.#grounding.said(content)
+  }
+}
+
+/** Thoughts: their text for who asked for it, and what must come back unchanged with the part that follows. */
+export class Thoughts extends AnswerItem<ReasoningItem> {
+  readonly #shows: boolean
+  readonly #began: Place
+  #part = ''
+
+  constructor(inner: OpenItem, parts: PartWriter, shows: boolean) {
+    super(inner, parts)
+    this.#shows = shows
+    this.#began = parts.place
+  }
+
+  /** Asked only of items that give way to text behind them. */
+  pause(): void {
+    this.inner.pause?.()
+  }
+
+  protected tell(event: ItemEvent): void {
+    if (!this.#shows || event.type !== 'reasoning-delta' || event.delta === '') return
+    const part = `${event.kind} ${event.part ?? ''}`
+    if (this.#part !== '' && part !== this.#part) this.parts.thought('\n\n', false)
+    this.#part = part
+    this.parts.thought(event.delta, event.plain)
+  }
+
+  protected ended({ encrypted_content: sealed }: ReasoningItem): void {
+    if (sealed) this.parts.seal(sealed, this.#began)
+  }
+}
+
+/** A call of the caller's function. It comes whole, as this format has it; one that broke off is not told: nobody may run its beginning. */
+export class Call extends AnswerItem<FunctionCallItem | CustomToolCallItem> {
+  protected tell(): void {
+    // It is told at its end.
+  }
+
+  protected ended(item: FunctionCallItem | CustomToolCallItem): void {
+    if (item.status === 'incomplete') this.parts.broken = true
+    else this.parts.call(item.call_id, item.name, argsOf(item.type === 'function_call' ? item.arguments : item.input))
+  }
+}
+
+/** What the gateway or the provider did by itself: code and pictures are shown, pages and searches are named, all else is counted in the usage. */
+export class Deed extends AnswerItem<OtherItem> {
+  readonly #grounding: Grounding
+
+  constructor(inner: OpenItem, parts: PartWriter, grounding: Grounding) {
+    super(inner, parts)
+    this.#grounding = grounding
+  }
+
+  override open(): void {
+    super.open()
+    refuseCallersWork(this.inner)
+  }
+
+  protected tell(): void {
+    // Progress has no place in this format.
+  }
+
+  protected ended(item: OtherItem): void {
+    const picture = shownPicture(item)
+    if (picture !== undefined) {
+      const part = 'url' in picture ? { fileData: { fileUri: picture.url } } : { inlineData: { mimeType: picture.mediaType, data: picture.data } }
+      this.parts.whole(inside(part))
+    } else if (item.type === 'code_interpreter_call') this.#code(item)
+    else this.#grounding.did(item)
+  }
+
+  #code({ code, outputs, status }: OtherItem): void {
+    if (typeof code === 'string') this.parts.whole(inside({ executableCode: { language: 'PYTHON', code } }))
+    if (!Array.isArray(outputs)) return
+    const output = (outputs as readonly JsonObject[]).map(({ logs }) => (typeof logs === 'string' ? logs : '')).join('')
+    const outcome = status === 'failed' ? 'OUTCOME_FAILED' : status === 'incomplete' ? 'OUTCOME_DEADLINE_EXCEEDED' : 'OUTCOME_OK'
+    this.parts.whole(inside({ codeExecutionResult: { outcome, output } }))
+  }
+}
+
+/** The members of an object as JSON, without its braces. */
+const inside = (members: object): string => wellFormedJson(JSON.stringify(members)).slice(1, -1)
+
+/** Models are held to objects; what one wrote all the same is not lost. Numbers stay as they stand. */
+function argsOf(text: string): string {
+  if (text === '') return '{}'
+  const args = text.trimStart().startsWith('{') ? parseExact(text) : undefined
+  return wellFormedJson(JSON.stringify(isJsonObject(args) ? args : { input: text }))
+}

@@ -1,0 +1,70 @@
+import type { JsonObject } from '../../core/item.ts'
+import { isJsonObject, MAX_JSON_DEPTH } from '../../lib/json.ts'
+
+/**
+ * Schemas of this format are of a subset of OpenAPI 3.0: types in capitals, `nullable`, bounds that may be texts (their numbers are 64 bits
+ * wide), and members in the order of `propertyOrdering`. https://ai.google.dev/api/caching#Schema
+ */
+
+/** Of 64 bits, and therefore texts in JSON. */
+const BOUNDS = ['minItems', 'maxItems', 'minProperties', 'maxProperties', 'minLength', 'maxLength'] as const
+const KEPT = ['title', 'description', 'format', 'pattern', 'default', 'minimum', 'maximum', 'enum', 'required', '$ref'] as const
+
+/** The same as JSON Schema. `closed`: objects with members have no others, as answers of this format do. */
+export function toJsonSchema(schema: JsonObject, closed: boolean, depth = 0): JsonObject {
+  if (depth > MAX_JSON_DEPTH) return {}
+  const inner = (value: unknown): unknown => (isJsonObject(value) ? toJsonSchema(value, closed, depth + 1) : value)
+  const all = (value: JsonObject): JsonObject => Object.fromEntries(Object.entries(value).map(([name, each]) => [name, inner(each)]))
+  const told = plainKeywords(schema)
+  const { properties, items, anyOf, $defs } = schema
+  if (isJsonObject(properties)) told['properties'] = all(inOrder(properties, schema['propertyOrdering']))
+  if (schema['additionalProperties'] != null) told['additionalProperties'] = inner(schema['additionalProperties'])
+  else if (closed && isJsonObject(properties) && Object.keys(properties).length > 0) told['additionalProperties'] = false
+  if (items != null) told['items'] = inner(items)
+  if (Array.isArray(schema['prefixItems'])) told['prefixItems'] = schema['prefixItems'].map(inner)
+  if (Array.isArray(anyOf)) told['anyOf'] = anyOf.map(inner)
+  if (isJsonObject($defs)) told['$defs'] = all($defs)
+  return schema['nullable'] === true ? orNull(told) : told
+}
+
+/** What holds no schema. */
+function plainKeywords(schema: JsonObject): { [keyword: string]: unknown } {
+  const told: { [keyword: string]: unknown } = {}
+  const type = typeof schema['type'] === 'string' ? schema['type'].toLowerCase() : schema['type']
+  if (type != null && type !== 'type_unspecified') told['type'] = type
+  for (const keyword of KEPT) if (schema[keyword] != null) told[keyword] = schema[keyword]
+  for (const keyword of BOUNDS) if (schema[keyword] != null) told[keyword] = Number(schema[keyword])
+  if (schema['example'] != null) told['examples'] = [schema['example']]
+  return told
+}
+
+function inOrder(properties: JsonObject, order: unknown): JsonObject {
+  if (!Array.isArray(order)) return properties
+  const first = order.filter((name): name is string => typeof name === 'string' && Object.hasOwn(properties, name))
+  return Object.fromEntries([...new Set([...first, ...Object.keys(properties)])].map((name) => [name, properties[name]]))
+}
+
+function orNull(schema: JsonObject): JsonObject {
+  const { type, enum: values, anyOf } = schema
+  return {
+    ...schema,
+    ...(typeof type === 'string' ? { type: [type, 'null'] } : {}),
+    ...(Array.isArray(values) ? { enum: [...(values as readonly unknown[]), null] } : {}),
+    ...(Array.isArray(anyOf) ? { anyOf: [...(anyOf as readonly unknown[]), { type: 'null' }] } : {}),
+  }
+}
+
+/** Whether every object of a schema names all its members and must have them: what vendors can hold an answer to strictly. */
+export function isComplete(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.every(isComplete)
+  if (!isJsonObject(schema)) return true
+  const { type, properties, required, additionalProperties: more } = schema
+  const isObject = type === 'object' || (Array.isArray(type) && type.includes('object'))
+  if (isObject) {
+    const names = isJsonObject(properties) ? Object.keys(properties) : []
+    const needed = Array.isArray(required) ? required : []
+    if (more !== false || names.length === 0 || names.some((name) => !needed.includes(name))) return false
+  }
+  const inside = [properties, schema['$defs']].flatMap((each) => (isJsonObject(each) ? Object.values(each) : []))
+  return [...inside, schema['items'], schema['anyOf'], schema['prefixItems']].every(isComplete)
+}

@@ -1,0 +1,108 @@
+import { ERROR_KINDS, type ErrorType } from '../../core/error.ts'
+import type { OutputItem } from '../../core/item.ts'
+import type { AnswerWriter } from '../responses/answer-writer.ts'
+import type { AssemblerOptions } from '../responses/assembler-options.ts'
+import { createItem, type ItemSurroundings } from '../responses/create-item.ts'
+import { CallIds } from '../responses/item-ids.ts'
+import type { OpenItem } from '../responses/open-item.ts'
+import { members, type ResourceState } from '../responses/resource.ts'
+import { WireWriter } from '../responses/wire.ts'
+import { Call, Deed, Thoughts, Words } from './answer-items.ts'
+import { faultOf } from './error-envelope.ts'
+import { finishReasonOf } from './finish.ts'
+import { Grounding } from './grounding.ts'
+import { logprobsResultOf } from './logprobs.ts'
+import { PartWriter } from './part-writer.ts'
+import type { GenerateContentWishes } from './to-responses.ts'
+import { usageMetadataOf } from './usage.ts'
+
+/**
+ * The answer as GenerateContentResponses, one for each part, or as one. The last says why it ended, what it took and where it had it from. Every
+ * one of a stream has a part: readers take an answer with one that has none for broken.
+ */
+export class ContentWriter implements AnswerWriter {
+  readonly streams: boolean
+  readonly #options: AssemblerOptions
+  readonly #wishes: GenerateContentWishes
+  readonly #surroundings: ItemSurroundings
+  readonly #parts: PartWriter
+  readonly #grounding = new Grounding()
+  /** Everything behind the candidates. */
+  #tail = ''
+  #text = ''
+  answer = ''
+
+  constructor(options: AssemblerOptions, wishes: GenerateContentWishes) {
+    this.streams = options.stream
+    this.#options = options
+    this.#wishes = wishes
+    this.#surroundings = { wire: new WireWriter(false), callIds: new CallIds(options.newId), mirrorReasoning: false }
+    this.#parts = new PartWriter(options.stream ? (part) => this.#chunk(part) : undefined)
+  }
+
+  begin({ model }: ResourceState): void {
+    this.#tail = this.#tailFor(model)
+  }
+
+  item(item: OutputItem, id: string, index: number): OpenItem {
+    const inner = createItem(item, id, index, this.#surroundings)
+    switch (item.type) {
+      case 'message':
+        return new Words(inner, this.#parts, this.#grounding)
+      case 'reasoning':
+        return new Thoughts(inner, this.#parts, this.#wishes.thoughts)
+      case 'function_call':
+      case 'custom_tool_call':
+        return new Call(inner, this.#parts)
+      default:
+        return new Deed(inner, this.#parts, this.#grounding)
+    }
+  }
+
+  done(): void {
+    // An item's end has been told by the item.
+  }
+
+  echo(body: string): void {
+    this.#text += `data: {"debug":{"echo_upstream_body":${body}}${this.#tail}}\n\n`
+  }
+
+  sign(): void {
+    this.#text += `data: {${this.#tail.slice(1)}}\n\n`
+  }
+
+  end(state: ResourceState): void {
+    const { error, extra } = state
+    const more = extra === undefined ? '' : members(extra)
+    if (error !== undefined) {
+      const { errorType, message } = error
+      const told = faultOf(ERROR_KINDS[errorType as ErrorType].status, message.toWellFormed(), errorType)
+      return void (this.#text += `data: {"error":${JSON.stringify(told)}${more}}\n\n`)
+    }
+    this.#parts.finish()
+    // A stream that began with a sign of life did not know yet who answers.
+    this.#tail = this.#tailFor(state.model)
+    const parts = this.streams ? '[{"text":""}]' : this.#parts.all
+    const candidate = { finishReason: finishReasonOf(state, this.#parts.broken), ...logprobsResultOf(state.output), ...this.#grounding.told }
+    const usage = usageMetadataOf(state)
+    const told =
+      `{"candidates":[{"content":{"parts":${parts},"role":"model"},"index":0${members(candidate)}}]` +
+      `${usage === undefined ? '' : `,"usageMetadata":${JSON.stringify(usage)}`}${this.#tail}${more}}`
+    if (this.streams) this.#text += `data: ${told}\n\n`
+    else this.answer = told
+  }
+
+  take(): string {
+    const text = this.#text
+    this.#text = ''
+    return text
+  }
+
+  #tailFor(model: string): string {
+    return `,"modelVersion":${JSON.stringify(model)},"responseId":${JSON.stringify(this.#options.id)}`
+  }
+
+  #chunk(part: string): void {
+    this.#text += `data: {"candidates":[{"content":{"parts":[${part}],"role":"model"},"index":0}]${this.#tail}}\n\n`
+  }
+}

@@ -1,0 +1,120 @@
+import type { InputItem, InputPart, OtherItem, ReasoningItem } from '../../core/item.ts'
+import { openReasoning } from '../../core/reasoning-envelope.ts'
+import { readSeal } from './seal.ts'
+
+type Place = readonly [text: number, calls: number]
+
+/** Marks runs of code among the items of other vendors' tools; behind it, the id that code and result share. */
+const CODE = 'code_execution'
+
+/** One answer of the history while its parts are read: thoughts, words, calls. */
+export class ModelTurn {
+  readonly #items: InputItem[] = []
+  #parts: InputPart[] = []
+  #thoughts = ''
+  /** Thoughts that stood somewhere else than their seal could. */
+  readonly #placed: { readonly item: ReasoningItem; readonly at: Place }[] = []
+
+  /** A thought that can be read. */
+  thought(text: string, signature: string | null | undefined): void {
+    this.#message()
+    this.#thoughts += text
+    if (signature) this.seal(signature)
+  }
+
+  /** Ends the thoughts before a part of another kind, with what that part carries of them. */
+  seal(signature: string | null | undefined): void {
+    const seal = signature ? readSeal(signature) : undefined
+    if (this.#thoughts === '' && seal === undefined) return
+    this.#message()
+    const summary = this.#thoughts === '' ? [] : ([{ type: 'summary_text', text: this.#thoughts }] as const)
+    this.#thoughts = ''
+    const item: ReasoningItem = { type: 'reasoning', summary, ...seal }
+    const at = openReasoning(seal?.encrypted_content)?.at
+    if (at === undefined) this.#items.push(item)
+    else this.#placed.push({ item, at })
+  }
+
+  text(text: string): void {
+    if (text === '') return
+    const last = this.#parts.at(-1)
+    // Pieces of a stream are one text.
+    if (last?.type === 'output_text') this.#parts[this.#parts.length - 1] = { type: 'output_text', text: last.text + text }
+    else this.#parts.push({ type: 'output_text', text })
+  }
+
+  part(part: InputPart): void {
+    this.#parts.push(part)
+  }
+
+  item(item: InputItem): void {
+    this.#message()
+    this.#items.push(item)
+  }
+
+  code({ id, code }: { readonly id?: string | null; readonly code: string }): void {
+    const item = { type: 'code_interpreter_call', status: 'completed', code, container_id: id ? `${CODE}:${id}` : CODE, outputs: null }
+    this.item(item)
+  }
+
+  /** Of the code before it. */
+  codeResult({ outcome, output }: { readonly outcome?: string | null; readonly output?: string | null }): void {
+    this.#message()
+    const last = this.#items.at(-1) as OtherItem | undefined
+    const ran = last?.type === 'code_interpreter_call' && last['outputs'] === null ? last : undefined
+    const status = outcome == null || outcome === 'OUTCOME_OK' ? 'completed' : outcome === 'OUTCOME_DEADLINE_EXCEEDED' ? 'incomplete' : 'failed'
+    const item = { type: 'code_interpreter_call', code: null, container_id: CODE, ...ran, status, outputs: [{ type: 'logs', logs: output ?? '' }] }
+    if (ran === undefined) this.#items.push(item)
+    else this.#items[this.#items.length - 1] = item
+  }
+
+  items(): readonly InputItem[] {
+    this.seal(undefined)
+    this.#message()
+    return this.#placed.length === 0 ? this.#items : this.#inPlace()
+  }
+
+  #message(): void {
+    if (this.#parts.length > 0) this.#items.push({ type: 'message', role: 'assistant', content: this.#parts })
+    this.#parts = []
+  }
+
+  /** The items with every thought where it stood; a text it stood in the middle of is divided there. */
+  #inPlace(): readonly InputItem[] {
+    const waiting = this.#placed.toSorted((a, b) => a.at[0] - b.at[0] || a.at[1] - b.at[1])
+    const items: InputItem[] = []
+    let text = 0
+    let calls = 0
+    const due = (): boolean => waiting.length > 0 && waiting[0]!.at[0] <= text && waiting[0]!.at[1] <= calls
+    for (const item of this.#items) {
+      while (due()) items.push(waiting.shift()!.item)
+      const said = textIn(item)
+      if (said === undefined) {
+        items.push(item)
+        if (item.type === 'function_call') calls++
+        continue
+      }
+      let from = 0
+      while (waiting.length > 0 && waiting[0]!.at[0] < text + said.length && waiting[0]!.at[1] <= calls) {
+        const { item: thought, at } = waiting.shift()!
+        const to = Math.max(from, at[0] - text)
+        if (to > from) items.push(saying(said.slice(from, to)))
+        items.push(thought)
+        from = to
+      }
+      items.push(from === 0 ? item : saying(said.slice(from)))
+      text += said.length
+    }
+    return [...items, ...waiting.map(({ item }) => item)]
+  }
+}
+
+/** Of a message that is text alone. */
+function textIn(item: InputItem): string | undefined {
+  if (item.type !== 'message') return undefined
+  const { content } = item as { readonly content: readonly InputPart[] }
+  const [only] = content
+  return content.length === 1 && only?.type === 'output_text' ? only.text : undefined
+}
+
+const saying = (text: string): InputItem => ({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] })

@@ -1,0 +1,95 @@
+import { isJsonObject } from '../../lib/json.ts'
+
+/** Fields of an object, and what stands in them: names again, or what is nobody's business here. */
+export interface Names {
+  readonly [name: string]: Names | null
+}
+
+const blob: Names = { mimeType: null, data: null, displayName: null }
+const file: Names = { mimeType: null, fileUri: null, displayName: null }
+const part: Names = {
+  text: null,
+  thought: null,
+  thoughtSignature: null,
+  inlineData: blob,
+  fileData: file,
+  functionCall: { id: null, name: null, args: null },
+  functionResponse: { id: null, name: null, response: null, parts: { inlineData: blob, fileData: file } },
+  executableCode: null,
+  codeExecutionResult: null,
+  videoMetadata: null,
+  mediaResolution: null,
+  toolCall: null,
+  toolResponse: null,
+}
+const content: Names = { role: null, parts: part }
+const tool: Names = {
+  functionDeclarations: { name: null, description: null, parameters: null, parametersJsonSchema: null, response: null, responseJsonSchema: null },
+  googleSearch: null,
+  googleSearchRetrieval: null,
+  urlContext: null,
+  codeExecution: null,
+  googleMaps: null,
+  fileSearch: null,
+  computerUse: null,
+  enterpriseWebSearch: null,
+  mcpServers: null,
+  retrieval: null,
+}
+const generationConfig: Names = {
+  stopSequences: null,
+  responseMimeType: null,
+  responseSchema: null,
+  responseJsonSchema: null,
+  responseModalities: null,
+  candidateCount: null,
+  maxOutputTokens: null,
+  temperature: null,
+  topP: null,
+  topK: null,
+  seed: null,
+  presencePenalty: null,
+  frequencyPenalty: null,
+  responseLogprobs: null,
+  logprobs: null,
+  thinkingConfig: { includeThoughts: null, thinkingBudget: null, thinkingLevel: null },
+  imageConfig: { aspectRatio: null, imageSize: null },
+  speechConfig: null,
+  mediaResolution: null,
+}
+
+/** The fields of a body by the names its vendor writes in JSON. */
+export const BODY: Names = {
+  contents: content,
+  systemInstruction: content,
+  tools: tool,
+  toolConfig: { functionCallingConfig: { mode: null, allowedFunctionNames: null }, retrievalConfig: null },
+  generationConfig,
+  safetySettings: null,
+  cachedContent: null,
+  labels: null,
+}
+
+const camel = (name: string): string => name.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+
+/**
+ * The same with every known field under the name its vendor writes: programs and much of that vendor's documentation send the names of its
+ * protocol (`system_instruction`), which mean the same. What callers name themselves is left alone.
+ */
+export function inItsNames(value: unknown, names: Names): unknown {
+  if (Array.isArray(value)) return value.map((entry) => inItsNames(entry, names))
+  if (!isJsonObject(value)) return value
+  const renamed: { [name: string]: unknown } = {}
+  for (const [written, entry] of Object.entries(value)) {
+    const name = Object.hasOwn(names, written) ? written : camel(written)
+    const inside = Object.hasOwn(names, name) ? names[name] : undefined
+    if (inside === undefined) set(renamed, written, entry)
+    else renamed[name] = inside === null ? entry : inItsNames(entry, inside)
+  }
+  return renamed
+}
+
+/** Whatever a caller calls a field, it becomes one. */
+function set(object: object, name: string, value: unknown): void {
+  Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true })
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { errorEnvelope, gatewayMetadata } from '../responses/openapi-answer.ts'
+import { cacheHeaders, keepAliveHeader, metadataHeader, sessionHeader, streamFailureHeader, type DoorDescription } from '../shared/describe-doors.ts'
+import { METHODS, MODELS_PATH, SHORT_PATH } from './path.ts'
+import { content, generateContentRequest } from './schema.ts'
+
+/** What this format answers, for the reference. Nothing is checked against these: the writer is the authority. */
+
+const tokens = z.int().min(0)
+const texts = z.array(z.string())
+
+const usage = z.looseObject({
+  promptTokenCount: tokens,
+  candidatesTokenCount: tokens.describe('Without thoughts.'),
+  thoughtsTokenCount: tokens.optional(),
+  cachedContentTokenCount: tokens.optional(),
+  totalTokenCount: tokens,
+  cost: z.number().nullable().describe('USD; null when no price is known.'),
+  cost_details: z.looseObject({}).optional(),
+  is_byok: z.boolean(),
+})
+
+const part = z.looseObject({
+  text: z.string().optional(),
+  thought: z.boolean().optional().describe('Of thoughts, for who asked for them.'),
+  thoughtSignature: z.string().optional().describe('What keeps thoughts alive: send it back with its part.'),
+  functionCall: z.looseObject({ id: z.string(), name: z.string(), args: z.looseObject({}) }).optional(),
+  inlineData: z.looseObject({ mimeType: z.string(), data: z.string() }).optional(),
+  fileData: z.looseObject({ fileUri: z.string() }).optional(),
+  executableCode: z.looseObject({ language: z.string(), code: z.string() }).optional(),
+  codeExecutionResult: z.looseObject({ outcome: z.string(), output: z.string() }).optional(),
+})
+
+const candidate = z.looseObject({
+  content: z.looseObject({ role: z.literal('model'), parts: z.array(part) }),
+  index: z.literal(0),
+  finishReason: z.string().optional().describe('With the last part: STOP, MAX_TOKENS, SAFETY and others of its vendor, MALFORMED_FUNCTION_CALL.'),
+  avgLogprobs: z.number().optional(),
+  logprobsResult: z.looseObject({}).optional(),
+  groundingMetadata: z
+    .looseObject({ webSearchQueries: texts.optional(), groundingChunks: z.array(z.looseObject({})), groundingSupports: z.array(z.looseObject({})) })
+    .optional()
+    .describe('Where the answer has it from; places are counted in bytes of its text.'),
+  urlContextMetadata: z.looseObject({ urlMetadata: z.array(z.looseObject({ retrievedUrl: z.string(), urlRetrievalStatus: z.string() })) }).optional(),
+})
+
+const answer = z.looseObject({
+  candidates: z.array(candidate),
+  usageMetadata: usage.optional().describe('With the last part.'),
+  modelVersion: z.string().describe('The model that answers.'),
+  responseId: z.string().describe('Generation id, gen-...'),
+  gateway_metadata: gatewayMetadata.optional(),
+})
+
+const fault = z.looseObject({
+  error: z.looseObject({
+    code: z.int(),
+    message: z.string(),
+    status: z.string().describe('The word its vendor has for the code.'),
+    details: z.array(z.looseObject({ '@type': z.string(), reason: z.string().describe('The same word as in other formats, in capitals.') })),
+    metadata: z.looseObject({ error_type: z.string() }).optional(),
+  }),
+  gateway_metadata: gatewayMetadata.optional(),
+})
+
+const countRequest = z.looseObject({ contents: z.array(content).optional(), generateContentRequest: generateContentRequest.optional() })
+
+const model = { name: 'model', in: 'path', required: true, description: 'author/slug, with or without an encoded slash.', schema: { type: 'string' } }
+
+let built: readonly DoorDescription[] | undefined
+
+/** What both methods of this format take and answer; built once. */
+export function describeGenerateContent(): readonly DoorDescription[] {
+  const shared = {
+    tag: 'GenerateContent',
+    request: 'GenerateContentRequest',
+    answer: 'GenerateContentAnswer',
+    error: 'GenerateContentError',
+    headers: [model, metadataHeader, sessionHeader, streamFailureHeader, keepAliveHeader, ...cacheHeaders],
+    schemas: [
+      ['GenerateContentRequest', generateContentRequest],
+      ['GenerateContentContent', content],
+      ['GenerateContentCount', countRequest],
+      ['GenerateContentAnswer', answer],
+      ['GenerateContentError', fault],
+      ['Error', errorEnvelope],
+      ['GatewayMetadata', gatewayMetadata],
+    ],
+  } satisfies Partial<DoorDescription>
+  const alt = { name: 'alt', in: 'query', required: true, description: 'Streams are server-sent events.', schema: { type: 'string', enum: ['sse'] } }
+  const described = (folder: string, word: string, told: string): readonly DoorDescription[] => {
+    const [whole, stream] = METHODS.map((method) => `${folder}{model}${method}`) as [string, string]
+    return [
+      { ...shared, path: whole, id: `generateContent${word}`, summary: `Create an answer${told}` },
+      {
+        ...shared,
+        path: stream,
+        id: `streamGenerateContent${word}`,
+        summary: `Create an answer and stream it${told}`,
+        headers: [...shared.headers, alt],
+        stream: 'Answers with one part each; the last has a finishReason. A stream that breaks ends with an error.',
+      },
+    ]
+  }
+  built ??= [...described(MODELS_PATH, '', ''), ...described(SHORT_PATH, 'ByName', ', for clients that leave the folder of models out')]
+  return built
+}

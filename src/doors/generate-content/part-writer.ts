@@ -1,0 +1,107 @@
+import { placeReasoning } from '../../core/reasoning-envelope.ts'
+import { quote } from '../responses/wire.ts'
+import { writeSeal } from './seal.ts'
+
+export type Place = readonly [text: number, calls: number]
+
+/** The parts of an answer: told at once to whoever reads a stream, kept for the end for whoever does not. */
+export class PartWriter {
+  /** Writes one part, as JSON. */
+  readonly #write: ((part: string) => void) | undefined
+  readonly #parts: string[] = []
+  /** Of an answer that is kept: the text that is being said, and what its part begins with. */
+  #open: { readonly head: string; text: string } | undefined
+  /** Seals of thoughts that go with the part that comes next. */
+  #seals: string[] = []
+  #textLength = 0
+  #calls = 0
+  /** A call ended before its arguments did. */
+  broken = false
+
+  /** `write`: left out for JSON answers. */
+  constructor(write?: (part: string) => void) {
+    this.#write = write
+  }
+
+  /** How much has been said: characters of text, and calls. */
+  get place(): Place {
+    return [this.#textLength, this.#calls]
+  }
+
+  /** All parts, as a list in JSON. */
+  get all(): string {
+    this.#endText()
+    // Readers take an answer without any for broken.
+    return this.#parts.length === 0 ? '[{"text":""}]' : `[${this.#parts.join(',')}]`
+  }
+
+  text(delta: string, plain: boolean | undefined): void {
+    if (delta === '') return
+    this.#say('', delta, plain)
+    this.#textLength += delta.length
+  }
+
+  /** A thought somebody reads. It carries no seal: many clients leave thoughts out of what they send back. */
+  thought(delta: string, plain: boolean | undefined): void {
+    if (delta !== '') this.#say('"thought":true,', delta, plain)
+  }
+
+  /** `args`: an object, as JSON. */
+  call(id: string, name: string, args: string): void {
+    this.whole(`"functionCall":{"id":${JSON.stringify(id)},"name":${JSON.stringify(name)},"args":${args}}`)
+    this.#calls++
+  }
+
+  /** A part that comes at once; `members`: what it says, as JSON. */
+  whole(members: string): void {
+    this.#endText()
+    this.#put(`{${members}${this.#seal()}}`)
+  }
+
+  /** What keeps a thought alive that began behind so much of the answer. */
+  seal(envelope: string, began: Place): void {
+    this.#endText()
+    const [text, calls] = began
+    const isWhereItBelongs = text === this.#textLength && calls === this.#calls
+    this.#seals.push(writeSeal(isWhereItBelongs ? envelope : placeReasoning(envelope, began)))
+  }
+
+  /** The last of the parts: seals that nothing followed. */
+  finish(): void {
+    this.#endText()
+    if (this.#seals.length > 0) this.whole('"text":""')
+  }
+
+  #say(head: string, delta: string, plain: boolean | undefined): void {
+    if (this.#write !== undefined) {
+      const seal = head === '' ? this.#seal() : ''
+      this.#put(`{${head}"text":${quote(delta, plain)}${seal}}`)
+      return
+    }
+    if (this.#open !== undefined && this.#open.head === head) return void (this.#open.text += delta)
+    this.#endText()
+    this.#open = { head, text: delta }
+  }
+
+  #endText(): void {
+    const open = this.#open
+    if (open === undefined) return
+    this.#open = undefined
+    const seal = open.head === '' ? this.#seal() : ''
+    this.#put(`{${open.head}"text":${JSON.stringify(open.text)}${seal}}`)
+  }
+
+  /** A part has room for one; those before it get parts of their own. */
+  #seal(): string {
+    const seals = this.#seals
+    if (seals.length === 0) return ''
+    this.#seals = []
+    for (const seal of seals.slice(0, -1)) this.#put(`{"text":"","thoughtSignature":"${seal}"}`)
+    return `,"thoughtSignature":"${seals.at(-1)!}"`
+  }
+
+  #put(part: string): void {
+    if (this.#write === undefined) this.#parts.push(part)
+    else this.#write(part)
+  }
+}

@@ -1,0 +1,50 @@
+import { GatewayError } from '../../core/error.ts'
+
+/** Where models stand: the name of one and what is asked of it follow, `<model>:<method>`. */
+export const MODELS_PATH = '/api/v1beta/models/'
+/** The same for clients that leave the folder out where a name has a slash of its own. */
+export const SHORT_PATH = '/api/v1beta/'
+
+/** The methods that make an answer, as a path ends with them. */
+export const METHODS = [':generateContent', ':streamGenerateContent'] as const
+
+export interface Asked {
+  readonly model: string
+  readonly stream: boolean
+}
+
+/**
+ * The model a path names, and whether it asks for a stream. Throws GatewayError `invalid_request` for a name that is none, and for a stream in
+ * another form than that of events: as one array of JSON it could not say that it is still alive.
+ */
+export function askedFor(url: string): Asked {
+  const [path = '', query = ''] = url.split(/\?(.*)/s)
+  const named = path.slice((path.startsWith(MODELS_PATH) ? MODELS_PATH : SHORT_PATH).length)
+  const colon = named.lastIndexOf(':')
+  const stream = named.slice(colon) === ':streamGenerateContent'
+  if (stream && new URLSearchParams(query).get('alt') !== 'sse')
+    throw new GatewayError(
+      'invalid_request',
+      'alt must be "sse": answers are streamed as server-sent events, send ...:streamGenerateContent?alt=sse',
+      {
+        path: 'alt',
+      },
+    )
+  return { model: modelNamed(named.slice(0, colon)), stream }
+}
+
+/** A name as it stands in a path, its slash either way. Throws GatewayError `invalid_request` for none. */
+export function modelNamed(written: string): string {
+  const name = decoded(written)
+  if (name === undefined || name === '')
+    throw new GatewayError('invalid_request', `model must be named in the path: ${MODELS_PATH}<author>/<model>:generateContent`, { path: 'model' })
+  return name
+}
+
+function decoded(written: string): string | undefined {
+  try {
+    return decodeURIComponent(written)
+  } catch {
+    return undefined
+  }
+}

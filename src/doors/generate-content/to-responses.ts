@@ -1,0 +1,194 @@
+import type { JsonObject } from '../../core/item.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import { checkBody, given, refuse } from '../shared/check-body.ts'
+import { isComplete, toJsonSchema } from './api-schema.ts'
+import { bodyPaths } from './body-paths.ts'
+import { instructionsOf, toItems, type Content } from './history.ts'
+import { BODY, inItsNames } from './names.ts'
+import { askedFor, type Asked } from './path.ts'
+import { generateContentRequest, SHARED } from './schema.ts'
+
+export interface GenerateContentWishes {
+  /** Whether the caller wants to read thoughts; what keeps them alive comes in any case. */
+  readonly thoughts: boolean
+}
+
+export interface GenerateContentRead {
+  /** The body in the words of Responses, which has passed this format's validation and not theirs. */
+  readonly body: JsonObject
+  readonly wishes: GenerateContentWishes
+  /** Where this format has what a fault of the translated body is about. */
+  readonly pathOf: (path: string) => string
+}
+
+/**
+ * The parsed body of `POST /api/v1beta/models/{model}:generateContent` in the words of Responses. `url`: its address, which names the model and says whether
+ * to stream; `exactly`: the body once more, with numbers as they were sent. Throws GatewayError `invalid_request` (`invalid_prompt` for no
+ * contents or none that says anything, or a role nobody knows), naming one path of this format and one reason.
+ */
+export function generateContentToResponses(body: unknown, url: string, exactly?: () => unknown): GenerateContentRead {
+  return translate(body, askedFor(url), exactly)
+}
+
+/** The same without an address. */
+export function translate(written: unknown, { model, stream }: Asked, exactly?: () => unknown): GenerateContentRead {
+  const body = inItsNames(written, BODY)
+  checkShape(body)
+  const sent = body as JsonObject
+  const config = (sent['generationConfig'] ?? {}) as JsonObject
+  const contents = sent['contents'] as readonly Content[]
+  const origins: number[] = []
+  const items = toItems(contents, origins, () => exactContents(exactly, contents))
+  if (items.length === 0) throw refuse('invalid_prompt', 'contents', 'say nothing: send at least one part with content')
+  const { tools, paths } = toolsOf((sent['tools'] ?? []) as readonly JsonObject[], sent['toolConfig'])
+  const thinking = (config['thinkingConfig'] ?? {}) as JsonObject
+  return {
+    body: {
+      model,
+      ...given(Object.fromEntries(SHARED.map((field) => [field, sent[field]]))),
+      ...given({
+        instructions: instructionsOf(sent['systemInstruction']),
+        metadata: sent['metadata'] ?? sent['labels'],
+        safetySettings: sent['safetySettings'],
+      }),
+      input: items,
+      ...(stream ? { stream } : {}),
+      ...samplingOf(config),
+      ...formatOf(config),
+      ...imagesOf(config),
+      ...reasoningOf(thinking, config['maxOutputTokens']),
+      ...tierOf(sent['serviceTier'] ?? sent['service_tier']),
+      ...tools,
+    },
+    wishes: { thoughts: thinking['includeThoughts'] === true },
+    pathOf: bodyPaths(origins, paths),
+  }
+}
+
+function checkShape(body: unknown): void {
+  if (isJsonObject(body) && Array.isArray(body['contents']) && body['contents'].length === 0)
+    throw refuse('invalid_prompt', 'contents', 'is empty: send at least one turn')
+  checkBody(generateContentRequest, body, 'contents')
+}
+
+function exactContents(exactly: (() => unknown) | undefined, contents: readonly Content[]): readonly Content[] {
+  const exact = exactly?.()
+  return exact === undefined ? contents : (inItsNames(exact, BODY) as { readonly contents: readonly Content[] }).contents
+}
+
+function samplingOf(config: JsonObject): JsonObject {
+  const stop = config['stopSequences'] as readonly string[] | null | undefined
+  const topK = config['topK'] as number | null | undefined
+  const wantsLogprobs = config['responseLogprobs'] === true
+  return given({
+    max_output_tokens: config['maxOutputTokens'],
+    temperature: config['temperature'],
+    top_p: config['topP'],
+    top_k: topK == null ? undefined : Math.round(topK),
+    seed: config['seed'],
+    presence_penalty: config['presencePenalty'],
+    frequency_penalty: config['frequencyPenalty'],
+    stop: stop?.length ? stop : undefined,
+    ...(wantsLogprobs ? { top_logprobs: config['logprobs'] } : {}),
+    // Thoughts themselves come back from few clients: all that is needed of them has to be in their seal.
+    include: ['reasoning.encrypted_content', ...(wantsLogprobs ? ['message.output_text.logprobs'] : [])],
+  })
+}
+
+function formatOf({ responseMimeType: type, responseSchema: own, responseJsonSchema: plain }: JsonObject): JsonObject {
+  const schema = (plain as JsonObject | null | undefined) ?? (own == null ? undefined : toJsonSchema(own as JsonObject, true))
+  if (schema !== undefined) return { text: { format: { type: 'json_schema', name: 'answer', schema, strict: isComplete(schema) } } }
+  return type === 'application/json' ? { text: { format: { type: 'json_object' } } } : {}
+}
+
+function imagesOf({ responseModalities: wanted, imageConfig: image }: JsonObject): JsonObject {
+  const modalities = ((wanted ?? []) as readonly string[]).map((each) => each.toLowerCase()).filter((each) => each !== 'modality_unspecified')
+  const { aspectRatio, imageSize } = (image ?? {}) as JsonObject
+  const config = given({ aspect_ratio: aspectRatio, image_size: imageSize })
+  return {
+    ...(modalities.includes('image') ? { modalities: [...new Set(modalities)] } : {}),
+    ...(Object.keys(config).length === 0 ? {} : { image_config: config }),
+  }
+}
+
+function reasoningOf({ includeThoughts: shown, thinkingBudget: budget, thinkingLevel: written }: JsonObject, limit: unknown): JsonObject {
+  if (budget === 0) return { reasoning: { enabled: false } }
+  const level = typeof written === 'string' && !/unspecified/i.test(written) ? written.toLowerCase() : undefined
+  const reasoning = given({
+    enabled: budget != null || level !== undefined ? true : undefined,
+    max_tokens: budget === -1 ? undefined : budget,
+    effort: level,
+    summary: shown === true ? 'auto' : undefined,
+  })
+  if (Object.keys(reasoning).length === 0) return {}
+  // The limit of this format is one of thoughts and answer together.
+  return { reasoning: limit == null ? reasoning : { ...reasoning, within_output: true } }
+}
+
+/** The gateway's own tiers by their names, and the vendor's word for the usual one. */
+const TIERS: ReadonlyMap<unknown, string> = new Map([
+  ...['default', 'fast', 'flex', 'priority', 'scale'].map((tier) => [tier, tier] as const),
+  ['standard', 'default'],
+])
+
+const tierOf = (tier: unknown): JsonObject => given({ service_tier: TIERS.get(typeof tier === 'string' ? tier.toLowerCase() : tier) })
+
+// ---- tools ----
+
+interface ToolsRead {
+  readonly tools: JsonObject
+  /** Where each of them stands. */
+  readonly paths: readonly string[]
+}
+
+function toolsOf(sent: readonly JsonObject[], toolConfig: unknown): ToolsRead {
+  const { mode, allowedFunctionNames: names } = (((toolConfig ?? {}) as JsonObject)['functionCallingConfig'] ?? {}) as CallingConfig
+  const found = sent.flatMap((tool, at) => offeredBy(tool, `tools[${at}]`, mode === 'VALIDATED'))
+  const choice = choiceOf(mode, names ?? [])
+  return {
+    tools: { ...(found.length === 0 ? {} : { tools: found.map(({ tool }) => tool) }), ...(choice === undefined ? {} : { tool_choice: choice }) },
+    paths: found.map(({ path }) => path),
+  }
+}
+
+interface CallingConfig {
+  readonly mode?: string | null
+  readonly allowedFunctionNames?: readonly string[] | null
+}
+
+interface Offered {
+  readonly tool: JsonObject
+  readonly path: string
+}
+
+/** The vendor's own tools, and what does their work here. */
+const HOSTED: readonly (readonly [name: string, tool: JsonObject])[] = [
+  ['googleSearch', { type: 'gateway:web_search' }],
+  ['googleSearchRetrieval', { type: 'gateway:web_search' }],
+  ['urlContext', { type: 'gateway:web_fetch' }],
+  ['codeExecution', { type: 'code_interpreter', container: { type: 'auto' } }],
+]
+
+function offeredBy(sent: JsonObject, path: string, held: boolean): readonly Offered[] {
+  if (typeof sent['type'] === 'string') return [{ tool: sent, path }]
+  const declared = (sent['functionDeclarations'] ?? []) as readonly JsonObject[]
+  return [
+    ...declared.map((declaration, at) => ({ tool: functionOf(declaration, held), path: `${path}.functionDeclarations[${at}]` })),
+    ...HOSTED.flatMap(([name, tool]) => (sent[name] == null ? [] : [{ tool, path: `${path}.${name}` }])),
+  ]
+}
+
+/** `held`: calls are to be held to their schemas, where all of these can be. */
+function functionOf({ name, description, parameters, parametersJsonSchema: plain }: JsonObject, held: boolean): JsonObject {
+  const schema = (plain as JsonObject | null | undefined) ?? (parameters == null ? undefined : toJsonSchema(parameters as JsonObject, held))
+  return { type: 'function', name, ...given({ description, parameters: schema }), strict: held && isComplete(schema ?? {}) }
+}
+
+function choiceOf(mode: string | null | undefined, names: readonly string[]): unknown {
+  if (mode === 'NONE') return 'none'
+  const must = mode === 'ANY'
+  if (must && names.length === 1) return { type: 'function', name: names[0] }
+  if (names.length > 0 && (must || mode === 'VALIDATED'))
+    return { type: 'allowed_tools', mode: must ? 'required' : 'auto', tools: names.map((name) => ({ type: 'function', name })) }
+  return must ? 'required' : mode === 'AUTO' || mode === 'VALIDATED' ? 'auto' : undefined
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { GatewayError } from '../../core/error.ts'
+import type { Presets } from '../../core/preset.ts'
+import type { ModelRequest } from '../../core/request.ts'
+import { generateContent } from '../../doors/generate-content/door.ts'
+import { asListedModel, listedPage } from '../../doors/generate-content/model-list.ts'
+import { METHODS, modelNamed, MODELS_PATH } from '../../doors/generate-content/path.ts'
+import { translate } from '../../doors/generate-content/to-responses.ts'
+import { decodeResponsesRequest } from '../../doors/responses/decode-request.ts'
+import { applyPreset } from '../../doors/shared/apply-preset.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import { callerOf, type ManagementRoutes } from './app.ts'
+import type { CatalogViews } from './catalog-routes.ts'
+import { component, type RouteDoc } from './route-doc.ts'
+
+const tag = 'GenerateContent'
+const error = 'GenerateContentError'
+const COUNT = ':countTokens'
+
+const listed = component(
+  'GenerateContentModel',
+  z.object({
+    name: z.string().describe('models/ and the name it is asked by.'),
+    displayName: z.string(),
+    description: z.string().optional(),
+    version: z.string(),
+    inputTokenLimit: z.int().optional(),
+    outputTokenLimit: z.int().optional(),
+    supportedGenerationMethods: z.array(z.string()),
+    thinking: z.boolean(),
+  }),
+)
+const page = z.object({ models: z.array(listed), nextPageToken: z.string().optional() })
+const query = z.object({ pageSize: z.string().optional().describe('At most 1000; default 50.'), pageToken: z.string().optional() })
+const count = component(
+  'GenerateContentTokens',
+  z.object({ totalTokens: z.int().min(0).describe('An estimate of the gateway, mostly within a third: each model counts in its own way.') }),
+)
+
+export interface GenerateContentRouteOptions {
+  readonly views: Pick<CatalogViews, 'models' | 'model'>
+  readonly estimate: (request: ModelRequest) => number
+  readonly presets: Presets
+  readonly bodyLimitBytes: number
+}
+
+/** What stands beside the door of this format: its models, and what a prompt weighs. */
+export function generateContentRoutes({ views, estimate, presets, bodyLimitBytes }: GenerateContentRouteOptions): ManagementRoutes {
+  return (app) => {
+    const { keyHeader, keyParameter } = generateContent
+    const keys = { ...(keyHeader === undefined ? {} : { keyHeader }), ...(keyParameter === undefined ? {} : { keyParameter }) }
+    const folder = MODELS_PATH.slice(0, -1)
+    const list: RouteDoc = { id: 'listGenerateContentModels', tag, summary: 'List the models that are served', query, answer: page, error }
+    app.get(folder, { config: { access: 'any', doc: list, ...keys } }, (request) => {
+      const search = new URL(request.url, 'http://gateway').searchParams
+      return listedPage(views.models(new URLSearchParams()).data, search)
+    })
+
+    const one: RouteDoc = { id: 'getGenerateContentModel', tag, summary: 'One model, as the list shows it', answer: listed, error }
+    const address = `${MODELS_PATH}:model`
+    app.get<{ Params: { '*': string } }>(`${MODELS_PATH}*`, { config: { access: 'any', doc: one, address, ...keys } }, (request) => {
+      const found = views.model(request.params['*'])
+      if (found === undefined) throw new GatewayError('not_found', `No endpoint serves ${request.params['*']}`.slice(0, 300))
+      return asListedModel(found)
+    })
+
+    const weigh: RouteDoc = {
+      id: 'countGenerateContentTokens',
+      tag,
+      summary: 'Estimate the tokens of a prompt, without asking anyone',
+      body: { component: 'GenerateContentCount' },
+      answer: count,
+      errors: { 404: 'There is no such method, or the preset does not exist.', 422: 'A tool is forced that is not offered.' },
+      error,
+    }
+    const config = { access: 'inference', doc: weigh, address: `${address}${COUNT}`, ...keys } as const
+    app.post<{ Params: { '*': string } }>(`${MODELS_PATH}*`, { bodyLimit: bodyLimitBytes, config }, async (request) => {
+      const named = request.params['*']
+      if (!named.endsWith(COUNT))
+        throw new GatewayError(
+          'not_found',
+          `There is no such method here: known are ${[...METHODS, COUNT].join(', ')}; vectors are made with POST /api/v1/embeddings`,
+        )
+      const { owner } = callerOf(request)
+      const asked = { model: modelNamed(named.slice(0, -COUNT.length)), stream: false }
+      const { body } = applyPreset(translate(promptIn(request.body), asked).body, (slug) => presets.find(owner.workspaceId, slug))
+      return { totalTokens: estimate(decodeResponsesRequest(body)) }
+    })
+  }
+}
+
+/** A prompt stands in the body, or in a whole request within it. */
+function promptIn(body: unknown): unknown {
+  const { generateContentRequest: whole, generate_content_request: spelled } = isJsonObject(body) ? body : {}
+  return whole ?? spelled ?? body
+}
