@@ -4,6 +4,7 @@ import { TEST_KEY, TEST_MANAGEMENT_KEY } from '../../src/testing/start-gateway.t
 import { verifies } from '../requirements.ts'
 import { change, mutate, nasty, type Json } from '../../src/testing/mutate-json.ts'
 import { BODIES } from '../../src/doors/chat-completions/__fixtures__/bodies.ts'
+import { BODIES as CONTENTS } from '../../src/doors/generate-content/__fixtures__/bodies.ts'
 import { build, CORPUS, mutant } from './fuzz-corpus.ts'
 import { breachIn, DIALECTS, startFuzzStage, type FuzzStage } from './fuzz-stage.ts'
 
@@ -57,6 +58,28 @@ describe('bodies', () => {
           const { models: _, provider: __, ...whole } = BODIES[base] as { [key: string]: Json }
           const body = changes.reduce<Json>(mutate, structuredClone({ ...whole, model: `acme/${dialect}`, stream }))
           const answer = await stage.send('/api/v1/chat/completions', { body: JSON.stringify(body) })
+          expect(breachIn(answer)).toBeUndefined()
+          if (answer.status !== 200) expect(answer.text).not.toMatch(/"path":"input\b/)
+        }),
+        params(RUNS * 2),
+      )
+    },
+  )
+
+  it(
+    verifies('S2-bad-input', 'P22', 'of generateContent with something broken are served or refused in its words, never a 500'),
+    { timeout: 600_000 },
+    async () => {
+      const asked = fc.record({
+        base: fc.nat(CONTENTS.length - 1),
+        dialect: fc.constantFrom(...DIALECTS),
+        method: fc.constantFrom('generateContent', 'streamGenerateContent?alt=sse'),
+        changes: fc.array(change, { maxLength: 4 }),
+      })
+      await fc.assert(
+        fc.asyncProperty(asked, async ({ base, dialect, method, changes }) => {
+          const body = changes.reduce<Json>(mutate, structuredClone(CONTENTS[base] as Json))
+          const answer = await stage.send(`/api/v1beta/models/acme/${dialect}:${method}`, { body: JSON.stringify(body) })
           expect(breachIn(answer)).toBeUndefined()
           if (answer.status !== 200) expect(answer.text).not.toMatch(/"path":"input\b/)
         }),

@@ -262,6 +262,11 @@ describe('the other front doors', () => {
   it.each([
     ['/api/v1/chat/completions', (text: string) => ({ messages: [{ role: 'user', content: text }] }), ['usage', 'total_tokens']],
     ['/api/v1/messages', (text: string) => ({ max_tokens: 100, messages: [{ role: 'user', content: text }] }), ['usage', 'output_tokens']],
+    [
+      '/api/v1beta/models/acme/small:generateContent',
+      (text: string) => ({ contents: [{ parts: [{ text }] }] }),
+      ['usageMetadata', 'totalTokenCount'],
+    ],
   ] as const)('%s have them, too', async (path, bodyOf, [usage, tokens]) => {
     const body = { model: 'acme/small', ...bodyOf(fresh()) }
     const post = async () => {
@@ -274,7 +279,7 @@ describe('the other front doors', () => {
       return {
         status: response.headers.get('x-gateway-cache-status'),
         tokens: answer[usage]?.[tokens],
-        content: withoutIds(answer['choices'] ?? answer['content']),
+        content: withoutIds(answer['choices'] ?? answer['content'] ?? answer['candidates']),
       }
     }
     const first = await post()

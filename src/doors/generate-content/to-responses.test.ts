@@ -3,6 +3,7 @@ import type { GatewayError } from '../../core/error.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import { decodeResponsesRequest } from '../responses/decode-request.ts'
 import { retold } from '../shared/retold.ts'
+import { BODIES } from './__fixtures__/bodies.ts'
 import { generateContentToResponses } from './to-responses.ts'
 
 type Json = { readonly [field: string]: unknown }
@@ -257,4 +258,8 @@ it('arguments keep numbers no double holds', () => {
     '{"contents":[{"role":"model","parts":[{"function_call":{"name":"go","args":{"id":12345678901234567890}}}]},{"parts":[{"text":"Hi"}]}]}'
   const { body } = generateContentToResponses(JSON.parse(text), URL, () => parseExact(text))
   expect(body['input']).toMatchObject([{ type: 'function_call', arguments: '{"id":12345678901234567890}' }, {}])
+})
+
+it.each(BODIES.map((body, at) => [at, body] as const))('what a request may hold is taken (%i)', (_at, body) => {
+  expect(() => decodeResponsesRequest(generateContentToResponses(body, URL).body)).not.toThrow()
 })
