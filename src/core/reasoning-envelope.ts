@@ -30,6 +30,8 @@ export function publicReasoningFormat(format: string): string {
 const PREFIX = 'sb1.'
 const MAX_HEADER_CHARS = 4_000_000
 
+export type Place = readonly [text: number, calls: number, nth?: number]
+
 export interface ReasoningPayload {
   /** Public format name of the contract: `anthropic-claude-v1`, `openai-responses-v1`, `google-gemini-v1`, ... */
   readonly format: string
@@ -40,8 +42,8 @@ export interface ReasoningPayload {
   readonly signature?: string
   /** The signature stands on a call. Clients that put all thoughts of a message first do not say whether it stood before the words or behind. */
   readonly signs?: 'call'
-  /** Behind how much of its message it stood, where clients put all thoughts first: characters of text, and calls. */
-  readonly at?: readonly [text: number, calls: number]
+  /** Behind how much of its message it stood, where its envelope stands elsewhere: characters of text, and calls; of several there, `nth`. */
+  readonly at?: Place
   /** The text a signature covers, byte-exact, where the vendor wants it back. */
   readonly text?: string
 }
@@ -76,11 +78,11 @@ export function openReasoning(encrypted: string | null | undefined): ReasoningPa
   }
 }
 
-const isPlace = (at: unknown): at is readonly [number, number] =>
-  Array.isArray(at) && at.length === 2 && at.every((count) => Number.isSafeInteger(count) && count >= 0)
+const isPlace = (at: unknown): at is Place =>
+  Array.isArray(at) && (at.length === 2 || at.length === 3) && at.every((count) => Number.isSafeInteger(count) && count >= 0)
 
 /** The envelope with the place of its thought in a message. Anything that is not one of ours stays as it is. */
-export function placeReasoning(encrypted: string, at: readonly [text: number, calls: number]): string {
+export function placeReasoning(encrypted: string, at: Place): string {
   const payload = openReasoning(encrypted)
   return payload === undefined ? encrypted : sealReasoning({ ...payload, at })
 }

@@ -1,11 +1,12 @@
 import type { CustomToolCallItem, FunctionCallItem, JsonObject, MessageItem, OtherItem, OutputItem, ReasoningItem } from '../../core/item.ts'
+import type { Place } from '../../core/reasoning-envelope.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import { isJsonObject, wellFormedJson } from '../../lib/json.ts'
 import type { ItemEvent, OpenItem } from '../responses/open-item.ts'
 import { shownPicture } from '../shared/shown-picture.ts'
 import { refuseCallersWork, ToldItem } from '../shared/told-item.ts'
 import type { Grounding } from './grounding.ts'
-import type { Place, PartWriter } from './part-writer.ts'
+import type { PartWriter } from './part-writer.ts'
 
 /** Items of an answer while they are told as parts. */
 abstract class AnswerItem<I extends OutputItem> extends ToldItem<I> {
@@ -31,7 +32,7 @@ export class Words extends AnswerItem<MessageItem> {
     if ((event.type !== 'text-delta' && event.type !== 'refusal-delta') || event.delta === '') return
     if (!this.#speaks) {
       this.#speaks = true
-      if (this.parts.place[0] > 0) this.parts.text(this.#grounding.separate(), false)
+      if (this.parts.speaks) this.parts.text(this.#grounding.separate(), false)
     }
     this.parts.text(event.delta, event.type === 'text-delta' ? event.plain : false)
   }
@@ -50,7 +51,7 @@ export class Thoughts extends AnswerItem<ReasoningItem> {
   constructor(inner: OpenItem, parts: PartWriter, shows: boolean) {
     super(inner, parts)
     this.#shows = shows
-    this.#began = parts.place
+    this.#began = parts.beginThought()
   }
 
   /** Asked only of items that give way to text behind them. */
@@ -67,7 +68,7 @@ export class Thoughts extends AnswerItem<ReasoningItem> {
   }
 
   protected ended({ encrypted_content: sealed }: ReasoningItem): void {
-    if (sealed) this.parts.seal(sealed, this.#began)
+    this.parts.endThought(this.#began, sealed)
   }
 }
 

@@ -186,7 +186,7 @@ describe('thoughts', () => {
   it('that gave way to the words behind them say where they stood', () => {
     const late = [thinks('t'), thought('t', 'Hm.'), message('m'), text('m', 'Hello'), close('m'), close('t', { encrypted_content: sealed }), end()]
     const parts = partsOf(stream(late).at(-2)!)
-    expect(sealIn(parts[0])).toMatchObject({ at: [0, 0], data: 'secret' })
+    expect(sealIn(parts[0])).toMatchObject({ at: [0, 0, 0], data: 'secret' })
   })
 })
 

@@ -1,8 +1,6 @@
 import type { InputItem, InputPart, OtherItem, ReasoningItem } from '../../core/item.ts'
-import { openReasoning } from '../../core/reasoning-envelope.ts'
+import { openReasoning, type Place } from '../../core/reasoning-envelope.ts'
 import { readSeal } from './seal.ts'
-
-type Place = readonly [text: number, calls: number]
 
 /** Marks runs of code among the items of other vendors' tools; behind it, the id that code and result share. */
 const CODE = 'code_execution'
@@ -81,13 +79,14 @@ export class ModelTurn {
 
   /** The items with every thought where it stood; a text it stood in the middle of is divided there. */
   #inPlace(): readonly InputItem[] {
-    const waiting = this.#placed.toSorted((a, b) => a.at[0] - b.at[0] || a.at[1] - b.at[1])
+    const waiting = this.#placed.toSorted((a, b) => a.at[0] - b.at[0] || a.at[1] - b.at[1] || (a.at[2] ?? 0) - (b.at[2] ?? 0))
     const items: InputItem[] = []
     let text = 0
     let calls = 0
     const due = (): boolean => waiting.length > 0 && waiting[0]!.at[0] <= text && waiting[0]!.at[1] <= calls
     for (const item of this.#items) {
-      while (due()) items.push(waiting.shift()!.item)
+      // One whose seal stands where it belongs began before all others of the place.
+      if (item.type !== 'reasoning') while (due()) items.push(waiting.shift()!.item)
       const said = textIn(item)
       if (said === undefined) {
         items.push(item)

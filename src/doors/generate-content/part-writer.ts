@@ -1,8 +1,6 @@
-import { placeReasoning } from '../../core/reasoning-envelope.ts'
+import { placeReasoning, type Place } from '../../core/reasoning-envelope.ts'
 import { quote } from '../responses/wire.ts'
 import { writeSeal } from './seal.ts'
-
-export type Place = readonly [text: number, calls: number]
 
 /** The parts of an answer: told at once to whoever reads a stream, kept for the end for whoever does not. */
 export class PartWriter {
@@ -13,6 +11,9 @@ export class PartWriter {
   #open: { readonly head: string; text: string } | undefined
   /** Seals of thoughts that go with the part that comes next. */
   #seals: string[] = []
+  #thoughts = 0
+  /** Thoughts that have begun and may still get a seal. */
+  readonly #unsealed = new Set<number>()
   #textLength = 0
   #calls = 0
   /** A call ended before its arguments did. */
@@ -23,9 +24,9 @@ export class PartWriter {
     this.#write = write
   }
 
-  /** How much has been said: characters of text, and calls. */
-  get place(): Place {
-    return [this.#textLength, this.#calls]
+  /** Whether anything has been said that readers will join with what comes. */
+  get speaks(): boolean {
+    return this.#textLength > 0
   }
 
   /** All parts, as a list in JSON. */
@@ -58,12 +59,21 @@ export class PartWriter {
     this.#put(`{${members}${this.#seal()}}`)
   }
 
-  /** What keeps a thought alive that began behind so much of the answer. */
-  seal(envelope: string, began: Place): void {
+  /** Where a thought begins, which it is given back for its end. */
+  beginThought(): Place {
+    const nth = this.#thoughts++
+    this.#unsealed.add(nth)
+    return [this.#textLength, this.#calls, nth]
+  }
+
+  /** `envelope`: what keeps it alive. It says where the thought stood if that is not before the next part, and behind all seals so far. */
+  endThought(began: Place, envelope: string | null | undefined): void {
+    const [text, calls, nth = 0] = began
+    this.#unsealed.delete(nth)
+    if (!envelope) return
     this.#endText()
-    const [text, calls] = began
-    const isWhereItBelongs = text === this.#textLength && calls === this.#calls
-    this.#seals.push(writeSeal(isWhereItBelongs ? envelope : placeReasoning(envelope, began)))
+    const isNext = text === this.#textLength && calls === this.#calls && [...this.#unsealed].every((other) => other > nth)
+    this.#seals.push(writeSeal(isNext ? envelope : placeReasoning(envelope, began)))
   }
 
   /** The last of the parts: seals that nothing followed. */
