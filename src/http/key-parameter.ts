@@ -6,9 +6,10 @@ import type { Door } from '../doors/shared/door.ts'
  * stands in a header already wins.
  */
 export function liftKey(request: IncomingMessage, { keyParameter, keyHeader }: Pick<Door, 'keyParameter' | 'keyHeader'>): void {
+  if (keyParameter === undefined || keyHeader === undefined) return
   const url = request.url ?? ''
   const at = url.indexOf('?')
-  if (keyParameter === undefined || keyHeader === undefined || at < 0) return
+  if (at < 0) return
   const query = new URLSearchParams(url.slice(at))
   const key = query.get(keyParameter)
   if (key === null) return
