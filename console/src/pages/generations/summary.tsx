@@ -7,7 +7,13 @@ import { Facts, type FactsProps } from '../../ui/facts.tsx'
 import { partlyKnown } from './cost.ts'
 import { Timeline } from './timeline-view.tsx'
 
-const FORMATS = { responses: 'Responses', chat_completions: 'Chat Completions', messages: 'Messages', embeddings: 'Embeddings' } as const
+const FORMATS = {
+  responses: 'Responses',
+  chat_completions: 'Chat Completions',
+  messages: 'Messages',
+  generate_content: 'generateContent',
+  embeddings: 'Embeddings',
+} as const
 
 type Known = FactsProps['of']
 
