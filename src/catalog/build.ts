@@ -260,7 +260,7 @@ function openModel(name: string, config: CatalogConfig, connected: ReadonlyMap<s
   const upstreamModel = name.slice(slash + 1)
   if (target === undefined || upstreamModel === '' || upstreamModel.length > 256 || !config.catalog.open) return undefined
   const listed = (): boolean => config.models.some((model) => model.endpoints.some((entry) => entry.provider.split('/')[0] === target.slug))
-  if (!(target.open ?? !listed())) return undefined
+  if (!(target.open ?? !listed()) || isClosed(name, config)) return undefined
   const { base } = splitVariant(upstreamModel)
   const { slug } = canonicalName(base, authorOf(target), book.naming)
   const endpoint = endpointForOpenId(target, name, upstreamModel, slug, book)
@@ -268,6 +268,10 @@ function openModel(name: string, config: CatalogConfig, connected: ReadonlyMap<s
     ? undefined
     : { slug: name, name: book.about(slug)?.name ?? upstreamModel, created: 0, contextLength: endpoint.contextLength, endpoints: [endpoint] }
 }
+
+/** Whether it is nobody's but that of endpoints which are listed, and away while they are. */
+const isClosed = (name: string, { models }: CatalogConfig): boolean =>
+  models.some(({ slug, onlyListed }) => onlyListed === true && slug === splitVariant(name).base)
 
 function toPublic({ slug, name, provider }: ConnectedProvider): CatalogProvider {
   const pick = <K extends 'homepage' | 'privacyPolicy' | 'termsOfService' | 'statusPage'>(key: K) =>

@@ -12,7 +12,7 @@ interface Facts {
 }
 
 interface Draft {
-  endpoints: Endpoint[]
+  endpoints: readonly Endpoint[]
   facts: Facts
   config?: ModelConfig
 }
@@ -32,7 +32,7 @@ export class ModelDraft {
     const model = this.#of(keyOf(endpoint))
     const { facts: known } = model
     model.facts = { name: known.name ?? facts.name, description: known.description ?? facts.description, created: known.created || facts.created }
-    if (!model.endpoints.some((other) => other.tag === endpoint.tag)) model.endpoints.push(endpoint)
+    if (!model.endpoints.some((other) => other.tag === endpoint.tag)) model.endpoints = [...model.endpoints, endpoint]
   }
 
   /** The operator's endpoint takes the place of what the data says about the same tag, and goes first. */
@@ -49,8 +49,17 @@ export class ModelDraft {
   }
 
   finish(): readonly Model[] {
-    const models = [...this.#models].filter(([, draft]) => draft.endpoints.length > 0).map(([slug, draft]) => this.#model(slug, draft))
+    const models = [...this.#models].flatMap(([slug, draft]) => {
+      const endpoints = this.#served(slug, draft)
+      return endpoints.length === 0 ? [] : [this.#model(slug, { ...draft, endpoints })]
+    })
     return Object.freeze(models.toSorted((a, b) => (a.slug < b.slug ? -1 : 1)))
+  }
+
+  /** What an operator says of a model holds for its variants. */
+  #served(slug: string, { endpoints }: Draft): readonly Endpoint[] {
+    const closed = this.#models.get(splitVariant(slug).base)?.config?.onlyListed === true
+    return closed ? endpoints.filter((endpoint) => this.#configured.has(endpoint)) : endpoints
   }
 
   #model(slug: string, { endpoints, facts, config }: Draft): Model {

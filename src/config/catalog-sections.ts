@@ -139,5 +139,8 @@ export const modelEntry = section({
     .optional()
     .describe('`embeddings`: it makes vectors, for `POST /api/v1/embeddings`. Without: what its name tells.'),
   aliases: list(text()).default([]).describe('Other names callers may use.'),
+  only_listed: flag()
+    .prefault(false)
+    .describe('`true`: nobody serves it but the endpoints listed here, whatever other providers that are on have ([why](../guides/switching.md)).'),
   endpoints: list(endpoint).default([]).describe('Who serves it, beside the endpoints known without.'),
 })

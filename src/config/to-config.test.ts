@@ -49,6 +49,7 @@ const FILE = {
       context_length: 2,
       answers: 'embeddings',
       aliases: ['tiny'],
+      only_listed: true,
       endpoints: [
         {
           provider: 'acme/turbo',
@@ -202,6 +203,7 @@ test('every key of the file arrives, under the name the program has for it', asy
         contextLength: 2,
         answers: 'embeddings',
         aliases: ['tiny'],
+        onlyListed: true,
         endpoints: [
           {
             provider: 'acme/turbo',

@@ -136,6 +136,7 @@ function toModel(entry: FileModel): ModelConfig {
       answers: entry.answers,
     }),
     aliases: entry.aliases,
+    onlyListed: entry.only_listed,
     endpoints: entry.endpoints.map((endpoint) => toEndpoint(endpoint, entry.slug)),
   }
 }

@@ -136,6 +136,8 @@ export interface ModelConfig {
   /** Undefined: what the slug tells. */
   readonly answers?: 'text' | 'embeddings'
   readonly aliases: readonly string[]
+  /** Nobody serves it beside the endpoints below. */
+  readonly onlyListed?: boolean
   readonly endpoints: readonly EndpointConfig[]
 }
 
