@@ -3,7 +3,7 @@
  * Tests are held to the same walls, except that they may use `src/testing` and the folders they build their scene from.
  */
 const TESTS = '\\.test\\.ts$'
-const ROOMS = 'doors|catalog|config|router|plugins|tools|destinations|delivery|accounts|store|telemetry|dialects'
+const ROOMS = 'doors|catalog|config|router|plugins|tools|destinations|delivery|accounts|store|telemetry|dialects|importers'
 
 /** A room may import core, lib, itself and what is listed; packages and Node are no concern of these rules. */
 const room = (name, also, why) => ({
@@ -14,7 +14,7 @@ const room = (name, also, why) => ({
   to: { path: '^src/', pathNot: `^src/(${['core', 'lib', name, ...also].join('|')})/` },
 })
 
-const EXTENSION_ROOMS = ['providers', 'plugins', 'tools', 'destinations']
+const EXTENSION_ROOMS = ['providers', 'plugins', 'tools', 'destinations', 'importers']
 
 module.exports = {
   forbidden: [

@@ -46,6 +46,15 @@ describe('findVendorNames', () => {
     expect(findVendorNames(root)).toEqual([])
   })
 
+  it('lets an importer say in its names what it is elsewhere, and branch on it no more than others', () => {
+    const root = tree({
+      ...acme,
+      'src/importers/other/names.ts': `export const PREFIXES = { acme_ai: 'acme' }\n`,
+      'src/importers/other/index.ts': `export const quirk = (p: string) => p === 'acme'\n`,
+    })
+    expect(findVendorNames(root).map(({ file }) => file)).toEqual(['src/importers/other/index.ts'])
+  })
+
   it('lets a vendor’s declaration point at another’s price list and author', () => {
     const root = tree({
       ...acme,

@@ -6,6 +6,7 @@ export interface Commands {
   serve(overrides: Overrides): Promise<void>
   check(options: CheckOptions & Overrides): Promise<void>
   diff(file: string, overrides: Overrides): Promise<void>
+  importConfig(format: string, file: string, options: ImportOptions): Promise<void>
   doctor(overrides: Overrides): Promise<void>
   migrate(overrides: Overrides): Promise<void>
   explain(options: ExplainOptions, overrides: Overrides): Promise<void>
@@ -22,6 +23,11 @@ export interface CheckOptions {
   readonly providers?: boolean
   /** Prints the JSON Schema of the file and looks at nothing. */
   readonly schema?: boolean
+}
+
+export interface ImportOptions {
+  /** A new file; default: standard output. */
+  readonly output?: string
 }
 
 export interface SendOptions {
@@ -89,6 +95,13 @@ export function createProgram(commands: Commands, version: string): Command {
       .description('show what another configuration file would change, and what of it needs a new process; secrets stay hidden')
       .argument('<file>', 'the other file'),
   ).action((file: string, options: Overrides) => commands.diff(file, options))
+  program
+    .command('import')
+    .description('print what another gateway’s configuration is in this one’s words, and on standard error what has to be done by hand')
+    .argument('<format>', 'whose it is: litellm')
+    .argument('<file>', 'its configuration; - reads standard input')
+    .option('--output <file>', 'write a new file instead; one that is there stays as it is')
+    .action((format: string, file: string, options: ImportOptions) => commands.importConfig(format, file, options))
   configured(program.command('doctor').description('show the resolved configuration, the database and which providers answer')).action(
     (options: Overrides) => commands.doctor(options),
   )

@@ -11,6 +11,9 @@ const COMMANDS: Commands = {
   check: async ({ schema, ...options }) =>
     schema === true ? (await import('./schema.ts')).printSchema() : (await import('./check.ts')).check(options),
   diff: async (file, overrides) => (await import('./diff.ts')).diff(file, overrides),
+  importConfig: async (format, file, options) => {
+    process.exitCode = await (await import('./import.ts')).importConfig(format, file, options, process.env)
+  },
   doctor: async (overrides) => (await import('./check.ts')).doctor(overrides),
   migrate: async (overrides) => (await import('./check.ts')).migrate(overrides),
   explain: async (options, overrides) => (await import('./explain.ts')).explain(options, overrides),

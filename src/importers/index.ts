@@ -1,0 +1,5 @@
+import { litellm } from './litellm/index.ts'
+import type { Importer } from './shared/importer.ts'
+
+/** Configurations of other gateways that can be read. */
+export const IMPORTERS: readonly Importer[] = [litellm]

@@ -1,0 +1,127 @@
+import { defined } from '../../lib/defined.ts'
+import type { Account } from '../shared/accounts.ts'
+import type { Given } from '../shared/given.ts'
+import type { ImportContext, VendorFacts } from '../shared/importer.ts'
+import { BARE, PREFIXES, type Prefix } from './names.ts'
+import { secretOf, textOf, translated } from './references.ts'
+
+/** A parameter of an entry, or of the credentials that it names. */
+export type Params = (name: string) => Given
+
+/** A model as `litellm_params.model` names it. */
+export interface Addressed {
+  readonly prefix: Prefix
+  /** The id behind the prefix, as it is written there. */
+  readonly id: string
+}
+
+/** Undefined for a provider nobody here knows. */
+export function addressOf(model: string, provider: string | undefined, vendors: ImportContext['vendors']): Addressed | undefined {
+  const slash = model.indexOf('/')
+  const first = slash < 0 ? undefined : model.slice(0, slash)
+  if (provider !== undefined && provider !== first) return addressed(provider, model, vendors)
+  const named = first === undefined ? undefined : addressed(first, model.slice(slash + 1), vendors)
+  const bare = BARE.find(([pattern]) => pattern.test(model))?.[1]
+  return named ?? (bare === undefined ? undefined : addressed(bare, model, vendors))
+}
+
+function addressed(name: string, id: string, vendors: ImportContext['vendors']): Addressed | undefined {
+  const known = Object.hasOwn(PREFIXES, name) ? PREFIXES[name] : undefined
+  if (known !== undefined) return { prefix: known, id }
+  const slug = name.replaceAll('_', '-')
+  return vendors.has(slug) ? { prefix: { provider: slug, key: `${name.toUpperCase().replaceAll('-', '_')}_API_KEY` }, id } : undefined
+}
+
+export interface Located {
+  /** One for each organization. */
+  readonly accounts: readonly Account[]
+  readonly upstream: string
+}
+
+/** Where the entry is, and by which id. Undefined where that is not said, which `refuse` has been told. */
+export function locate({ prefix, id }: Addressed, params: Params, context: ImportContext, refuse: (message: string) => void): Located | undefined {
+  const place = placeOf(prefix, params, context.vendors)
+  if (place === undefined) {
+    refuse('is not carried: without api_base nobody knows where it is')
+    return undefined
+  }
+  const facts = context.vendors.get(place.vendor ?? '')
+  const fromId = prefix.settingInId === undefined ? undefined : prefix.settingInId[1].exec(id)
+  const settings = place.vendor === prefix.provider ? settingsOf(prefix, params, fromId?.[1]) : {}
+  const key = keyOf(prefix, params, facts, settings)
+  const organizations = params('organization').texts().map(translated)
+  const account: Account = {
+    ...place,
+    ...defined({ apiKeys: key.apiKeys }),
+    settings: { ...key.settings, ...settings },
+    headers: headersOf([params('extra_headers'), params('headers')]),
+  }
+  const accounts = organizations.length === 0 ? [account] : organizations.map((organization) => ({ ...account, organization }))
+  const bare = fromId == null ? id : id.replace(`${fromId[1]}/`, '')
+  return { accounts, upstream: (prefix.ids ?? []).reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), bare) }
+}
+
+function settingsOf(
+  { settings = {}, settingInId, defaults = {} }: Prefix,
+  params: Params,
+  inId: string | undefined,
+): { readonly [name: string]: unknown } {
+  const given = Object.entries(settings).flatMap(([param, setting]) => {
+    const value = params(param)
+    if (!value.isThere) return []
+    return [[setting, value.isMapping ? value.take() : textOf(value)] as const]
+  })
+  return { ...defaults, ...(settingInId === undefined || inId === undefined ? {} : { [settingInId[0]]: inId }), ...Object.fromEntries(given) }
+}
+
+function keyOf(
+  prefix: Prefix,
+  params: Params,
+  facts: VendorFacts | undefined,
+  settings: { readonly [name: string]: unknown },
+): { readonly apiKeys?: readonly string[] | null; readonly settings?: { readonly [name: string]: string } } {
+  const given = (prefix.keyParams ?? ['api_key']).map(params).find(({ isThere }) => isThere)
+  const key = given === undefined ? undefined : secretOf(given)
+  if (key !== undefined) return { apiKeys: [key] }
+  if (prefix.insteadOfKey !== undefined && settings[prefix.insteadOfKey] !== undefined) return {}
+  if (facts?.keyless === true || prefix.key === undefined) return { apiKeys: null }
+  if (prefix.keyNote !== undefined) params('model').note('do', prefix.keyNote)
+  // A server of the operator's may do without; one that does not has the key of the format's own vendor there.
+  if (facts === undefined) return { apiKeys: [`\${${prefix.key}:-none}`] }
+  return { apiKeys: [`\${${prefix.key}}`], ...defined({ settings: prefix.keySettings }) }
+}
+
+function headersOf(places: readonly Given[]): { readonly [name: string]: string } {
+  return Object.fromEntries(places.flatMap((place) => place.members()).flatMap((header) => [[header.key, textOf(header) ?? '']]))
+}
+
+type Place = Pick<Account, 'vendor' | 'dialect' | 'baseUrl'>
+
+function placeOf(prefix: Prefix, params: Params, vendors: ImportContext['vendors']): Place | undefined {
+  const { provider, elsewhere, hosts, origin, path = '' } = prefix
+  const given = (prefix.baseParams ?? ['api_base', 'base_url']).map(params).find(({ isThere }) => isThere)
+  const text = given === undefined ? undefined : textOf(given)?.replace(/(?:\/chat\/completions)?\/*$/, '')
+  const usual = vendors.get(provider ?? '')?.baseUrl
+  if (text === undefined) return usualPlace(prefix, vendors)
+  const url = URL.parse(text)
+  if (url !== null && url.host === hostOf(usual)) return { ...defined({ vendor: provider }) }
+  const isOwn = url === null ? origin === true : hosts?.test(url.hostname) === true
+  if (elsewhere !== undefined && !isOwn) {
+    const other = url === null ? undefined : [...vendors].find(([, facts]) => !facts.keyless && hostOf(facts.baseUrl) === url.host)?.[0]
+    return other === undefined ? { dialect: elsewhere, baseUrl: withPath(text, path) } : { vendor: other }
+  }
+  return { ...defined({ vendor: provider }), baseUrl: url !== null && origin === true ? url.origin : withPath(text, path) }
+}
+
+const hostOf = (url: string | undefined): string | undefined => URL.parse(url ?? '')?.host
+
+const withPath = (url: string, path: string): string => (path === '' || url.endsWith(path) ? url : `${url}${path}`)
+
+/** Where LiteLLM looks for a provider of which an entry does not say where it is. */
+function usualPlace({ provider, base, path = '' }: Prefix, vendors: ImportContext['vendors']): Place | undefined {
+  if (provider === undefined) return undefined
+  const { baseUrl, keyless } = vendors.get(provider) ?? { keyless: false }
+  if (base === undefined || (baseUrl !== undefined && !keyless)) return { vendor: provider }
+  const usual = baseUrl === undefined ? '' : `:-${path !== '' && baseUrl.endsWith(path) ? baseUrl.slice(0, -path.length) : baseUrl}`
+  return { vendor: provider, baseUrl: `\${${base}${usual}}${path}` }
+}

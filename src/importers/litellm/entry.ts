@@ -1,0 +1,110 @@
+import { defined } from '../../lib/defined.ts'
+import type { Account, Patience } from '../shared/accounts.ts'
+import type { Given } from '../shared/given.ts'
+import type { ImportContext, RateLimitsDraft } from '../shared/importer.ts'
+import { addressOf, locate, type Params } from './account.ts'
+import { pricingOf } from './prices.ts'
+import { amountOf, isReference, secondsOf, translated, wholeOf } from './references.ts'
+
+/** An entry of `model_list`, understood. */
+export interface Entry {
+  readonly given: Given
+  /** As callers ask for it; `*` stands for any characters. */
+  readonly name: string
+  readonly accounts: readonly Account[]
+  readonly upstream: string
+  readonly known: string | undefined
+  readonly patience: Patience
+  readonly weight: number | undefined
+  readonly order: number | undefined
+  readonly rateLimits: RateLimitsDraft
+  readonly pricing: { readonly [price: string]: unknown } | undefined
+  readonly contextLength: number | string | undefined
+  readonly maxOutputTokens: number | string | undefined
+  readonly embeds: boolean
+}
+
+export type Credentials = ReadonlyMap<string, Given>
+
+/** An entry's own patience wins. */
+export const patienceWith = (entry: Entry, patience: Patience): Patience => ({ ...patience, ...defined(entry.patience) })
+
+const EVERYTHING =
+  'stands for every provider: here each one that has its variable serves all its models, under its own slug (docs/reference/providers.md)'
+
+const MODES = new Set(['chat', 'completion', 'responses', 'embedding'])
+
+/** Undefined for an entry that cannot be carried, which has been said. */
+export function readEntry(given: Given, credentials: Credentials, context: ImportContext): Entry | undefined {
+  const params = given.at('litellm_params')
+  const name = given.at('model_name').text()
+  const model = params.at('model').text()
+  const lost = (message: string): undefined => {
+    given.note('lost', name === undefined ? message : `${JSON.stringify(name)} ${message}`)
+  }
+  if (name === undefined || model === undefined) return lost('is not carried: model_name and litellm_params.model are expected')
+  if (model === '*') {
+    given.note('do', EVERYTHING)
+    return undefined
+  }
+  const info = given.at('model_info')
+  const mode = info.at('mode').text() ?? 'chat'
+  if (!MODES.has(mode)) return lost(`is not carried: nothing here serves models of mode ${mode}`)
+  const find = paramsOf(params, credentials)
+  const addressed = addressOf(model, find('custom_llm_provider').text(), context.vendors)
+  if (addressed === undefined)
+    return lost(
+      `is not carried: the provider of ${JSON.stringify(model)} is not known (an entry under providers, with a dialect and a base_url, reaches any server of a known format)`,
+    )
+  const located = locate(addressed, find, context, lost)
+  if (located === undefined) return undefined
+  for (const member of info.members())
+    if (member.key.startsWith('supports_')) member.note('fine', 'what models can is known by their names; endpoints[].supports says otherwise')
+  return {
+    given,
+    name: translatedName(name),
+    ...located,
+    known: knownAs(info.at('base_model').text(), context),
+    patience: { total: wholeOf(params.at('timeout')), firstToken: secondsOf(params.at('stream_timeout')) },
+    weight: params.at('weight').isThere ? params.at('weight').number() : undefined,
+    order: params.at('order').isThere ? params.at('order').number() : undefined,
+    rateLimits: limitsOf([params, given, info]),
+    pricing: pricingOf([params, info]),
+    contextLength: amountOf(info.at('max_input_tokens')),
+    maxOutputTokens: amountOf(info.at('max_output_tokens')) ?? amountOf(info.at('max_tokens')),
+    embeds: mode === 'embedding' || context.makesVectors(context.modelName(located.upstream, 'local')),
+  }
+}
+
+/** A name cannot be a reference in our file without being one for whoever reads it. */
+const translatedName = (name: string): string => (isReference(translated(name)) ? translated(name) : name)
+
+/** A model is said with its provider there, too. */
+function knownAs(model: string | undefined, { vendors }: ImportContext): string | undefined {
+  return model === undefined ? undefined : (addressOf(model, undefined, vendors)?.id ?? model)
+}
+
+/** What the entry says, and then the credentials that it names. */
+function paramsOf(params: Given, credentials: Credentials): Params {
+  const named = params.at('litellm_credential_name')
+  const credential = named.isThere ? credentials.get(named.text() ?? '') : undefined
+  if (named.isThere && credential === undefined)
+    named.note('do', 'names credentials that are not in credential_list: give the provider its key by hand')
+  return (name) => {
+    const own = params.at(name)
+    return own.isThere || credential === undefined ? own : credential.at(name)
+  }
+}
+
+/** Where older files have them as well. */
+function limitsOf(places: readonly Given[]): RateLimitsDraft {
+  const limit = (name: string): number | string | undefined => {
+    const place = places.find((one) => one.at(name).isThere)
+    return place === undefined ? undefined : amountOf(place.at(name))
+  }
+  return defined({
+    requests_per_minute: limit('rpm'),
+    tokens_per_minute: limit('tpm'),
+    concurrent_requests: limit('max_parallel_requests'),
+  })
+}

@@ -1,0 +1,118 @@
+import { GatewayError } from '../../core/error.ts'
+import { defined } from '../../lib/defined.ts'
+import { AccountBook } from '../shared/accounts.ts'
+import { modelsOf, type Deployment, type Group } from '../shared/deployments.ts'
+import { Given, Ledger } from '../shared/given.ts'
+import type { ImportContext, Imported, Importer } from '../shared/importer.ts'
+import { patienceWith, readEntry, type Credentials, type Entry } from './entry.ts'
+import { readFallbacks, type Fallbacks } from './fallbacks.ts'
+import { NAME } from './names.ts'
+import { ADVICE, patienceOf, sectionsOf } from './settings.ts'
+import { openWildcards, type Wildcards } from './wildcards.ts'
+
+/** The proxy's `config.yaml`. */
+export const litellm: Importer = { name: NAME, title: 'LiteLLM', file: 'config.yaml', read }
+
+function read(tree: unknown, context: ImportContext): Imported {
+  const ledger = new Ledger()
+  const root = new Given(tree, ledger)
+  const list = root.at('model_list')
+  if (!list.isList)
+    throw new GatewayError(
+      'invalid_request',
+      'This is no configuration of the LiteLLM proxy: a list under model_list is expected (models that it keeps in its database are not in its file)',
+    )
+  const entries = readEntries(root, context)
+  const patience = patienceOf(root)
+  const book = new AccountBook(context.vendors)
+  const deploymentOf = (entry: Entry, provider: string): Deployment => toDeployment(entry, provider, context)
+  const isWild = ({ name }: Entry): boolean => name.includes('*')
+  const wildcards = openWildcards(entries.filter(isWild), book, patience, deploymentOf)
+  const named = new Map<string, Deployment[]>()
+  for (const entry of entries.filter((one) => !isWild(one))) {
+    const group = named.get(entry.name) ?? []
+    named.set(entry.name, group)
+    for (const account of entry.accounts) group.push(deploymentOf(entry, book.slugOf(account, patienceWith(entry, patience))))
+  }
+  const aliases = aliasesOf(root.at('router_settings').at('model_group_alias'), named)
+  const fallbacks = readFallbacks([root.at('router_settings'), root.at('litellm_settings')])
+  const groups = [...named].map(([name, deployments]): Group => {
+    return { name, deployments: shared(deployments), aliases: aliases.get(name) ?? [], spares: sparesOf(name, fallbacks, named, wildcards) }
+  })
+  const models = modelsOf(groups, context, (slug, group) =>
+    wildcards.covers(
+      slug,
+      group.deployments.map(({ provider }) => provider),
+    ),
+  )
+  const isServed = (name: string): boolean => named.has(name) || wildcards.find(name) !== undefined
+  const sections = sectionsOf(root, isServed)
+  for (const variable of root.at('environment_variables').members()) variable.note('do', 'set it where the gateway starts')
+  for (const [name, given] of fallbacks.named)
+    if (!isServed(name)) given.note('do', `${JSON.stringify(name)} is left out: no entry of model_list has this name`)
+  return { file: { providers: book.drafts(), models, ...sections }, notes: ledger.close(root, ADVICE) }
+}
+
+function readEntries(root: Given, context: ImportContext): readonly Entry[] {
+  const credentials: Credentials = new Map(
+    root
+      .at('credential_list')
+      .items()
+      .flatMap((item) => {
+        const name = item.at('credential_name').text()
+        return name === undefined ? [] : [[name, item.at('credential_values')] as const]
+      }),
+  )
+  return root
+    .at('model_list')
+    .items()
+    .flatMap((item) => readEntry(item, credentials, context) ?? [])
+}
+
+function toDeployment(entry: Entry, provider: string, { vendors }: ImportContext): Deployment {
+  const { upstream, known, weight, order, rateLimits, pricing, contextLength, maxOutputTokens, embeds, accounts } = entry
+  const author = vendors.get(accounts[0]?.vendor ?? '')?.author ?? provider
+  return { provider, author, upstream, rateLimits, embeds, ...defined({ known, weight, order, pricing, contextLength, maxOutputTokens }) }
+}
+
+/** Where nobody gave weights, LiteLLM takes the limits for them. */
+function shared(deployments: readonly Deployment[]): readonly Deployment[] {
+  if (deployments.some(({ weight }) => weight !== undefined)) return deployments
+  for (const limit of ['requests_per_minute', 'tokens_per_minute'] as const) {
+    const amounts = deployments.map(({ rateLimits }) => rateLimits[limit])
+    if (amounts.every((amount) => typeof amount === 'number')) return deployments.map((one, index) => ({ ...one, weight: amounts[index]! }))
+  }
+  return deployments
+}
+
+/** Other names of groups; those of what is no group are spoken of. */
+function aliasesOf(given: Given, named: ReadonlyMap<string, unknown>): ReadonlyMap<string, readonly string[]> {
+  const aliases = new Map<string, string[]>()
+  for (const alias of given.members()) {
+    const target = alias.isMapping ? alias.at('model').text() : alias.text()
+    if (alias.isMapping && alias.at('hidden').flag() === true) alias.at('hidden').note('fine', 'lists show models, not their other names')
+    if (named.has(alias.key)) alias.note('do', 'left out: an entry of model_list has this name')
+    else if (target === undefined || !named.has(target))
+      alias.note('lost', `${JSON.stringify(alias.key)} is not carried: no entry of model_list has the name it stands for`)
+    else aliases.set(target, [...(aliases.get(target) ?? []), alias.key])
+  }
+  return aliases
+}
+
+const MOST_FALLBACKS = 5
+
+/** Those of the fallbacks themselves included, as far as LiteLLM goes. */
+function sparesOf(
+  name: string,
+  fallbacks: Fallbacks,
+  named: ReadonlyMap<string, readonly Deployment[]>,
+  wildcards: Wildcards,
+): readonly Deployment[] {
+  const seen = new Set([name])
+  let reached: readonly string[] = [name]
+  for (let depth = 0; depth < MOST_FALLBACKS && reached.length > 0; depth++) {
+    reached = [...new Set(reached.flatMap((one) => fallbacks.of(one)))].filter((one) => !seen.has(one))
+    for (const one of reached) seen.add(one)
+  }
+  return [...seen].slice(1).flatMap((one) => named.get(one) ?? wildcards.find(one) ?? [])
+}

@@ -1,0 +1,209 @@
+import { defined } from '../../lib/defined.ts'
+import type { Advice, Given } from '../shared/given.ts'
+import type { Patience } from '../shared/accounts.ts'
+import { CALLBACKS } from './names.ts'
+import { amountOf, secondsOf, wholeOf } from './references.ts'
+
+const RELIABILITY: Advice = { kind: 'fine', message: 'nothing to set: failover, retries and cooldown need no numbers (docs/guides/reliability.md)' }
+const REDIS: Advice = { kind: 'do', message: 'SIGNALBOX_REDIS_URL, where several processes share limits; one process needs none' }
+const PRESET: Advice = { kind: 'do', message: 'a request or a preset says it (POST /api/v1/presets)' }
+const DATABASE: Advice = { kind: 'do', message: 'SIGNALBOX_DATABASE_URL, with a database of its own; without, it is a file in the data directory' }
+const ROLES: Advice = { kind: 'do', message: 'keys or a bearer token are needed: roles, profiles and tokens of the machine are not read' }
+const LOGS: Advice = { kind: 'fine', message: 'logging.level and logging.format say what is logged; as JSON unless set' }
+const CACHE: Advice = {
+  kind: 'do',
+  message: 'answers are kept for requests with X-Gateway-Cache: true, or of a preset with cache_enabled (docs/guides/answer-cache.md)',
+}
+const BUDGETS: Advice = { kind: 'do', message: 'budgets are those of keys (limit, limit_reset), workspaces and of the installation (limits.credits)' }
+
+/** Of entries and of the credentials that they name. */
+const PARAMS: { readonly [param: string]: Advice } = {
+  api_version: { kind: 'fine', message: 'not needed: the current version of the API is asked' },
+  num_retries: RELIABILITY,
+  max_retries: RELIABILITY,
+  cooldown_time: RELIABILITY,
+  drop_params: { kind: 'fine', message: 'always so, and told in the metadata' },
+  additional_drop_params: { kind: 'do', message: 'unsupported of the endpoint takes parameters away' },
+  allowed_openai_params: {
+    kind: 'fine',
+    message: 'what an endpoint takes is known; supports of the endpoint says otherwise',
+  },
+  temperature: PRESET,
+  top_p: PRESET,
+  max_tokens: PRESET,
+  max_completion_tokens: PRESET,
+  seed: PRESET,
+  stop: PRESET,
+  reasoning_effort: PRESET,
+  thinking: PRESET,
+  tools: PRESET,
+  response_format: PRESET,
+  stream: { kind: 'fine', message: 'the caller says it; from providers it streams either way' },
+  tags: {
+    kind: 'do',
+    message: 'no routing by tags: give the deployments names of their own, or guardrails that allow a key its providers',
+  },
+  max_budget: BUDGETS,
+  budget_duration: BUDGETS,
+  azure_ad_token: {
+    kind: 'do',
+    message: 'Azure is asked with a key of the resource; tokens of Entra ID are not carried',
+  },
+  tenant_id: { kind: 'do', message: 'Azure is asked with a key of the resource; tokens of Entra ID are not carried' },
+  client_id: { kind: 'do', message: 'Azure is asked with a key of the resource; tokens of Entra ID are not carried' },
+  client_secret: {
+    kind: 'do',
+    message: 'Azure is asked with a key of the resource; tokens of Entra ID are not carried',
+  },
+  aws_role_name: ROLES,
+  aws_session_name: ROLES,
+  aws_profile_name: ROLES,
+  aws_web_identity_token: ROLES,
+  mock_response: { kind: 'do', message: 'demo/echo answers without any provider' },
+}
+
+const within = (path: string, advice: { readonly [param: string]: Advice }): { readonly [path: string]: Advice } =>
+  Object.fromEntries(Object.entries(advice).map(([param, said]) => [`${path}.${param}`, said]))
+
+/** What is said of parts that nothing carries, by path. */
+export const ADVICE: { readonly [path: string]: Advice } = {
+  ...within('model_list[].litellm_params', PARAMS),
+  ...within('credential_list[].credential_values', PARAMS),
+  'model_list[].model_info.id': { kind: 'fine', message: 'records name the provider and the id that it knows the model by' },
+  'model_list[].model_info.description': { kind: 'do', message: 'description of the model, as lists show it' },
+  'model_list[].model_info.access_groups': { kind: 'do', message: 'a guardrail with allowed_models, assigned to keys' },
+  'router_settings.num_retries': RELIABILITY,
+  'router_settings.retry_after': RELIABILITY,
+  'router_settings.retry_policy': RELIABILITY,
+  'router_settings.model_group_retry_policy': RELIABILITY,
+  'router_settings.allowed_fails': RELIABILITY,
+  'router_settings.allowed_fails_policy': RELIABILITY,
+  'router_settings.cooldown_time': RELIABILITY,
+  'router_settings.max_fallbacks': RELIABILITY,
+  'router_settings.enable_pre_call_checks': { kind: 'fine', message: 'always so: endpoints whose context is too small are passed over' },
+  'router_settings.routing_strategy_args': { kind: 'fine', message: 'nothing to set' },
+  'router_settings.enable_tag_filtering': {
+    kind: 'do',
+    message: 'no routing by tags: names of their own, or guardrails that allow a key its providers',
+  },
+  'router_settings.redis_url': REDIS,
+  'router_settings.redis_host': REDIS,
+  'router_settings.redis_port': REDIS,
+  'router_settings.redis_password': REDIS,
+  'router_settings.cache_responses': CACHE,
+  'router_settings.set_verbose': LOGS,
+  'router_settings.debug_level': LOGS,
+  'litellm_settings.num_retries': RELIABILITY,
+  'litellm_settings.allowed_fails': RELIABILITY,
+  'litellm_settings.cooldown_time': RELIABILITY,
+  'litellm_settings.cache': CACHE,
+  'litellm_settings.cache_params': CACHE,
+  'litellm_settings.enable_caching_on_provider_specific_optional_params': CACHE,
+  'litellm_settings.set_verbose': LOGS,
+  'litellm_settings.json_logs': LOGS,
+  'litellm_settings.modify_params': { kind: 'fine', message: 'always so: what a provider would refuse is put into its words' },
+  'litellm_settings.max_budget': BUDGETS,
+  'litellm_settings.budget_duration': BUDGETS,
+  'litellm_settings.max_parallel_requests': {
+    kind: 'do',
+    message: 'limits.concurrent_requests, of keys without one of their own; overload.calls of a process',
+  },
+  'litellm_settings.default_team_settings': { kind: 'do', message: 'a workspace each, with destinations of its own' },
+  'litellm_settings.guardrails': { kind: 'do', message: 'guardrails (docs/guides/guardrails.md)' },
+  'litellm_settings.mcp_aliases': { kind: 'do', message: 'MCP servers are named in a request or a preset (docs/guides/mcp.md)' },
+  'general_settings.database_url': DATABASE,
+  'general_settings.database_connection_pool_limit': { kind: 'fine', message: 'nothing to set' },
+  'general_settings.database_connection_timeout': { kind: 'fine', message: 'nothing to set' },
+  'general_settings.allow_requests_on_db_unavailable': { kind: 'fine', message: 'always so: no inference waits for the database' },
+  'general_settings.proxy_batch_write_at': { kind: 'fine', message: 'nothing to set: records are written in batches' },
+  'general_settings.store_model_in_db': { kind: 'do', message: 'models are those of the file: what LiteLLM keeps in its database is not carried' },
+  'general_settings.store_prompts_in_spend_logs': { kind: 'do', message: 'a workspace says whether prompts are kept (docs/guides/workspaces.md)' },
+  'general_settings.disable_spend_logs': {
+    kind: 'do',
+    message: 'every call is recorded, without what was said; retention.generations says for how long',
+  },
+  'general_settings.maximum_spend_logs_retention_period': { kind: 'do', message: 'retention.generations' },
+  'general_settings.master_key': {
+    kind: 'do',
+    message:
+      'as SIGNALBOX_API_KEY it is the key that callers have now; SIGNALBOX_MANAGEMENT_KEY, another one, manages (keys that LiteLLM made are in its database: POST /api/v1/keys makes new ones)',
+  },
+  'general_settings.max_parallel_requests': { kind: 'do', message: 'rate_limits.concurrent_requests of providers or endpoints' },
+  'general_settings.global_max_parallel_requests': { kind: 'do', message: 'overload.calls, of each process' },
+  'general_settings.alerting': { kind: 'do', message: 'metrics at /metrics, rules for Prometheus in deploy/alerts.yaml' },
+  'general_settings.alerting_threshold': { kind: 'do', message: 'metrics at /metrics, rules for Prometheus in deploy/alerts.yaml' },
+  'general_settings.background_health_checks': { kind: 'fine', message: 'nothing to set: health is what calls show' },
+  'general_settings.health_check_interval': { kind: 'fine', message: 'nothing to set: health is what calls show' },
+  'general_settings.pass_through_endpoints': {
+    kind: 'do',
+    message: 'nothing is passed through as it is; other formats than those of the front doors are not served',
+  },
+  guardrails: { kind: 'do', message: 'guardrails (docs/guides/guardrails.md), or guardrails.rules of the file' },
+  mcp_servers: { kind: 'do', message: 'MCP servers are named in a request or a preset (docs/guides/mcp.md)' },
+  callback_settings: { kind: 'do', message: 'the config of a destination (docs/reference/destinations.md)' },
+  search_tools: { kind: 'do', message: 'tools.web_search of the file (docs/guides/server-tools.md)' },
+  include: { kind: 'lost', message: 'other files are not read: what they hold belongs into this one before it is imported' },
+}
+
+const STRATEGIES: { readonly [strategy: string]: string | undefined } = {
+  'latency-based-routing': 'latency',
+  'cost-based-routing': 'price',
+  'lowest-latency': 'latency',
+}
+
+const isSaid = (value: number | string | undefined): boolean => value !== undefined
+
+/** Patience with every provider, of entries that say none. */
+export function patienceOf(root: Given): Patience {
+  const [router, library] = [root.at('router_settings'), root.at('litellm_settings')]
+  return {
+    ...defined({
+      total: [router.at('timeout'), library.at('request_timeout')].map(wholeOf).find(isSaid),
+      firstToken: [router.at('stream_timeout'), library.at('stream_timeout')].map(secondsOf).find(isSaid),
+    }),
+  }
+}
+
+/** Sections of our file that switches there lead to. */
+export function sectionsOf(root: Given, isServed: (name: string) => boolean): { readonly [section: string]: object } {
+  const [router, library, general] = [root.at('router_settings'), root.at('litellm_settings'), root.at('general_settings')]
+  const retries = [router, library].map((section) => section.at('num_retries')).find(({ isThere }) => isThere)
+  const model = general.at('completion_model')
+  const megabytes = amountOf(general.at('max_request_size_mb'))
+  const routing = defined({
+    retries: retries?.value === 0 ? retries.take() === 0 && false : undefined,
+    cooldown: router.at('disable_cooldowns').flag() === true ? false : undefined,
+  })
+  speakOf(router, library)
+  return {
+    ...(megabytes === undefined ? {} : { server: { body_limit: `${megabytes}MB` } }),
+    ...(model.isThere && isServed(String(model.value)) ? { defaults: { model: model.text() } } : {}),
+    ...(Object.keys(routing).length === 0 ? {} : { routing }),
+    ...(library.at('turn_off_message_logging').flag() === true ? { destinations: { privacy_locked: true } } : {}),
+  }
+}
+
+function speakOf(router: Given, library: Given): void {
+  const strategy = router.at('routing_strategy')
+  const sort = STRATEGIES[String(strategy.value)]
+  if (strategy.value === 'simple-shuffle') strategy.take()
+  else if (sort !== undefined) strategy.note('do', `default_provider_sort: ${sort} of a workspace, or provider.sort of a request or a preset`)
+  else if (strategy.isThere) strategy.note('fine', 'nothing to set: limits of endpoints, health and running calls count')
+  const drops = library.at('drop_params')
+  if (drops.isThere && drops.flag() === false)
+    drops.note(
+      'do',
+      'what an endpoint has no place for is left out and told; provider.require_parameters: true of a request asks for endpoints that have it',
+    )
+  for (const list of ['callbacks', 'success_callback', 'failure_callback', 'service_callbacks'].map((name) => library.at(name)))
+    for (const callback of list.isList ? list.items() : [list]) speakOfCallback(callback)
+}
+
+function speakOfCallback(callback: Given): void {
+  if (!callback.isThere) return
+  const name = String(callback.value)
+  const type = Object.hasOwn(CALLBACKS, name) ? CALLBACKS[name] : undefined
+  if (name === 'prometheus') callback.note('fine', 'metrics are at /metrics')
+  else if (type !== undefined) callback.note('do', `a destination of type ${type}, registered while it runs (docs/guides/destinations.md)`)
+  else callback.note('do', `${JSON.stringify(name)} is no type of destination: webhook and otel-collector reach most (docs/guides/destinations.md)`)
+}

@@ -1,0 +1,72 @@
+import type { AccountBook, Patience } from '../shared/accounts.ts'
+import type { Deployment } from '../shared/deployments.ts'
+import { patienceWith, type Entry } from './entry.ts'
+
+/** Names with a star, and what is asked for by them. */
+export interface Wildcards {
+  /** The deployment that a name of no group leads to. */
+  readonly find: (name: string) => Deployment | undefined
+  /** Whether names of that author are those of a wildcard, beside those of its own provider. */
+  readonly covers: (slug: string, providers: readonly string[]) => boolean
+}
+
+interface Open {
+  readonly pattern: RegExp
+  readonly prefix: string
+  readonly upstream: string
+  readonly provider: string
+  readonly entry: Entry
+}
+
+const ALL_AT_ONCE = 'a provider that is on takes all names that begin with its own'
+
+/**
+ * A provider that takes any id stands for `anything/*`; it has the name that callers say. Other patterns lead to what the catalog knows of the provider, or
+ * are spoken of.
+ */
+export function openWildcards(
+  entries: readonly Entry[],
+  book: AccountBook,
+  patience: Patience,
+  deploymentOf: (entry: Entry, provider: string) => Deployment,
+): Wildcards {
+  const opened: Open[] = []
+  for (const entry of entries) {
+    const { name, accounts, upstream, given } = entry
+    const [account] = accounts
+    if (account === undefined) continue
+    const prefix = /^([^/*]+)\/\*$/.exec(name)?.[1]
+    const slug = prefix === undefined || upstream !== '*' ? undefined : book.openAs(prefix, account, patienceWith(entry, patience))
+    const provider = slug ?? book.slugOf(account, patienceWith(entry, patience))
+    opened.push({ pattern: patternOf(name), prefix: name.slice(0, name.indexOf('*')), upstream, provider, entry })
+    given.at('model_name').take()
+    if (slug === undefined) speakOf(entry, provider)
+  }
+  return {
+    find: (name) => {
+      const open = opened.find(({ pattern }) => pattern.test(name))
+      if (open === undefined) return undefined
+      const rest = open.pattern.exec(name)?.[1] ?? name
+      return { ...deploymentOf(open.entry, open.provider), upstream: open.upstream.replace('*', () => rest) }
+    },
+    covers: (slug, providers) =>
+      opened.some(({ pattern, provider }) => pattern.test(slug) && !(providers.length > 0 && providers.every((one) => one === provider))),
+  }
+}
+
+const patternOf = (name: string): RegExp => new RegExp(`^${name.split('*').map(escaped).join('(.*)')}$`)
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+
+function speakOf({ given, name, upstream }: Entry, provider: string): void {
+  const path = given.at('model_name')
+  if (name === '*' || !name.includes('/'))
+    path.note(
+      'do',
+      `${JSON.stringify(name)} stands for no list here: names without an author lead to the models that are known of ${provider}, and any id is served as ${provider}/ID`,
+    )
+  else
+    path.note(
+      'do',
+      `${JSON.stringify(name)} for ${JSON.stringify(upstream)} cannot be said: ${ALL_AT_ONCE}, so it is ${provider}/ID; give other names under models`,
+    )
+}

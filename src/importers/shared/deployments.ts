@@ -1,0 +1,143 @@
+import { defined } from '../../lib/defined.ts'
+import type { EndpointDraft, ImportContext, ModelDraft, RateLimitsDraft } from './importer.ts'
+
+/** One entry of the source: a model at an account, as part of what callers name. */
+export interface Deployment {
+  /** Slug of its provider in our file. */
+  readonly provider: string
+  /** Author of ids there that name none. */
+  readonly author: string
+  readonly upstream: string
+  /** What the source says it is, where the id does not tell. */
+  readonly known?: string
+  /** Share of the calls, where the source has one. */
+  readonly weight?: number
+  /** Lower ones first; the others only while these are away. */
+  readonly order?: number
+  readonly rateLimits: RateLimitsDraft
+  readonly pricing?: { readonly [price: string]: unknown }
+  readonly contextLength?: number | string
+  readonly maxOutputTokens?: number | string
+  readonly embeds: boolean
+}
+
+/** What callers ask for by one name. */
+export interface Group {
+  readonly name: string
+  readonly deployments: readonly Deployment[]
+  /** Other names of it. */
+  readonly aliases: readonly string[]
+  /** Asked only while none of the deployments serves. */
+  readonly spares: readonly Deployment[]
+}
+
+const SLUG = /^[a-z0-9][\w.-]*\/[\w][\w.@-]*$/i
+
+/**
+ * Models as our file has them. A name with an author stays the slug; others become aliases of what the catalog calls the model, so that what is
+ * known of it holds. `isTaken`: slugs that something else is reached by.
+ */
+export function modelsOf(groups: readonly Group[], context: ImportContext, isTaken: (slug: string, group: Group) => boolean): readonly ModelDraft[] {
+  const names = new Set(groups.flatMap(({ name, aliases }) => [name, ...aliases]))
+  const slugs = new Set<string>()
+  return groups.flatMap(apart).map((group) => {
+    const { name, deployments, aliases } = group
+    const slug = SLUG.test(name) ? name : slugFor(group, context, (free) => slugs.has(free) || names.has(free) || isTaken(free, group))
+    slugs.add(slug)
+    const others = [name, ...aliases].filter((alias) => alias !== slug)
+    const embeds = deployments.some((one) => one.embeds)
+    return {
+      slug,
+      ...(embeds && !context.makesVectors(slug) ? { answers: 'embeddings' as const } : {}),
+      ...(others.length === 0 ? {} : { aliases: [...new Set(others)] }),
+      only_listed: true as const,
+      endpoints: endpointsOf(group),
+    }
+  })
+}
+
+/** A second name with an author may be what the catalog calls another model: it is one of its own. */
+function apart(group: Group): readonly Group[] {
+  const authored = group.aliases.filter((alias) => SLUG.test(alias))
+  const plain = { ...group, aliases: group.aliases.filter((alias) => !SLUG.test(alias)) }
+  return [plain, ...authored.map((name) => ({ ...group, name, aliases: [] }))]
+}
+
+function slugFor({ name, deployments }: Group, context: ImportContext, isUsed: (slug: string) => boolean): string {
+  const [first] = deployments
+  const { author = 'local', upstream = name, known } = first ?? {}
+  const told = spelled(context.modelName(known ?? upstream, author))
+  if (!isUsed(told)) return told
+  const own = spelled(`${told}-${name.replace(/.*\//, '')}`)
+  if (!isUsed(own)) return own
+  for (let count = 2; ; count++) if (!isUsed(`${own}-${count}`)) return `${own}-${count}`
+}
+
+/** As a slug is spelled: ids of vendors hold more. */
+function spelled(id: string): string {
+  const slash = id.indexOf('/')
+  const clean = (text: string): string => text.replace(/[^\w.@-]+/g, '-').replace(/^[^\w]+|-+$/g, '')
+  return `${clean(id.slice(0, slash)).replace(/^[^a-z0-9]+/i, '') || 'local'}/${clean(id.slice(slash + 1)) || 'model'}`
+}
+
+function endpointsOf({ deployments, spares }: Group): readonly EndpointDraft[] {
+  const weights = weightsOf(deployments)
+  const found = new Map<string, EndpointDraft>()
+  const add = (deployment: Deployment, weight: number | undefined): void => {
+    const { provider, upstream, rateLimits, pricing, contextLength, maxOutputTokens } = deployment
+    const key = JSON.stringify([provider, upstream])
+    const twin = found.get(key)
+    if (twin !== undefined && weight === 0) return
+    const limits = twin === undefined ? rateLimits : summed(twin.rate_limits, rateLimits)
+    found.set(key, {
+      provider,
+      upstream_model: upstream,
+      ...defined({
+        weight: twin === undefined ? weight : weight === undefined && twin.weight === undefined ? undefined : (twin.weight ?? 1) + (weight ?? 1),
+        rate_limits: Object.keys(limits).length === 0 ? undefined : limits,
+        pricing,
+        context_length: contextLength,
+        max_output_tokens: maxOutputTokens,
+      }),
+    })
+  }
+  for (const [index, deployment] of deployments.entries()) add(deployment, weights?.[index])
+  for (const spare of spares) add(spare, 0)
+  return [...found.values()]
+}
+
+/** Of one deployment that is listed twice: each entry had a limit of its own. No limit is none. */
+function summed(a: RateLimitsDraft = {}, b: RateLimitsDraft = {}): RateLimitsDraft {
+  const sum = (x: number | string | undefined, y: number | string | undefined): number | string | undefined =>
+    x === undefined || y === undefined ? undefined : typeof x === 'number' && typeof y === 'number' ? x + y : x
+  return defined({
+    requests_per_minute: sum(a.requests_per_minute, b.requests_per_minute),
+    tokens_per_minute: sum(a.tokens_per_minute, b.tokens_per_minute),
+    concurrent_requests: sum(a.concurrent_requests, b.concurrent_requests),
+  })
+}
+
+const MOST = 1_000_000
+
+/** Whole numbers in the same proportions; undefined: nothing is to be said. */
+function weightsOf(deployments: readonly Deployment[]): readonly number[] | undefined {
+  const first = Math.min(...deployments.map(({ order }) => order ?? Infinity))
+  const isFirst = ({ order }: Deployment): boolean => first === Infinity || order === first
+  const weighted = deployments.filter(isFirst).some(({ weight }) => weight !== undefined)
+  // Where some have a share, those without one have none.
+  const given = deployments.map((one) => (isFirst(one) ? (weighted ? (one.weight ?? 0) : 1) : 0))
+  if (deployments.length === 1 || (given.every((weight) => weight === given[0]) && given[0] !== 0)) return undefined
+  return whole(given)
+}
+
+function whole(weights: readonly number[]): readonly number[] {
+  const scale = weights.every(Number.isInteger) ? 1 : 1_000
+  const integers = weights.map((weight) => Math.round(weight * scale))
+  const divisor = integers.reduce(commonDivisor, 0) || 1
+  const reduced = integers.map((weight) => weight / divisor)
+  const largest = Math.max(...reduced)
+  // Too large to be written: the smallest share stays one.
+  return largest <= MOST ? reduced : reduced.map((weight) => (weight === 0 ? 0 : Math.max(1, Math.round((weight / largest) * MOST))))
+}
+
+const commonDivisor = (a: number, b: number): number => (b === 0 ? a : commonDivisor(b, a % b))

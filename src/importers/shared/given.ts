@@ -1,0 +1,134 @@
+import type { Note, NoteKind } from './notes.ts'
+
+/** What is said of a part nobody took, by its path with `[]` for indexes. */
+export interface Advice {
+  readonly kind: NoteKind
+  readonly message: string
+}
+
+const UNKNOWN: Advice = { kind: 'do', message: 'has no counterpart, or is not known' }
+
+/** Which parts of a source were taken or spoken of. Whatever was not is told at the end: nothing is dropped in silence. */
+export class Ledger {
+  readonly notes: Note[] = []
+  readonly #done = new Set<string>()
+  readonly #opened = new Set<string>()
+
+  open(path: string): void {
+    this.#opened.add(path)
+  }
+
+  done(path: string): void {
+    this.#done.add(path)
+  }
+
+  /** Every note, those on what was left over included. `advice`: for known parts, by path. */
+  close(root: Given, advice: { readonly [path: string]: Advice }): readonly Note[] {
+    this.#leftovers(root, advice)
+    return this.notes
+  }
+
+  #leftovers(given: Given, advice: { readonly [path: string]: Advice }): void {
+    if (!given.isThere || this.#done.has(given.path) || isEmpty(given.value)) return
+    const parts = this.#opened.has(given.path) ? [...given.members(), ...given.items()] : []
+    if (parts.length > 0) {
+      for (const part of parts) this.#leftovers(part, advice)
+      return
+    }
+    const { kind, message } = advice[given.path.replace(/\[\d+\]/g, '[]')] ?? UNKNOWN
+    given.note(kind, message)
+  }
+}
+
+const isEmpty = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.keys(value).length === 0
+
+/** A part of a source, with its path. Reading a value takes it; what cannot be used is spoken of. */
+export class Given {
+  readonly value: unknown
+  readonly path: string
+  readonly ledger: Ledger
+  /** Its name in the mapping around it. */
+  readonly key: string
+
+  constructor(value: unknown, ledger: Ledger, path = '', key = '') {
+    this.value = value
+    this.ledger = ledger
+    this.path = path
+    this.key = key
+  }
+
+  get isThere(): boolean {
+    return this.value !== undefined && this.value !== null
+  }
+
+  get isMapping(): boolean {
+    return typeof this.value === 'object' && this.value !== null && !Array.isArray(this.value)
+  }
+
+  get isList(): boolean {
+    return Array.isArray(this.value)
+  }
+
+  /** The member of that name, whether it is there or not. */
+  at(key: string): Given {
+    const value = this.isMapping && Object.hasOwn(this.value as object, key) ? (this.value as { readonly [key: string]: unknown })[key] : undefined
+    this.ledger.open(this.path)
+    return new Given(value, this.ledger, this.path === '' ? key : `${this.path}.${key}`, key)
+  }
+
+  /** All members, in order; none where it is no mapping. */
+  members(): readonly Given[] {
+    return this.isMapping ? Object.keys(this.value as object).map((key) => this.at(key)) : []
+  }
+
+  /** All items, in order; none where it is no list. */
+  items(): readonly Given[] {
+    if (!Array.isArray(this.value)) return []
+    this.ledger.open(this.path)
+    return this.value.map((item: unknown, index) => new Given(item, this.ledger, `${this.path}[${index}]`))
+  }
+
+  /** The value as it is, whatever it is; all of it counts as taken. */
+  take(): unknown {
+    this.ledger.done(this.path)
+    return this.value
+  }
+
+  /** Text, numbers included, which YAML makes of some names. */
+  text(): string | undefined {
+    if (typeof this.value !== 'string' && typeof this.value !== 'number') return this.#wrong('text')
+    this.take()
+    return String(this.value).trim() === '' ? undefined : String(this.value).trim()
+  }
+
+  /** A number, or digits in a text. */
+  number(): number | undefined {
+    const number = typeof this.value === 'string' && this.value.trim() !== '' ? Number(this.value) : this.value
+    if (typeof number !== 'number' || !Number.isFinite(number)) return this.#wrong('a number')
+    this.take()
+    return number
+  }
+
+  flag(): boolean | undefined {
+    const word = typeof this.value === 'string' ? this.value.toLowerCase() : this.value
+    if (word !== true && word !== false && word !== 'true' && word !== 'false') return this.#wrong('true or false')
+    this.take()
+    return word === true || word === 'true'
+  }
+
+  /** Names in a list, or a single one. */
+  texts(): readonly string[] {
+    if (!this.isList) return [this.text()].filter((one) => one !== undefined)
+    return this.items().flatMap((item) => item.text() ?? [])
+  }
+
+  note(kind: NoteKind, message: string): void {
+    this.ledger.notes.push({ kind, path: this.path, message })
+    this.take()
+  }
+
+  #wrong(expected: string): undefined {
+    if (this.isThere) this.note('do', `left out: ${expected} was expected`)
+    return undefined
+  }
+}
