@@ -33,6 +33,7 @@ const TOGETHER = [
     'dialects',
     'doors',
     'http',
+    'importers',
     'lib',
     'pipeline',
     'plugins',

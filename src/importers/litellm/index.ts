@@ -1,6 +1,6 @@
 import { GatewayError } from '../../core/error.ts'
 import { defined } from '../../lib/defined.ts'
-import { AccountBook } from '../shared/accounts.ts'
+import { AccountBook, type Patience } from '../shared/accounts.ts'
 import { modelsOf, type Deployment, type Group } from '../shared/deployments.ts'
 import { Given, Ledger } from '../shared/given.ts'
 import type { ImportContext, Imported, Importer } from '../shared/importer.ts'
@@ -48,6 +48,7 @@ function read(tree: unknown, context: ImportContext): Imported {
   const isServed = (name: string): boolean => named.has(name) || wildcards.find(name) !== undefined
   const sections = sectionsOf(root, isServed)
   for (const variable of root.at('environment_variables').members()) variable.note('do', 'set it where the gateway starts')
+  for (const entry of entries) speakOfPatience(entry, book, patience)
   for (const [name, given] of fallbacks.named)
     if (!isServed(name)) given.note('do', `${JSON.stringify(name)} is left out: no entry of model_list has this name`)
   return { file: { providers: book.drafts(), models, ...sections }, notes: ledger.close(root, ADVICE) }
@@ -73,6 +74,21 @@ function toDeployment(entry: Entry, provider: string, { vendors }: ImportContext
   const { upstream, known, weight, order, rateLimits, pricing, contextLength, maxOutputTokens, embeds, accounts } = entry
   const author = vendors.get(accounts[0]?.vendor ?? '')?.author ?? provider
   return { provider, author, upstream, rateLimits, embeds, ...defined({ known, weight, order, pricing, contextLength, maxOutputTokens }) }
+}
+
+/** An entry whose patience is not that of the others of its account. */
+function speakOfPatience(entry: Entry, book: AccountBook, patience: Patience): void {
+  const params = entry.given.at('litellm_params')
+  for (const account of entry.accounts.slice(0, 1)) {
+    const slug = book.slugOf(account, patienceWith(entry, patience))
+    const common = book.patienceOf(slug)
+    for (const [name, param] of [['total', 'timeout'] as const, ['firstToken', 'stream_timeout'] as const]) {
+      const own = entry.patience[name]
+      if (own === undefined || own === common[name]) continue
+      const counts = common[name] === undefined ? 'none of its own' : `the longest, ${common[name]} seconds`
+      params.at(param).note('do', `the provider ${slug} has one patience for all its models: ${counts}`)
+    }
+  }
 }
 
 /** Where nobody gave weights, LiteLLM takes the limits for them. */

@@ -156,9 +156,11 @@ const isSaid = (value: number | string | undefined): boolean => value !== undefi
 /** Patience with every provider, of entries that say none. */
 export function patienceOf(root: Given): Patience {
   const [router, library] = [root.at('router_settings'), root.at('litellm_settings')]
+  const [own, general] = [router.at('timeout'), library.at('request_timeout')]
+  if (own.isThere && general.isThere) general.note('fine', 'router_settings.timeout wins')
   return {
     ...defined({
-      total: [router.at('timeout'), library.at('request_timeout')].map(wholeOf).find(isSaid),
+      total: [own, general].map(wholeOf).find(isSaid),
       firstToken: [router.at('stream_timeout'), library.at('stream_timeout')].map(secondsOf).find(isSaid),
     }),
   }

@@ -65,6 +65,11 @@ export class AccountBook {
     return name
   }
 
+  /** How long is waited for it, as all its deployments have it in common. */
+  patienceOf(slug: string): Patience {
+    return [...this.#kept.values()].find((kept) => kept.slug === slug)?.patience ?? {}
+  }
+
   /** The providers as they are written, in the order in which they came. */
   drafts(): readonly ProviderDraft[] {
     return [...this.#kept.values()].map(({ slug, account, patience, open }) => ({
