@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, openSync, rmSync, statSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -11,6 +11,7 @@ import {
   type Driver,
   type QueryResult,
 } from 'kysely'
+import { randomId } from '../lib/id.ts'
 
 export interface SqliteDialectOptions {
   /** A file, or `:memory:`. */
@@ -25,6 +26,7 @@ export interface SqliteDialectOptions {
 const BLOCKING_WAIT_MS = 20
 const RETRY_MS = 15
 const SQLITE_BUSY = 5
+const SQLITE_CANTOPEN = 14
 const CHECKPOINT_BYTES = 32 * 1024 * 1024
 /** The shapes of statements are few (one per query of ours, a handful per bulk insert); the bound is against surprises. */
 const MAX_STATEMENTS = 128
@@ -87,8 +89,25 @@ async function open({ path, synchronous, busyLimitMs }: SqliteDialectOptions): P
     database.exec('pragma temp_store = memory')
     return database
   } catch (error) {
+    // Before the files it has are let go of: without them there might be room.
+    const reason = isCannotOpen(error) ? noRoomBeside(path) : undefined
     database.close()
-    throw error
+    throw reason ?? error
+  }
+}
+
+/**
+ * SQLite says of a journal that cannot be made only that it could not open a file. What the system says of another one beside it tells a disk or a
+ * process that has no room for files at the moment from a folder that is somebody else's. Undefined: files can be made there.
+ */
+function noRoomBeside(path: string): unknown {
+  const probe = `${path}.room.${randomId(8)}`
+  try {
+    closeSync(openSync(probe, 'wx', 0o600))
+    rmSync(probe, { force: true })
+    return undefined
+  } catch (error) {
+    return error
   }
 }
 
@@ -164,11 +183,12 @@ async function whileBusy(limitMs: number, work: () => Promise<void>): Promise<vo
   }
 }
 
-function isBusy(error: unknown): boolean {
-  return (
-    typeof error === 'object' && error !== null && 'errcode' in error && typeof error.errcode === 'number' && (error.errcode & 0xff) === SQLITE_BUSY
-  )
-}
+const isBusy = (error: unknown): boolean => primaryCode(error) === SQLITE_BUSY
+
+const isCannotOpen = (error: unknown): boolean => primaryCode(error) === SQLITE_CANTOPEN
+
+const primaryCode = (error: unknown): number | undefined =>
+  typeof error === 'object' && error !== null && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : undefined
 
 interface Prepared {
   readonly statement: StatementSync
