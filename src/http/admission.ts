@@ -1,5 +1,6 @@
 import type { OverloadConfig } from '../core/config.ts'
 import { GatewayError } from '../core/error.ts'
+import { BodyHold, BodyRoom } from './body-room.ts'
 
 /** How the process is doing. */
 export interface Load {
@@ -41,14 +42,17 @@ const RETRY_MS = 1_000
  */
 export class Admission {
   readonly #limits: () => OverloadConfig
+  readonly #bodies: BodyRoom
   readonly #byKey = new Map<string, number>()
   #limit = Infinity
   #total = 0
   #shed = 0
   #pressed = 0
 
-  constructor(limits: () => OverloadConfig) {
+  /** `memoryLeft`: see `BodyRoom`; without, bodies of any size have room. */
+  constructor(limits: () => OverloadConfig, memoryLeft: (share: number) => number = () => Infinity) {
     this.#limits = limits
+    this.#bodies = new BodyRoom({ limits, memoryLeft })
   }
 
   /** Takes a call of this key; `leave` must follow. Throws GatewayError `provider_overloaded` with a hint when to come back. */
@@ -69,6 +73,11 @@ export class Admission {
   #hasRoom(own: number, limit: number, calls: number): boolean {
     if (own < SHARE_OF_FREE * (limit - this.#total)) return true
     return own < FEW && this.#total < Math.min(calls, limit * BEYOND)
+  }
+
+  /** Room for the body of a call that was taken; `release` must follow. */
+  holdBody(): BodyHold {
+    return new BodyHold(this.#bodies)
   }
 
   leave(key: string): void {
@@ -98,7 +107,7 @@ export class Admission {
     return {
       inFlight: this.#total,
       limit: Math.min(this.#limit, this.#limits().calls),
-      shed: this.#shed,
+      shed: this.#shed + this.#bodies.refused,
       overloaded: this.#pressed >= SUSTAINED,
     }
   }

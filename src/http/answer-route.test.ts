@@ -17,6 +17,7 @@ import { recordLayer } from '../pipeline/record.ts'
 import { checkWire } from '../testing/check-wire.ts'
 import type { Authenticated } from './authenticate.ts'
 import { RecentItems } from './recent-items.ts'
+import { BodyHold, BodyRoom } from './body-room.ts'
 import { createAnswerRoute, type AnswerRouteOptions } from './answer-route.ts'
 import { createGatewayServer } from './server.ts'
 import { KeepAlive, type SseBody } from './sse-body.ts'
@@ -53,6 +54,9 @@ function lingering(after?: readonly ModelEvent[]): { readonly handler: Handler; 
     over: () => over,
   }
 }
+
+const room = new BodyRoom({ limits: () => ({ enabled: true, memoryShare: 1 }), memoryLeft: () => Infinity })
+const holdBody = (): BodyHold => new BodyHold(room)
 
 const owner = { workspaceId: 'home', keyHash: 'a'.repeat(64), keyName: 'test', keyLabel: 'sk-...' }
 
@@ -98,7 +102,7 @@ async function listen(handler: Handler, { keepAlive = new KeepAlive(), clock = s
       keepAlive,
       onBug: () => undefined,
       inFlight: new LiveSet(),
-      admission: { enter: () => undefined, leave: () => undefined },
+      admission: { enter: () => undefined, leave: () => undefined, holdBody },
       accepting: () => true,
       ...options,
     },
@@ -391,6 +395,7 @@ describe('a call', () => {
         told.push(`in ${key.slice(0, 1)}`)
       },
       leave: (key: string) => void told.push(`out ${key.slice(0, 1)}`),
+      holdBody,
     }
     return { told, inFlight, admission }
   }

@@ -15,6 +15,7 @@ import type { LiveSet } from '../lib/live-map.ts'
 import { takeEchoes } from '../pipeline/echo-body.ts'
 import { assemblyOf, metadataOf, type AssemblySources } from './assembly-options.ts'
 import type { Authenticated } from './authenticate.ts'
+import type { BodyHold } from './body-room.ts'
 import { jsonOf, readBody } from './body.ts'
 import { cacheAskedFor, cacheHeaders } from './cache-headers.ts'
 import { createCall } from './create-call.ts'
@@ -46,7 +47,7 @@ export interface AnswerRouteOptions extends AssemblySources {
   /** Calls in flight, so that a shutdown can wait for them. */
   readonly inFlight: LiveSet<AbortController>
   /** Takes calls by key, or refuses them while the process has too many. */
-  readonly admission: Pick<Admission, 'enter' | 'leave'>
+  readonly admission: Pick<Admission, 'enter' | 'leave' | 'holdBody'>
   /** False while the process drains: new calls are refused. */
   readonly accepting: () => boolean
 }
@@ -69,6 +70,8 @@ interface Serving {
   cachePrefix?: string
   /** The key that was let in. */
   admitted?: string
+  /** What its body takes. */
+  hold?: BodyHold
   pathOf?: Read['pathOf']
   call?: Call
   assembler?: Fold
@@ -92,6 +95,7 @@ async function serve(options: AnswerRouteOptions, door: Door, request: IncomingM
   } finally {
     const { call, assembler } = serving
     serving.sse?.release()
+    serving.hold?.release()
     // Before the caller can have read the last byte; what an aborted caller has seen may come back as well.
     if (door.refersToItems && call !== undefined && assembler !== undefined && call.request['store'] !== false) {
       options.recentItems.remember(call.owner.workspaceId, assembler.itemTexts())
@@ -110,8 +114,12 @@ async function answer(options: AnswerRouteOptions, request: IncomingMessage, res
   const { owner } = authenticated instanceof Promise ? await waitedFor(authenticated, serving) : authenticated
   options.admission.enter(owner.keyHash)
   serving.admitted = owner.keyHash
-  const { call, assembler, sse, atOnce } = open(options, request, response, serving, owner, await readBody(request, options.bodyLimitBytes))
+  const hold = (serving.hold = options.admission.holdBody())
+  const bytes = { limitBytes: options.bodyLimitBytes, hold }
+  const { call, assembler, sse, atOnce } = open(options, request, response, serving, owner, await readBody(request, bytes))
+  hold.read()
   for await (const events of options.handler(call)) {
+    if (events.length > 0) hold.sent()
     // An answer has one end.
     if (assembler.ended) continue
     tell(call, assembler, events)

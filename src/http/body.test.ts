@@ -2,14 +2,19 @@ import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { jsonOf, readBody, refuseEncoding } from './body.ts'
+import { GatewayError } from '../core/error.ts'
+import { jsonOf, readBody, refuseEncoding, type ReadBodyOptions } from './body.ts'
 
 const LIMIT = 10
 
 /** A request whose body the test writes. */
 function request(headers: IncomingMessage['headers'] = {}) {
   const body = new PassThrough()
-  return { body, read: (stallMs?: number) => readBody(Object.assign(body, { headers, socket: {} }) as unknown as IncomingMessage, LIMIT, stallMs) }
+  const read = (stallMs?: number, hold?: ReadBodyOptions['hold']): Promise<Buffer> => {
+    const incoming = Object.assign(body, { headers, socket: {} }) as unknown as IncomingMessage
+    return readBody(incoming, { limitBytes: LIMIT, stallMs, ...(hold === undefined ? {} : { hold }) })
+  }
+  return { body, read }
 }
 const refused = (errorType: string, more: object = {}): unknown => expect.objectContaining({ errorType, ...more })
 
@@ -76,6 +81,20 @@ describe('a body', () => {
       end(body)
       await expect(whole).rejects.toEqual(refused('invalid_request', { message: 'The connection closed before the whole body had arrived' }))
     }
+  })
+
+  it('without memory for it is refused at once, or in the middle, and its caller may read that', async () => {
+    const full = new GatewayError('provider_overloaded', 'no memory')
+    const take = (from: number) => (bytes: number) => {
+      if (bytes >= from) throw full
+    }
+    const early = request({ 'content-length': '8' })
+    await expect(early.read(undefined, { announce: take(8), grow: take(99) })).rejects.toBe(full)
+    expect(early.body.readableFlowing).toBe(null)
+    const { body, read } = request()
+    const whole = read(undefined, { announce: take(1), grow: take(4) })
+    for (const piece of ['abc', 'd', 'e']) body.write(piece)
+    await expect(whole).rejects.toBe(full)
   })
 
   it('is refused before anything is read where it is compressed', async () => {

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import { GatewayError } from '../core/error.ts'
+import { asGatewayError, GatewayError } from '../core/error.ts'
 import { JsonError, parseJson } from '../lib/json.ts'
 import { atTurnEnd } from '../lib/turn-end.ts'
+import type { BodyHold } from './body-room.ts'
 import { sayContinue } from './expect-continue.ts'
 import { lingerAfter } from './linger.ts'
 
@@ -13,17 +14,38 @@ export function refuseEncoding(encoding: string | undefined): void {
   throw new GatewayError('invalid_request', `content-encoding ${encoding.slice(0, 40)} is not accepted; send the body uncompressed`)
 }
 
+export interface ReadBodyOptions {
+  readonly limitBytes: number
+  /** How long it may pause, milliseconds. */
+  readonly stallMs?: number | undefined
+  /** The memory it takes. Default: as much as there is. */
+  readonly hold?: Pick<BodyHold, 'announce' | 'grow'>
+}
+
 /**
  * The raw body, counted as it arrives: neither a missing nor a lying `content-length` gets past the limit.
- * Throws GatewayError `payload_too_large`, `invalid_request` (an encoding we do not open), or `timeout` when the caller stops sending.
+ * Throws GatewayError `payload_too_large`, `provider_overloaded` (no memory for it), `invalid_request` (an encoding we do not open), or `timeout`
+ * when the caller stops sending.
  */
-export async function readBody(request: IncomingMessage, limitBytes: number, stallMs = 30_000): Promise<Buffer> {
+export async function readBody(request: IncomingMessage, { limitBytes, stallMs = 30_000, hold }: ReadBodyOptions): Promise<Buffer> {
   refuseEncoding(request.headers['content-encoding'])
   const tooLarge = (): GatewayError => {
     lingerAfter(request)
     return new GatewayError('payload_too_large', `The body is larger than the limit of ${limitBytes} bytes`, { headers: { connection: 'close' } })
   }
-  if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge()
+  const noRoomFor = (bytes: number, claim: 'announce' | 'grow'): GatewayError | undefined => {
+    try {
+      hold?.[claim](bytes)
+      return undefined
+    } catch (error) {
+      lingerAfter(request)
+      return asGatewayError(error)
+    }
+  }
+  const announced = Number(request.headers['content-length'] ?? 0)
+  if (announced > limitBytes) throw tooLarge()
+  const early = noRoomFor(announced, 'announce')
+  if (early !== undefined) throw early
   sayContinue(request)
   const chunks: Buffer[] = []
   let size = 0
@@ -51,10 +73,10 @@ export async function readBody(request: IncomingMessage, limitBytes: number, sta
     if (waiting === undefined) return
     size += chunk.length
     timer?.refresh()
-    if (size > limitBytes) {
-      chunks.length = 0
-      fail(tooLarge())
-    } else chunks.push(chunk)
+    const refusal = size > limitBytes ? tooLarge() : noRoomFor(size, 'grow')
+    if (refusal === undefined) return void chunks.push(chunk)
+    chunks.length = 0
+    fail(refusal)
   })
   request.on('end', () => {
     const settled = settle()

@@ -43,7 +43,7 @@ async function sendAll(to: Socket, head: string, pieces: readonly string[]): Pro
 
 describe('a caller who sends too much before he reads', () => {
   const limited: RouteHandler = (request, response) =>
-    void readBody(request, 1_000).then(
+    void readBody(request, { limitBytes: 1_000 }).then(
       () => response.end('fine'),
       (error: { status: number; message: string }) => response.writeHead(error.status, { connection: 'close' }).end(error.message),
     )

@@ -70,7 +70,7 @@ describe('callers who send slowly', () => {
   const reading =
     (stallMs: number): RouteHandler =>
     (request, response) =>
-      void readBody(request, 1_000, stallMs).then(
+      void readBody(request, { limitBytes: 1_000, stallMs }).then(
         () => response.end('fine'),
         (error: { status: number }) => response.writeHead(error.status, { connection: 'close' }).end(),
       )
@@ -84,7 +84,7 @@ describe('callers who send slowly', () => {
 
   it('a body whose caller leaves is given up at once: nobody waits for the rest', async () => {
     const read = Promise.withResolvers<unknown>()
-    const port = await start((request) => void readBody(request, 1_000, 30_000).then(read.resolve, read.resolve))
+    const port = await start((request) => void readBody(request, { limitBytes: 1_000 }).then(read.resolve, read.resolve))
     const caller = await dial(port, `${POST}{`)
     setTimeout(() => caller.socket.destroy(), 20)
     expect(await read.promise).toMatchObject({ errorType: 'invalid_request', message: expect.stringContaining('closed before the whole body') })

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { memoryShareOf, startLoadProbe, type ProbedLoad } from './load-probe.ts'
+import { memoryLeftOf, memoryShareOf, startLoadProbe, type ProbedLoad } from './load-probe.ts'
 
 let now = 0
 const clock = { now: () => now, monotonic: () => now }
@@ -70,6 +70,14 @@ it('counts what a process has of its container, or the heap of its bound, whiche
 it('counts a container that several processes share by the part of each, and pages of files, which they share, once', () => {
   expect(memoryShareOf(use, 4)).toBe(0.96)
   expect(memoryShareOf({ ...use, own: 60 * MB }, 4)).toBe(0.3)
+})
+
+it('says how much is left until a share is reached, of the heap or of the part of a container, whichever is less', () => {
+  expect(memoryLeftOf(use, 1, 0.9)).toBe(600 * MB)
+  expect(memoryLeftOf({ ...use, heapUsed: 800 * MB }, 1, 0.9)).toBe(100 * MB)
+  expect(memoryLeftOf({ ...use, allowed: 0 }, 1, 0.9)).toBe(850 * MB)
+  expect(memoryLeftOf({ ...use, own: 150 * MB }, 4, 0.9)).toBe(75 * MB)
+  expect(memoryLeftOf({ ...use, resident: 950 * MB }, 1, 0.9)).toBe(-50 * MB)
 })
 
 it('knows the memory of this process among others', () => {

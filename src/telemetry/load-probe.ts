@@ -26,7 +26,8 @@ const MEMORY_LOOKS = 10
 
 /** Measures the delay of its own timer: nothing runs on the hot path. Returns what ends it. */
 export function startLoadProbe({ clock, onLoad, everyMs = EVERY_MS, processes = 1, memoryShare }: LoadProbeOptions): () => void {
-  const look = memoryShare ?? createMemoryLook(processes)
+  const lookAtMemory = createMemoryLook(processes)
+  const look = memoryShare ?? (() => memoryShareOf(lookAtMemory(), processes))
   let expected = clock.monotonic() + everyMs
   let delayMs = 0
   let memory = 0
@@ -57,14 +58,22 @@ export interface MemoryUse {
  * Of the heap, or of what the container allows, whichever is nearer to its end. Of several processes each may use its part: they get like shares of
  * the calls, and the kernel ends one of them when all together have used what is allowed, however little each has.
  */
-export function memoryShareOf({ heapUsed, heapLimit, allowed, resident, own }: MemoryUse, processes: number): number {
-  const isBounded = allowed > 0 && allowed < 2 ** 50
-  const inContainer = processes === 1 ? resident : Math.max(resident, own * processes)
-  return Math.max(heapUsed / heapLimit, isBounded ? inContainer / allowed : 0)
+export function memoryShareOf(use: MemoryUse, processes: number): number {
+  return Math.max(use.heapUsed / use.heapLimit, isBounded(use) ? inContainer(use, processes) / use.allowed : 0)
 }
 
+/** Bytes that one of so many processes may still use until it has this share, by the same reckoning; negative: it has more. */
+export function memoryLeftOf(use: MemoryUse, processes: number, share: number): number {
+  const ofHeap = use.heapLimit * share - use.heapUsed
+  return isBounded(use) ? Math.min(ofHeap, (use.allowed * share - inContainer(use, processes)) / processes) : ofHeap
+}
+
+const isBounded = ({ allowed }: MemoryUse): boolean => allowed > 0 && allowed < 2 ** 50
+
+const inContainer = ({ resident, own }: MemoryUse, processes: number): number => (processes === 1 ? resident : Math.max(resident, own * processes))
+
 /** Linux tells the resident memory in a file: where none can be opened (no files left, no /proc) what was read last counts, beside the heap. */
-function createMemoryLook(processes: number): () => number {
+export function createMemoryLook(processes: number): () => MemoryUse {
   let resident = 0
   return () => {
     const { used_heap_size: heapUsed, heap_size_limit: heapLimit } = getHeapStatistics()
@@ -74,7 +83,7 @@ function createMemoryLook(processes: number): () => number {
       // The next look may have it.
     }
     const own = processes === 1 ? resident : (ownMemory() ?? resident)
-    return memoryShareOf({ heapUsed, heapLimit, allowed: process.constrainedMemory(), resident, own }, processes)
+    return { heapUsed, heapLimit, allowed: process.constrainedMemory(), resident, own }
   }
 }
 

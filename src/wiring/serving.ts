@@ -11,7 +11,7 @@ import { systemClock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { Store } from '../core/store.ts'
 import type { WriteBehindSink } from '../store/index.ts'
-import { startLoadProbe } from '../telemetry/load-probe.ts'
+import { createMemoryLook, memoryLeftOf, startLoadProbe } from '../telemetry/load-probe.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
 /** What stands between the socket and the calls: who is let in, what `readyz` says, and how it ends. */
@@ -38,14 +38,20 @@ export interface ServingOptions {
 
 /** A gateway whose records cannot be written after this time serves all the same: they wait in memory, and the log says why. */
 const START_LIMIT_MS = 10_000
+const LOOK_AGE_MS = 10
 const WRITE_POLL = { pollMs: 2_000, failedPollMs: 1_000 }
 
 export function openServing({ config, state, delivery, sink, sharedStateAnswers, inFlight, metrics, logger }: ServingOptions): Serving {
-  const admission = new Admission(() => config().overload)
+  const processes = workersOf(config())
+  const memory = recentLook(createMemoryLook(processes))
+  const admission = new Admission(
+    () => config().overload,
+    (share) => memoryLeftOf(memory(), processes, share),
+  )
   let delayMs = 0
   const stopProbe = startLoadProbe({
     clock: systemClock,
-    processes: workersOf(config()),
+    processes,
     onLoad: (load) => {
       delayMs = load.delayMs
       admission.observe(load)
@@ -93,6 +99,16 @@ export function openServing({ config, state, delivery, sink, sharedStateAnswers,
       stopProbe()
       await writes?.close()
     },
+  }
+}
+
+/** A look reads several files of the system, and bodies that come together need but one. */
+function recentLook<T>(look: () => T): () => T {
+  let last: { readonly at: number; readonly seen: T } | undefined
+  return () => {
+    const at = systemClock.monotonic()
+    if (last === undefined || at - last.at > LOOK_AGE_MS) last = { at, seen: look() }
+    return last.seen
   }
 }
 

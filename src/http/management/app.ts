@@ -68,7 +68,7 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
   app.removeAllContentTypeParsers()
   // Read and parsed as on the way to a model: the same bounds on its size, its keys and its depth, the same patience with one that pauses.
   app.addContentTypeParser('*', async (request: FastifyRequest, stream: IncomingMessage) => {
-    const body = await readBody(stream, request.routeOptions.bodyLimit, options.bodyStallMs)
+    const body = await readBody(stream, { limitBytes: request.routeOptions.bodyLimit, stallMs: options.bodyStallMs })
     return body.length === 0 ? undefined : jsonOf(body)
   })
   app.addHook('onRoute', ({ method, url, config }) => {
