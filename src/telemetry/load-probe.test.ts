@@ -1,5 +1,6 @@
+import { getHeapStatistics } from 'node:v8'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { memoryLeftOf, memoryShareOf, startLoadProbe, type ProbedLoad } from './load-probe.ts'
+import { chosenHeapLimit, createMemoryLook, memoryLeftOf, memoryShareOf, startLoadProbe, type ProbedLoad } from './load-probe.ts'
 
 let now = 0
 const clock = { now: () => now, monotonic: () => now }
@@ -84,6 +85,16 @@ it('knows the memory of this process among others', () => {
   stop = startLoadProbe({ clock, onLoad: (load) => seen.push(load), processes: 2 })
   turn(100)
   expect(seen[0]!.memoryShare).toBeGreaterThan(0)
+})
+
+it('knows the bound of the heap that an operator has chosen, to which V8 adds what young objects may take', () => {
+  expect(chosenHeapLimit('--max-old-space-size=112')).toBe(112 * MB)
+  expect(chosenHeapLimit('--inspect --max_old_space_size 300 --max-old-space-size=200 --trace-gc')).toBe(200 * MB)
+  for (const options of ['', '--trace-gc', '--max-old-space-size=0']) expect(chosenHeapLimit(options)).toBeUndefined()
+  vi.stubEnv('NODE_OPTIONS', '--max-old-space-size=64')
+  expect(createMemoryLook(1)().heapLimit).toBe(64 * MB)
+  vi.unstubAllEnvs()
+  expect(createMemoryLook(1)().heapLimit).toBe(getHeapStatistics().heap_size_limit)
 })
 
 it('goes by the heap, and by what it read last, where the system does not say how much memory the process has', () => {

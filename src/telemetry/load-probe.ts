@@ -75,8 +75,10 @@ const inContainer = ({ resident, own }: MemoryUse, processes: number): number =>
 /** Linux tells the resident memory in a file: where none can be opened (no files left, no /proc) what was read last counts, beside the heap. */
 export function createMemoryLook(processes: number): () => MemoryUse {
   let resident = 0
+  const chosen = chosenHeapLimit([process.env['NODE_OPTIONS'] ?? '', ...process.execArgv].join(' ')) ?? Infinity
   return () => {
-    const { used_heap_size: heapUsed, heap_size_limit: heapLimit } = getHeapStatistics()
+    const { used_heap_size: heapUsed, heap_size_limit: told } = getHeapStatistics()
+    const heapLimit = Math.min(told, chosen)
     try {
       resident = process.memoryUsage.rss()
     } catch {
@@ -85,6 +87,15 @@ export function createMemoryLook(processes: number): () => MemoryUse {
     const own = processes === 1 ? resident : (ownMemory() ?? resident)
     return { heapUsed, heapLimit, allowed: process.constrainedMemory(), resident, own }
   }
+}
+
+/**
+ * Bytes of `--max-old-space-size` among these options of Node. V8 adds to its limit what young objects may take, up to 192 MB, and ends the process
+ * when the old ones have used up theirs: of a small heap nine tenths of the sum are never reached.
+ */
+export function chosenHeapLimit(options: string): number | undefined {
+  const megabytes = Number([...options.matchAll(/--max[-_]old[-_]space[-_]size[= ](\d+)/g)].at(-1)?.[1] ?? 0)
+  return megabytes === 0 ? undefined : megabytes * 1_024 * 1_024
 }
 
 /** What no file stands behind; undefined where the system does not say (only Linux does). */
