@@ -25,3 +25,10 @@ it.skipIf(!master)('a Redis that is found by its sentinels has what these said, 
   const refused = await probe(`${nobody},127.0.0.1:${sentinel.port}/main`)
   expect(refused).toEqual({ fault: true, text: expect.stringContaining('NOREPLICAS') })
 })
+
+it.skipIf(!master)('a database that a Redis does not have is told as that', async () => {
+  if (!master) return
+  const why = 'does not answer: ERR DB index is out of range'
+  expect(await probeRedis(`${master.url}/99`, 'box', 2_000)).toEqual({ fault: true, text: why })
+  if (sentinel) expect(await probeRedis(`redis+sentinel://127.0.0.1:${sentinel.port}/main/99`, 'box', 2_000)).toEqual({ fault: true, text: why })
+})

@@ -14,7 +14,7 @@ export interface SentinelLimits {
  */
 export function openRedis(url: string, options: RedisOptions, { answerMs, pauseMs }: SentinelLimits, onDoubt: (error: Error) => void): Redis {
   const named = parseSentinelUrl(url)
-  if (named === undefined) return new Redis(url.replace(/^valkey(s?):/, 'redis$1:'), options)
+  if (named === undefined) return leaveOtherDatabases(new Redis(url.replace(/^valkey(s?):/, 'redis$1:'), options))
   const { sentinels, master, database, isTls, username, password, sentinelUsername, sentinelPassword } = named
   const redis = new Redis({
     ...options,
@@ -30,5 +30,12 @@ export function openRedis(url: string, options: RedisOptions, { answerMs, pauseM
     ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
   })
   redis.on('sentinelError', onDoubt)
-  return redis
+  return leaveOtherDatabases(redis)
+}
+
+/** Where the database of the URL is refused the client goes on with the first, which is another installation's, perhaps. */
+function leaveOtherDatabases(redis: Redis): Redis {
+  return redis.on('error', (error: Error & { readonly command?: { readonly name?: string } }) => {
+    if (error.command?.name === 'select') redis.disconnect(true)
+  })
 }

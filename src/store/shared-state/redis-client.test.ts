@@ -1,4 +1,5 @@
 import { createServer, type AddressInfo, type Server } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../lib/logger.ts'
 import { Secret } from '../../lib/secret.ts'
@@ -97,3 +98,25 @@ describe('a start whose Redis is not there', () => {
     }
   })
 })
+
+it.skipIf(!found.available)(
+  'a database that Redis does not have, or a user may not choose, is no shared state: nothing goes into another one',
+  async () => {
+    if (!found.available) return
+    const url = new URL(found.url.reveal())
+    url.pathname = '/1000000'
+    const said: string[] = []
+    const note = (_fields: object, text: string): void => void said.push(text)
+    const redis = connectRedis({ url: new Secret(url.href), logger: { ...silentLogger, warn: note, info: note } })
+    let ready = 0
+    redis.on('ready', () => ready++)
+    try {
+      await firstContact(redis)
+      await sleep(500)
+      await expect(redis.set(`{${found.namespace()}}:misplaced`, '1', 'PX', 1_000)).rejects.toThrow()
+      expect([ready, said]).toEqual([0, ['the shared state does not answer: this process goes on with its own']])
+    } finally {
+      redis.disconnect()
+    }
+  },
+)
