@@ -185,4 +185,27 @@ describe('requests at a time', () => {
     const answers = await Promise.all(Array.from({ length: 3 }, async () => (await answerOf(ask(only)))['text']))
     expect(answers).toEqual(['from acme', 'from acme', 'from acme'])
   })
+
+  it('are waited for with the key that another endpoint of the provider was asked with before', async () => {
+    const [second] = (chatConfig([acme.url]) as unknown as Sample).models[0]!.endpoints
+    await open(undefined, undefined, {
+      models: [
+        {
+          slug: 'acme/small',
+          context_length: 128_000,
+          endpoints: [second, { ...second, provider: 'acme/turbo', upstream_model: 'turbo', rate_limits: { concurrent_requests: 1 } }],
+        },
+      ],
+    })
+    acme.script(slow)
+    const leave = new AbortController()
+    const holding = { model: 'acme/small', input: 'hi', stream: true, provider: { only: ['acme/turbo'] } }
+    await (await gateway.respond(holding, { signal: leave.signal })).body!.getReader().read()
+    const down = status(503, { error: { message: 'down' } })
+    acme.script(down, down, stream(chatText('from turbo')))
+    const waiting = answerOf(ask({ provider: { order: ['acme', 'acme/turbo'] } }))
+    await expect.poll(() => acme.requests.length).toBe(3)
+    leave.abort()
+    expect((await waiting)['text']).toBe('from turbo')
+  })
 })

@@ -88,8 +88,12 @@ async function shortens(call: Call, route: Route, { endpoint }: PlannedAttempt, 
   return (await adaptation.adapt(call, request, endpoint, true)) !== request
 }
 
-/** The credential of the last attempt, when the failure was about it: also where it is good for other calls, as it would be refused here again. */
-function refusedCredential({ trace }: Call, error: GatewayError): string | undefined {
+/**
+ * The credential of the last attempt, when the failure was about it: also where it is good for other calls, as it would be refused here again.
+ * What was not sent (its endpoint is full) met none: the last that is known is that of an attempt before it.
+ */
+function refusedCredential({ trace }: Call, { tries }: Route, error: GatewayError): string | undefined {
+  if (tries.at(-1)?.sent === false) return undefined
   return isCredentialFailure(error) || error.errorType === 'rate_limit_exceeded' ? trace.attempts.at(-1)?.credentialId : undefined
 }
 
@@ -100,7 +104,7 @@ export async function nextAttempt(options: NextAttemptOptions, call: Call, route
   if (stripReasoning(options, call, route, error) || loosensSchemas(options, call, route, attempt, error)) return index
   if (asksWhole(call, attempt, error) || leavesOut(options, call, route, attempt, error) || (await shortens(call, route, attempt, error)))
     return index
-  const refused = refusedCredential(call, error)
+  const refused = refusedCredential(call, route, error)
   if (refused !== undefined) putAside(route, attempt, refused, error.details.credentialDead === true)
   const resumed = resumption(route)
   const hasSpare = (of: PlannedAttempt): boolean => options.pools.hasOther(of.endpoint.connection, usedBy(route, of), ownOf(route, of))
