@@ -118,6 +118,49 @@ describe('requests per minute', () => {
   })
 })
 
+describe('what was not sent', () => {
+  it('uses up no request: there was no key to ask with', async () => {
+    await open({ requests_per_minute: 2 })
+    acme.script(status(401, { error: { message: 'who are you' } }))
+    const codes: unknown[] = []
+    for (let n = 0; n < 4; n++) codes.push((await ask(only)).status)
+    expect(codes).toEqual([502, 502, 502, 502])
+  })
+})
+
+describe('vectors that are asked for in several requests', () => {
+  const endpoint = { provider: 'acme', upstream_model: 'embed-1', pricing: { input: 1 }, options: { most_inputs: 1 } }
+  const embed = async (inputs: number): Promise<number> => {
+    const input = Array.from({ length: inputs }, (_, n) => String(n))
+    return (await gateway.api('POST', '/api/v1/embeddings', { model: 'acme/embedder', input }, gateway.key)).status
+  }
+  let atOnce = 0
+  beforeEach(() => {
+    atOnce = 0
+    let running = 0
+    acme.script(({ body }, response) => {
+      atOnce = Math.max(atOnce, ++running)
+      const data = (body['input'] as readonly string[]).map((_, index) => ({ object: 'embedding', index, embedding: [1] }))
+      setTimeout(() => {
+        running--
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ data, model: 'm', usage: { prompt_tokens: 1 } }))
+      }, 20)
+    })
+  })
+
+  it('are as many requests a minute', async () => {
+    await open({ requests_per_minute: 5 }, undefined, { models: [{ slug: 'acme/embedder', endpoints: [endpoint] }] })
+    expect([await embed(4), await embed(4)]).toEqual([200, 429])
+    expect(acme.requests).toHaveLength(4)
+  })
+
+  it('are sent one by one where so many may run at a time', async () => {
+    await open({ concurrent_requests: 2 }, undefined, { models: [{ slug: 'acme/embedder', endpoints: [endpoint] }] })
+    expect(await Promise.all([embed(6), embed(6)])).toEqual([200, 200])
+    expect([acme.requests.length, atOnce]).toEqual([12, 2])
+  })
+})
+
 describe('two gateways that share Redis', () => {
   it('send no more together than one may alone', async (context) => {
     const redis = await findTestRedis('limits of endpoints in Redis')

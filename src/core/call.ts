@@ -36,6 +36,8 @@ export interface AttemptRecord {
   upstreamId?: string
   /** What the upstream had counted when its answer broke off or was left. */
   counted?: Usage
+  /** How many requests were sent, where it may be several. */
+  requests?: number
   credentialId?: string
   isByok?: boolean
   /** USD of what it wrote, where others had a part in the answer, too; else it is what the answer cost. */

@@ -45,7 +45,7 @@ export class Outcome {
   /** The attempt is over, however it ended: what it took and did not use is given back. */
   release(): void {
     const used = this.usage ?? this.record?.counted
-    this.share?.settle(used?.totalTokens ?? (this.begun ? undefined : 0))
+    this.share?.settle({ tokens: used?.totalTokens ?? (this.begun ? undefined : 0), requests: this.sent ? this.record?.requests : 0 })
     this.share = undefined
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AttemptRecord, Call } from '../core/call.ts'
 import type { BatchLimits, Decoder, Dialect } from '../core/dialect.ts'
+import type { Endpoint } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { InputItem } from '../core/item.ts'
@@ -85,10 +86,13 @@ interface Scene {
   readonly signal?: AbortSignal
   readonly dialect?: Partial<Dialect>
   readonly load?: (urls: readonly string[]) => Promise<ReadonlyMap<string, never>>
+  readonly endpoint?: Pick<Endpoint, 'limits'>
+  readonly isByok?: boolean
 }
 
 /** An attempt for the texts '0', '1', '2', ..., each with a vector of its own number. */
-function scene(count: number, answer: Answer, { batch = { inputs: 2 }, limits, retries = true, signal, dialect: more, load }: Scene = {}) {
+function scene(count: number, answer: Answer, options: Scene = {}) {
+  const { batch = { inputs: 2 }, limits, retries = true, signal, dialect: more, load, isByok } = options
   const { seen, send } = upstream(answer)
   const connection = testConnection('acme')
   const dialect: Dialect = {
@@ -101,8 +105,8 @@ function scene(count: number, answer: Answer, { batch = { inputs: 2 }, limits, r
       new GatewayError(status === 401 ? 'authentication' : 'provider_overloaded', 'no', { source: 'provider', upstreamStatus: status }),
     ...more,
   }
-  const endpoint = testEndpoint({ connection: { ...connection, dialect } })
-  const record: AttemptRecord = { endpoint, status: 0, startedAt: 0 }
+  const endpoint = testEndpoint({ ...options.endpoint, connection: { ...connection, dialect } })
+  const record: AttemptRecord = { endpoint, status: 0, startedAt: 0, ...(isByok === undefined ? {} : { isByok }) }
   const media = { load: async (_: Call, urls: readonly string[]) => load?.(urls) ?? new Map() }
   const deps = { http: { send }, clock: systemClock, userAgent: 'test', media, retries: () => retries } as unknown as BatchDependencies
   const call = { signal: signal ?? new AbortController().signal, clock: systemClock, random: () => 0 } as unknown as Call
@@ -168,6 +172,17 @@ describe('more inputs than an upstream takes at a time', () => {
     expect(seen.mostOpen).toBe(8)
   })
 
+  it('go one after the other where the operator says how many may run at a time: the attempt has one place', async () => {
+    const limits = [{ subject: 'provider:acme', concurrentRequests: 3 }]
+    const slowly = async (): Promise<Reply> => (await soon(), {})
+    const { seen, record, run } = scene(6, slowly, { endpoint: { limits } })
+    await run()
+    expect([seen.mostOpen, record.requests]).toEqual([1, 3])
+    const own = scene(6, slowly, { endpoint: { limits }, isByok: true })
+    await own.run()
+    expect(own.seen.mostOpen).toBe(2)
+  })
+
   it('are estimated where a part was not counted', async () => {
     const { run } = scene(4, (_, nth) => (nth === 1 ? { tokens: 7 } : {}))
     const usage = (await run()).at(-1) as Extract<ModelEvent, { readonly type: 'response-end' }>
@@ -177,7 +192,7 @@ describe('more inputs than an upstream takes at a time', () => {
 
   it('have what they name fetched before anything is sent, all of it at once', async () => {
     const loads: (readonly string[])[] = []
-    const { seen, failing } = scene(4, () => ({}), {
+    const { seen, record, failing } = scene(4, () => ({}), {
       dialect: { mediaUrls: (request) => textsOf(request).map((text) => `https://acme.example/${text}`) },
       load: async (urls) => {
         loads.push(urls)
@@ -187,6 +202,7 @@ describe('more inputs than an upstream takes at a time', () => {
     await failing()
     expect(loads).toEqual([['0', '1', '2', '3'].map((text) => `https://acme.example/${text}`)])
     expect(seen.sent).toEqual([])
+    expect(record.requests).toBe(0)
   })
 })
 
@@ -205,7 +221,7 @@ describe('a batch that fails', () => {
     const { seen, record, run } = scene(6, (_, nth) => (nth === 2 ? { status: 503 } : {}))
     expect((await run()).at(-1)).toMatchObject({ vectors: numbers(6) })
     expect(seen.sent.filter(([first]) => first === '2')).toHaveLength(2)
-    expect(record).toMatchObject({ status: 200 })
+    expect(record).toMatchObject({ status: 200, requests: 4 })
     expect(record).not.toHaveProperty('error')
   })
 

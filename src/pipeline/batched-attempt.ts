@@ -37,6 +37,7 @@ async function* runBatches(
   batches: readonly ModelRequest[],
 ): AsyncGenerator<readonly ModelEvent[], void> {
   const { record } = input
+  record.requests = 0
   const startedAt = deps.clock.monotonic()
   try {
     await loadAll(deps, input)
@@ -103,9 +104,16 @@ class Batches {
   /** How many are under way at a time: of long vectors fewer. */
   #width(): number {
     if (this.#failure !== undefined) return 0
+    if (this.#hasOnePlace()) return 1
     const longest = Math.max(...this.#batches.map(({ input }) => input.length))
     const fitting = Math.floor(MAX_UNDER_WAY_BYTES / ((this.#bytes / this.#done) * longest))
     return Math.min(AT_ONCE, this.#batches.length - 1, Math.max(1, fitting))
+  }
+
+  /** Of an endpoint that is sent so many requests at a time the attempt has taken one place. */
+  #hasOnePlace(): boolean {
+    const { endpoint, record } = this.#input
+    return record.isByok !== true && endpoint.limits?.some(({ concurrentRequests }) => concurrentRequests !== undefined) === true
   }
 
   /** One after the other, up to this place, while none has failed. */
@@ -156,6 +164,7 @@ class Batches {
       startedAt: this.#call.clock.now(),
       ...(whole.isByok === undefined ? {} : { isByok: whole.isByok }),
     }
+    whole.requests = (whole.requests ?? 0) + 1
     const total = Math.max(1, this.#endsAt - this.#deps.clock.monotonic())
     let upstreamId: string | undefined
     let part: Part | undefined

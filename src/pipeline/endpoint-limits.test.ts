@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Call } from '../core/call.ts'
 import type { Counter, Reservation, Settlement, Verdict } from '../core/counter.ts'
+import type { Dialect } from '../core/dialect.ts'
 import type { EndpointLimit } from '../core/endpoint.ts'
 import { isGatewayError, type GatewayError } from '../core/error.ts'
 import { manualClock } from '../lib/clock.ts'
@@ -11,7 +12,7 @@ const OF_ENDPOINT: EndpointLimit = { subject: 'endpoint:a', requestsPerMinute: 6
 const OF_PROVIDER: EndpointLimit = { subject: 'provider:acme', requestsPerMinute: 600 }
 const estimate = { inputTokens: 100, leastTokens: 50, inputs: 0 }
 
-function scene(limits: readonly EndpointLimit[] | undefined, verdict: Verdict = { ok: true, grantedUsd: 0 }) {
+function scene(limits: readonly EndpointLimit[] | undefined, verdict: Verdict = { ok: true, grantedUsd: 0 }, dialect: Partial<Dialect> = {}) {
   const reserved: Reservation[] = []
   const settled: Settlement[] = []
   const paused: (readonly [string, number])[] = []
@@ -24,7 +25,9 @@ function scene(limits: readonly EndpointLimit[] | undefined, verdict: Verdict = 
   const onFull = (provider: string, limit: string) => void full.push([provider, limit])
   const takeShare = createEndpointLimits({ counter, policy: () => ({ expectedOutputTokens: 1_024 }), onFull })
   const call = { id: 'call', clock: manualClock(), request: { input: [] }, trace: { params: {} } } as unknown as Call
-  const endpoint = testEndpoint({ providerName: 'Acme', ...(limits === undefined ? {} : { limits }) })
+  const plain = testEndpoint()
+  const connection = { ...plain.connection, dialect: { ...plain.connection.dialect, ...dialect } }
+  const endpoint = testEndpoint({ providerName: 'Acme', connection, ...(limits === undefined ? {} : { limits }) })
   const health = { pause: (id: string, ms: number) => void paused.push([id, ms]) }
   const take = (request: object = {}, isByok = false) =>
     takeShare({ ...call, request: { ...call.request, ...request } }, { endpoint, isByok }, { estimate, health })
@@ -73,17 +76,33 @@ describe('the share of an attempt', () => {
   ])('comes to %s', async (_what, used, correction) => {
     const { take, settled, reserved } = scene([OF_ENDPOINT, OF_PROVIDER])
     const share = await take()
-    share!.settle(used)
+    share!.settle({ tokens: used })
     expect(settled).toEqual([
       {
         id: reserved[0]!.id,
         now: expect.any(Number),
         payments: [
-          { subject: 'endpoint:a', spentUsd: 0, rates: [{ name: 'tokens', limit: 1_000, cost: correction }] },
+          { subject: 'endpoint:a', spentUsd: 0, rates: correction === 0 ? [] : [{ name: 'tokens', limit: 1_000, cost: correction }] },
           { subject: 'provider:acme', spentUsd: 0, rates: [] },
         ],
       },
     ])
+  })
+
+  it.each([
+    ['nothing where nothing was sent', 0, -1],
+    ['as many as were sent, where one part was asked for again', 2, 1],
+  ])('comes to requests: %s', async (_what, requests, correction) => {
+    const { take, settled } = scene([{ subject: 'endpoint:a', requestsPerMinute: 60 }])
+    const share = await take()
+    share!.settle({ requests })
+    expect(settled[0]!.payments[0]!.rates).toEqual([{ name: 'requests', limit: 60, cost: correction }])
+  })
+
+  it('is as many requests as the vendor takes its inputs in', async () => {
+    const { take, reserved } = scene([OF_ENDPOINT], undefined, { batch: () => ({ inputs: 2 }) })
+    await take({ input: ['1', '2', '3', '4', '5'].map((content) => ({ type: 'message', role: 'user', content })) })
+    expect(reserved[0]!.charges[0]!.rates[0]).toEqual({ name: 'requests', limit: 60, cost: 3 })
   })
 })
 

@@ -4,13 +4,20 @@ import type { Endpoint, EndpointLimit } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
 import type { Health } from '../router/health.ts'
 import type { PlannedAttempt } from '../router/plan.ts'
+import { batchesOf } from './batches.ts'
 import { estimateRequest, type RequestEstimate } from '../router/estimate.ts'
 import { outputTokens, type CallPriceOptions } from './call-price.ts'
 
+/** What an attempt came to; undefined: as much as was expected. */
+export interface ShareUsed {
+  readonly tokens?: number | undefined
+  readonly requests?: number | undefined
+}
+
 /** What an attempt has taken of the limits of its endpoint. */
 export interface EndpointShare {
-  /** The attempt is over: its place is free. `tokens`: what it used; undefined: as many as were expected. */
-  settle(tokens: number | undefined): void
+  /** The attempt is over: its place is free. */
+  settle(used: ShareUsed): void
 }
 
 /** What an attempt is to be sent with, and who is told of an endpoint that is full. */
@@ -44,18 +51,19 @@ export function createEndpointLimits({ counter, policy, onFull }: EndpointLimitO
     // A call takes one for each attempt, and other attempts of it may be under way.
     const id = `${call.id}.${++shares}`
     const { inputTokens } = request.estimate ?? estimateRequest(call.request)
-    const expected = inputTokens + outputTokens({ policy }, call)
+    const expected = { tokens: inputTokens + outputTokens({ policy }, call), requests: batchesOf(call.request, endpoint)?.length ?? 1 }
     const verdict = await counter.reserve({ id, now: call.clock.now(), charges: limits.map((limit) => chargeOf(limit, expected)) })
     if (!verdict.ok) {
       onFull?.(endpoint.provider, limitOf(verdict))
       throw full(call, endpoint, verdict, request.health)
     }
     return {
-      settle(tokens = expected) {
-        const payments = limits.map(({ subject, tokensPerMinute: limit }) => ({
-          subject,
+      settle({ tokens = expected.tokens, requests = expected.requests }) {
+        const beyond = { tokens: tokens - expected.tokens, requests: requests - expected.requests }
+        const payments = limits.map((limit) => ({
+          subject: limit.subject,
           spentUsd: 0,
-          rates: limit === undefined ? [] : [{ name: 'tokens' as const, limit, cost: tokens - expected }],
+          rates: ratesOf(limit, beyond).filter(({ cost }) => cost !== 0),
         }))
         void counter.settle({ id, now: call.clock.now(), payments })
       },
@@ -65,11 +73,24 @@ export function createEndpointLimits({ counter, policy, onFull }: EndpointLimitO
     endpoint.limits === undefined || isByok ? undefined : take(call, endpoint, endpoint.limits, request)
 }
 
-function chargeOf({ subject, requestsPerMinute, tokensPerMinute, concurrentRequests }: EndpointLimit, tokens: number): Charge {
+function chargeOf(limit: EndpointLimit, amounts: Amounts): Charge {
+  const { subject, concurrentRequests } = limit
+  return {
+    subject,
+    revision: 0,
+    rates: ratesOf(limit, amounts),
+    budgets: [],
+    ...(concurrentRequests === undefined ? {} : { maxOpen: concurrentRequests }),
+  }
+}
+
+type Amounts = Required<{ readonly [Name in keyof ShareUsed]: number }>
+
+function ratesOf({ requestsPerMinute, tokensPerMinute }: EndpointLimit, { requests, tokens }: Amounts): readonly Rate[] {
   const rates: Rate[] = []
-  if (requestsPerMinute !== undefined) rates.push({ name: 'requests', limit: requestsPerMinute, cost: 1 })
+  if (requestsPerMinute !== undefined) rates.push({ name: 'requests', limit: requestsPerMinute, cost: requests })
   if (tokensPerMinute !== undefined) rates.push({ name: 'tokens', limit: tokensPerMinute, cost: tokens })
-  return { subject, revision: 0, rates, budgets: [], ...(concurrentRequests === undefined ? {} : { maxOpen: concurrentRequests }) }
+  return rates
 }
 
 /** Nothing was sent: the caller hears of it only where nobody else could serve. */
