@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { chatEvents, chatText, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { chatEvents, chatText, startFakeUpstream, status, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
 import { findTestRedis } from '../../src/testing/redis.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
@@ -204,6 +204,34 @@ describe('tokens per minute', () => {
     await answerOf(ask({ max_output_tokens: 900 }))
     const again = await answerOf(ask({ max_output_tokens: 900, ...only }))
     expect(again['text']).toBe('from acme')
+  })
+})
+
+describe('tokens per minute of an answer that is left', () => {
+  const begun = (text: string): Reply => {
+    const start = { type: 'message_start', message: { id: 'msg_1', model: 'small-1', usage: { input_tokens: 3, output_tokens: 1 } } }
+    const block = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }
+    const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }
+    return stream(
+      [start, block, delta].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`),
+      { then: 'hang' },
+    )
+  }
+
+  it('are those that were written, where its vendor counts them at the end only', async () => {
+    const endpoint = { provider: 'acme', upstream_model: 'small-1', pricing: { input: 1, output: 1 } }
+    const provider = { slug: 'acme', dialect: 'anthropic-messages', base_url: acme.url, api_keys: ['k'], rate_limits: { tokens_per_minute: 2_000 } }
+    gateway = await startGateway({ providers: [provider], models: [{ slug: 'acme/small', endpoints: [endpoint] }] })
+    acme.script(begun('word '.repeat(1_200)), status(400, { error: { message: 'it was asked' } }))
+    const leave = new AbortController()
+    const first = await gateway.respond({ model: 'acme/small', input: 'hi', stream: true, max_output_tokens: 1_900 }, { signal: leave.signal })
+    const reader = first.body!.getReader()
+    for (let text = ''; !text.includes('word word');) text += Buffer.from((await reader.read()).value).toString()
+    leave.abort()
+    await expect.poll(() => acme.requests[0]!.abortedAt).toBeDefined()
+    // 1,500 were written.
+    expect((await ask({ max_output_tokens: 1_000, ...only })).status).toBe(429)
+    expect((await ask({ max_output_tokens: 300, ...only })).status).toBe(400)
   })
 })
 

@@ -2,9 +2,10 @@ import type { AttemptRecord } from '../core/call.ts'
 import { GatewayError } from '../core/error.ts'
 import { isContentEvent, type ModelEvent } from '../core/event.ts'
 import type { Credential } from '../core/provider.ts'
-import type { Usage } from '../core/usage.ts'
+import { mendEstimate, type Usage } from '../core/usage.ts'
 import type { EndpointShare } from './endpoint-limits.ts'
 import { AnswerBuffer } from './stream-failure.ts'
+import { writtenUsage } from './tool-bill.ts'
 
 /** More start events than any model sends before its first word: an upstream that goes on like this is broken. */
 const MAX_HELD_EVENTS = 4_096
@@ -30,6 +31,8 @@ export class Outcome {
   held: readonly (readonly ModelEvent[])[] = NOTHING
   readonly #buffer: AnswerBuffer | undefined
   #heldEvents = 0
+  /** Characters of the answer, where somebody counts its tokens. */
+  #chars = 0
 
   /** `buffers`: the whole answer is held back, within bounds; else what comes before its first word. */
   constructor(startedAt: number, buffers: boolean) {
@@ -44,14 +47,24 @@ export class Outcome {
 
   /** The attempt is over, however it ended: what it took and did not use is given back. */
   release(): void {
-    const used = this.usage ?? this.record?.counted
-    this.share?.settle({ tokens: used?.totalTokens ?? (this.begun ? undefined : 0), requests: this.sent ? this.record?.requests : 0 })
+    this.share?.settle({ tokens: this.#tokens(), requests: this.sent ? this.record?.requests : 0 })
     this.share = undefined
+  }
+
+  /** What the attempt used; undefined: nobody knows, as the answer was left or broke off. */
+  #tokens(): number | undefined {
+    const { usage, record, begun } = this
+    if (usage !== undefined) return usage.totalTokens
+    const counted = record?.counted
+    if (counted === undefined) return begun ? undefined : 0
+    // Some count the prompt at the start and the answer at its end, which never came.
+    return mendEstimate(writtenUsage(this.#chars), counted).totalTokens
   }
 
   /** What may be passed on now that these events are here; undefined while nothing may. Throws what ends an attempt without a word. */
   take(events: readonly ModelEvent[]): readonly ModelEvent[] | undefined {
     const record = this.record!
+    if (this.share !== undefined) for (const event of events) if ('delta' in event) this.#chars += event.delta.length
     const first = events[0]
     if (first?.type === 'response-start' && first.upstreamId !== undefined) record.upstreamId = first.upstreamId
     if (this.committed) return events

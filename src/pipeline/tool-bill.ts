@@ -84,3 +84,6 @@ export function estimatedUsage(request: ModelRequest, chars: number, unread = 0)
   const { inputTokens, audioTokens } = estimateRequest(request)
   return createUsage({ inputTokens, audioInputTokens: audioTokens, outputTokens, estimated: true })
 }
+
+/** Of so many characters of an answer alone. */
+export const writtenUsage = (chars: number): Usage => createUsage({ outputTokens: Math.ceil(chars / CHARS_PER_TOKEN), estimated: true })
