@@ -33,7 +33,7 @@ export function outputTokens(options: Pick<CallPriceOptions, 'policy'>, call: Ca
 }
 
 /** The same at one endpoint, where thoughts may come on top of the answer. */
-export function outputAt(options: CallPriceOptions, call: Call, { connection, upstreamModel, maxOutputTokens }: Endpoint): number {
+export function outputAt(options: Pick<CallPriceOptions, 'policy'>, call: Call, { connection, upstreamModel, maxOutputTokens }: Endpoint): number {
   const { dialect, options: declared } = connection
   const most = dialect.mostOutput?.(call.request, { options: declared, upstreamModel, ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) })
   return most ?? outputTokens(options, call)

@@ -99,6 +99,12 @@ describe('the share of an attempt', () => {
     expect(settled[0]!.payments[0]!.rates).toEqual([{ name: 'requests', limit: 60, cost: correction }])
   })
 
+  it('expects thoughts on top of the answer where the vendor writes them there', async () => {
+    const thinks = scene([OF_ENDPOINT], undefined, { mostOutput: () => 700 })
+    await thinks.take({ max_output_tokens: 200 })
+    expect(thinks.reserved[0]!.charges[0]!.rates[1]).toMatchObject({ name: 'tokens', cost: 800 })
+  })
+
   it('is as many requests as the vendor takes its inputs in', async () => {
     const { take, reserved } = scene([OF_ENDPOINT], undefined, { batch: () => ({ inputs: 2 }) })
     await take({ input: ['1', '2', '3', '4', '5'].map((content) => ({ type: 'message', role: 'user', content })) })

@@ -6,7 +6,7 @@ import type { Health } from '../router/health.ts'
 import type { PlannedAttempt } from '../router/plan.ts'
 import { batchesOf } from './batches.ts'
 import { estimateRequest, type RequestEstimate } from '../router/estimate.ts'
-import { outputTokens, type CallPriceOptions } from './call-price.ts'
+import { outputAt, type CallPriceOptions } from './call-price.ts'
 
 /** What an attempt came to; undefined: as much as was expected. */
 export interface ShareUsed {
@@ -51,7 +51,7 @@ export function createEndpointLimits({ counter, policy, onFull }: EndpointLimitO
     // A call takes one for each attempt, and other attempts of it may be under way.
     const id = `${call.id}.${++shares}`
     const { inputTokens } = request.estimate ?? estimateRequest(call.request)
-    const expected = { tokens: inputTokens + outputTokens({ policy }, call), requests: batchesOf(call.request, endpoint)?.length ?? 1 }
+    const expected = { tokens: inputTokens + outputAt({ policy }, call, endpoint), requests: batchesOf(call.request, endpoint)?.length ?? 1 }
     const verdict = await counter.reserve({ id, now: call.clock.now(), charges: limits.map((limit) => chargeOf(limit, expected)) })
     if (!verdict.ok) {
       onFull?.(endpoint.provider, limitOf(verdict))
