@@ -102,6 +102,16 @@ describe('requests per minute', () => {
     expect(acme.requests.every(({ headers }) => headers.authorization === 'Bearer sk-own-key-of-somebody')).toBe(true)
   })
 
+  it('send callers with a key of their own nowhere else when they are used up', async () => {
+    await open({ requests_per_minute: 1 })
+    const texts: unknown[] = []
+    for (let n = 0; n < 2; n++) texts.push((await answerOf(ask()))['text'])
+    expect(texts).toEqual(['from acme', 'from the backup'])
+    expect((await gateway.api('POST', '/api/v1/byok', { provider: 'acme', key: 'sk-own-key-of-somebody' })).status).toBe(201)
+    expect((await answerOf(ask()))['text']).toBe('from acme')
+    expect(acme.requests.at(-1)!.headers.authorization).toBe('Bearer sk-own-key-of-somebody')
+  })
+
   it('are not used up by what an attempt to be refused at once would have been', async () => {
     await open({ requests_per_minute: 1 })
     await answerOf(ask())

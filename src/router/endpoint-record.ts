@@ -12,6 +12,8 @@ export type EndpointState = 'healthy' | 'outage' | 'benched' | 'probe'
 /** What is known of one endpoint at the moment of the view. */
 export interface EndpointHealth {
   readonly state: EndpointState
+  /** The same for callers with a key of their own, whom limits of the operator's do not concern, where it is another. */
+  readonly ownKeyState?: EndpointState
   /** Milliseconds since the epoch; 0 when it is not benched. */
   readonly benchedUntil: number
   /** The last failure that opened its circuit or kept it open; 0: never. */
@@ -80,6 +82,8 @@ export class EndpointRecord implements EndpointHealth {
   #throughput: Quantiles | undefined
   #figuresUntil = 0
   cooldownUntil = 0
+  /** Until when the gateway may send it nothing with credentials of its own. */
+  fullUntil = 0
   rateLimits = 0
   /** The moment the getters below speak of. */
   now = 0
@@ -97,16 +101,23 @@ export class EndpointRecord implements EndpointHealth {
   }
 
   get benchedUntil(): number {
+    return Math.max(this.restsUntil, this.fullUntil > this.now ? this.fullUntil : 0)
+  }
+  /** The same but for limits of the operator's. */
+  get restsUntil(): number {
     const until = Math.max(this.cooldownUntil, this.breaker.probeAt)
     if (until > this.now) return until
     // A probe is under way: everyone else waits for its verdict.
     return this.breaker.open && this.breaker.probing(this.now) ? this.now + 1 : 0
   }
   get state(): EndpointState {
+    return this.fullUntil > this.now ? 'benched' : this.ownKeyState
+  }
+  get ownKeyState(): EndpointState {
     const { breaker, last30s } = this
     if (this.cooldownUntil > this.now) return 'benched'
     // An open circuit nobody has tried for long is old news: it counts as closed, and one failed probe opens it again.
-    if (breaker.open && this.now - breaker.lastOutageAt < RETURN_QUIET_MS) return this.benchedUntil > 0 ? 'benched' : 'probe'
+    if (breaker.open && this.now - breaker.lastOutageAt < RETURN_QUIET_MS) return this.restsUntil > 0 ? 'benched' : 'probe'
     if (last30s.bad === 0) return 'healthy'
     last30s.advance(this.now)
     const { good, bad } = last30s
@@ -179,6 +190,10 @@ export class EndpointRecord implements EndpointHealth {
 
   pause(ms: number): void {
     this.cooldownUntil = Math.max(this.cooldownUntil, this.now + Math.min(ms, LONGEST_COOLDOWN_MS))
+  }
+
+  fill(ms: number): void {
+    this.fullUntil = Math.max(this.fullUntil, this.now + ms)
   }
 
   stats(): EndpointStats {

@@ -34,7 +34,7 @@ export interface Health {
   success(endpointId: string, sample: Sample): void
   /** A failed attempt. Errors that are the request's, the credential's or the gateway's own fault leave no mark. */
   failure(endpointId: string, error: GatewayError): void
-  /** The gateway itself may send it nothing for so long, milliseconds: others go first. */
+  /** The gateway itself may send it nothing for so long, milliseconds: others go first, but for callers with a key of their own. */
   pause(endpointId: string, ms: number): void
   /** The attempt ended without a verdict (the caller left). */
   abandoned(endpointId: string): void
@@ -108,12 +108,12 @@ export function createHealth(options: HealthOptions): Health {
   const change = (id: string, apply: (record: EndpointRecord) => void, announce: boolean): void => {
     const record = touch(id)
     const wasOpen = record.breaker.open
-    const before = record.benchedUntil
+    const before = record.restsUntil
     apply(record)
-    const { breaker, now: at, benchedUntil, cooldownUntil } = record
+    const { breaker, now: at, restsUntil, cooldownUntil, fullUntil } = record
     openBreakers += Number(breaker.open) - Number(wasOpen)
-    quietFrom = Math.max(quietFrom, cooldownUntil, at + (breaker.open ? RETURN_QUIET_MS : OUTAGE_WINDOW_MS))
-    if (announce && benchedUntil > Math.max(before, at)) channel?.announce({ endpointId: id, until: benchedUntil })
+    quietFrom = Math.max(quietFrom, cooldownUntil, fullUntil, at + (breaker.open ? RETURN_QUIET_MS : OUTAGE_WINDOW_MS))
+    if (announce && restsUntil > Math.max(before, at)) channel?.announce({ endpointId: id, until: restsUntil })
   }
 
   const stop = channel?.listen(({ endpointId, until }) => {
@@ -141,7 +141,7 @@ export function createHealth(options: HealthOptions): Health {
       change(id, (record) => (verdict === 'busy' ? record.refuse(hint) : record.fail(hint)), true)
     },
     pause(id, ms) {
-      change(id, (record) => record.pause(ms), false)
+      change(id, (record) => record.fill(ms), false)
     },
     abandoned(id) {
       records.get(id)?.breaker.probeVoid()

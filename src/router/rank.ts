@@ -124,14 +124,21 @@ function placeEndpoint(rules: Rules, i: number): void {
   // Without a balance it is the order that decides.
   else places.weigh(rules.manual ? cost : balance, cost, balance)
 
-  const rank = rankWithin(rules, i, known, state, flags)
-  const span = rules.positions * 32
-  const benched = state === BENCHED ? 3 : 0
   const use = context.ownKeys === undefined ? undefined : context.ownKeys(columns.endpoints[i]!)
   // An endpoint the caller has a key for takes two places: with that key, and with the gateway's credentials, if there are any.
-  if (use !== undefined) places.add((benched + (use === 'last' ? 2 : 0)) * span + rank, i, flags | FLAG.ownKey, state)
+  if (use !== undefined) {
+    const ownState = rules.quiet ? 0 : ownStateOf(known)
+    places.add(rankOf(rules, i, known, ownState, flags, use === 'last' ? 2 : 0), i, flags | FLAG.ownKey, ownState)
+  }
   if (use === undefined || (use !== 'only' && columns.endpoints[i]!.connection.credentials.length > 0))
-    places.add((benched + 1) * span + rank, i, flags, state)
+    places.add(rankOf(rules, i, known, state, flags, 1), i, flags, state)
+}
+
+const ownStateOf = (known: EndpointHealth | undefined): number => (known === undefined ? 0 : stateCode(known.ownKeyState ?? known.state))
+
+/** The whole rank. `turn`: the digit of own keys and the gateway's credentials. */
+function rankOf(rules: Rules, i: number, known: EndpointHealth | undefined, state: number, flags: number, turn: number): number {
+  return ((state === BENCHED ? 3 : 0) + turn) * rules.positions * 32 + rankWithin(rules, i, known, state, flags)
 }
 
 /** The digits of the rank below bench and own key, the most significant first: order, tools, tier, pin, speed, outage. */
