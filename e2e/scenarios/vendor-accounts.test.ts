@@ -29,8 +29,8 @@ afterEach(async () => {
   await second.close()
 })
 
-const ask = async (provider: object): Promise<unknown> => {
-  const answer = (await (await gateway.respond({ model: 'acme/small', input: 'hi', provider })).json()) as {
+const ask = async (provider: object, model = 'acme/small'): Promise<unknown> => {
+  const answer = (await (await gateway.respond({ model, input: 'hi', provider })).json()) as {
     readonly output_text?: string
     readonly error?: { readonly code: number }
   }
@@ -58,4 +58,27 @@ it('who forbids the vendor forbids all of its accounts, and who forbids one acco
   const keys = (await (await gateway.api('GET', '/api/v1/keys')).json()) as { readonly data: readonly { readonly hash: string }[] }
   await gateway.api('POST', `/api/v1/guardrails/${data.id}/assignments/keys`, { key_hashes: keys.data.map(({ hash }) => hash) })
   await expect.poll(() => ask({})).toBe(403)
+})
+
+it('the vendor is named as its first account may be: by its name, as clients spell it, and with a tier', async () => {
+  await gateway.close()
+  const account = (slug: string, { url }: FakeUpstream, vendor?: string) => ({
+    slug,
+    api_keys: ['k'],
+    base_url: url,
+    ...(vendor === undefined ? {} : { vendor }),
+  })
+  const endpoint = (provider: string) => ({ provider, upstream_model: 'glm', pricing: { input: 1, output: 1 } })
+  gateway = await startGateway({
+    providers: [account('zai', first), account('zai-2', second, 'zai'), account('openai', first), account('openai-2', second, 'openai')],
+    models: [
+      { slug: 'acme/small', endpoints: [endpoint('zai'), endpoint('zai-2')] },
+      { slug: 'acme/tiers', endpoints: [endpoint('openai/priority'), endpoint('openai-2/priority')] },
+    ],
+  })
+  for (const name of ['z-ai', 'Z.AI', 'zai']) expect(await ask({ ignore: [name] })).toBe(404)
+  expect(await ask({ ignore: ['zai'], only: ['zai-2'] })).toBe(404)
+  expect(await ask({ order: ['z-ai'], ignore: ['zai-2'] })).toBe('from the first')
+  expect(await ask({ only: ['Z.AI (zai-2)'] })).toBe('from the second')
+  expect(await ask({ ignore: ['openai/priority'] }, 'acme/tiers')).toBe(404)
 })

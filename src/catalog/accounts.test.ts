@@ -44,7 +44,12 @@ describe('another account of a vendor', () => {
       OPENAI_API_KEY: 'key',
     })
     const [first, second] = [served(catalog, 'openai/gpt-5-mini', 'openai'), served(catalog, 'openai/gpt-5-mini', 'openai-eu')]
-    expect(second).toMatchObject({ tag: 'openai-eu', vendor: 'openai', providerName: 'OpenAI (openai-eu)', upstreamModel: first.upstreamModel })
+    expect(second).toMatchObject({
+      tag: 'openai-eu',
+      vendor: { slug: 'openai', name: 'OpenAI' },
+      providerName: 'OpenAI (openai-eu)',
+      upstreamModel: first.upstreamModel,
+    })
     expect(second.pricing).toEqual(first.pricing)
     expect(second.supports).toEqual(first.supports)
     expect(second.connection.dialect).toBe(first.connection.dialect)

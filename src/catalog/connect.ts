@@ -3,6 +3,7 @@ import { ZodObject } from 'zod'
 import type { EndpointPolicies, Modality } from '../core/capability.ts'
 import type { RateLimits } from '../core/endpoint.ts'
 import type { Dialect } from '../core/dialect.ts'
+import type { NamedProvider } from '../core/provider-names.ts'
 import { DEFAULT_TIMEOUTS, type Connection, type Provider } from '../core/provider.ts'
 import { isMetadataAddress } from '../lib/address-class.ts'
 import { closest } from '../lib/closest.ts'
@@ -17,8 +18,8 @@ export interface ConnectedProvider {
   readonly name: string
   /** The built-in declaration; undefined for a provider that only the configuration knows. */
   readonly provider: Provider | undefined
-  /** Slug of the declaration, where that of the provider is another: it is one of several accounts of a vendor. */
-  readonly vendor: string | undefined
+  /** Of the declaration, where the slug of the provider is another: it is one of several accounts of a vendor. */
+  readonly vendor: NamedProvider | undefined
   readonly policies: EndpointPolicies
   /** What it may be sent, all endpoints of it together. */
   readonly rateLimits: RateLimits | undefined
@@ -63,7 +64,7 @@ export function connectProvider(sources: ProviderSources, dialects: ReadonlyMap<
     slug,
     name,
     provider,
-    vendor,
+    vendor: vendor === undefined || provider === undefined ? undefined : { slug: provider.slug, name: provider.name },
     policies,
     rateLimits: config?.rateLimits,
     open: isOpen(sources),

@@ -157,7 +157,9 @@ function matches(model: PublicModel, catalog: BuiltCatalog, query: ModelsQuery):
 
 /** As in the preferences of a request: a slug, a tag or a name. */
 const namesProvider = (text: string, { provider, providerName, tag, vendor }: Endpoint): boolean =>
-  text.toLowerCase() === tag.toLowerCase() || text.toLowerCase() === vendor || isNameOf(text, { slug: provider, name: providerName })
+  text.toLowerCase() === tag.toLowerCase() ||
+  isNameOf(text, { slug: provider, name: providerName }) ||
+  (vendor !== undefined && isNameOf(text, vendor))
 
 function matchesEndpoints(model: PublicModel, catalog: BuiltCatalog, query: ModelsQuery): boolean {
   if (query.providers === undefined && query.zdr === undefined && query.distillable === undefined) return true

@@ -1,6 +1,7 @@
 import type { EndpointPolicies, Modality, Parameter } from './capability.ts'
 import type { Pricing } from './pricing.ts'
 import type { Connection } from './provider.ts'
+import type { NamedProvider } from './provider-names.ts'
 import type { EndpointTier } from './service-tier.ts'
 
 export type { EndpointPolicies, Modality, Parameter } from './capability.ts'
@@ -32,8 +33,8 @@ export interface Endpoint {
   /** Provider slug, `deepinfra`; the tag adds the variant, `deepinfra/turbo`, `openai/flex`. */
   readonly provider: string
   readonly tag: string
-  /** Slug of the vendor the provider is one of several accounts of. Whoever names the vendor means all of them. */
-  readonly vendor?: string
+  /** The vendor the provider is one of several accounts of. Whoever names the vendor means all of them. */
+  readonly vendor?: NamedProvider
   readonly providerName: string
   readonly upstreamModel: string
   readonly contextLength: number

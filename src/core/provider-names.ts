@@ -21,3 +21,12 @@ export function isNameOf(text: string, provider: NamedProvider): boolean {
   const lower = text.trim().toLowerCase()
   return lower === provider.slug.toLowerCase() || lower === provider.name.toLowerCase() || lower === writtenName(provider)
 }
+
+/** What the vendor of one of several accounts is called, lower-case: whoever names the vendor means all of them. None for other providers. */
+export const vendorNames = (vendor: NamedProvider | undefined): readonly string[] =>
+  vendor === undefined ? NONE : [vendor.slug, vendor.name.toLowerCase(), writtenName(vendor)]
+
+const NONE: readonly string[] = []
+
+/** The tag an endpoint would have as the vendor's: `openai/flex` for `openai-eu/flex`. */
+export const vendorTag = (tag: string, provider: string, vendor: NamedProvider): string => vendor.slug + tag.toLowerCase().slice(provider.length)

@@ -1,7 +1,7 @@
 import { announcedAt, windowAt } from '../core/pricing.ts'
 import { MODALITIES, PARAMETERS, type Parameter } from '../core/capability.ts'
 import type { Endpoint, Model, Pricing } from '../core/endpoint.ts'
-import { writtenName } from '../core/provider-names.ts'
+import { vendorNames, vendorTag, writtenName } from '../core/provider-names.ts'
 import { hash32 } from './hash.ts'
 
 /**
@@ -36,8 +36,11 @@ export interface Columns {
   readonly tags: readonly string[]
   readonly providers: readonly string[]
   readonly names: readonly string[]
-  /** The same, written like slugs; of several accounts of a vendor that of the vendor. */
+  /** The same, written like slugs. */
   readonly writtenNames: readonly string[]
+  /** Of one of several accounts: what its vendor is called, and the tag it would have as the vendor's. */
+  readonly vendorNames: readonly (readonly string[])[]
+  readonly vendorTags: readonly (string | undefined)[]
 }
 
 export const POLICY = { noCollection: 1, zdr: 2, distillable: 4 } as const
@@ -79,7 +82,12 @@ function buildColumns(model: Model): Columns {
     tags: endpoints.map((endpoint) => normalTag(endpoint)),
     providers: endpoints.map((endpoint) => endpoint.provider.toLowerCase()),
     names: endpoints.map((endpoint) => endpoint.providerName.toLowerCase()),
-    writtenNames: endpoints.map(({ provider, providerName, vendor }) => vendor ?? writtenName({ slug: provider, name: providerName })),
+    writtenNames: endpoints.map(({ provider, providerName }) => writtenName({ slug: provider, name: providerName })),
+    vendorNames: endpoints.map(({ vendor }) => vendorNames(vendor)),
+    vendorTags: endpoints.map((endpoint) => {
+      const { provider, vendor } = endpoint
+      return vendor === undefined ? undefined : vendorTag(normalTag(endpoint), provider, vendor)
+    }),
   }
   endpoints.forEach((endpoint, i) => {
     for (const name of endpoint.supports) columns.supports[i]! |= parameterBit(name)

@@ -68,8 +68,11 @@ export function tiersAdmitted(demand: Demand, resolved: ResolvedModel): number {
 
 /** A base slug or a provider's name stands for all its endpoints, except tiers the call does not admit; a full tag for one. */
 function names(slugs: Slugs, columns: Columns, i: number, tierAdmitted: boolean): boolean {
-  if (slugs.has(columns.tags[i]!)) return true
-  return tierAdmitted && (slugs.has(columns.providers[i]!) || slugs.has(columns.names[i]!) || slugs.has(columns.writtenNames[i]!))
+  const vendorTag = columns.vendorTags[i]
+  if (slugs.has(columns.tags[i]!) || (vendorTag !== undefined && slugs.has(vendorTag))) return true
+  if (!tierAdmitted) return false
+  if (slugs.has(columns.providers[i]!) || slugs.has(columns.names[i]!) || slugs.has(columns.writtenNames[i]!)) return true
+  return columns.vendorNames[i]!.some((name) => slugs.has(name))
 }
 
 /** Position of an endpoint in `provider.order`; Infinity when it is not listed. */
@@ -77,10 +80,12 @@ export function orderPosition(demand: Demand, group: Group, i: number): number {
   const { order } = demand
   if (order === undefined) return Infinity
   const { columns } = group
-  const byTag = order.get(columns.tags[i]!) ?? Infinity
+  const vendorTag = columns.vendorTags[i]
+  const placeOf = (name: string): number => order.get(name) ?? Infinity
+  const byTag = Math.min(placeOf(columns.tags[i]!), vendorTag === undefined ? Infinity : placeOf(vendorTag))
   if (columns.tier[i] !== TIER.default && (group.tiers & (1 << columns.tier[i]!)) === 0) return byTag
-  const byName = Math.min(order.get(columns.names[i]!) ?? Infinity, order.get(columns.writtenNames[i]!) ?? Infinity)
-  return Math.min(byTag, order.get(columns.providers[i]!) ?? Infinity, byName)
+  const byName = Math.min(placeOf(columns.providers[i]!), placeOf(columns.names[i]!), placeOf(columns.writtenNames[i]!))
+  return Math.min(byTag, byName, ...columns.vendorNames[i]!.map(placeOf))
 }
 
 /** The first reason this endpoint cannot serve the call, or `none`. No allocation. */

@@ -6,6 +6,7 @@ import { compileEndpointRule } from './endpoint-rules.ts'
 const judge = (rules: GuardrailRules, parts: EndpointParts): string | undefined =>
   compileEndpointRule([{ id: 'g', name: 'g', scope: 'workspace', rules }])?.(testEndpoint(parts))
 const keeps: EndpointParts['policies'] = { zdr: false, dataCollection: 'allow' }
+const OF_VENDOR: EndpointParts = { provider: 'zai-2', providerName: 'Z.AI (zai-2)', vendor: { slug: 'zai', name: 'Z.AI' } }
 
 describe('an endpoint may serve', () => {
   it.each<[string, GuardrailRules, EndpointParts, boolean]>([
@@ -23,6 +24,8 @@ describe('an endpoint may serve', () => {
     ['not a tag that is forbidden, whatever its case', { ignored_providers: ['acme/EU'] }, { tag: 'acme/EU', provider: 'acme' }, false],
     ['no other provider', { allowed_providers: ['bolt'] }, { provider: 'acme' }, false],
     ['not a provider that is forbidden', { ignored_providers: ['Acme'] }, { provider: 'acme' }, false],
+    ['not an account of a vendor that is forbidden', { ignored_providers: ['z-ai'] }, { ...OF_VENDOR, tag: 'zai-2' }, false],
+    ['nor its tier that is forbidden', { ignored_providers: ['zai/flex'] }, { ...OF_VENDOR, tag: 'zai-2/flex' }, false],
     ['without retention, where none is wanted', { enforce_zdr: true }, { policies: { zdr: true } }, true],
     ['not with it', { enforce_zdr: true }, { policies: keeps }, false],
     ['with it, where an author’s own field says so', { enforce_zdr: true, enforce_zdr_xai: false }, { model: 'x-ai/m', policies: keeps }, true],

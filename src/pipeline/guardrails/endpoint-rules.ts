@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../core/endpoint.ts'
 import type { AppliedGuardrail, GuardrailRules } from '../../core/guardrail.ts'
 import { isNamed } from '../../core/endpoint-names.ts'
-import { writtenName } from '../../core/provider-names.ts'
+import { vendorNames, vendorTag, writtenName } from '../../core/provider-names.ts'
 import { matchesWildcard } from '../../lib/wildcard.ts'
 
 /** Why an endpoint may not serve a call, as a clause; undefined: it may. */
@@ -50,8 +50,9 @@ function namesOf(endpoint: Endpoint): readonly string[] {
   let names = knownNames.get(endpoint)
   if (names === undefined) {
     const { provider, tag, providerName, vendor } = endpoint
-    const written = vendor ?? writtenName({ slug: provider, name: providerName })
-    knownNames.set(endpoint, (names = [...[provider, tag, providerName].map((name) => name.toLowerCase()), written]))
+    const own = [...[provider, tag, providerName].map((name) => name.toLowerCase()), writtenName({ slug: provider, name: providerName })]
+    names = vendor === undefined ? own : [...own, ...vendorNames(vendor), vendorTag(tag, provider, vendor)]
+    knownNames.set(endpoint, names)
   }
   return names
 }
