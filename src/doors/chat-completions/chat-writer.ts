@@ -38,7 +38,7 @@ export class ChatWriter implements AnswerWriter {
     this.#options = options
     this.#wishes = wishes
     this.#created = Math.floor(options.receivedAt / 1000)
-    this.#surroundings = { wire: new WireWriter(false), callIds: new CallIds(options.newId), mirrorReasoning: false }
+    this.#surroundings = { wire: new WireWriter(false), callIds: new CallIds(options), mirrorReasoning: false }
     const thoughts = { shows: wishes.reasoning, mirrors: options.mirrorReasoning === true }
     this.#message = new ChatMessageWriter(thoughts, options.stream ? (delta, logprobs) => this.#delta(delta, logprobs) : undefined)
   }

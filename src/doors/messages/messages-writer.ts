@@ -31,7 +31,7 @@ export class MessagesWriter implements AnswerWriter {
     this.streams = options.stream
     this.#options = options
     this.#wishes = wishes
-    this.#surroundings = { wire: new WireWriter(false), callIds: new CallIds(options.newId), mirrorReasoning: false }
+    this.#surroundings = { wire: new WireWriter(false), callIds: new CallIds(options), mirrorReasoning: false }
     this.#blocks = new BlockWriter(options.stream ? (type, members) => this.#event(type, members) : undefined)
   }
 

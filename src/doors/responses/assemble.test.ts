@@ -170,6 +170,19 @@ describe('Assembler', () => {
     expect(ids.every((id) => id !== '' && id.length <= 64)).toBe(true)
   })
 
+  it('mints a call id that a call of the conversation has; one that ends in a number counts on', () => {
+    const earlier = ['call_0', 'call_1', 'same', 'functions.look:0'].map((call_id) => ({
+      type: 'function_call' as const,
+      call_id,
+      name: 'look',
+      arguments: '{}',
+    }))
+    const history: ModelRequest = { ...request, input: earlier }
+    const events = ['call_0', 'same', 'call_7', 'functions.look:0', 'call_1'].flatMap((id, n) => [call(`${n}`, id), close(`${n}`)])
+    const ids = checkWire(stream([...events, end], { request: history })).output.map((item) => item['call_id'] as string)
+    expect(ids).toEqual(['call_2', expect.stringMatching(/^call_\w{24}$/), 'call_7', 'functions.look:1', 'call_3'])
+  })
+
   it('mints the call id of a built-in tool that works where the caller is, where the upstream sends none or repeats one', () => {
     const shell = (key: string, call_id: unknown): ModelEvent[] => [
       { type: 'item-start', key, item: { type: 'local_shell_call', status: 'in_progress', call_id, action: {} } },

@@ -1,6 +1,7 @@
 import { BY_CALLER } from '../../core/caller-call.ts'
 import { isClientSearchCall } from '../../core/client-search.ts'
-import type { OutputItem } from '../../core/item.ts'
+import type { InputItem, OutputItem } from '../../core/item.ts'
+import type { ModelRequest } from '../../core/request.ts'
 import type { IdSource } from '../../lib/id.ts'
 
 const PREFIXES: { readonly [type: string]: string } = {
@@ -33,21 +34,28 @@ export function mintItemId(item: OutputItem, newId: IdSource): string {
 }
 
 const MAX_CALL_ID = 64
+/** Ids of servers that number their calls, and of models that read the numbers of earlier ones. */
+const NUMBERED = /^(.*[:_-])(\d{1,6})$/s
 
-/** The call ids of one answer. Upstreams send none, repeat one, or send longer ones than other vendors take back: those are minted anew. */
+/**
+ * The call ids of one answer. Upstreams send none, repeat one, of an earlier turn even, or send longer ones than other vendors take back: those
+ * are minted anew. A number that is repeated counts on.
+ */
 export class CallIds {
   readonly #newId: IdSource
+  readonly #history: readonly InputItem[]
   /** Made with the first call: most answers have none. */
   #known: Set<string> | undefined
 
-  constructor(newId: IdSource) {
+  constructor({ newId, request }: { readonly newId: IdSource; readonly request: Pick<ModelRequest, 'input'> }) {
     this.#newId = newId
+    this.#history = request.input
   }
 
   of(given: unknown): string {
-    const known = (this.#known ??= new Set())
-    const isFit = typeof given === 'string' && given !== '' && given.length <= MAX_CALL_ID && !known.has(given)
-    const callId = isFit ? given : `call_${this.#newId(24)}`
+    const known = (this.#known ??= callIdsOf(this.#history))
+    const isFit = typeof given === 'string' && given !== '' && given.length <= MAX_CALL_ID
+    const callId = isFit && !known.has(given) ? given : ((isFit ? countedOn(given, known) : undefined) ?? `call_${this.#newId(24)}`)
     known.add(callId)
     return callId
   }
@@ -56,4 +64,17 @@ export class CallIds {
   ofOther(item: OutputItem): string | undefined {
     return BY_CALLER.has(item.type) || isClientSearchCall(item) ? this.of((item as { readonly call_id?: unknown }).call_id) : undefined
   }
+}
+
+const callIdsOf = (history: readonly InputItem[]): Set<string> =>
+  new Set(history.map((item) => (item as { readonly call_id?: unknown }).call_id).filter((id) => typeof id === 'string'))
+
+/** The next id of the same form that no call has. */
+function countedOn(id: string, known: ReadonlySet<string>): string | undefined {
+  const [, head, digits] = NUMBERED.exec(id) ?? []
+  if (head === undefined) return undefined
+  let number = Number(digits)
+  while (known.has(`${head}${number}`)) number++
+  const next = `${head}${number}`
+  return next.length <= MAX_CALL_ID ? next : undefined
 }

@@ -20,7 +20,7 @@ export class ResponsesWriter implements AnswerWriter {
     this.streams = options.stream
     this.#wire = new WireWriter(options.stream)
     this.#resource = createResource(options.id, Math.floor(options.receivedAt / 1000), options.request)
-    this.#surroundings = { wire: this.#wire, callIds: new CallIds(options.newId), mirrorReasoning: options.mirrorReasoning ?? false }
+    this.#surroundings = { wire: this.#wire, callIds: new CallIds(options), mirrorReasoning: options.mirrorReasoning ?? false }
     this.#errorEvent = options.errorEvent ?? false
   }
 
