@@ -1,4 +1,5 @@
 import type { ModelConfig } from '../core/config.ts'
+import { servedModel } from '../core/endpoint-names.ts'
 import type { Endpoint, Model } from '../core/endpoint.ts'
 import { defined } from '../lib/defined.ts'
 import { splitVariant } from './canonical-slug.ts'
@@ -29,7 +30,7 @@ export class ModelDraft {
 
   /** One endpoint per tag: of several ids a vendor has for one model the first counts, the rest stay reachable as `provider/id`. */
   add(endpoint: Endpoint, facts: Facts): void {
-    const model = this.#of(keyOf(endpoint))
+    const model = this.#of(servedModel(endpoint))
     const { facts: known } = model
     model.facts = { name: known.name ?? facts.name, description: known.description ?? facts.description, created: known.created || facts.created }
     if (!model.endpoints.some((other) => other.tag === endpoint.tag)) model.endpoints = [...model.endpoints, endpoint]
@@ -37,7 +38,7 @@ export class ModelDraft {
 
   /** The operator's endpoint takes the place of what the data says about the same tag, and goes first. */
   override(endpoint: Endpoint): void {
-    const model = this.#of(keyOf(endpoint))
+    const model = this.#of(servedModel(endpoint))
     const own = model.endpoints.filter((other) => other.id !== endpoint.id && (this.#configured.has(other) || other.tag !== endpoint.tag))
     this.#configured.add(endpoint)
     const split = own.findLastIndex((other) => this.#configured.has(other)) + 1
@@ -100,5 +101,4 @@ function besideTiers(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   return endpoints.map((endpoint) => (endpoint.tier === undefined && tiered.has(endpoint.provider) ? { ...endpoint, tier: 'default' } : endpoint))
 }
 
-const keyOf = (endpoint: Endpoint): string => (endpoint.variant === undefined ? endpoint.model : `${endpoint.model}:${endpoint.variant}`)
 const firstOf = (...values: readonly (string | undefined)[]): string | undefined => values.find((value) => value !== undefined)

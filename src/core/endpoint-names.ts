@@ -5,3 +5,7 @@ export function isNamed({ model, variant, aliases }: Pick<Endpoint, 'model' | 'v
   const either = (name: string): boolean => meant(name) || (variant !== undefined && meant(`${name}:${variant}`))
   return either(model) || aliases?.some(either) === true
 }
+
+/** The model of the catalog an endpoint serves: a variant is one of its own, `author/slug:free`. */
+export const servedModel = ({ model, variant }: Pick<Endpoint, 'model' | 'variant'>): string =>
+  variant === undefined ? model : `${model}:${variant}`

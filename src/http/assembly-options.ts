@@ -1,4 +1,5 @@
 import type { Call } from '../core/call.ts'
+import { servedModel } from '../core/endpoint-names.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { AssemblerOptions } from '../doors/responses/assembler-options.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -29,7 +30,7 @@ export function assemblyOf(sources: AssemblySources, call: Call, fields: readonl
     promptTokens: () => sources.promptTokens(call.request),
     errorEvent,
     facts: () => ({
-      model: call.trace.served?.endpoint.model ?? call.requestedModel,
+      model: call.trace.served === undefined ? call.requestedModel : servedModel(call.trace.served.endpoint),
       tier: call.trace.served?.endpoint.tier,
       dropped: call.trace.served?.dropped,
       isByok: call.trace.served?.isByok ?? false,

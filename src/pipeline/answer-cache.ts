@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { AnswerCache, CacheWish, KeptAnswer } from '../core/answer-cache.ts'
 import type { Call, Handler, Layer } from '../core/call.ts'
 import { NO_COST } from '../core/cost.ts'
+import { servedModel } from '../core/endpoint-names.ts'
 import type { Catalog, Endpoint } from '../core/endpoint.ts'
 import type { ModelEvent } from '../core/event.ts'
 import { ZERO_USAGE } from '../core/usage.ts'
@@ -120,8 +121,8 @@ async function keep(answers: AnswerCache, key: string, call: Call, { ttlMs }: Ca
   const { served } = call.trace
   if (served === undefined || call.signal.aborted) return
   const now = call.clock.now()
-  const { model, id: endpointId } = served.endpoint
+  const { endpoint } = served
   const { strategy } = call.trace
-  const answer = { sourceId: call.id, model, endpointId, strategy, keptAt: now, expiresAt: now + ttlMs, events }
+  const answer = { sourceId: call.id, model: servedModel(endpoint), endpointId: endpoint.id, strategy, keptAt: now, expiresAt: now + ttlMs, events }
   await answers.keep(key, call.owner.workspaceId, answer)
 }

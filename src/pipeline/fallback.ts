@@ -1,4 +1,5 @@
 import type { AttemptRecord, Call, Handler } from '../core/call.ts'
+import { servedModel } from '../core/endpoint-names.ts'
 import { asGatewayError, GatewayError, isGatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { Credential } from '../core/provider.ts'
@@ -203,7 +204,7 @@ function settleSuccess(options: FallbackOptions, call: Call, route: Route, recor
   })
   if (route.session === undefined) return
   const manual = call.request.provider?.order != null
-  options.sticky.succeeded(route.session, { model: endpoint.model, endpointId: endpoint.id, cachedTokens: usage?.cachedTokens ?? 0 }, manual)
+  options.sticky.succeeded(route.session, { model: servedModel(endpoint), endpointId: endpoint.id, cachedTokens: usage?.cachedTokens ?? 0 }, manual)
 }
 
 function settleFailure(

@@ -1,6 +1,7 @@
 import type { Call, CallTrace, Handler, Layer, Owner } from '../core/call.ts'
 import type { CallLimits, SubjectLimits } from '../core/call-limits.ts'
 import type { Charge, Counter, Payment, Rate, Verdict } from '../core/counter.ts'
+import { servedModel } from '../core/endpoint-names.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import { gatewayShare, NO_COST } from '../core/cost.ts'
 import { GatewayError } from '../core/error.ts'
@@ -234,7 +235,7 @@ async function admitAttempt(
     if (options.policy().unknownPrice === 'deny') {
       throw new GatewayError(
         'not_found',
-        `The price of ${endpoint.model} at ${endpoint.providerName} is unknown, and this caller's spending is limited`,
+        `The price of ${servedModel(endpoint)} at ${endpoint.providerName} is unknown, and this caller's spending is limited`,
         {
           failover: 'next',
           metadata: { reason: 'unknown_price' },

@@ -1,5 +1,6 @@
 import type { AttemptRecord, Call, Layer } from '../core/call.ts'
 import { NO_COST } from '../core/cost.ts'
+import { servedModel } from '../core/endpoint-names.ts'
 import type { Pricing } from '../core/endpoint.ts'
 import { asGatewayError, isGatewayError, type GatewayError } from '../core/error.ts'
 import type { FinishReason, ModelEvent } from '../core/event.ts'
@@ -234,7 +235,7 @@ function tellServed(draft: Draft, { request, trace: { served } }: Call, { servic
   if (served === undefined) return
   const { endpoint, upstreamId } = served
   const { input, output } = endpoint.pricing
-  draft.model = endpoint.model
+  draft.model = servedModel(endpoint)
   draft.provider = endpoint.provider
   draft.providerName = endpoint.providerName
   draft.upstreamModel = endpoint.upstreamModel
@@ -248,7 +249,7 @@ function attemptOf(attempt: AttemptRecord): GenerationAttempt {
   const told: { -readonly [K in keyof GenerationAttempt]: GenerationAttempt[K] } = {
     provider: endpoint.provider,
     providerName: endpoint.providerName,
-    model: endpoint.model,
+    model: servedModel(endpoint),
     upstreamModel: endpoint.upstreamModel,
     endpointId: endpoint.id,
     status: attempt.status,

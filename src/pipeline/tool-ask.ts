@@ -1,5 +1,6 @@
 import type { Call, Handler } from '../core/call.ts'
 import { NO_COST } from '../core/cost.ts'
+import { servedModel } from '../core/endpoint-names.ts'
 import type { Pricing } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
 import type { FinishReason } from '../core/event.ts'
@@ -66,7 +67,7 @@ export async function askModel(
     ...(refusal === '' ? {} : { refusal }),
     images: items.flatMap(imagesOf),
     sources: items.flatMap(sourcesOf),
-    model: served?.endpoint.model ?? call.requestedModel,
+    model: served === undefined ? call.requestedModel : servedModel(served.endpoint),
     reason,
     usage,
     cost,

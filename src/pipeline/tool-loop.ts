@@ -1,4 +1,5 @@
 import type { Call, Handler, Layer, Owner } from '../core/call.ts'
+import { servedModel } from '../core/endpoint-names.ts'
 import type { Catalog, Endpoint, Pricing } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
@@ -198,8 +199,10 @@ class ToolLoop {
   #sees(): boolean {
     const { served, candidates, rejected } = this.#call.trace
     const [first = []] = this.#models()
-    const others = candidates.filter(({ id, model }) => model === served?.endpoint.model && !rejected.has(id))
-    return (served === undefined ? first : [served.endpoint, ...others]).some(({ inputModalities }) => inputModalities.has('image'))
+    if (served === undefined) return first.some(({ inputModalities }) => inputModalities.has('image'))
+    const model = servedModel(served.endpoint)
+    const others = candidates.filter((endpoint) => servedModel(endpoint) === model && !rejected.has(endpoint.id))
+    return [served.endpoint, ...others].some(({ inputModalities }) => inputModalities.has('image'))
   }
 
   /** Endpoints of each model that may be asked, in their order. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { servedModel } from '../core/endpoint-names.ts'
 import type { Catalog } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ModelChoice, Plugin } from '../core/extension.ts'
@@ -87,8 +88,8 @@ export function createParetoRouter({ catalog, tokensOf, scores }: ParetoRouterOp
     wrap: (next, request, { call }) =>
       async function* remembering(inner) {
         yield* next(inner)
-        const served = call.trace.served?.endpoint.model
-        if (served !== undefined && isFor(call.request)) memory.remember(call, request, served)
+        const { served } = call.trace
+        if (served !== undefined && isFor(call.request)) memory.remember(call, request, servedModel(served.endpoint))
       },
   }
 }

@@ -1,3 +1,4 @@
+import { servedModel } from '../core/endpoint-names.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { HealthView } from './health.ts'
@@ -46,7 +47,7 @@ export interface RouteExplanation {
 
 const identify = (endpoint: Endpoint): ExplainedEndpoint => ({
   endpoint: endpoint.id,
-  model: endpoint.model,
+  model: servedModel(endpoint),
   provider: endpoint.providerName,
   tag: endpoint.tag,
 })

@@ -1,3 +1,4 @@
+import { servedModel } from '../core/endpoint-names.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import type { ErrorType, GatewayError } from '../core/error.ts'
 
@@ -191,7 +192,10 @@ function isDoneWith({ attempts, tries }: FailoverInput, index: number): boolean 
   const endpoint = attempts[index]?.endpoint
   return tries.some((one) => {
     const other = attempts[one.index]?.endpoint
-    return one.error.errorType === 'timeout' ? other?.id === endpoint?.id : judge(one.error) === 'next-model' && other?.model === endpoint?.model
+    if (endpoint === undefined || other === undefined) return false
+    return one.error.errorType === 'timeout'
+      ? other.id === endpoint.id
+      : judge(one.error) === 'next-model' && servedModel(other) === servedModel(endpoint)
   })
 }
 
@@ -218,7 +222,7 @@ function nextIndexes(input: FailoverInput, from: number): readonly number[] {
     const endpoint = attempts[index]?.endpoint
     tried.add(index)
     if (endpoint === undefined) continue
-    if (judge(error) === 'next-model') refusedModels.add(endpoint.model)
+    if (judge(error) === 'next-model') refusedModels.add(servedModel(endpoint))
     if (error.errorType === 'timeout') silent.add(endpoint.id)
   }
   const next: number[] = []
@@ -227,7 +231,7 @@ function nextIndexes(input: FailoverInput, from: number): readonly number[] {
     const attempt = attempts[index]
     if (attempt === undefined || tried.has(index) || input.skip?.has(index) === true) continue
     const { endpoint } = attempt
-    if (refusedModels.has(endpoint.model) || silent.has(endpoint.id)) continue
+    if (refusedModels.has(servedModel(endpoint)) || silent.has(endpoint.id)) continue
     if (providerTries(input, index).length < MAX_TRIES) next.push(index)
   }
   return next

@@ -1,3 +1,4 @@
+import { servedModel } from '../core/endpoint-names.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ErrorType } from '../core/error.ts'
@@ -51,12 +52,15 @@ const MAX_LISTED = 16
 
 /** What the caller is told of the attempts. */
 const listed = (attempts: readonly FailoverAttempt[], tries: readonly Try[]): readonly object[] =>
-  tries.slice(0, MAX_LISTED).map(({ index, status, error }) => ({
-    provider: attempts[index]?.endpoint.providerName ?? '',
-    model: attempts[index]?.endpoint.model ?? '',
-    status: error.details.upstreamStatus ?? status ?? 0,
-    error_type: error.errorType,
-  }))
+  tries.slice(0, MAX_LISTED).map(({ index, status, error }) => {
+    const endpoint = attempts[index]?.endpoint
+    return {
+      provider: endpoint?.providerName ?? '',
+      model: endpoint === undefined ? '' : servedModel(endpoint),
+      status: error.details.upstreamStatus ?? status ?? 0,
+      error_type: error.errorType,
+    }
+  })
 
 /**
  * The error of an answer that broke when the caller had a part of it, with the list of attempts in `metadata.attempts`. A credential that

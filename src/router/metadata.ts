@@ -1,4 +1,5 @@
 import type { CallTrace } from '../core/call.ts'
+import { servedModel } from '../core/endpoint-names.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 
 /** `gateway_metadata`, in the contract's shape. */
@@ -51,7 +52,7 @@ export function gatewayMetadata(trace: CallTrace, options: MetadataOptions): Gat
 }
 
 function attemptOf({ endpoint, status, error }: CallTrace['attempts'][number]): NonNullable<GatewayMetadata['attempts']>[number] {
-  return { provider: endpoint.providerName, model: endpoint.model, status, ...(error === undefined ? {} : { error_type: error.type }) }
+  return { provider: endpoint.providerName, model: servedModel(endpoint), status, ...(error === undefined ? {} : { error_type: error.type }) }
 }
 
 function list(endpoints: readonly Endpoint[], selected: Endpoint | undefined): GatewayMetadata['endpoints']['available'] {
@@ -60,7 +61,7 @@ function list(endpoints: readonly Endpoint[], selected: Endpoint | undefined): G
     if (listed.length === MAX_LISTED) listed.pop()
     listed.push(selected)
   }
-  return listed.map((endpoint) => ({ provider: endpoint.providerName, model: endpoint.model, selected: endpoint === selected }))
+  return listed.map((endpoint) => ({ provider: endpoint.providerName, model: servedModel(endpoint), selected: endpoint === selected }))
 }
 
 function summarise(trace: CallTrace, available: number): string {

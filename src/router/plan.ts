@@ -1,4 +1,5 @@
 import type { Adaptation, CallTrace } from '../core/call.ts'
+import { servedModel } from '../core/endpoint-names.ts'
 import type { Catalog, Endpoint } from '../core/endpoint.ts'
 import { asGatewayError, GatewayError } from '../core/error.ts'
 import type { ModelRequest, ProviderPreferences, SortKey } from '../core/request.ts'
@@ -229,7 +230,7 @@ function toAttempt(ranked: Ranked, demand: Demand): PlannedAttempt {
   const adapt = suitsOnlyAdapted(demand, group.columns, index)
   return {
     endpoint,
-    model: endpoint.model,
+    model: servedModel(endpoint),
     requested: group.resolved.name,
     isByok: ranked.ownKey,
     online: group.resolved.effects.online === true,
