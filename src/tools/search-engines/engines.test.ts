@@ -66,6 +66,15 @@ describe('requests', () => {
     expect(searchParams.get(parameter)).toBe(parameter === 'count' ? '3' : 'json')
   })
 
+  it.each([
+    ['exa', { maxResults: 10 }, 0.007],
+    ['exa', { maxResults: 25 }, 0.022],
+    ['exa', { maxResults: 12, mode: 'deep' }, 0.014],
+    ['parallel', { maxResults: 25 }, 0.02],
+  ] as const)('%s costs more where it is asked for more than ten results: %o', (name, wanted, usd) =>
+    expect(engine(name).price({ ...plain, ...wanted })).toBeCloseTo(usd, 9),
+  )
+
   const asked = (query: Partial<SearchQuery>) =>
     new URL(engine('brave').search({ ...plain, ...query }).path, 'https://engine.test').searchParams.get('q')
   it('cut the words of a long query and keep its domains', () => {

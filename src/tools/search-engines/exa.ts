@@ -3,6 +3,8 @@ import { fieldsOf, listOf, textOf, textsOf, toHit } from '../shared/search-engin
 
 const CONTEXT = { low: 5_000, medium: 15_000, high: 30_000 }
 const DEAR: { readonly [mode: string]: number } = { 'deep-lite': 0.012, deep: 0.012, 'deep-reasoning': 0.015 }
+/** What the price of a search includes; each result beyond is paid for. */
+const INCLUDED_RESULTS = 10
 const MODES: ReadonlySet<string> = new Set(['instant', 'fast', 'auto', 'deep-lite', 'deep', 'deep-reasoning'])
 
 function highlights({ maxCharacters, contextSize }: SearchQuery): unknown {
@@ -15,7 +17,7 @@ export const exa: SearchEngine = {
   env: { apiKey: ['EXA_API_KEY'] },
   baseUrl: 'https://api.exa.ai',
   authorize: (key) => ({ 'x-api-key': key.reveal() }),
-  price: ({ mode }) => DEAR[mode ?? ''] ?? 0.007,
+  price: ({ mode, maxResults }) => (DEAR[mode ?? ''] ?? 0.007) + Math.max(0, maxResults - INCLUDED_RESULTS) * 0.001,
   search: (query) => ({
     method: 'POST',
     path: '/search',
