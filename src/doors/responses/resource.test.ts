@@ -95,6 +95,12 @@ describe('the usage of an answer', () => {
   const usage = createUsage({ inputTokens: 5, outputTokens: 3, cacheWriteTokens: 2 })
   const cost: Cost = { total: 3, input: 1, output: 2, cacheDiscount: 0, source: 'catalog' }
 
+  it('tells of tools only what was counted: pages have no counter of their own', () => {
+    const counted = (tools: { readonly [tool: string]: number }) => presentUsage(createUsage({ serverToolUse: tools }), undefined, false)
+    expect(counted({ web_fetch: 2 })).not.toHaveProperty('server_tool_use_details')
+    expect(counted({ web_fetch: 2, web_search: 1 })).toMatchObject({ server_tool_use_details: { web_search_requests: 1 } })
+  })
+
   it('has writes to the cache where there were some', () => {
     expect(presentUsage(usage, cost, false)['input_tokens_details']).toMatchObject({ cache_write_tokens: 2 })
     expect(presentUsage(createUsage({ inputTokens: 5 }), cost, false)['input_tokens_details']).not.toHaveProperty('cache_write_tokens')

@@ -141,20 +141,21 @@ export function presentUsage(usage: Usage, cost: Cost | undefined, isByok: boole
           },
         }),
     is_byok: isByok,
-    ...(usage.serverToolUse === undefined ? {} : { server_tool_use_details: presentToolUse(usage.serverToolUse) }),
+    ...presentToolUse(usage.serverToolUse),
   }
 }
 
 const rounded = (usd: number | null): number | null => usd && roundUsd(usd)
 
-/** The contract's three counters; each is there only when it was counted. */
-function presentToolUse(counts: NonNullable<Usage['serverToolUse']>): { readonly [field: string]: number } {
-  const { tool_calls_requested: requested, tool_calls_executed: executed, web_search: searches } = counts
-  return {
+/** The contract's three counters; each is there only when it was counted, and their object only with one of them. */
+function presentToolUse(counts: Usage['serverToolUse']): { readonly server_tool_use_details?: { readonly [field: string]: number } } {
+  const { tool_calls_requested: requested, tool_calls_executed: executed, web_search: searches } = counts ?? {}
+  const counted = {
     ...(requested === undefined ? {} : { tool_calls_requested: requested }),
     ...(executed === undefined ? {} : { tool_calls_executed: executed }),
     ...(searches === undefined ? {} : { web_search_requests: searches }),
   }
+  return Object.keys(counted).length === 0 ? {} : { server_tool_use_details: counted }
 }
 
 /** Builds the response resource as JSON text, the same for events and for the JSON answer. */
