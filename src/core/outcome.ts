@@ -1,5 +1,17 @@
 import type { DeliveryOutcome, OutgoingResponse } from './destination.ts'
 
+/** Thrown by a look-up (`prepare`) that was answered "not now": it says nothing of what was looked for, and when to ask again is in the answer. */
+export class NotNow extends Error {
+  readonly response: OutgoingResponse
+  readonly outcome: Extract<DeliveryOutcome, { readonly kind: 'retry' }>
+
+  constructor(what: string, response: OutgoingResponse, outcome: NotNow['outcome']) {
+    super(`${what}: ${outcome.message}`)
+    this.response = response
+    this.outcome = outcome
+  }
+}
+
 /** The start of an answer's body as one printable line, for people; anything that looks like a credential is blanked. */
 export function excerpt(body: Buffer, maxChars = 300): string {
   const text = body

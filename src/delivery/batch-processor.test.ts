@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import type { Destination, OutgoingResponse } from '../core/destination.ts'
 import type { DestinationRecord } from '../core/outbox.ts'
+import { NotNow } from '../core/outcome.ts'
 import { classifyOtlp } from '../destinations/shared/otlp-classify.ts'
 import { manualClock } from '../lib/clock.ts'
 import { EgressError } from '../lib/egress-policy.ts'
@@ -361,13 +362,14 @@ describe('a platform that one record takes down', () => {
   })
 })
 
-describe('a platform that is busy', () => {
-  const afterwards = async ({ lane, clock, outbox }: Awaited<ReturnType<typeof stage>>) => {
-    const now = clock.now()
-    const { work, nextAt } = await outbox.due(now, 10)
-    return { waitsMs: (lane.breaker.waitsUntil(now) ?? now) - now, due: work.length, nextInMs: (nextAt ?? now) - now }
-  }
+/** What a worker finds then. */
+const afterwards = async ({ lane, clock, outbox }: Awaited<ReturnType<typeof stage>>) => {
+  const now = clock.now()
+  const { work, nextAt } = await outbox.due(now, 10)
+  return { waitsMs: (lane.breaker.waitsUntil(now) ?? now) - now, due: work.length, nextInMs: (nextAt ?? now) - now }
+}
 
+describe('a platform that is busy', () => {
   it.each([
     ['and names no time', answer(429), 500],
     ['and names one', answer(429, { 'retry-after': '60' }), 60_000],
@@ -435,6 +437,15 @@ describe('what a type looks up before it sends', () => {
     expect(await outbox.status('a')).toMatchObject({ queued: 1, delivered: 0 })
     await send(() => answer(200))
     expect(preparedIn(bodies)).toEqual(['eu'])
+  })
+
+  it('is asked for again when its platform says, as what is sent there: the queue waits until then', async () => {
+    const busy = { kind: 'retry', message: 'HTTP 429', overload: true } as const
+    const { prepare } = lookingUp(new NotNow('no columns', answer(429, { 'retry-after': '90' }), busy), 'eu')
+    const staged = await stage({ prepare })
+    await staged.send(() => answer(200))
+    expect(staged.lane).toMatchObject({ lastVerdict: 'overload', lastStatus: 429, lastError: 'no columns: HTTP 429' })
+    expect(await afterwards(staged)).toMatchObject({ nextInMs: 90_000 })
   })
 
   it('pauses a destination whose address it may not have, as sending there does: a matter of configuration, and no try', async () => {

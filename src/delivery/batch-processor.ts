@@ -1,15 +1,16 @@
 import type { DeliveryRecord } from '../core/delivery.ts'
 import { DESTINATION_DEFAULTS, type DestinationContext, type DestinationLimits } from '../core/destination.ts'
 import type { LeasedDelivery, Settlement } from '../core/outbox.ts'
+import { NotNow } from '../core/outcome.ts'
 import { DELIVERY_BACKOFF, retryAt } from './backoff.ts'
 import { destinationContext } from './destination-context.ts'
 import type { DoubtfulAnswers } from './doubtful-answers.ts'
 import type { Lane, ReadyDestination } from './lane.ts'
-import { unanswered, type Unanswered } from './exchange.ts'
+import { unanswered, withHint, type Unanswered } from './exchange.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import { createLookUp, forgetPrepared, prepareOnce } from './prepared.ts'
 import { toDeliveryRecord } from './record.ts'
-import type { BatchReport, BatchVerdict, RecordResult } from './batch-report.ts'
+import { toVerdict, type BatchReport, type BatchVerdict, type RecordResult } from './batch-report.ts'
 import { sendBatch } from './send-batch.ts'
 import { settlePatiently } from './settle-patiently.ts'
 import type { DeliveryWorkerOptions } from './worker-options.ts'
@@ -113,7 +114,10 @@ export class BatchProcessor {
     try {
       prepared = await this.#prepare(ready, base)
     } catch (error) {
-      return notPrepared(records, unanswered(error, signal))
+      const isAnswered = error instanceof NotNow && !signal.aborted
+      if (!isAnswered) return notPrepared(records, unanswered(error, signal))
+      const { response, outcome, message } = error
+      return notPrepared(records, { ...withHint(outcome, response, clock.now()), message }, response.status)
     }
     const context = prepared === undefined ? base : { ...base, prepared }
     return sendBatch({
@@ -217,10 +221,11 @@ function followClock(ready: ReadyDestination, { platformTime }: BatchVerdict, no
 }
 
 /** Nothing can be sent for now, or it is given back; the look-up is made again with the next batch. */
-function notPrepared(records: readonly DeliveryRecord[], { kind, message }: Unanswered): BatchReport {
+function notPrepared(records: readonly DeliveryRecord[], why: Unanswered, status = 0): BatchReport {
+  const { kind, message } = why
   return {
-    results: records.map(() => (kind === 'retry' ? { kind, status: 0, error: message } : { kind: 'released' })),
-    verdict: { kind: kind === 'retry' ? 'failed' : kind, status: 0, message },
+    results: records.map(() => (kind === 'retry' ? { kind, status, error: message } : { kind: 'released' })),
+    verdict: kind === 'retry' ? toVerdict(why, status) : { kind, status, message },
     rejected: 0,
     encodedBytes: 0,
   }

@@ -1,4 +1,5 @@
 import type { DeadReason } from '../core/outbox.ts'
+import type { Unreached } from './exchange.ts'
 
 /** What became of one record. */
 export type RecordResult =
@@ -17,6 +18,17 @@ export interface BatchVerdict {
   readonly afterMs?: number
   /** What its clock says, when it refused because ours is wrong. */
   readonly platformTime?: number
+}
+
+/** Of a destination that takes nothing for now. */
+export function toVerdict({ message, afterMs, platformTime, overload }: Unreached, status: number): BatchVerdict {
+  return {
+    kind: overload ? 'overload' : 'failed',
+    status,
+    message,
+    ...(afterMs === undefined ? {} : { afterMs }),
+    ...(platformTime === undefined ? {} : { platformTime }),
+  }
 }
 
 export interface BatchReport {

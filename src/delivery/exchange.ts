@@ -68,9 +68,7 @@ export class Exchange {
         response = await this.#send(next.request)
       }
       const outcome = type.classify?.(response, request) ?? classifyHttp(response)
-      if (outcome.kind !== 'retry') return { outcome, status: response.status }
-      const afterMs = outcome.afterMs ?? parseRetryAfter(response.headers['retry-after'], now())
-      return { outcome: { ...outcome, ...(afterMs === undefined ? {} : { afterMs }) }, status: response.status }
+      return { outcome: outcome.kind === 'retry' ? withHint(outcome, response, now()) : outcome, status: response.status }
     } catch (error) {
       const status = acceptedWith(error)
       if (status !== undefined && type.answersInBody !== true) return { outcome: { kind: 'delivered' }, status }
@@ -84,6 +82,12 @@ export class Exchange {
     const limitMs = request.timeoutMs ?? type.limits.timeoutMs ?? DESTINATION_DEFAULTS.timeoutMs
     return this.#blank(await (type.transport?.(request, context, signal) ?? transport(request, limitMs, signal)))
   }
+}
+
+/** With the time that the platform names, if it does. */
+export function withHint(outcome: Unreached, { headers }: OutgoingResponse, now: number): Unreached {
+  const afterMs = outcome.afterMs ?? parseRetryAfter(headers['retry-after'], now)
+  return afterMs === undefined ? outcome : { ...outcome, afterMs }
 }
 
 /** The status of an acceptance whose rest did not come, whoever gave up on it: sent again it would be there twice, and again with every try. */

@@ -2,7 +2,7 @@ import type { DeliveryRecord } from '../core/delivery.ts'
 import type { DeliveryOutcome } from '../core/destination.ts'
 import { redact } from '../core/outcome.ts'
 import type { DeadReason } from '../core/outbox.ts'
-import type { BatchReport, BatchVerdict, RecordResult } from './batch-report.ts'
+import { toVerdict, type BatchReport, type BatchVerdict, type RecordResult } from './batch-report.ts'
 import { independentGroups } from './batching.ts'
 import { errorText, Exchange, toBytes, type Aborted, type EncodedRequest, type ExchangeParts, type Unreached } from './exchange.ts'
 import { shrinkRecord } from './shrink.ts'
@@ -209,7 +209,7 @@ class BatchRun {
 
   /** What fails again and again is looked through: one record may be what the platform fails on, and the others have done nothing. */
   async #again(outcome: Unreached, status: number, pieces: readonly Piece[]): Promise<void> {
-    const { message, maxAttempts, afterMs, platformTime, overload } = outcome
+    const { message, maxAttempts, afterMs, overload } = outcome
     const isDoubtful = maxAttempts !== undefined || (status === FAILED_ON_IT && afterMs === undefined && overload !== true)
     const result: RecordResult = {
       kind: 'retry',
@@ -218,13 +218,7 @@ class BatchRun {
       ...(isDoubtful ? { doubtful: true } : {}),
       ...(maxAttempts === undefined ? {} : { maxAttempts }),
     }
-    const verdict: BatchVerdict = {
-      kind: overload ? 'overload' : 'failed',
-      status,
-      message,
-      ...(afterMs === undefined ? {} : { afterMs }),
-      ...(platformTime === undefined ? {} : { platformTime }),
-    }
+    const verdict = toVerdict(outcome, status)
     if (!this.#searches(outcome, isDoubtful)) return this.#stop(result, verdict, pieces)
     if (++this.#doubts > MAX_DOUBTS) return this.#stop({ kind: 'released' }, verdict, pieces)
     if (pieces.length > 1) return this.#halves(pieces)

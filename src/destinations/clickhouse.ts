@@ -115,7 +115,7 @@ const parseColumns = (response: OutgoingResponse): TableColumns => matchColumns(
 async function readColumns(options: ClickhouseSettings, _context: DestinationContext, send: SendRequest): Promise<TableColumns | undefined> {
   const response = await send(columnsRequest(options))
   const outcome = classify(response)
-  refuseTransient(outcome)
+  refuseTransient(outcome, response)
   const columns = outcome.kind === 'delivered' ? parseColumns(response) : undefined
   return columns === undefined || columns.size === 0 ? undefined : columns
 }

@@ -170,7 +170,7 @@ function parseColumns(response: OutgoingResponse): TableColumns | undefined {
 /** When the user may not look, every documented column is written; the statement itself then says what is wrong. */
 async function readColumns(options: SnowflakeSettings, context: DestinationContext, send: SendRequest): Promise<TableColumns | undefined> {
   const response = await send(columnsRequest(options, context))
-  refuseTransient(classify(response))
+  refuseTransient(classify(response), response)
   const columns = parseColumns(response)
   return checkTable(columns) === undefined ? columns : undefined
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { DeliveryRecord } from '../../core/delivery.ts'
-import type { DeliveryOutcome, DestinationContext } from '../../core/destination.ts'
+import type { DeliveryOutcome, DestinationContext, OutgoingResponse } from '../../core/destination.ts'
+import { NotNow } from '../../core/outcome.ts'
 import { completionObject, genAiAttributes, hasCost, hasUsage, modelSlug, promptObject } from './gen-ai-attributes.ts'
 import { metadataObject, modelParameters } from './record-metadata.ts'
 import { traceSteps, type TraceStep } from './trace-steps.ts'
@@ -65,8 +66,8 @@ export function checkTable(columns: TableColumns | undefined): string | undefine
 }
 
 /** Throws when a look-up of the columns failed for the moment: it says nothing about the table, and is made again with the next try. */
-export function refuseTransient(outcome: DeliveryOutcome): void {
-  if (outcome.kind === 'retry') throw new Error(`the table's columns could not be read: ${outcome.message}`)
+export function refuseTransient(outcome: DeliveryOutcome, response: OutgoingResponse): void {
+  if (outcome.kind === 'retry') throw new NotNow("the table's columns could not be read", response, outcome)
 }
 
 /** Times are milliseconds since the epoch, `json` columns hold the values themselves; what is not known is absent. */
