@@ -201,7 +201,7 @@ class FileParser {
     const read =
       service === undefined
         ? { ...(await this.#options.reader.read(file.bytes, kind, signal, file.charset)), images: [] }
-        : await service.read(file, signal)
+        : await service.read(file, signal, clock.now())
     if (read === undefined) throw new GatewayError('unprocessable', 'It cannot be read')
     const result: ReadResult = { ...read, text: cutText(read.text, MAX_CHARS) }
     this.#cache.set(key, result, result.text.length + result.images.reduce((sum, { length }) => sum + length, 0), clock)

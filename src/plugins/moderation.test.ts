@@ -134,6 +134,10 @@ describe('when nobody judges', () => {
     expect(error).toMatchObject({ errorType: 'provider_overloaded', failover: 'never' })
     expect(reported[0]?.stage?.data).toMatchObject({ action: 'blocked', flagged: false })
   })
+  it('says when to come back, where the judge does', async () => {
+    const busy = new GatewayError('rate_limit_exceeded', 'slowly', { retryAfterMs: 9_000 })
+    expect((await judged(busy)).error).toMatchObject({ errorType: 'provider_overloaded', details: { retryAfterMs: 9_000 } })
+  })
   it('a gateway without a judge says so', () => {
     expect(() => moderation({}).check!({})).toThrow(/sets a model or an endpoint/)
   })

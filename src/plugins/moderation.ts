@@ -68,7 +68,7 @@ async function judgeAll(
   whenUnavailable: 'refuse' | 'allow',
 ): Promise<readonly Verdict[]> {
   try {
-    return await judge.judge(chunks, { ask, signal, request: call.request })
+    return await judge.judge(chunks, { ask, signal, request: call.request, now: call.clock.now() })
   } catch (error) {
     if (signal.aborted || !isGatewayError(error)) throw error
     const stage = { type: 'guardrail', name: 'moderation', data: { flagged: false, engine: judge.name, error: error.errorType } } as const
@@ -79,9 +79,11 @@ async function judgeAll(
       return []
     }
     report({ stage: { ...stage, summary: 'nobody could judge', data: { ...stage.data, action: 'blocked' } } })
+    const { retryAfterMs } = error.details
     throw new GatewayError('provider_overloaded', 'Moderation is not available at the moment, and this call may not be made without it', {
       failover: 'never',
       cause: error,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     })
   }
 }

@@ -8,21 +8,21 @@ const file = { name: 'a "b"\r\nc.pdf', bytes: Buffer.from('%PDF-1.7 x') }
 const named = (name: string) => documentEngines.find((engine) => engine.name === name)!
 
 /** A way out that remembers what went and answers with this. */
-function way(answer: unknown, status = 200) {
+function way(answer: unknown, status = 200, headers: { readonly [name: string]: string } = {}) {
   const sent: EgressRequest[] = []
   const egress: Pick<Egress, 'request'> = {
     request: async (request) => {
       sent.push(request)
       if (answer instanceof Error) throw answer
-      return { status, headers: {}, body: Buffer.from(typeof answer === 'string' ? answer : JSON.stringify(answer)), truncated: false }
+      return { status, headers, body: Buffer.from(typeof answer === 'string' ? answer : JSON.stringify(answer)), truncated: false }
     },
   }
   return { sent, egress }
 }
-const read = async (name: string, answer: unknown, status?: number) => {
-  const { sent, egress } = way(answer, status)
+const read = async (name: string, answer: unknown, status?: number, headers?: { readonly [name: string]: string }) => {
+  const { sent, egress } = way(answer, status, headers)
   const ready = prepareEngine(named(name), { apiKey: new Secret('key'), account: 'acc' }, {}, egress)!
-  const result = await ready.read(file, new AbortController().signal)
+  const result = await ready.read(file, new AbortController().signal, 0)
   return { result, sent: sent[0]! }
 }
 
@@ -72,6 +72,13 @@ describe('an engine', () => {
     expect(failure).toMatchObject({ errorType: 'provider_unavailable', message: expect.stringContaining(message) as string })
     expect((failure as Error).message).not.toContain('sk-secret')
   })
+  it.each([400, 413, 415, 422])('that refuses the file with %i has not read it: it is the file that is wrong, not the engine', async (status) =>
+    expect((await read('mistral-ocr', { message: 'Document is not a valid PDF.' }, status)).result).toBeUndefined(),
+  )
+  it.each([429, 503])('that is busy (%i) says when to come back', async (status) => {
+    const busy = read('mistral-ocr', {}, status, { 'retry-after': '7' })
+    await expect(busy).rejects.toMatchObject({ errorType: 'provider_overloaded', details: { retryAfterMs: 7_000 } })
+  })
   it('is ready with a key, and an account where it needs one, of the configuration or of the environment', () => {
     const { egress } = way({})
     const ready = (name: string, given: object, env: { readonly [name: string]: string }): boolean =>
@@ -84,7 +91,7 @@ describe('an engine', () => {
   it('takes a variable without the blanks around it, as files of secrets have them, and one of blanks for none', async () => {
     const { sent, egress } = way({ result: [] })
     const ready = prepareEngine(named('cloudflare-ai'), {}, { CLOUDFLARE_API_TOKEN: ' k\n', CLOUDFLARE_ACCOUNT_ID: 'acc\n' }, egress)!
-    await ready.read(file, new AbortController().signal).catch(() => undefined)
+    await ready.read(file, new AbortController().signal, 0).catch(() => undefined)
     expect(sent[0]).toMatchObject({ url: expect.stringContaining('/accounts/acc/') as string, headers: { authorization: 'Bearer k' } })
     expect(prepareEngine(named('mistral-ocr'), {}, { MISTRAL_API_KEY: '\n' }, egress)).toBeUndefined()
   })

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../core/error.ts'
-import { EgressError, type Egress } from '../../lib/egress.ts'
+import { parseRetryAfter } from '../../lib/backoff.ts'
+import { EgressError, type Egress, type EgressResponse } from '../../lib/egress.ts'
 import type { Secret } from '../../lib/secret.ts'
 
 export interface ServiceCall {
@@ -13,7 +14,11 @@ export interface ServiceCall {
   readonly signal: AbortSignal
   readonly timeoutMs: number
   readonly maxBytes: number
+  readonly now: number
 }
+
+/** Alive, and taking nothing more for now. */
+const BUSY: ReadonlySet<number> = new Set([429, 503])
 
 /** Posts to a service the operator has chosen and reads its JSON. Throws GatewayError without a word of the service's own. */
 export async function askService(call: ServiceCall): Promise<unknown> {
@@ -33,17 +38,22 @@ export async function askService(call: ServiceCall): Promise<unknown> {
       timeoutMs,
       maxResponseBytes: maxBytes,
     })
-    if (response.status !== 200)
-      throw new GatewayError('provider_unavailable', `${name} answered with status ${response.status}`, {
-        upstreamStatus: response.status,
-        failover: 'never',
-      })
+    if (response.status !== 200) throw refusal(name, response, call.now)
     return JSON.parse(response.body.toString()) as unknown
   } catch (error) {
     if (error instanceof GatewayError) throw error
     const why = error instanceof EgressError ? error.message : 'gave an answer that is not JSON'
     throw new GatewayError('provider_unavailable', `${name}: ${why}`, { cause: error, failover: 'never' })
   }
+}
+
+function refusal(name: string, { status, headers }: EgressResponse, now: number): GatewayError {
+  const retryAfterMs = BUSY.has(status) ? parseRetryAfter(headers['retry-after'], now) : undefined
+  return new GatewayError(BUSY.has(status) ? 'provider_overloaded' : 'provider_unavailable', `${name} answered with status ${status}`, {
+    upstreamStatus: status,
+    failover: 'never',
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  })
 }
 
 type Fields = { readonly [field: string]: unknown }

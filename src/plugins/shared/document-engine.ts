@@ -1,4 +1,5 @@
 import type { DocumentEngineConfig } from '../../core/plugins-config.ts'
+import { isGatewayError } from '../../core/error.ts'
 import type { Egress } from '../../lib/egress.ts'
 import { Secret } from '../../lib/secret.ts'
 import { askService } from './ask-service.ts'
@@ -41,9 +42,11 @@ export interface ReadyDocumentEngine {
   readonly engine: DocumentEngine
   readonly price: number
   /** Throws GatewayError. */
-  readonly read: (file: ReadFile, signal: AbortSignal) => Promise<ReadResult | undefined>
+  readonly read: (file: ReadFile, signal: AbortSignal, now: number) => Promise<ReadResult | undefined>
 }
 
+/** How services say that they cannot read this file: damaged, protected, too large, of another type. Any other file they would read. */
+const OF_THE_FILE: ReadonlySet<number> = new Set([400, 413, 415, 422])
 const TIMEOUT_MS = 120_000
 const MAX_BYTES = 64 * 1024 * 1024
 
@@ -76,11 +79,15 @@ export function prepareEngine(
   return {
     engine,
     price: given.price ?? engine.price,
-    read: async (file, signal) => {
+    read: async (file, signal, now) => {
       const { path, headers, body } = engine.request(file, account)
-      const url = baseUrl + path
-      const answer = await askService({ name: engine.name, url, key, headers, body, egress, signal, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES })
-      return engine.read(answer)
+      const call = { name: engine.name, url: baseUrl + path, key, headers, body, egress, signal, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, now }
+      try {
+        return engine.read(await askService(call))
+      } catch (error) {
+        if (isGatewayError(error) && OF_THE_FILE.has(error.details.upstreamStatus ?? 0)) return undefined
+        throw error
+      }
     },
   }
 }

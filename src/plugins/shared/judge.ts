@@ -18,7 +18,7 @@ export interface Judge {
   readonly name: string
   readonly judge: (
     texts: readonly string[],
-    scene: Pick<PluginContext, 'ask' | 'signal'> & { readonly request: ModelRequest },
+    scene: Pick<PluginContext, 'ask' | 'signal'> & { readonly request: ModelRequest; readonly now: number },
   ) => Promise<readonly Verdict[]>
 }
 
@@ -37,7 +37,7 @@ function endpointJudge({ url, apiKey, model }: NonNullable<ModerationConfig['end
   const name = model ?? 'moderation'
   return {
     name,
-    async judge(texts, { signal }) {
+    async judge(texts, { signal, now }) {
       const body = JSON.stringify({ ...(model === undefined ? {} : { model }), input: texts })
       const answer = await askService({
         name,
@@ -47,6 +47,7 @@ function endpointJudge({ url, apiKey, model }: NonNullable<ModerationConfig['end
         signal,
         timeoutMs: TIMEOUT_MS,
         maxBytes: MAX_BYTES,
+        now,
         ...(apiKey === undefined ? {} : { key: apiKey }),
       })
       const results = listOf(fieldsOf(answer)['results']).map(fieldsOf)
