@@ -1,5 +1,6 @@
 import { deflateSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import { parseHTML } from 'linkedom'
+import { describe, expect, it, vi } from 'vitest'
 import { DocumentParser } from './parse-document.ts'
 import { readDocument } from './readable-text.ts'
 import { verifies } from '../../../e2e/requirements.ts'
@@ -19,6 +20,16 @@ trailer<</Root 1 0 R>>
 %%EOF`
 
 describe('pages as text', () => {
+  it('asks long lists of siblings for their members once: the parser makes a new list each time', async () => {
+    let owner: object = parseHTML('<p>').document
+    while (!Object.hasOwn(owner, 'childNodes')) owner = Object.getPrototypeOf(owner) as object
+    const lists = vi.spyOn(owner as { childNodes: { readonly length: number } }, 'childNodes', 'get')
+    await read(`<body>${'<p>one</p>'.repeat(1_000)}<pre>${'<b>x</b>'.repeat(1_000)}</pre></body>`)
+    const members = lists.mock.results.reduce((sum, { value }) => sum + (value as { readonly length: number }).length, 0)
+    lists.mockRestore()
+    expect(members).toBeLessThan(20 * 4_000)
+  })
+
   it('keeps headings, lists and links, and leaves out what nobody sees', async () => {
     const { text, title } = await read(
       '<html><head><title>T</title></head><body><h2>Fruit</h2><ul><li>Apple</li><li><a href="https://a.test/b">Pear</a></li></ul><p hidden>secret</p><p style="display:none">hidden</p><script>x()</script></body></html>',

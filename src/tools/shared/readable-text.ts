@@ -130,6 +130,11 @@ function textOf(root: unknown): string {
   return done.join('\n\n')
 }
 
+/** The last one first. The list is asked for once: the parser makes a new one of all children each time. */
+function pushChildren({ childNodes }: DomNode, stack: (DomNode | string)[]): void {
+  for (let n = childNodes.length - 1; n >= 0; n--) stack.push(childNodes[n]!)
+}
+
 const tidied = (prose: string): string =>
   prose
     .replace(/[ \t]+\n/g, '\n')
@@ -145,7 +150,7 @@ function linesOf(root: DomNode): string {
     const node = stack.pop()!
     if (node.nodeType === TEXT_NODE) text += node.textContent ?? ''
     else if (node.nodeName.toUpperCase() === 'BR') text += '\n'
-    else for (let n = node.childNodes.length - 1; n >= 0; n--) stack.push(node.childNodes[n]!)
+    else pushChildren(node, stack)
   }
   return text
 }
@@ -182,5 +187,5 @@ function open(node: DomNode, out: string[], stack: (DomNode | string)[]): void {
     out.push('\n')
     stack.push('\n')
   }
-  for (let n = node.childNodes.length - 1; n >= 0; n--) stack.push(node.childNodes[n]!)
+  pushChildren(node, stack)
 }
