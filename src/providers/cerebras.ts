@@ -7,7 +7,14 @@ export const cerebras: Provider = {
   env: { apiKey: ['CEREBRAS_API_KEY'] },
   baseUrl: 'https://api.cerebras.ai/v1',
   dialect: 'openai-chat',
-  options: { max_tokens_field: 'max_completion_tokens', reasoning_style: 'effort', models: ALWAYS_REASONING, forward: ['user'], audio: 'none' },
+  options: {
+    max_tokens_field: 'max_completion_tokens',
+    reasoning_style: 'effort',
+    models: ALWAYS_REASONING,
+    forward: ['user', 'service_tier'],
+    service_tiers: ['auto', 'default', 'flex', 'priority'],
+    audio: 'none',
+  },
   // Errors, each of them, whatever the value.
   models: { unsupported: ['frequency_penalty', 'presence_penalty', 'logit_bias'] },
   homepage: 'https://www.cerebras.ai',

@@ -14,7 +14,14 @@ export const fireworks: Provider = {
   env: { apiKey: ['FIREWORKS_API_KEY', 'FIREWORKS_AI_API_KEY'] },
   baseUrl: 'https://api.fireworks.ai/inference/v1',
   dialect: 'openai-chat',
-  options: { reasoning_style: 'effort', models: MODELS, reasoning_replay: 'reasoning_content', forward: ['user', 'prompt_cache_key'] },
+  options: {
+    reasoning_style: 'effort',
+    models: MODELS,
+    reasoning_replay: 'reasoning_content',
+    forward: ['user', 'prompt_cache_key', 'service_tier'],
+    // https://docs.fireworks.ai/serverless/serverless-modes: faster ones have model ids of their own.
+    service_tiers: ['priority'],
+  },
   homepage: 'https://fireworks.ai',
   statusPage: 'https://status.fireworks.ai',
   privacyPolicy: 'https://fireworks.ai/privacy-policy',

@@ -20,6 +20,7 @@ export const groq: Provider = {
       { match: 'llama-?3', json_schema: 'json-object' },
     ],
     forward: ['user', 'service_tier'],
+    service_tiers: ['auto', 'default', 'flex', 'priority'],
     tier_names: { default: 'on_demand', priority: 'performance' },
     formats_with_tools: false,
     streamed_schemas: false,

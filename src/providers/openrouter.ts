@@ -10,7 +10,7 @@ export const openrouter: Provider = {
     system_role: 'system',
     max_tokens_field: 'max_completion_tokens',
     strict_tools: true,
-    forward: ['user', 'prompt_cache_key'],
+    forward: ['user', 'prompt_cache_key', 'service_tier'],
     reasoning_style: 'reasoning-object',
     reasoning_replay: 'reasoning_details',
     reasoning_replay_turns: 'all',

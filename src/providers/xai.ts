@@ -16,6 +16,8 @@ const GROK_MODELS: readonly Rules[] = [
   { match: 'grok', reasoning_efforts: LOW_TO_HIGH },
 ]
 
+const TIERS = ['default', 'priority']
+
 /** The models that do not think take these; to the others they are errors. */
 const THINKING_REFUSES = ['presence_penalty', 'frequency_penalty', 'stop'] as const
 
@@ -31,7 +33,8 @@ export const xai: Provider = {
     verbosities: [],
     prompt_cache_options: false,
     metadata: false,
-    service_tier: false,
+    // https://docs.x.ai/developers/advanced-api-usage/priority-processing
+    service_tiers: TIERS,
     safety_identifier: false,
     unknown_fields: 'drop',
     models: GROK_MODELS,
@@ -59,7 +62,8 @@ export const xai: Provider = {
           refused: THINKING_REFUSES,
         })),
       ],
-      forward: ['user'],
+      forward: ['user', 'service_tier'],
+      service_tiers: TIERS,
       think_tags: 'none',
       audio: 'none',
       usage: { output_excludes_reasoning: true },

@@ -3,6 +3,7 @@ import type { Target } from '../../core/dialect.ts'
 import { maxUserLength } from '../shared/account-name.ts'
 import type { IdRule } from '../shared/id-map.ts'
 import { compiled, pattern } from '../shared/pattern.ts'
+import { serviceTiers } from '../shared/service-tier.ts'
 
 const STYLES = ['none', 'effort', 'reasoning-object', 'thinking-type', 'enable-thinking', 'template-kwargs', 'think'] as const
 const SCHEMA_MODES = ['auto', 'native', 'json-object', 'tool', 'prompt'] as const
@@ -72,6 +73,7 @@ export const openAiChatOptions = z.strictObject({
     .partialRecord(z.enum(['auto', 'default', 'flex', 'priority', 'scale']), z.string())
     .default({})
     .describe('Service tiers this server calls differently, for example {"default": "on_demand"}.'),
+  service_tiers: serviceTiers,
   pass_through: z.array(z.string()).default([]).describe('Unknown fields of the request that may reach this server.'),
   extra_body: z.record(z.string(), z.unknown()).default({}).describe('Constant body fields; objects are merged one level deep.'),
   max_stop_sequences: z.int().positive().optional().describe('Stop sequences this server takes; of more only the first are sent. Without it, all.'),

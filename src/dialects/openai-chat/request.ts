@@ -6,7 +6,7 @@ import { accountField } from '../shared/account-name.ts'
 import { ANSWER_NAMES } from '../shared/format-plan.ts'
 import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
-import { serviceTierWord } from '../shared/service-tier.ts'
+import { serviceTierWord, wordsTaken } from '../shared/service-tier.ts'
 import type { TierWords } from '../shared/service-tier.ts'
 import { stopSequences } from '../shared/stop-sequences.ts'
 import { flattenTools } from '../shared/tools.ts'
@@ -194,8 +194,8 @@ function encodeAccount(request: ModelRequest, options: OpenAiChatOptions, droppe
 const TIERS: TierWords = { auto: 'auto', default: 'default', flex: 'flex', priority: 'priority', scale: 'scale' }
 
 function encodeTier(request: ModelRequest, target: ChatTarget, dropped: string[]): Body {
-  const { forward, tier_names: names } = target.options
-  const tier = serviceTierWord(request, target, { known: forward.includes('service_tier'), words: { ...TIERS, ...names } })
+  const { forward, tier_names: names, service_tiers: taken } = target.options
+  const tier = serviceTierWord(request, target, { known: forward.includes('service_tier'), words: wordsTaken({ ...TIERS, ...names }, taken) })
   if (tier.dropped) dropped.push('service_tier')
   return tier.word === undefined ? {} : { service_tier: tier.word }
 }

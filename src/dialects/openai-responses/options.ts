@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Target } from '../../core/dialect.ts'
 import { maxUserLength } from '../shared/account-name.ts'
 import { compiled, pattern } from '../shared/pattern.ts'
+import { serviceTiers } from '../shared/service-tier.ts'
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 const efforts = z.array(z.enum(EFFORTS))
@@ -30,6 +31,7 @@ export const responsesOptions = z.strictObject({
   cache_option_models: pattern.optional().describe('Upstream ids of the models that take them: others refuse the call. Without it, all.'),
   metadata: z.boolean().default(true),
   service_tier: z.boolean().default(true),
+  service_tiers: serviceTiers,
   safety_identifier: z.boolean().default(true).describe('`safety_identifier` and `user`.'),
   max_user_length: maxUserLength,
   max_tool_calls: z

@@ -10,7 +10,7 @@ import { formatName, type JsonSchemaFormat } from '../shared/format-plan.ts'
 import { hasOptionalMembers, STRICT_WITH_OPTIONAL } from '../shared/optional-members.ts'
 import { unmetImageWishes } from '../shared/image-output.ts'
 import { reasoningWish } from '../shared/reasoning-options.ts'
-import { serviceTierWord } from '../shared/service-tier.ts'
+import { serviceTierWord, wordsTaken } from '../shared/service-tier.ts'
 import type { TierWords } from '../shared/service-tier.ts'
 import { stopSequences } from '../shared/stop-sequences.ts'
 import { strictChoices } from '../shared/strict-choices.ts'
@@ -288,7 +288,8 @@ function wantsEncrypted(body: Body, request: ModelRequest, { include_reasoning: 
 const TIERS: TierWords = { auto: 'auto', default: 'default', flex: 'flex', priority: 'priority', scale: 'scale' }
 
 function addServiceTier(body: Body, request: ModelRequest, target: ResponsesTarget, dropped: Set<string>): void {
-  const tier = serviceTierWord(request, target, { known: target.options.service_tier, words: TIERS })
+  const { service_tier: known, service_tiers: taken } = target.options
+  const tier = serviceTierWord(request, target, { known, words: wordsTaken(TIERS, taken) })
   if (tier.word !== undefined) body['service_tier'] = tier.word
   if (tier.dropped) dropped.add('service_tier')
 }

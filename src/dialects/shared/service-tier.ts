@@ -1,9 +1,20 @@
+import { z } from 'zod'
 import type { Target } from '../../core/dialect.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { tierAsked } from '../../core/service-tier.ts'
 
 /** Words of a vendor for the tiers of the contract; a tier without one cannot be asked for there. */
 export type TierWords = { readonly [tier in NonNullable<ReturnType<typeof tierAsked>>]?: string }
+
+/** The option for servers that know the field and not every word of it. */
+export const serviceTiers = z
+  .array(z.enum(['auto', 'default', 'flex', 'priority', 'scale']))
+  .optional()
+  .describe('Service tiers this server takes, where it does not take all; for another it is not asked.')
+
+/** Of these words the ones a server takes. */
+export const wordsTaken = (words: TierWords, taken: z.output<typeof serviceTiers>): TierWords =>
+  taken === undefined ? words : Object.fromEntries(taken.map((tier) => [tier, words[tier]]))
 
 /**
  * What the upstream is told of the tier, in its own word; undefined: nothing. An endpoint that stands for a tier asks for this one whatever the
