@@ -13,6 +13,8 @@ export const cerebras: Provider = {
     models: ALWAYS_REASONING,
     forward: ['user', 'service_tier'],
     service_tiers: ['auto', 'default', 'flex', 'priority'],
+    // https://inference-docs.cerebras.ai/capabilities/image-inputs
+    inline_images: true,
     audio: 'none',
   },
   // Errors, each of them, whatever the value.

@@ -42,6 +42,9 @@ export const KIMI_OPTIONS = {
   reasoning_replay: 'reasoning_content',
   reasoning_replay_required: true,
   think_tags: 'none',
+  // It reads data, and files uploaded there, but no addresses.
+  inline_images: true,
+  video: 'video_url',
   audio: 'none',
 }
 
