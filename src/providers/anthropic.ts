@@ -2,6 +2,18 @@ import type { Provider } from '../core/provider.ts'
 import { CLAUDE_OPTIONS } from './shared/claude.ts'
 import { signWithHeader } from './shared/sign.ts'
 
+/** https://platform.claude.com/docs/en/api/beta-headers: without them "Extra inputs are not permitted", and tools of unknown types. */
+const BETAS = [
+  { field: 'speed', match: 'fast', betas: ['fast-mode-2026-02-01'] },
+  { field: 'mcp_servers', betas: ['mcp-client-2025-04-04'] },
+  { field: 'context_management', betas: ['context-management-2025-06-27'] },
+  { field: 'context_management', match: '"compact_20260112"', betas: ['compact-2026-01-12'] },
+  { field: 'container', match: '"skills"', betas: ['code-execution-2025-08-25', 'skills-2025-10-02'] },
+  { field: 'tools', match: '\\bcomputer_20251124\\b', betas: ['computer-use-2025-11-24'] },
+  { field: 'tools', match: '\\bcomputer_20250124\\b', betas: ['computer-use-2025-01-24'] },
+  { field: 'tools', match: '_20241022\\b', betas: ['computer-use-2024-10-22'] },
+]
+
 export const anthropic: Provider = {
   slug: 'anthropic',
   name: 'Anthropic',
@@ -12,7 +24,10 @@ export const anthropic: Provider = {
     ...CLAUDE_OPTIONS,
     service_tier: true,
     web_search_tool: 'web_search_20250305',
-    native_tools: ['^(?:bash|code_execution|computer|memory|text_editor|web_fetch|web_search|tool_search_tool_(?:bm25|regex))_\\d{8}$'],
+    native_tools: [
+      '^(?:bash|(?:browser|computer)_toolset|code_execution|computer|memory|text_editor|web_fetch|web_search|tool_search_tool_(?:bm25|regex))_\\d{8}$',
+    ],
+    field_betas: BETAS,
     // Its answers say at what speed and where they were made.
     surcharges: [
       { match: 'opus-4[.-][67](?!\\d)', field: 'speed', value: 'fast', factor: 6 },

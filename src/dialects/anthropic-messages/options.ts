@@ -67,6 +67,12 @@ export const anthropicMessagesOptions = modelRules.extend({
   model_in_body: z.boolean().default(true),
   stream_in_body: z.boolean().default(true),
   betas: z.array(z.string()).default([]).describe('Names of beta features to switch on.'),
+  field_betas: z
+    .array(z.strictObject({ field: z.string(), match: pattern.optional(), betas: z.array(z.string()).min(1) }))
+    .default([])
+    .describe(
+      'Beta features that a field of the request needs, switched on when it is sent: always, or when it matches, as JSON; of `tools` only the types count.',
+    ),
   betas_in: z.enum(['header', 'body']).default('header'),
 
   models: z.array(modelRules.extend({ match: pattern })).default([]),

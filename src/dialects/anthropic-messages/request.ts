@@ -59,8 +59,7 @@ export function encodeRequest(request: ModelRequest, target: MessagesTarget): En
     ...(thinking.effort === undefined ? {} : { effort: thinking.effort }),
     ...(format.native === undefined ? {} : { format: format.native }),
   }
-  const body: Body = {
-    ...addressFields(target),
+  const fields: Body = {
     max_tokens: thinking.maxTokens,
     ...tools.fields,
     ...(system.length === 0 ? {} : { system }),
@@ -71,10 +70,12 @@ export function encodeRequest(request: ModelRequest, target: MessagesTarget): En
     ...encodeAccount(request, target, dropped),
     ...encodeExtras(request, options, dropped),
   }
+  const betas = betasOf(fields, options)
+  const body: Body = { ...addressFields(target, betas), ...fields }
   return {
     method: 'POST',
     path: pathFor(target),
-    headers: headersFor(target),
+    headers: headersFor(target, betas),
     body: JSON.stringify(withConstants(body, options.extra_body)),
     dropped: [...new Set(dropped)],
   }
@@ -85,22 +86,35 @@ function pathFor({ options, upstreamModel, stream }: MessagesTarget): string {
   return path.replace('{model}', () => encodeURIComponent(upstreamModel).replaceAll('%40', '@'))
 }
 
+/** The beta features of this endpoint, and those without which fields of this request would be refused. */
+function betasOf(body: Body, { betas, field_betas: needed }: AnthropicMessagesOptions): readonly string[] {
+  const more = needed.flatMap(({ field, match, betas: names }) => {
+    const value = body[field]
+    if (value === undefined) return []
+    return match === undefined || compiled(match).test(field === 'tools' ? typesOf(value) : JSON.stringify(value)) ? names : []
+  })
+  return [...new Set([...betas, ...more])]
+}
+
+/** Names and descriptions may quote anything. */
+const typesOf = (tools: unknown): string => (tools as readonly Body[]).map(({ type }) => String(type)).join(' ')
+
 /** What other endpoints say in the path or in headers. */
-function addressFields({ options, upstreamModel, stream }: MessagesTarget): Body {
+function addressFields({ options, upstreamModel, stream }: MessagesTarget, betas: readonly string[]): Body {
   return {
     ...(options.version_in === 'body' ? { anthropic_version: options.version } : {}),
-    ...(options.betas_in === 'body' && options.betas.length > 0 ? { anthropic_beta: options.betas } : {}),
+    ...(options.betas_in === 'body' && betas.length > 0 ? { anthropic_beta: betas } : {}),
     ...(options.model_in_body ? { model: upstreamModel } : {}),
     ...(options.stream_in_body ? { stream } : {}),
   }
 }
 
-function headersFor({ options, stream }: MessagesTarget): { readonly [name: string]: string } {
+function headersFor({ options, stream }: MessagesTarget, betas: readonly string[]): { readonly [name: string]: string } {
   return {
     'content-type': 'application/json',
     accept: stream ? 'text/event-stream' : 'application/json',
     ...(options.version_in === 'header' ? { 'anthropic-version': options.version } : {}),
-    ...(options.betas_in === 'header' && options.betas.length > 0 ? { 'anthropic-beta': options.betas.join(',') } : {}),
+    ...(options.betas_in === 'header' && betas.length > 0 ? { 'anthropic-beta': betas.join(',') } : {}),
   }
 }
 

@@ -35,7 +35,8 @@ export function planTools(request: ToolSource, options: AnthropicMessagesOptions
   for (const tool of request.tools ?? []) {
     const encoded = nativeTool(tool, options)
     if (encoded === undefined) others.push(tool)
-    else if (!native.some((each) => each['name'] === encoded['name'])) native.push(encoded)
+    // Sets of tools have a type only.
+    else if (!native.some((each) => (each['name'] ?? each['type']) === (encoded['name'] ?? encoded['type']))) native.push(encoded)
   }
   const choice = request.tool_choice
   const chosenNative = typeof choice === 'object' && choice !== null ? nativeNamed(choice, native) : undefined

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import type { ModelRequest } from '../core/request.ts'
+import { anthropicMessages } from '../dialects/anthropic-messages/index.ts'
+import { anthropic } from './anthropic.ts'
+
+function sent(fields: Partial<ModelRequest>): { betas: readonly string[]; body: { [field: string]: unknown } } {
+  const { headers, body } = anthropicMessages.encodeRequest(
+    { input: [{ type: 'message', role: 'user', content: 'q' }], ...fields },
+    {
+      provider: anthropic.slug,
+      providerName: anthropic.name,
+      upstreamModel: 'claude-opus-4-8',
+      options: anthropicMessages.options.parse(anthropic.options),
+      supports: new Set([...anthropicMessages.supports, 'tools']),
+      contextLength: 200_000,
+      scope: anthropic.slug,
+      stream: true,
+    },
+  )
+  return { betas: headers['anthropic-beta']?.split(',') ?? [], body: JSON.parse(body) as { [field: string]: unknown } }
+}
+
+describe('a field that is a beta feature', () => {
+  it.each<[Partial<ModelRequest>, readonly string[]]>([
+    [{ speed: 'fast' }, ['fast-mode-2026-02-01']],
+    [{ mcp_servers: [{ type: 'url', name: 'm', url: 'https://m.test' }] }, ['mcp-client-2025-04-04']],
+    [{ context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] } }, ['context-management-2025-06-27']],
+    [{ context_management: { edits: [{ type: 'compact_20260112' }] } }, ['context-management-2025-06-27', 'compact-2026-01-12']],
+    [{ container: { skills: [{ type: 'anthropic', skill_id: 'pdf' }] } }, ['code-execution-2025-08-25', 'skills-2025-10-02']],
+    [{ tools: [{ type: 'computer_20251124', name: 'computer', display_width_px: 1, display_height_px: 1 }] }, ['computer-use-2025-11-24']],
+    [{ tools: [{ type: 'computer_20250124', name: 'computer', display_width_px: 1, display_height_px: 1 }] }, ['computer-use-2025-01-24']],
+  ])('is sent with its name: %j', (fields, betas) => {
+    const { betas: named, body } = sent(fields)
+    expect(named).toEqual(betas)
+    expect(body).toMatchObject(fields)
+  })
+  it.each<Partial<ModelRequest>>([
+    {},
+    { speed: 'standard' },
+    { inference_geo: 'us' },
+    { container: 'container_1' },
+    { tools: [{ type: 'function', name: 'computer_20250124', description: 'Like computer_20250124.' }] },
+    { tools: [{ type: 'web_search_20260318', name: 'web_search' }] },
+  ])('needs none where it is no such feature: %j', (fields) => {
+    expect(sent(fields).betas).toEqual([])
+  })
+})
+
+it('sets of tools, which have no name of their own, are sent as they are', () => {
+  const tools = [{ type: 'computer_toolset_20260801' }, { type: 'browser_toolset_20260801' }]
+  expect(sent({ tools })).toMatchObject({ betas: [], body: { tools } })
+})
