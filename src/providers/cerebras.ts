@@ -10,8 +10,10 @@ export const cerebras: Provider = {
   options: {
     max_tokens_field: 'max_completion_tokens',
     reasoning_style: 'effort',
-    models: ALWAYS_REASONING,
-    forward: ['user', 'service_tier'],
+    // `none` switches off what can be; the others always think.
+    models: [...ALWAYS_REASONING, { match: '.', reasoning_efforts: ['none', 'low', 'medium', 'high'] }],
+    reasoning_replay: 'reasoning',
+    forward: ['user', 'prompt_cache_key', 'service_tier'],
     service_tiers: ['auto', 'default', 'flex', 'priority'],
     // https://inference-docs.cerebras.ai/capabilities/image-inputs
     inline_images: true,

@@ -12,10 +12,10 @@ export const groq: Provider = {
     max_tokens_field: 'max_completion_tokens',
     max_stop_sequences: 4,
     optional_members: 'refused',
-    // Of what it hosts only these take an effort; to the others the field is an error. Qwen can only be told not to think.
+    // Of what it hosts only these take an effort; to the others the field is an error, and thoughts of earlier turns are. Qwen can only be told not to think.
     models: [
-      { match: 'gpt-oss', reasoning_style: 'effort' },
-      { match: 'qwen3', reasoning_style: 'effort', reasoning_efforts: ['none'], json_schema: 'json-object' },
+      { match: 'gpt-oss', reasoning_style: 'effort', reasoning_replay: 'reasoning' },
+      { match: 'qwen3', reasoning_style: 'effort', reasoning_efforts: ['none'], reasoning_replay: 'reasoning', json_schema: 'json-object' },
       // JSON they write all, to a schema only some.
       { match: 'llama-?3', json_schema: 'json-object' },
     ],

@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { ALWAYS_REASONING } from './shared/gpt.ts'
 
 export const nvidia: Provider = {
   slug: 'nvidia',
@@ -6,6 +7,8 @@ export const nvidia: Provider = {
   env: { apiKey: ['NVIDIA_API_KEY'] },
   baseUrl: 'https://integrate.api.nvidia.com/v1',
   dialect: 'openai-chat',
+  // The templates of its models read the switch, as the cards of the models say.
+  options: { reasoning_style: 'template-kwargs', models: ALWAYS_REASONING },
   dialectOptions: {
     'openai-embeddings': {
       input_types: { search_query: 'query', search_document: 'passage', document: 'passage', classification: '', clustering: '' },

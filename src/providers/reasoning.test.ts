@@ -6,12 +6,15 @@ import { openAiResponses } from '../dialects/openai-responses/index.ts'
 import { alibaba } from './alibaba.ts'
 import { amazonBedrockMantle } from './amazon-bedrock-mantle.ts'
 import { azure } from './azure.ts'
+import { cerebras } from './cerebras.ts'
 import { deepseek } from './deepseek.ts'
 import { fireworks } from './fireworks.ts'
 import { groq } from './groq.ts'
 import { minimax } from './minimax.ts'
 import { mistral } from './mistral.ts'
 import { moonshotai } from './moonshotai.ts'
+import { novita } from './novita.ts'
+import { nvidia } from './nvidia.ts'
 import { openai } from './openai.ts'
 import { together } from './together.ts'
 import { xai } from './xai.ts'
@@ -292,6 +295,45 @@ test.each([
   expect(how({ effort: 'low' })).toEqual(low)
   expect(how({ enabled: true })).toEqual(on)
   expect(how({ enabled: false })).toEqual(off)
+})
+
+test.each([
+  ['zai-glm-4.7', ['high', 'reasoning.effort: max became high'], ['none']],
+  ['qwen-3.8-27b', ['high', 'reasoning.effort: max became high'], ['none']],
+  ['gpt-oss-120b', ['high', 'reasoning.effort: max became high'], ['low', 'reasoning: none']],
+])('cerebras: %s', (model, most, off) => {
+  expect(chat(cerebras, model, { effort: 'max' })).toEqual(most)
+  expect(chat(cerebras, model, { enabled: false })).toEqual(off)
+})
+
+test.each([
+  ['deepseek/deepseek-v3.1', { enable_thinking: true }, { enable_thinking: false }],
+  ['zai-org/glm-4.5', { enable_thinking: true }, { enable_thinking: false }],
+  ['openai/gpt-oss-120b', { reasoning_effort: 'low' }, { reasoning_effort: 'low' }],
+])('novita: %s thinks, and stops, as it can', (model, on, off) => {
+  const asked = (reasoning: ReasoningOptions): object => {
+    const {
+      model: _,
+      messages: __,
+      stream: ___,
+      stream_options: ____,
+      ...rest
+    } = encode(openAiChat, novita, model, { reasoning })[0] as Record<string, unknown>
+    return rest
+  }
+  expect(asked({ effort: 'low' })).toEqual(on)
+  expect(asked({ enabled: false })).toEqual(off)
+})
+
+test.each([
+  ['deepseek-ai/deepseek-v3.1', true],
+  ['z-ai/glm5', true],
+  ['nvidia/nemotron-3-nano-30b-a3b', true],
+])('nvidia: %s is told by its template whether to think', (model, thinks) => {
+  const asked = (reasoning: ReasoningOptions): unknown => encode(openAiChat, nvidia, model, { reasoning })[0]
+  const kwargs = (on: boolean) => ({ chat_template_kwargs: { enable_thinking: on, thinking: on } })
+  expect(asked({ enabled: true })).toMatchObject(kwargs(thinks))
+  expect(asked({ enabled: false })).toMatchObject(kwargs(false))
 })
 
 describe('a call that is demanded', () => {

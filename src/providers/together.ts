@@ -10,7 +10,11 @@ export const together: Provider = {
   env: { apiKey: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY'] },
   baseUrl: 'https://api.together.xyz/v1',
   dialect: 'openai-chat',
-  options: { reasoning_style: 'effort', models: [...ALWAYS_REASONING, { match: HYBRID, off: 'reasoning-object' }] },
+  options: {
+    reasoning_style: 'effort',
+    models: [...ALWAYS_REASONING, { match: HYBRID, off: 'reasoning-object' }],
+    reasoning_replay: 'reasoning',
+  },
   // "Unrecognized request arguments supplied: user"
   dialectOptions: { 'openai-embeddings': { user: false } },
   homepage: 'https://www.together.ai',

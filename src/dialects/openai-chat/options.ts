@@ -6,6 +6,7 @@ import { compiled, pattern } from '../shared/pattern.ts'
 import { serviceTiers } from '../shared/service-tier.ts'
 
 const STYLES = ['none', 'effort', 'reasoning-object', 'thinking-type', 'enable-thinking', 'template-kwargs', 'think'] as const
+const REPLAYS = ['none', 'reasoning_content', 'reasoning', 'reasoning_details', 'thinking-part'] as const
 const SCHEMA_MODES = ['auto', 'native', 'json-object', 'tool', 'prompt'] as const
 
 /** These read the ids of earlier calls in their prompt and write the next alike: after one of another form, calls come as text. */
@@ -160,16 +161,15 @@ export const openAiChatOptions = z.strictObject({
         refused: z.array(z.enum(['presence_penalty', 'frequency_penalty', 'stop'])).optional(),
         json_schema: z.enum(SCHEMA_MODES).optional(),
         off: z.enum(['reasoning-object', 'thinking-type']).optional(),
+        reasoning_replay: z.enum(REPLAYS).optional(),
       }),
     )
     .default([])
     .describe(
-      'Models known to reason and, where they differ, how: the first whose pattern matches the upstream id counts, options of the same name count more. Only such a model gets the least effort where reasoning cannot be switched off. With `sampling_with_reasoning: false` it gets no sampling parameters, nor ever those `refused`; its own `json_schema` stands in for `auto`. `off`: how its reasoning is switched off, where that is another way than the one it is asked for.',
+      'Models known to reason and, where they differ, how: the first whose pattern matches the upstream id counts, options of the same name count more. Only such a model gets the least effort where reasoning cannot be switched off. With `sampling_with_reasoning: false` it gets no sampling parameters, nor ever those `refused`; its own `json_schema` stands in for `auto`. `off`: how its reasoning is switched off, where that is another way than the one it is asked for. Its own `reasoning_replay` goes over that of the server.',
     ),
-  reasoning_replay: z
-    .enum(['none', 'reasoning_content', 'reasoning', 'reasoning_details', 'thinking-part'])
-    .default('none')
-    .describe('The field in which reasoning of earlier turns is sent back.'),
+  thinking_budget: z.boolean().default(true).describe('With `enable-thinking`: whether a number of tokens may stand beside the switch.'),
+  reasoning_replay: z.enum(REPLAYS).default('none').describe('The field in which reasoning of earlier turns is sent back.'),
   reasoning_replay_turns: z.enum(['tool-calls', 'all']).default('tool-calls'),
   reasoning_replay_required: z
     .boolean()
@@ -264,3 +264,9 @@ export const forcedToolsFor = (target: ModelTarget): OpenAiChatOptions['forced_t
 /** How the model a request goes to is asked for a JSON schema. */
 export const schemaModeFor = (target: ModelTarget): OpenAiChatOptions['json_schema'] =>
   target.options.json_schema === 'auto' ? (ruleOf(target)?.json_schema ?? 'auto') : target.options.json_schema
+
+/** An endpoint as it is for its model, whose thoughts may come back in a way of their own. */
+export function replaying<T extends ModelTarget>(target: T): T {
+  const own = ruleOf(target)?.reasoning_replay
+  return own === undefined ? target : { ...target, options: { ...target.options, reasoning_replay: own } }
+}

@@ -42,7 +42,7 @@ export function encodeReasoning(request: ModelRequest, target: ChatTarget, dropp
       if (wish.mode === 'off') return { thinking: { type: 'disabled' } }
       return { thinking: { type: 'enabled' }, ...effortField(wish, { ...rules, efforts }, limit, dropped) }
     case 'enable-thinking':
-      return enableThinking(wish, limit)
+      return enableThinking(wish, limit, target.options.thinking_budget, dropped)
     case 'template-kwargs':
       return templateArguments(wish, rules, limit, dropped)
     case 'think':
@@ -65,8 +65,13 @@ function reasoningObject(wish: Decided): JsonObject {
   return wish.effort === undefined ? { enabled: true } : { effort: wish.effort }
 }
 
-function enableThinking(wish: Decided, limit: number): JsonObject {
+function enableThinking(wish: Decided, limit: number, knowsBudget: boolean, dropped: string[]): JsonObject {
   if (wish.mode === 'off') return { enable_thinking: false }
+  if (!knowsBudget) {
+    if (wish.effort !== undefined) dropped.push('reasoning.effort')
+    if (wish.maxTokens !== undefined) dropped.push('reasoning.max_tokens')
+    return { enable_thinking: true }
+  }
   const budget = wish.maxTokens ?? (wish.effort === undefined ? undefined : effortBudget(wish.effort, limit))
   return { enable_thinking: true, ...(budget === undefined ? {} : { thinking_budget: budget }) }
 }

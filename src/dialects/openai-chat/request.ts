@@ -15,7 +15,7 @@ import { foldTurns } from '../shared/turns.ts'
 import { placeBreakpoints } from './cache.ts'
 import { encodeImageOutput } from './image-output.ts'
 import { encodeMessages } from './messages.ts'
-import { callIdsFor, refuses, takesSampling, type OpenAiChatOptions } from './options.ts'
+import { callIdsFor, refuses, replaying, takesSampling, type OpenAiChatOptions } from './options.ts'
 import { encodeReasoning } from './reasoning.ts'
 import { planFormat } from './response-format.ts'
 import { demandsCall, encodeTools } from './tools.ts'
@@ -26,7 +26,8 @@ type ChatTarget = Target<OpenAiChatOptions>
 type Body = { [field: string]: unknown }
 
 /** The request as this endpoint takes it. `dropped` names what it does not get. Throws `invalid_prompt` for media it cannot take. */
-export function encodeRequest(request: ModelRequest, target: ChatTarget): EncodedRequest {
+export function encodeRequest(request: ModelRequest, endpoint: ChatTarget): EncodedRequest {
+  const target = replaying(endpoint)
   const { options } = target
   const dropped: string[] = []
   const callable = withoutHosted(request.tools, options)
