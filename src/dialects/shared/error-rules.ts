@@ -41,10 +41,10 @@ function hasCode(facts: ErrorFacts, pattern: RegExp): boolean {
 }
 
 const CONTEXT_TEXT =
-  /prompt (?:is )?too long|(?:maximum|max(?:imum)? model|model'?s) context (?:length|window|size)|exceed\w* (?:the |its |this model'?s )?(?:available |max(?:imum)? )?context|context (?:length|window|size|limit)\w* (?:is |was |has been )?exceed(?:ed|s)|exceeds the context window|max context length|too many (?:prompt |input )?tokens\b|input tokens exceeded|(?:input|prompt) token count.{0,40}exceeds|(?:length of (?:all )?messages|input (?:is|was|text|length|tokens?)|prompt length|number of input tokens).{0,60}(?:too long|exceeds? (?:the )?(?:max|model|limit|context))|larger than (?:the )?max(?:imum)? context|reduce the length of (?:the )?(?:messages|prompt|input|either)|total number of tokens.{0,60}exceed|does not fit (?:in|into) the context|exceed\w* model token limit|greater than the context (?:length|window|size)|context length of only \d|maximum prompt length is|prompt exceeds max(?:imum)? length|prompt tokens? too long|range of input length should be|exceeds? max message tokens|prompt_tokens\b.{0,40}max_seq_len|inputs\b.{0,3} must have less than \d+ tokens|inputs\b.{0,3} tokens \+ .{0,3}max_new_tokens\b|token count is [\d,]+ but (?:the )?model only supports|longer than the maximum model length|(?:configured context size is|maximum input length of) [\d,]+ tokens|input is too large to process|maximum number of input tokens|prompt 超长/i
+  /prompt (?:is )?too long|(?:maximum|max(?:imum)? model|model'?s) context (?:length|window|size)|exceed\w* (?:the |its |this model(?:'?s)? )?(?:available |max(?:imum)? )?context|context (?:length|window|size|limit)\w* (?:is |was |has been )?exceed(?:ed|s)|exceeds the context window|max context length|too many (?:prompt |input )?tokens\b|input tokens exceeded|(?:input|prompt) token count.{0,40}exceeds|(?:length of (?:all )?messages|input (?:is|was|text|length|tokens?)|prompt length|number of input tokens).{0,60}(?:too long|exceeds? (?:the )?(?:max|model|limit|context))|larger than (?:the )?max(?:imum)? context|reduce the length of (?:the )?(?:messages|prompt|input|either)|total number of tokens.{0,60}exceed|does not fit (?:in|into) the context|exceed\w* model token limit|greater than the context (?:length|window|size)|context length of only \d|maximum prompt length is|prompt exceeds max(?:imum)? length|prompt tokens? too long|range of input length should be|exceeds? max message tokens|prompt_tokens\b.{0,40}max_seq_len|inputs\b.{0,3} must have less than \d+ tokens|inputs\b.{0,3} tokens \+ .{0,3}max_new_tokens\b|token count is [\d,]+ but (?:the )?model only supports|longer than the maximum model length|(?:configured context size is|maximum input length of) [\d,]+ tokens|input is too large to process|maximum number of input tokens|prompt 超长/i
 
 const PAYMENT_TEXT =
-  /insufficient[ _](?:account[ _])?(?:balance|credits?|funds|quota)|credit balance is too low|used all (?:of )?(?:your |its )?available credits|(?:monthly|hard) (?:spending|billing|usage) limit|spending limit|(?:requires?|need) more credits|(?:out of|not enough|no) credits?\b(?! (?:was|were|have been|has been) (?:charged|used|deducted))|billing (?:is )?not (?:active|enabled)|account (?:is )?(?:overdue|in arrears|not active)|arrearage|payment (?:is )?required|recharge|reached your (?:specified|monthly) (?:workspace )?(?:api )?usage limits?|organization has been disabled|credits are depleted|monthly spending cap|overdue balance|balance is insufficient|余额不足|欠费/i
+  /insufficient[ _](?:account[ _])?(?:balance|credits?|funds|quota)|credit balance is too low|used all (?:of )?(?:your |its )?available credits|(?:monthly|hard) (?:spending|billing|usage) limit|spending limit|(?:requires?|need) more credits|does ?n[o']t have any credits|(?:out of|not enough|no) credits?\b(?! (?:was|were|have been|has been) (?:charged|used|deducted))|billing (?:is )?not (?:active|enabled)|account (?:is )?(?:overdue|in arrears|not active)|arrearage|payment (?:is )?required|recharge|reached your (?:specified|monthly) (?:workspace )?(?:api )?usage limits?|organization has been disabled|credits are depleted|monthly spending cap|overdue balance|balance is insufficient|余额不足|欠费/i
 
 const AUTH_TEXT =
   /(?:incorrect|invalid|wrong|missing|no|expired|revoked|malformed|bad) (?:or (?:missing|expired|invalid) )?(?:x-)?(?:api|subscription|authentication|authorization|auth|access|bearer)[ _-]?(?:key|token|header|credentials?)|api[ _-]?key (?:is |was )?(?:not valid|invalid|missing|expired|required|not found)|security token included in the request is|authentication (?:fails?|failed|error|is required|required)|request signature we calculated|invalid x-api-key|could not (?:authenticate|validate credentials)|you didn'?t provide an api key/i
@@ -71,7 +71,7 @@ const RULES: readonly Rule[] = [
   {
     type: 'payment_required',
     codes:
-      /^(?:not_enough_balance|insufficient_(?:quota|balance|credits?|funds|user_quota)|billing_(?:error|hard_limit_reached|not_active)|exceeded_current_quota_error|payment_required|arrearage|credits?_exhausted|usage_not_included|account_deactivated|out_of_credits?|credit_balance_exhausted|accountoverdueerror|(?:contract|enforced|organization|project|workspace)_(?:spend|usage)_limit_(?:reached|exceeded))$/,
+      /^(?:not_enough_balance|insufficient_(?:quota|balance|credits?|funds|user_quota)|billing_(?:error|hard_limit_reached|not_active)|exceeded_current_quota_error|payment_required|arrearage|credits?_exhausted|blocked_api_access|usage_not_included|account_deactivated|out_of_credits?|credit_balance_exhausted|accountoverdueerror|(?:contract|enforced|organization|project|workspace)_(?:spend|usage)_limit_(?:reached|exceeded))$/,
     statuses: [402],
     credentialDead: true,
   },
@@ -199,7 +199,8 @@ const RULES: readonly Rule[] = [
   },
   {
     type: 'permission_denied',
-    codes: /^(?:permission_(?:denied|error)|forbidden|access_?denied(?:exception)?|organization_on_hold|cmek_key_(?:disabled|network_blocked))$/,
+    codes:
+      /^(?:permission_(?:denied|error)|forbidden|access_?denied(?:exception)?|organization_(?:on_hold|restricted)|cmek_key_(?:disabled|network_blocked))$/,
     statuses: [403],
     credentialDead: true,
   },
