@@ -9,6 +9,8 @@ export const cloudflare: Provider = {
   name: 'Cloudflare',
   env: { apiKey: ['CLOUDFLARE_API_TOKEN', 'CLOUDFLARE_API_KEY'], settings: { account_id: ['CLOUDFLARE_ACCOUNT_ID'] } },
   dialect: 'openai-chat',
+  // Unless told it writes 256 tokens. A tool cannot be named in `tool_choice`.
+  options: { default_max_tokens: 32_768, named_tool_choice: false },
   dialectOptions: { 'openai-embeddings': { most_inputs: 100 } },
   settings,
   models: { exclude: /distilbert|indictrans|m2m100|plamo/ },

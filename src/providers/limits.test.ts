@@ -4,6 +4,7 @@ import type { ModelRequest } from '../core/request.ts'
 import { openAiChat } from '../dialects/openai-chat/index.ts'
 import { alibaba } from './alibaba.ts'
 import { cerebras } from './cerebras.ts'
+import { cloudflare } from './cloudflare.ts'
 import { deepseek } from './deepseek.ts'
 import { groq } from './groq.ts'
 import { minimax } from './minimax.ts'
@@ -20,6 +21,7 @@ function ask(
   provider: Provider,
   upstreamModel: string,
   wishes: Partial<ModelRequest>,
+  bounds: { readonly contextLength?: number; readonly maxOutputTokens?: number } = {},
 ): { sent: { [field: string]: unknown }; dropped: readonly string[] } {
   const own = provider.dialect === openAiChat.name ? provider.options : provider.dialectOptions?.[openAiChat.name]
   const { supported = [], unsupported = [] } = provider.models ?? {}
@@ -34,6 +36,7 @@ function ask(
       scope: provider.slug,
       stream: true,
       options: openAiChat.options.parse(own),
+      ...bounds,
     },
   )
   return { sent: JSON.parse(body) as { [field: string]: unknown }, dropped }
@@ -146,6 +149,18 @@ describe('parameters a vendor answers with an error', () => {
     expect(sent).toMatchObject({ temperature: 1, stop: ['x'] })
     expect(sent).not.toHaveProperty('presence_penalty')
     expect(dropped).toEqual(['presence_penalty', 'frequency_penalty'])
+  })
+})
+
+describe('an answer without a bound', () => {
+  it('has one at a vendor that cuts it after a few tokens else', () => {
+    expect(ask(cloudflare, '@cf/zai-org/glm-5.2', {})).toMatchObject({ sent: { max_tokens: 32_000 }, dropped: [] })
+    expect(ask(cloudflare, '@cf/zai-org/glm-5.2', {}, { contextLength: 256_000 }).sent).toMatchObject({ max_tokens: 32_768 })
+    expect(ask(cloudflare, '@cf/zai-org/glm-5.2', {}, { maxOutputTokens: 8_192 }).sent).toMatchObject({ max_tokens: 8_192 })
+    expect(ask(cloudflare, '@cf/zai-org/glm-5.2', { max_output_tokens: 7 }).sent).toMatchObject({ max_tokens: 7 })
+  })
+  it('has none elsewhere', () => {
+    expect(ask(deepseek, 'deepseek-chat', {}).sent).not.toHaveProperty('max_tokens')
   })
 })
 

@@ -55,6 +55,13 @@ export const openAiChatOptions = z.strictObject({
 
   // ---- parameters ----
   max_tokens_field: z.enum(['max_tokens', 'max_completion_tokens']).default('max_tokens'),
+  default_max_tokens: z
+    .int()
+    .positive()
+    .optional()
+    .describe(
+      'What is sent when the caller sets no bound, for servers that else cut answers short; no more than the model writes, nor than a quarter of its window.',
+    ),
   max_temperature: z.number().positive().optional().describe('Higher temperatures are lowered to this.'),
   min_temperature: z.number().positive().optional().describe('Lower temperatures are raised to this, where zero is refused.'),
   sampling_with_reasoning: z

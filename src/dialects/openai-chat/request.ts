@@ -145,12 +145,7 @@ function encodeParameters(request: ModelRequest, target: ChatTarget, dropped: st
     if (value == null || !allowed(field, parameter)) continue
     body[field] = field === 'temperature' && typeof value === 'number' ? temperatureOf(value, options, dropped) : value
   }
-  const limit = request.max_output_tokens
-  if (limit != null) {
-    if (supports.has('max_tokens') || supports.has('max_completion_tokens'))
-      body[options.max_tokens_field] = lowered('max_output_tokens', limit, target.maxOutputTokens, dropped)
-    else dropped.push('max_output_tokens')
-  }
+  Object.assign(body, encodeBound(request, target, dropped))
   const wantsLogprobs = request.include?.includes('message.output_text.logprobs') === true
   if ((request.top_logprobs != null && request.top_logprobs > 0) || wantsLogprobs) {
     if (allowed('top_logprobs', 'logprobs')) {
@@ -164,6 +159,21 @@ function encodeParameters(request: ModelRequest, target: ChatTarget, dropped: st
     else dropped.push('text.verbosity')
   }
   return body
+}
+
+function encodeBound(request: ModelRequest, target: ChatTarget, dropped: string[]): Body {
+  const { options, supports } = target
+  const limit = request.max_output_tokens ?? ownBound(target)
+  if (limit === undefined) return {}
+  if (supports.has('max_tokens') || supports.has('max_completion_tokens'))
+    return { [options.max_tokens_field]: lowered('max_output_tokens', limit, target.maxOutputTokens, dropped) }
+  dropped.push('max_output_tokens')
+  return {}
+}
+
+/** The bound of an answer of which the caller does not say how long it may be, where the server has a small one. */
+function ownBound({ options: { default_max_tokens: own }, maxOutputTokens, contextLength }: ChatTarget): number | undefined {
+  return own === undefined ? undefined : Math.max(1, Math.min(own, maxOutputTokens ?? own, Math.floor(contextLength / 4)))
 }
 
 function temperatureOf(value: number, { min_temperature: min = 0, max_temperature: max }: OpenAiChatOptions, dropped: string[]): number {
