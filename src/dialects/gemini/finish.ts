@@ -26,6 +26,8 @@ const REASONS: { readonly [native: string]: Finish } = {
   MISSING_THOUGHT_SIGNATURE: 'error',
   // The account was limited: its own fault, and no other connection's.
   PUP_LIMITED_DISABLED: 'error',
+  // It wrote something else instead, or nothing.
+  NO_IMAGE: 'stop',
   OTHER: 'error',
   IMAGE_OTHER: 'error',
 }

@@ -630,3 +630,19 @@ describe('blocks and errors', () => {
     expect(refusal(400, { message: 'Function call is missing a thought_signature in functionCall parts.' }).details.metadata).toBeUndefined()
   })
 })
+
+describe('an answer that should have been a picture', () => {
+  it('is what was written instead', () => {
+    expect(sketch(decode([frame([text('I cannot draw that.')], 'NO_IMAGE')]))).toBe('message:I cannot draw that.')
+  })
+  it('is no silence that the model chose, where it holds nothing', () => {
+    const failed = (reason: string): unknown => {
+      try {
+        return decode([frame([], reason)])
+      } catch (error) {
+        return (error as GatewayError).details.wordless ?? false
+      }
+    }
+    expect([failed('STOP'), failed('NO_IMAGE')]).toEqual([true, false])
+  })
+})

@@ -211,7 +211,7 @@ export class GeminiDecoder implements Decoder {
     this.#parts.endCode()
     this.#calls.finish(cut)
     writer.flushHeldSpace()
-    if (!writer.hasContent && !cut) throw emptyAnswer(this.#target.providerName, this.#native, finish)
+    if (!writer.hasContent && !cut) throw emptyAnswer(this.#target.providerName, this.#native, isBareStop(native) ? finish : undefined)
     this.#cite(cut)
     const usage = this.counted
     const tier = (asString(this.#usage['serviceTier']) ?? asString(this.#usage['trafficType']))?.toLowerCase()
