@@ -1,10 +1,14 @@
 import { expect, it } from 'vitest'
 import type { Provider } from '../core/provider.ts'
+import { openAiChat } from '../dialects/openai-chat/index.ts'
 import { openAiResponses } from '../dialects/openai-responses/index.ts'
 import { amazonBedrock } from './amazon-bedrock.ts'
 import { amazonBedrockMantle } from './amazon-bedrock-mantle.ts'
 import { azure } from './azure.ts'
+import { litellm } from './litellm.ts'
 import { openai } from './openai.ts'
+import { requesty } from './requesty.ts'
+import { vercel } from './vercel.ts'
 
 const prompt_cache_breakpoint = { mode: 'explicit', ttl: '1h' } as const
 const request = {
@@ -53,4 +57,23 @@ it.each([
 ])('%s on Bedrock is told of them where it takes them', (model, told) => {
   expect(wishes(amazonBedrock, model)).toEqual(told)
   expect(wishes(amazonBedrockMantle, model)).toEqual(told)
+})
+
+it.each([litellm, requesty, vercel])('$slug, which passes them on to Claude, is told of them', ({ slug, name, options }) => {
+  const { body } = openAiChat.encodeRequest(
+    { input: request.input },
+    {
+      provider: slug,
+      providerName: name,
+      upstreamModel: 'anthropic/claude-opus-4.8',
+      options: openAiChat.options.parse(options),
+      supports: new Set(openAiChat.supports),
+      contextLength: 128_000,
+      scope: slug,
+      stream: true,
+    },
+  )
+  expect((JSON.parse(body) as { messages: unknown[] }).messages).toEqual([
+    { role: 'user', content: [{ type: 'text', text: 'q', cache_control: { type: 'ephemeral', ttl: '1h' } }] },
+  ])
 })

@@ -8,7 +8,16 @@ export const litellm: Provider = {
   env: { apiKey: ['LITELLM_PROXY_API_KEY'], baseUrl: ['LITELLM_PROXY_API_BASE', 'LITELLM_BASE_URL'] },
   baseUrl: 'http://127.0.0.1:4000/v1',
   dialect: 'openai-chat',
-  options: { system_role: 'system', strict_tools: true, forward: ['user'], reasoning_style: 'effort', models: ALWAYS_REASONING, file: 'file' },
+  options: {
+    system_role: 'system',
+    strict_tools: true,
+    forward: ['user'],
+    reasoning_style: 'effort',
+    models: ALWAYS_REASONING,
+    file: 'file',
+    // Taken away for models that know none.
+    cache_breakpoints: true,
+  },
   keyless: true,
   homepage: 'https://docs.litellm.ai',
 }

@@ -8,6 +8,6 @@ export const requesty: Provider = {
   baseUrl: 'https://router.requesty.ai/v1',
   dialect: 'openai-chat',
   // Of an empty text it makes an empty block for Claude: "text content blocks must be non-empty".
-  options: { reasoning_style: 'effort', models: ALWAYS_REASONING, empty_content: 'null' },
+  options: { reasoning_style: 'effort', models: ALWAYS_REASONING, empty_content: 'null', cache_breakpoints: true },
   homepage: 'https://requesty.ai',
 }

@@ -13,6 +13,7 @@ export const vercel: Provider = {
     reasoning_replay: 'reasoning_details',
     reasoning_replay_turns: 'all',
     file: 'file',
+    cache_breakpoints: true,
     image_output: true,
   },
   homepage: 'https://vercel.com/ai-gateway',
