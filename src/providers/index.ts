@@ -30,6 +30,7 @@ import { deepinfra } from './deepinfra.ts'
 import { deepseek } from './deepseek.ts'
 import { demo } from './demo/index.ts'
 import { digitalocean } from './digitalocean.ts'
+import { dockerModelRunner } from './docker-model-runner.ts'
 import { doubleword } from './doubleword.ts'
 import { evroc } from './evroc.ts'
 import { featherless } from './featherless.ts'
@@ -59,6 +60,7 @@ import { localai } from './localai.ts'
 import { mancer } from './mancer.ts'
 import { metaLlama } from './meta-llama.ts'
 import { minimax } from './minimax.ts'
+import { minimaxCn } from './minimax-cn.ts'
 import { mistral } from './mistral.ts'
 import { modelscope } from './modelscope.ts'
 import { moonshotai } from './moonshotai.ts'
@@ -148,6 +150,7 @@ export const PROVIDERS: readonly Provider[] = [
   deepseek,
   demo,
   digitalocean,
+  dockerModelRunner,
   doubleword,
   evroc,
   featherless,
@@ -177,6 +180,7 @@ export const PROVIDERS: readonly Provider[] = [
   mancer,
   metaLlama,
   minimax,
+  minimaxCn,
   mistral,
   modelscope,
   moonshotai,

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import type { Provider } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { openAiChat } from '../dialects/openai-chat/index.ts'
+import { dockerModelRunner } from './docker-model-runner.ts'
 import { jan } from './jan.ts'
 import { llamacpp } from './llamacpp.ts'
 import { llamafile } from './llamafile.ts'
@@ -28,7 +29,7 @@ function sent({ slug, name, options }: Provider, fields: Partial<ModelRequest>, 
   return JSON.parse(body) as Record<string, unknown>
 }
 
-it.each([lmstudio, llamacpp, jan, llamafile])(
+it.each([lmstudio, llamacpp, dockerModelRunner, jan, llamafile])(
   '$slug, which knows words of tool_choice only, is offered the one tool that has to be called',
   (provider) => {
     const tools = ['f', 'g'].map((name) => ({ type: 'function' as const, name }))
@@ -39,13 +40,13 @@ it.each([lmstudio, llamacpp, jan, llamafile])(
   },
 )
 
-it('lmstudio, which knows formats by schema only, is asked for a JSON object by the schema of any', () => {
-  const { response_format: format, messages } = sent(lmstudio, { text: { format: { type: 'json_object' } } })
+it.each([lmstudio])('$slug, which knows formats by schema only, is asked for a JSON object by the schema of any', (provider) => {
+  const { response_format: format, messages } = sent(provider, { text: { format: { type: 'json_object' } } })
   expect(format).toEqual({ type: 'json_schema', json_schema: { name: 'object', schema: { type: 'object' } } })
   expect(JSON.stringify(messages)).toContain('JSON')
 })
 
-it.each([vllm, sglang, llamacpp])('$slug is told in each model’s words whether to think, and how much', (provider) => {
+it.each([vllm, sglang, llamacpp, dockerModelRunner])('$slug is told in each model’s words whether to think, and how much', (provider) => {
   const on = { enable_thinking: true, thinking: true, reasoning_effort: 'low' }
   expect(sent(provider, { reasoning: { effort: 'minimal' } })).toMatchObject({ chat_template_kwargs: on, reasoning_effort: 'low' })
   expect(sent(provider, { reasoning: { effort: 'none' } })).not.toHaveProperty('reasoning_effort')
@@ -70,7 +71,7 @@ it.each([
   expect((messages as object[])[1]).toMatchObject({ role: 'assistant', [field]: 'I need f.', tool_calls: [{ id: 'c' }] })
 })
 
-it.each([llamacpp, jan, llamafile])(
+it.each([llamacpp, dockerModelRunner, jan, llamafile])(
   '$slug, which makes a grammar of each tool and refuses all for one it cannot, is told bounds in words',
   (provider) => {
     const path = { type: 'string', description: 'Where.', pattern: '\\\\.ts$', maxLength: 65_536 }

@@ -48,6 +48,21 @@ export const KIMI_OPTIONS = {
   audio: 'none',
 }
 
+export const MINIMAX_OPTIONS = {
+  system_role: 'system',
+  // Above zero and up to one; others are errors.
+  min_temperature: 0.01,
+  max_temperature: 1,
+  extra_body: { reasoning_split: true },
+  // They think as much as they find right, and only since M3 can they be told not to.
+  models: [
+    { match: '-[Mm](?:[3-9]|\\d\\d)', reasoning_style: 'effort', reasoning_efforts: [], off: 'thinking-type' },
+    { match: '-[Mm][12]', reasoning_style: 'effort', reasoning_efforts: [] },
+  ],
+  reasoning_replay: 'reasoning_details',
+  audio: 'none',
+}
+
 export const QWEN_OPTIONS = {
   // Two is outside of what they take.
   max_temperature: 1.99,
