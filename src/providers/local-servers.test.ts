@@ -8,6 +8,7 @@ import { llamacpp } from './llamacpp.ts'
 import { llamafile } from './llamafile.ts'
 import { lmstudio } from './lmstudio.ts'
 import { ollama } from './ollama.ts'
+import { perplexity } from './perplexity.ts'
 import { sglang } from './sglang.ts'
 import { vllm } from './vllm.ts'
 
@@ -40,7 +41,7 @@ it.each([lmstudio, llamacpp, dockerModelRunner, jan, llamafile])(
   },
 )
 
-it.each([lmstudio])('$slug, which knows formats by schema only, is asked for a JSON object by the schema of any', (provider) => {
+it.each([lmstudio, perplexity])('$slug, which knows formats by schema only, is asked for a JSON object by the schema of any', (provider) => {
   const { response_format: format, messages } = sent(provider, { text: { format: { type: 'json_object' } } })
   expect(format).toEqual({ type: 'json_schema', json_schema: { name: 'object', schema: { type: 'object' } } })
   expect(JSON.stringify(messages)).toContain('JSON')

@@ -9,6 +9,8 @@ export const perplexity: Provider = {
   options: {
     alternating_roles: true,
     stream_usage: false,
+    // "ResponseFormatJSONSchema -> type: Input should be 'json_schema'"
+    json_object: 'schema',
     reasoning_style: 'effort',
     models: [{ match: 'reasoning|deep-research' }],
     audio: 'none',
