@@ -36,7 +36,7 @@ export class ContentWriter implements AnswerWriter {
     this.streams = options.stream
     this.#options = options
     this.#wishes = wishes
-    this.#surroundings = { wire: new WireWriter(false), callIds: new CallIds(options.newId), mirrorReasoning: false }
+    this.#surroundings = { wire: new WireWriter(false), callIds: new CallIds(options), mirrorReasoning: false }
     this.#parts = new PartWriter(options.stream ? (part) => this.#chunk(part) : undefined)
   }
 
