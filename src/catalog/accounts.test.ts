@@ -88,6 +88,22 @@ describe('another account of a vendor', () => {
     expect(catalog.providers.map(({ slug }) => slug)).toContain('claude-2')
   })
 
+  it('serves what no list has by the vendor’s name as well, where the first is not there', async () => {
+    const twins = [
+      { slug: 'claude-2', vendor: 'anthropic', apiKeys: KEY },
+      { slug: 'claude-3', vendor: 'anthropic', apiKeys: KEY },
+    ]
+    const served = async (entries: readonly Entry[]): Promise<unknown> =>
+      (await build(entries)).find('anthropic/claude-of-tomorrow')?.endpoints.map(({ provider, upstreamModel }) => [provider, upstreamModel])
+    expect(await served(twins)).toEqual([
+      ['claude-2', 'claude-of-tomorrow'],
+      ['claude-3', 'claude-of-tomorrow'],
+    ])
+    // What the first serves under its own name (a deployment) others need not have.
+    expect(await served([...twins, { slug: 'anthropic', apiKeys: KEY }])).toEqual([['anthropic', 'claude-of-tomorrow']])
+    expect(await served(twins.map((entry) => ({ ...entry, open: false })))).toBeUndefined()
+  })
+
   it('is meant by whoever names the vendor, in lists of models as well', async () => {
     const catalog = await build([{ slug: 'vertex-eu', vendor: 'openai', apiKeys: KEY }])
     const listed = (name: string): number => listModels(catalog, new URLSearchParams({ providers: name })).data.length

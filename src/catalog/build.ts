@@ -256,22 +256,33 @@ function checkAliases(models: readonly Model[], configured: readonly ModelConfig
 /** `provider/any-id` of a provider that is open: always when it says so, else when the configuration lists no model of it. */
 function openModel(name: string, config: CatalogConfig, connected: ReadonlyMap<string, ConnectedProvider>, book: PriceBook): Model | undefined {
   const slash = name.indexOf('/')
-  const target = slash <= 0 ? undefined : connected.get(name.slice(0, slash))
   const upstreamModel = name.slice(slash + 1)
-  if (target === undefined || upstreamModel === '' || upstreamModel.length > 256 || !config.catalog.open) return undefined
-  const listed = (): boolean => config.models.some((model) => model.endpoints.some((entry) => entry.provider.split('/')[0] === target.slug))
-  if (!(target.open ?? !listed()) || isClosed(name, config)) return undefined
+  if (slash <= 0 || upstreamModel === '' || upstreamModel.length > 256 || !config.catalog.open || isClosed(name, config)) return undefined
   const { base } = splitVariant(upstreamModel)
-  const { slug } = canonicalName(base, authorOf(target), book.naming)
-  const endpoint = endpointForOpenId(target, name, upstreamModel, slug, book)
-  return endpoint === undefined
-    ? undefined
-    : { slug: name, name: book.about(slug)?.name ?? upstreamModel, created: 0, contextLength: endpoint.contextLength, endpoints: [endpoint] }
+  let about: string | undefined
+  const endpoints = named(name.slice(0, slash), connected)
+    .filter(({ open, slug }) => open ?? !isListed(slug, config))
+    .flatMap((target) => {
+      const { slug } = canonicalName(base, authorOf(target), book.naming)
+      about ??= book.about(slug)?.name
+      return endpointForOpenId(target, name, upstreamModel, slug, book) ?? []
+    })
+  const [first] = endpoints
+  return first === undefined ? undefined : { slug: name, name: about ?? upstreamModel, created: 0, contextLength: first.contextLength, endpoints }
 }
 
 /** Whether it is nobody's but that of endpoints which are listed, and away while they are. */
 const isClosed = (name: string, { models }: CatalogConfig): boolean =>
   models.some(({ slug, onlyListed }) => onlyListed === true && slug === splitVariant(name).base)
+
+/** Whom the beginning of a name means: the provider of that slug, else all accounts of the vendor. */
+function named(slug: string, connected: ReadonlyMap<string, ConnectedProvider>): readonly ConnectedProvider[] {
+  const one = connected.get(slug)
+  return one === undefined ? [...connected.values()].filter(({ vendor }) => vendor?.slug === slug) : [one]
+}
+
+const isListed = (slug: string, { models }: CatalogConfig): boolean =>
+  models.some(({ endpoints }) => endpoints.some((entry) => entry.provider.split('/')[0] === slug))
 
 function toPublic({ slug, name, provider }: ConnectedProvider): CatalogProvider {
   const pick = <K extends 'homepage' | 'privacyPolicy' | 'termsOfService' | 'statusPage'>(key: K) =>
