@@ -1,5 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { chatEvents, chatText, startFakeUpstream, status, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
+import {
+  chatEvents,
+  chatText,
+  reset,
+  silence,
+  startFakeUpstream,
+  status,
+  stream,
+  type FakeUpstream,
+  type Reply,
+} from '../../src/testing/fake-upstream.ts'
 import { findTestRedis } from '../../src/testing/redis.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
@@ -288,5 +298,37 @@ describe('requests at a time', () => {
     await expect.poll(() => acme.requests.length).toBe(3)
     leave.abort()
     expect((await waiting)['text']).toBe('from turbo')
+  })
+
+  it('come back whatever becomes of the calls that had them', async () => {
+    await open({ concurrent_requests: 3 }, undefined, { routing: { sticky: false, cooldown: false } })
+    const fates: readonly Reply[] = [
+      stream(chatText('well')),
+      status(503, { error: { message: 'down' } }),
+      status(400, { error: { message: 'no' } }),
+      reset(),
+      silence(),
+      slow,
+      stream([chatEvents.role(), chatEvents.text('a part')], { then: 'reset' }),
+      stream([]),
+    ]
+    let nth = 0
+    acme.script((request, response) => fates[nth++ % fates.length]!(request, response))
+    const call = async (n: number): Promise<void> => {
+      const fields = { model: 'acme/small', input: 'hi', stream: n % 3 > 0, provider: { order: ['acme', 'backup1'] } }
+      await gateway
+        .respond(fields, { signal: AbortSignal.timeout(20 + n * 15) })
+        .then((response) => response.text())
+        .catch(() => undefined)
+    }
+    await Promise.all(Array.from({ length: 40 }, (_, n) => call(n)))
+    acme.script(slow)
+    const leave = new AbortController()
+    const holding = (): Promise<Response> => gateway.respond({ model: 'acme/small', input: 'hi', stream: true, ...only }, { signal: leave.signal })
+    const held = await Promise.all([holding(), holding(), holding()])
+    expect(held.map(({ status: code }) => code)).toEqual([200, 200, 200])
+    for (const response of held) await response.body!.getReader().read()
+    expect((await answerOf(ask()))['text']).toBe('from the backup')
+    leave.abort()
   })
 })
