@@ -39,6 +39,18 @@ describe('resolveModel', () => {
     const found = resolveModel(name, catalog)
     expect([found?.model.slug, found?.via]).toEqual([slug, via])
   })
+  it.each([
+    ['x/fine:exacto', 'x/fine:exacto', undefined],
+    ['fine:exacto', 'x/fine:exacto', undefined],
+    ['x/fine:exacto:nitro', 'x/fine:exacto', 'throughput'],
+    ['x/fine:nitro:exacto', 'x/fine:exacto', 'throughput'],
+    ['x/claw-haiku-5:exacto', 'x/claw-haiku-5', 'exacto'],
+    ['x/claw-haiku-5:floor:exacto', 'x/claw-haiku-5', 'exacto'],
+  ])('%s is %s: a suffix that sorts is the variant of that name where there is one', (name, slug, sort) => {
+    const listed = testCatalog([], { 'x/fine': { aliases: ['fine'] }, 'x/fine:exacto': {}, 'x/claw-haiku-5': {} })
+    const found = resolveModel(name, listed)
+    expect([found?.model.slug, found?.effects.sort, found?.anyVariant]).toEqual([slug, sort, slug.includes(':')])
+  })
   it('knows no family without models, and no unknown name', () => {
     expect(resolveModel('~x/claw-sonnet-latest', catalog)).toBeUndefined()
     expect(resolveModel('x/none:free', catalog)).toBeUndefined()

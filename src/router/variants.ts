@@ -16,6 +16,8 @@ export interface ModelName {
   /** A suffix that stands for endpoints of its own (`free`, `thinking`, `extended`). */
   readonly variant?: string
   readonly effects: VariantEffects
+  /** A suffix that sorts, but stands for endpoints of its own where the catalog lists them, and what the others ask for then. */
+  readonly listed?: { readonly variant: string; readonly effects: VariantEffects }
   /** `~author/family-latest`. */
   readonly latest: boolean
 }
@@ -27,6 +29,7 @@ const ROUTING_VARIANTS: { readonly [suffix: string]: VariantEffects } = {
   online: { online: true },
 }
 const CATALOG_VARIANTS = new Set(['free', 'thinking', 'extended'])
+const VARIANT_IF_LISTED = 'exacto'
 const NO_EFFECTS: VariantEffects = {}
 
 /**
@@ -37,17 +40,28 @@ export function parseModelName(name: string): ModelName {
   let base = name
   let variant: string | undefined
   let effects = NO_EFFECTS
+  let others = NO_EFFECTS
+  let listed = false
   for (;;) {
     const colon = base.lastIndexOf(':')
     if (colon <= 0) break
     const suffix = base.slice(colon + 1)
     const routing = Object.hasOwn(ROUTING_VARIANTS, suffix) ? ROUTING_VARIANTS[suffix] : undefined
-    if (routing !== undefined) effects = { ...routing, ...effects }
-    else if (variant === undefined && CATALOG_VARIANTS.has(suffix)) variant = suffix
+    if (routing !== undefined) {
+      effects = { ...routing, ...effects }
+      if (suffix === VARIANT_IF_LISTED) listed = true
+      else others = { ...routing, ...others }
+    } else if (variant === undefined && CATALOG_VARIANTS.has(suffix)) variant = suffix
     else break
     base = base.slice(0, colon)
   }
-  return { base, effects, latest: base.startsWith('~'), ...(variant === undefined ? {} : { variant }) }
+  return {
+    base,
+    effects,
+    latest: base.startsWith('~'),
+    ...(variant === undefined ? {} : { variant }),
+    ...(listed && variant === undefined ? { listed: { variant: VARIANT_IF_LISTED, effects: others } } : {}),
+  }
 }
 
 export interface ResolvedModel {
@@ -67,13 +81,21 @@ export function resolveModel(name: string, catalog: Catalog): ResolvedModel | un
   if (exact !== undefined && exact.slug === name) {
     return { name, model: exact, variant: undefined, anyVariant: name.includes(':'), effects: NO_EFFECTS, via: 'slug' }
   }
-  const parsed = parseModelName(name)
+  const parsed = asListed(parseModelName(name), catalog)
   const target = parsed.variant === undefined ? parsed.base : `${parsed.base}:${parsed.variant}`
   const model = catalog.find(target) ?? (parsed.variant === undefined ? undefined : variantOf(parsed.base, parsed.variant, catalog))
   if (model === undefined) return undefined
   const via = parsed.latest ? 'latest' : model.slug === target || model.slug === parsed.base ? 'slug' : 'alias'
   const anyVariant = parsed.variant === undefined ? model.slug.includes(':') : model.slug.endsWith(`:${parsed.variant}`)
   return { name, model, variant: parsed.variant, anyVariant, effects: parsed.effects, via }
+}
+
+/** The name as the catalog has it: with a variant where it lists one that would else only sort. */
+function asListed(parsed: ModelName, catalog: Catalog): ModelName {
+  const { base, listed } = parsed
+  if (listed === undefined) return parsed
+  const slug = catalog.find(base)?.slug ?? base
+  return catalog.find(`${slug}:${listed.variant}`) === undefined ? parsed : { ...parsed, ...listed }
 }
 
 /** The variant of a model under another of its names; where there is none, the model, whose endpoints will say so. */
