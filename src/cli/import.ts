@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { open, readFile } from 'node:fs/promises'
+import { buffer } from 'node:stream/consumers'
 import { stringify } from 'yaml'
 import { buildCatalog } from '../catalog/build.ts'
 import { canonicalName } from '../catalog/canonical-slug.ts'
@@ -45,7 +46,7 @@ export async function importConfig(format: string, file: string, { output }: Imp
 async function readSource(file: string): Promise<string> {
   let bytes: Buffer
   try {
-    bytes = await readFile(file === '-' ? '/dev/stdin' : file)
+    bytes = file === '-' ? await buffer(process.stdin) : await readFile(file)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     throw new GatewayError('invalid_request', `${JSON.stringify(file)} cannot be read (${code ?? message})`)

@@ -108,7 +108,8 @@ function placeOf(prefix: Prefix, params: Params, vendors: ImportContext['vendors
   const isOwn = url === null ? origin === true : hosts?.test(url.hostname) === true
   if (elsewhere !== undefined && !isOwn) {
     const other = url === null ? undefined : [...vendors].find(([, facts]) => !facts.keyless && hostOf(facts.baseUrl) === url.host)?.[0]
-    return other === undefined ? { dialect: elsewhere, baseUrl: withPath(text, path) } : { vendor: other }
+    if (other === undefined) return { dialect: elsewhere, baseUrl: withPath(text, path) }
+    return { vendor: other, ...(text === vendors.get(other)?.baseUrl ? {} : { baseUrl: text }) }
   }
   return { ...defined({ vendor: provider }), baseUrl: url !== null && origin === true ? url.origin : withPath(text, path) }
 }

@@ -5,7 +5,7 @@ const REFERENCE = /^os\.environ\/([A-Za-z_]\w*)$/
 /** Text of LiteLLM's file in ours: `os.environ/NAME` is `${NAME}`, and what would be a reference there is none here. */
 export function translated(text: string): string {
   const name = REFERENCE.exec(text.trim())?.[1]
-  return name === undefined ? text.replaceAll('${', '$${') : `\${${name}}`
+  return name === undefined ? text.replaceAll('${', () => '$${') : `\${${name}}`
 }
 
 export const isReference = (text: string): boolean => /^\$\{\w+(?::-[^}]*)?\}$/.test(text)

@@ -42,7 +42,7 @@ export function modelsOf(groups: readonly Group[], context: ImportContext, isTak
   const slugs = new Set<string>()
   return groups.flatMap(apart).map((group) => {
     const { name, deployments, aliases } = group
-    const slug = SLUG.test(name) ? name : slugFor(group, context, (free) => slugs.has(free) || names.has(free) || isTaken(free, group))
+    const slug = SLUG.test(name) ? name : slugFor(group, context, (free) => slugs.has(free) || names.has(free), isTaken)
     slugs.add(slug)
     const others = [name, ...aliases].filter((alias) => alias !== slug)
     const embeds = deployments.some((one) => one.embeds)
@@ -63,11 +63,13 @@ function apart(group: Group): readonly Group[] {
   return [plain, ...authored.map((name) => ({ ...group, name, aliases: [] }))]
 }
 
-function slugFor({ name, deployments }: Group, context: ImportContext, isUsed: (slug: string) => boolean): string {
+function slugFor(group: Group, context: ImportContext, isUsed: (slug: string) => boolean, isTaken: (slug: string, group: Group) => boolean): string {
+  const { name, deployments } = group
   const [first] = deployments
   const { author = 'local', upstream = name, known } = first ?? {}
   const told = spelled(context.modelName(known ?? upstream, author))
-  if (!isUsed(told)) return told
+  if (!isUsed(told) && !isTaken(told, group)) return told
+  // Nobody asks for what is made up here.
   const own = spelled(`${told}-${name.replace(/.*\//, '')}`)
   if (!isUsed(own)) return own
   for (let count = 2; ; count++) if (!isUsed(`${own}-${count}`)) return `${own}-${count}`

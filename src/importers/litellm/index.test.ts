@@ -1,0 +1,270 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { contextOf } from '../../cli/import.ts'
+import { parseSource } from '../../config/source.ts'
+import type { EndpointDraft, ImportContext, Imported, ModelDraft, ProviderDraft } from '../shared/importer.ts'
+import { litellm } from './index.ts'
+import { PREFIXES } from './names.ts'
+
+let context: ImportContext
+let team: Imported
+let gallery: Imported
+beforeAll(async () => {
+  context = await contextOf(Date.parse('2026-11-01'))
+  team = ofFile('team.yaml')
+  gallery = ofFile('gallery.yaml')
+})
+
+const ofText = (text: string): Imported => litellm.read(parseSource(text, 'config.yaml').tree, context)
+const ofFile = (name: string): Imported => ofText(readFileSync(join(import.meta.dirname, '__fixtures__', name), 'utf8'))
+/** What an entry alone becomes. */
+const ofEntry = (params: object, more: object = {}, rest: object = {}): Imported =>
+  litellm.read({ model_list: [{ model_name: 'm', litellm_params: params, ...more }], ...rest }, context)
+
+const named = ({ file }: Imported, name: string): ModelDraft | undefined =>
+  file.models.find(({ slug, aliases }) => slug === name || aliases?.includes(name) === true)
+const endpoints = (imported: Imported, name: string): readonly EndpointDraft[] => named(imported, name)?.endpoints ?? []
+const provider = ({ file }: Imported, slug: string): ProviderDraft | undefined => file.providers.find((one) => one.slug === slug)
+const told = ({ notes }: Imported, path: string): string | undefined => {
+  const note = notes.find((one) => one.path === path)
+  return note === undefined ? undefined : `${note.kind}: ${note.message}`
+}
+
+describe('names', () => {
+  it('stay those that callers say, on the catalog’s name of the model, where what is known of it holds', () => {
+    expect(named(team, 'gpt-4o-mini')).toMatchObject({ slug: 'openai/gpt-4o-mini', aliases: ['gpt-4o-mini'], only_listed: true })
+    expect(named(team, 'claude')).toMatchObject({ slug: 'anthropic/claude-sonnet-4.5' })
+    expect(named(team, 'team/llama')).toMatchObject({ slug: 'team/llama' })
+    expect(named(gallery, 'llama3:8b')?.aliases).toEqual(['llama3:8b'])
+  })
+
+  it('of one model with several groups are apart', () => {
+    const entry = (name: string, key: string): object => ({ model_name: name, litellm_params: { model: 'gpt-4o', api_key: key } })
+    const imported = litellm.read(
+      { model_list: [entry('gpt-4o', 'os.environ/A'), entry('research', 'os.environ/B'), entry('openai/gpt-4o', 'os.environ/C')] },
+      context,
+    )
+    expect(imported.file.models.map(({ slug, aliases, endpoints: [only] }) => [slug, aliases, only?.provider])).toEqual([
+      ['openai/gpt-4o-gpt-4o', ['gpt-4o'], 'openai'],
+      ['openai/gpt-4o-research', ['research'], 'openai-2'],
+      ['openai/gpt-4o', undefined, 'openai-3'],
+    ])
+  })
+
+  it('of a wildcard do not become those of a group elsewhere', () => {
+    expect(named(gallery, 'gpt-5')?.slug).toBe('openai/gpt-5-gpt-5')
+  })
+
+  it('beside the first are aliases, or models where they have an author', () => {
+    expect(named(team, 'gpt-4')).toBe(named(team, 'gpt-4o'))
+    expect(named(team, 'gpt-4-turbo')).toBe(named(team, 'gpt-4o'))
+    expect(endpoints(team, 'openai/gpt-4o')).toEqual(endpoints(team, 'gpt-4o'))
+    expect(told(gallery, 'router_settings.model_group_alias.slow')).toMatch(/^lost: "slow" is not carried/)
+  })
+})
+
+describe('several entries of one name', () => {
+  it('are endpoints, with weights and limits', () => {
+    expect(endpoints(team, 'gpt-4o').slice(0, 2)).toEqual([
+      { provider: 'azure', upstream_model: 'gpt-4o-eu', weight: 3, rate_limits: { requests_per_minute: 600 } },
+      {
+        provider: 'azure-api-base-us',
+        upstream_model: 'gpt-4o',
+        weight: 1,
+        rate_limits: { requests_per_minute: 200, tokens_per_minute: 100_000 },
+      },
+    ])
+  })
+
+  it('have whole weights in the same proportions, and what is listed twice counts twice', () => {
+    const [first, second, ...others] = endpoints(gallery, 'gpt-5')
+    expect([first?.weight, second?.weight]).toEqual([9, 2])
+    expect(others).toEqual([])
+  })
+
+  it('share by their limits where nobody gave weights', () => {
+    const entry = (key: string, rpm: number): object => ({ model_name: 'm', litellm_params: { model: 'gpt-4o', api_key: `os.environ/${key}`, rpm } })
+    const imported = litellm.read({ model_list: [entry('A', 60), entry('B', 600), entry('C', 60_000)] }, context)
+    expect(endpoints(imported, 'm').map(({ weight }) => weight)).toEqual([1, 10, 1000])
+  })
+
+  it('of a later order serve only while the first are away', () => {
+    expect(endpoints(team, 'claude').map(({ provider: at, weight }) => [at, weight])).toEqual([
+      ['amazon-bedrock', 1],
+      ['anthropic', 0],
+      ['groq', 0],
+    ])
+  })
+})
+
+describe('fallbacks', () => {
+  it('are endpoints of weight 0, those of the fallbacks and of wildcards as well', () => {
+    const spares = endpoints(team, 'gpt-4o').filter(({ weight }) => weight === 0)
+    expect(spares.map(({ upstream_model: id }) => id)).toEqual([
+      'gpt-4o-mini',
+      'anthropic.claude-sonnet-4-5-20250929-v1:0',
+      'claude-sonnet-4-5-20250929',
+      'gemini-2.5-pro',
+      'llama-3.3-70b-versatile',
+    ])
+    expect(endpoints(gallery, 'phi').slice(1, 2)).toMatchObject([{ provider: 'openai', upstream_model: 'gpt-4.1-mini', weight: 0 }])
+  })
+
+  it('of all are those of models without one of their own', () => {
+    expect(endpoints(gallery, 'qwen').some(({ upstream_model: id, weight }) => id === 'gpt-5-deployment' && weight === 0)).toBe(true)
+    expect(told(gallery, 'litellm_settings.fallbacks[0].*')).toMatch(/^do: "nobody" is left out/)
+    expect(told(gallery, 'litellm_settings.fallbacks[1].lake[0].temperature')).toMatch(/^do: /)
+  })
+})
+
+describe('accounts', () => {
+  it('are providers: the first of a vendor under its own slug', () => {
+    expect(provider(team, 'azure')).toEqual({
+      slug: 'azure',
+      base_url: 'https://team-eu.openai.azure.com',
+      api_keys: ['${AZURE_API_KEY_EU}'],
+      timeouts: { total: '300s' },
+    })
+    expect(provider(team, 'azure-api-base-us')).toMatchObject({
+      vendor: 'azure',
+      base_url: '${AZURE_API_BASE_US}',
+      api_keys: ['${AZURE_API_KEY_US}'],
+    })
+    expect(provider(gallery, 'azure')?.base_url).toBe('https://one.openai.azure.com')
+  })
+
+  it('have the settings of their vendor', () => {
+    expect(provider(team, 'amazon-bedrock')?.settings).toEqual({ region: 'us-west-2', access_key_id: '${AWS_ACCESS_KEY_ID}' })
+    expect(provider(team, 'google-vertex')).toMatchObject({
+      settings: { project: 'my-project', location: 'europe-west4', credentials: '/secrets/vertex.json' },
+    })
+    expect(provider(gallery, 'amazon-bedrock')).toMatchObject({
+      api_keys: ['${AWS_SECRET}'],
+      settings: { region: 'eu-central-1', access_key_id: '${AWS_ID}' },
+    })
+    expect(told(gallery, 'model_list[20].litellm_params.aws_role_name')).toMatch(/^do: keys or a bearer token/)
+  })
+
+  it('are servers where the address is nobody’s, and vendors where it is theirs', () => {
+    expect(provider(team, '10.0.0.5-8000')).toMatchObject({
+      dialect: 'openai-chat',
+      base_url: 'http://10.0.0.5:8000/v1',
+      headers: { 'x-team': 'search' },
+    })
+    expect(endpoints(gallery, 'kimi')[0]).toMatchObject({ provider: 'together', upstream_model: 'moonshotai/Kimi-K2-Instruct' })
+    expect(endpoints(gallery, 'phi')[0]?.provider).toBe('phi-serverless.eastus2.models.ai.azure.com')
+    expect(endpoints(gallery, 'foundry-claude')[0]?.provider).toBe('azure-two')
+    expect(provider(gallery, 'own-base')).toMatchObject({ base_url: '${OWN_BASE}', api_keys: ['${OPENAI_API_KEY:-none}'] })
+  })
+
+  it('without a key of their own have that of the usual variable, local servers none', () => {
+    expect(provider(gallery, 'fireworks')?.api_keys).toEqual(['${FIREWORKS_API_KEY}'])
+    expect(provider(gallery, 'ollama')).toMatchObject({ base_url: '${OLLAMA_API_BASE:-http://127.0.0.1:11434}/v1', api_keys: null })
+    expect(provider(gallery, 'databricks')?.base_url).toBe('${DATABRICKS_API_BASE}')
+  })
+
+  it('of several organizations are several', () => {
+    expect(
+      endpoints(gallery, 'organizations')
+        .slice(0, 2)
+        .map(({ provider: slug }) => provider(gallery, slug)?.organization),
+    ).toEqual(['org-1', 'org-2'])
+  })
+
+  it('with a key in plain text keep it, and it is said', () => {
+    expect(provider(team, '10.0.0.5-8000')?.api_keys).toEqual(['sk-plain-text'])
+    expect(told(team, 'model_list[6].litellm_params.api_key')).toMatch(/^do: is written there in plain text/)
+    expect(provider(ofEntry({ model: 'gpt-4o', api_key: 'a${b}c' }), 'openai')?.api_keys).toEqual(['a$${b}c'])
+  })
+})
+
+describe('ids', () => {
+  it.each([
+    ['azure/gpt5_series/mine', 'mine'],
+    ['bedrock/converse/us.anthropic.claude-x-v1:0', 'us.anthropic.claude-x-v1:0'],
+    ['bedrock/eu-west-1/anthropic.claude-x', 'anthropic.claude-x'],
+    ['fireworks_ai/llama-v3p1-8b', 'accounts/fireworks/models/llama-v3p1-8b'],
+    ['fireworks_ai/accounts/me/models/x', 'accounts/me/models/x'],
+    ['huggingface/together/Qwen/Qwen3-32B', 'Qwen/Qwen3-32B:together'],
+    ['vertex_ai/1234567890', 'endpoints/1234567890'],
+    ['openrouter/anthropic/claude-sonnet-4.5', 'anthropic/claude-sonnet-4.5'],
+    ['claude-sonnet-4-5', 'claude-sonnet-4-5'],
+  ])('%s is %s', (model, id) => {
+    expect(
+      endpoints(ofEntry({ model, api_key: 'os.environ/K', api_base: model.startsWith('azure') ? 'https://a.openai.azure.com' : undefined }), 'm')[0]
+        ?.upstream_model,
+    ).toBe(id)
+  })
+
+  it('of every prefix lead to a provider that there is', () => {
+    const slugs = Object.values(PREFIXES).flatMap(({ provider: slug }) => slug ?? [])
+    expect(slugs.filter((slug) => !context.vendors.has(slug))).toEqual([])
+  })
+})
+
+describe('wildcards', () => {
+  it('are providers that take any id, under the name that callers say', () => {
+    expect(provider(team, 'groq')).toMatchObject({ open_models: true, timeouts: { total: '300s' } })
+    expect(provider(team, 'gemini')).toMatchObject({ vendor: 'google-ai-studio', open_models: true, api_keys: ['${GEMINI_API_KEY}'] })
+    expect(provider(gallery, 'lab')).toMatchObject({ vendor: 'vllm', base_url: 'http://lab.internal:8000/v1', open_models: true })
+  })
+
+  it('that cannot be said are spoken of, and their provider is on', () => {
+    expect(told(gallery, 'model_list[0]')).toMatch(/^do: stands for every provider/)
+    expect(told(gallery, 'model_list[2].model_name')).toMatch(/^do: "anthropic\/\*" for "anthropic\/\*" cannot be said.*openrouter\/ID/)
+    expect(told(gallery, 'model_list[3].model_name')).toMatch(/^do: "claude-\*" stands for no list here/)
+    expect(provider(gallery, 'openrouter')).toBeDefined()
+    expect(provider(gallery, 'anthropic')).toBeDefined()
+  })
+})
+
+describe('what is known of a model', () => {
+  it('are prices per million, of long prompts as well', () => {
+    expect(endpoints(gallery, 'long-prompts')[0]?.pricing).toEqual({
+      input: 1.25,
+      output: 10,
+      cache_read: 0.31,
+      tiers: [{ from_input_tokens: 200_001, input: 2.5, output: 15 }],
+    })
+    expect(told(gallery, 'model_list[18].litellm_params.input_cost_per_image')).toMatch(/^do: /)
+  })
+
+  it('is that it makes vectors', () => {
+    expect(named(team, 'local-embed')).not.toHaveProperty('answers')
+    expect(named(ofEntry({ model: 'openai/mine', api_base: 'http://x.test/v1' }, { model_info: { mode: 'embedding' } }), 'm')?.answers).toBe(
+      'embeddings',
+    )
+  })
+
+  it('leaves out what nothing here serves, by name', () => {
+    expect(named(team, 'whisper')).toBeUndefined()
+    expect(told(team, 'model_list[9]')).toMatch(/^lost: "whisper".*audio_transcription/)
+    expect(told(team, 'model_list[10]')).toMatch(/^lost: "sage".*the provider of "sagemaker\/jumpstart-llama" is not known/)
+    expect(told(ofEntry({ model: 'openai_like/x' }), 'model_list[0]')).toMatch(/^lost: "m".*without api_base/)
+    expect(told(ofEntry({}), 'model_list[0]')).toMatch(/^lost: "m".*litellm_params.model/)
+  })
+})
+
+describe('settings', () => {
+  it('that have a counterpart are carried', () => {
+    expect(team.file).toMatchObject({ server: { body_limit: '50MB' }, defaults: { model: 'gpt-4o' }, destinations: { privacy_locked: true } })
+    expect(gallery.file).toMatchObject({ routing: { retries: false, cooldown: false } })
+    expect(provider(gallery, 'openai')?.timeouts).toEqual({ first_token: '30s' })
+  })
+
+  it('that have none are told with what to do instead', () => {
+    expect(told(team, 'general_settings.master_key')).toMatch(/^do: as SIGNALBOX_API_KEY/)
+    expect(told(team, 'litellm_settings.success_callback[0]')).toMatch(/^do: a destination of type langfuse/)
+    expect(told(team, 'router_settings.routing_strategy')).toMatch(/^do: default_provider_sort: latency/)
+    expect(told(gallery, 'guardrails')).toMatch(/^do: guardrails/)
+    expect(told(ofEntry({ model: 'gpt-4o', api_key: 'os.environ/K', no_such: 1 }), 'model_list[0].litellm_params.no_such')).toMatch(
+      /^do: has no counterpart/,
+    )
+  })
+
+  it('of several timeouts the longest counts, which is said', () => {
+    expect(provider(team, 'openai')?.timeouts).toEqual({ total: '300s' })
+    expect(told(team, 'model_list[2].litellm_params.stream_timeout')).toMatch(/^do: the provider openai has one patience/)
+  })
+})
