@@ -6,6 +6,8 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { ApiKey } from '../../core/store.ts'
 import { GatewayError } from '../../core/error.ts'
+import { Admission } from '../admission.ts'
+import { BodyHold, BodyRoom } from '../body-room.ts'
 import { createManagementApp } from './app.ts'
 import { parseBody, parseInput, parseQuery } from './request-input.ts'
 
@@ -39,6 +41,34 @@ async function call(method: 'GET' | 'POST' | 'DELETE', url: string, payload?: st
 }
 
 describe('under pressure', () => {
+  const room = new BodyRoom({ limits: () => ({ enabled: true, memoryShare: 1 }), memoryLeft: () => Infinity })
+  const holdBody = (): BodyHold => new BodyHold(room)
+
+  it('a large body of a caller with an inference key has to fit into the memory that is left, as on the way to a model', async () => {
+    const admission = new Admission(
+      () => ({ enabled: true, eventLoopDelayMs: 1_000, memoryShare: 0.9, calls: 10 }),
+      () => 0,
+    )
+    const small = createManagementApp(
+      {
+        authenticate: () => ({ owner: { workspaceId: 'w', keyHash: 'h' }, key: { kind: 'inference' } as ApiKey }) as never,
+        admission,
+        onBug: (error) => bugs.push(error),
+        newRequestId: () => 'r',
+        bodyLimitBytes: 1_000_000,
+      },
+      [(routes) => void routes.post('/explain', { config: { access: 'any' } }, async () => ({}))],
+    )
+    const ask = async () =>
+      (await small.inject({ method: 'POST', url: '/explain', payload: JSON.stringify({ input: 'x'.repeat(300_000) }) })).statusCode
+    const other = admission.holdBody()
+    other.grow(300_000)
+    expect(await ask()).toBe(503)
+    other.release()
+    expect([await ask(), await ask()]).toEqual([200, 200])
+    await small.close()
+  })
+
   it('whoever calls with an inference key is let in as on the way to a model, and who manages always', async () => {
     let kind: ApiKey['kind'] = 'inference'
     const under: string[] = []
@@ -52,6 +82,7 @@ describe('under pressure', () => {
             under.push(key)
           },
           leave: (key) => void under.splice(under.indexOf(key), 1),
+          holdBody,
         },
         onBug: (error) => bugs.push(error),
         newRequestId: () => 'r',
@@ -83,7 +114,7 @@ describe('under pressure', () => {
           await look.promise
           return { owner: { workspaceId: 'w', keyHash: 'h' }, key: { kind: 'inference' } as ApiKey } as never
         },
-        admission: { enter: (key) => under.push(key), leave: (key) => void under.splice(under.indexOf(key), 1) },
+        admission: { enter: (key) => under.push(key), leave: (key) => void under.splice(under.indexOf(key), 1), holdBody },
         onBug: (error) => bugs.push(error),
         newRequestId: () => 'r',
         bodyLimitBytes: 1_000,

@@ -5,6 +5,7 @@ import type { Owner } from '../../core/call.ts'
 import { asGatewayError, GatewayError, isGatewayError, type GatewayError as Failure } from '../../core/error.ts'
 import { DOORS } from '../../doors/index.ts'
 import type { Admission } from '../admission.ts'
+import type { BodyHold } from '../body-room.ts'
 import type { Door } from '../../doors/shared/door.ts'
 import { jsonOf, readBody, refuseEncoding } from '../body.ts'
 import { renderError } from '../error-handler.ts'
@@ -34,6 +35,8 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     caller?: Caller
+    /** What the body of a caller takes who is let in like a call. */
+    hold?: BodyHold
   }
 }
 
@@ -41,7 +44,7 @@ export interface ManagementOptions {
   /** Throws or rejects with GatewayError `authentication` or, for the wrong kind of key, `permission_denied`. */
   readonly authenticate: (request: IncomingMessage, kind: KeyKind | undefined, keyHeader?: string) => Caller | Promise<Caller>
   /** Holds for callers with inference keys, as on the way to a model: whoever manages must get in where there is trouble. Absent: everybody is let in. */
-  readonly admission?: Pick<Admission, 'enter' | 'leave'>
+  readonly admission?: Pick<Admission, 'enter' | 'leave' | 'holdBody'>
   readonly onBug: (error: Failure, requestId: string) => void
   readonly newRequestId: () => string
   readonly bodyLimitBytes: number
@@ -68,7 +71,9 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
   app.removeAllContentTypeParsers()
   // Read and parsed as on the way to a model: the same bounds on its size, its keys and its depth, the same patience with one that pauses.
   app.addContentTypeParser('*', async (request: FastifyRequest, stream: IncomingMessage) => {
-    const body = await readBody(stream, { limitBytes: request.routeOptions.bodyLimit, stallMs: options.bodyStallMs })
+    const { hold } = request
+    const bounds = { limitBytes: request.routeOptions.bodyLimit, stallMs: options.bodyStallMs, ...(hold === undefined ? {} : { hold }) }
+    const body = await readBody(stream, bounds)
     return body.length === 0 ? undefined : jsonOf(body)
   })
   app.addHook('onRoute', ({ method, url, config }) => {
@@ -86,7 +91,7 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
     if (access !== 'public' && request.routeOptions.url !== undefined) {
       liftKey(request.raw, config)
       request.caller = await options.authenticate(request.raw, access === 'any' ? undefined : access, config.keyHeader)
-      letIn(options, request.caller, reply)
+      letIn(options, request.caller, request, reply)
     }
     refuseEncoding(request.headers['content-encoding'])
   })
@@ -104,12 +109,16 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
 }
 
 /** Before the body is read: one may be as large as what a model is asked. */
-function letIn({ admission }: ManagementOptions, { owner, key }: Caller, reply: FastifyReply): void {
+function letIn({ admission }: ManagementOptions, { owner, key }: Caller, request: FastifyRequest, reply: FastifyReply): void {
   if (admission === undefined || key.kind !== 'inference') return
   // Gone while his key was looked for: nobody would give the place back.
   if (reply.raw.destroyed) throw new GatewayError('invalid_request', 'The connection closed before the key was checked')
   admission.enter(owner.keyHash)
-  reply.raw.once('close', () => admission.leave(owner.keyHash))
+  const hold = (request.hold = admission.holdBody())
+  reply.raw.once('close', () => {
+    hold.release()
+    admission.leave(owner.keyHash)
+  })
 }
 
 function missing({ method, url }: FastifyRequest): GatewayError {
