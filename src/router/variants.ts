@@ -83,7 +83,9 @@ export function resolveModel(name: string, catalog: Catalog): ResolvedModel | un
   }
   const parsed = asListed(parseModelName(name), catalog)
   const target = parsed.variant === undefined ? parsed.base : `${parsed.base}:${parsed.variant}`
-  const model = catalog.find(target) ?? (parsed.variant === undefined ? undefined : variantOf(parsed.base, parsed.variant, catalog))
+  const exactly = catalog.find(target)
+  const isOther = parsed.variant !== undefined && exactly?.slug.endsWith(`:${parsed.variant}`) !== true
+  const model = isOther ? (variantOf(parsed.base, parsed.variant, catalog) ?? exactly) : exactly
   if (model === undefined) return undefined
   const via = parsed.latest ? 'latest' : model.slug === target || model.slug === parsed.base ? 'slug' : 'alias'
   const anyVariant = parsed.variant === undefined ? model.slug.includes(':') : model.slug.endsWith(`:${parsed.variant}`)
@@ -94,8 +96,9 @@ export function resolveModel(name: string, catalog: Catalog): ResolvedModel | un
 function asListed(parsed: ModelName, catalog: Catalog): ModelName {
   const { base, listed } = parsed
   if (listed === undefined) return parsed
-  const slug = catalog.find(base)?.slug ?? base
-  return catalog.find(`${slug}:${listed.variant}`) === undefined ? parsed : { ...parsed, ...listed }
+  const slug = `${catalog.find(base)?.slug ?? base}:${listed.variant}`
+  // A catalog may find the model by it, too.
+  return catalog.find(slug)?.slug === slug ? { ...parsed, ...listed } : parsed
 }
 
 /** The variant of a model under another of its names; where there is none, the model, whose endpoints will say so. */
