@@ -152,8 +152,9 @@ class Places {
 
 function webOf(chunk: unknown): { readonly url: string; readonly title: string | undefined; readonly content: string | undefined } | undefined {
   if (!isObject(chunk)) return undefined
-  const source = [chunk['web'], chunk['retrievedContext'], chunk['maps']].find(isObject)
-  const url = asString(source?.['uri'])
+  const source = [chunk['web'], chunk['retrievedContext'], chunk['maps'], chunk['image']].find(isObject)
+  // Of a picture: the page it stands on.
+  const url = asString(source?.['uri']) ?? asString(source?.['sourceUri'])
   return url ? { url, title: asString(source?.['title']), content: asString(source?.['text']) } : undefined
 }
 

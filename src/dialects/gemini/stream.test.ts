@@ -370,6 +370,12 @@ describe('grounding', () => {
     const stored = { ...metadata, groundingChunks: [{ retrievedContext: { title: 'doc', fileSearchStore: 'stores/1' } }] }
     expect(notes(decode([frame([text('one'), call('f', {}), text('Paris')], 'STOP', { groundingMetadata: stored })]))).toMatchObject([{ index: 5 }])
   })
+  it('of a search for pictures is the page the picture stands on', () => {
+    const found = { groundingChunks: [{ image: { sourceUri: 'https://p.test/page', imageUri: 'https://p.test/a.png', title: 'P' } }] }
+    expect(notes(decode([frame([text('Hi')], 'STOP', { groundingMetadata: found })]))).toEqual([
+      { type: 'url_citation', url: 'https://p.test/page', title: 'P', start_index: 2, end_index: 2 },
+    ])
+  })
   it('cites files of a store, and sources that are tied to nothing', () => {
     const stored = {
       groundingChunks: [{ retrievedContext: { title: 'doc', fileSearchStore: 'stores/1' } }],
