@@ -6,6 +6,7 @@ import { cerebras } from './cerebras.ts'
 import { moonshotai } from './moonshotai.ts'
 import { moonshotaiCn } from './moonshotai-cn.ts'
 import { sambanova } from './sambanova.ts'
+import { vllm } from './vllm.ts'
 
 const PICTURE = 'https://example.test/a.png'
 const FILM = 'https://example.test/a.mp4'
@@ -45,5 +46,11 @@ describe('media named by their address', () => {
     ])
     // A file uploaded there.
     expect(media(provider, { type: 'input_video', video_url: 'ms://abc' })).toEqual([[], { type: 'video_url', video_url: { url: 'ms://abc' } }])
+  })
+  it('are left to local servers: films, which may be larger than what is fetched', () => {
+    expect(media({ ...vllm, options: { ...vllm.options, video: 'video_url' } }, { type: 'input_video', video_url: FILM })).toEqual([
+      [],
+      { type: 'video_url', video_url: { url: FILM } },
+    ])
   })
 })

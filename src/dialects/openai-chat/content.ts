@@ -33,7 +33,9 @@ export function encodePart(part: ContentPart, target: ChatTarget): JsonObject[] 
     case 'input_audio':
       return options.audio === 'none' ? unsupported('audio', target) : [{ type: 'input_audio', input_audio: bareAudio(part.input_audio) }]
     case 'input_video':
-      return options.video === 'none' ? unsupported('video', target) : [{ type: 'video_url', video_url: { url: reachable(part.video_url, target) } }]
+      return options.video === 'none'
+        ? unsupported('video', target)
+        : [{ type: 'video_url', video_url: { url: options.inline_videos ? dataOf(part.video_url, target) : part.video_url } }]
     case 'input_file':
       return [encodeFile(part, target)]
   }
@@ -62,7 +64,7 @@ function encodeImage(part: InputImage, target: ChatTarget): JsonObject {
   const { options } = target
   if (options.image_url === 'none') return unsupported('images', target)
   if (!part.image_url) return unsupported('images by file id', target)
-  const url = reachable(part.image_url, target)
+  const url = options.inline_images ? dataOf(part.image_url, target) : part.image_url
   if (options.image_url === 'string') return { type: 'image_url', image_url: url }
   const detail = options.image_detail && part.detail != null && part.detail !== 'original' ? { detail: part.detail } : {}
   return { type: 'image_url', image_url: { url, ...detail } }
@@ -100,8 +102,7 @@ function textOfDataUrl(url: string): string | undefined {
   }
 }
 
-/** A picture or film as this endpoint can read it. */
-const reachable = (url: string, target: ChatTarget): string => (target.options.inline_images && isRemote(url) ? inlined(url, target) : url)
+const dataOf = (url: string, target: ChatTarget): string => (isRemote(url) ? inlined(url, target) : url)
 
 function inlined(url: string, target: ChatTarget): string {
   const media = target.media?.get(url)
@@ -116,7 +117,7 @@ export function mediaToInline(request: ModelRequest, target: ChatTarget): string
   visitParts(request.input, (part) => {
     if (part.type === 'input_image' && options.inline_images && options.image_url !== 'none' && part.image_url && isRemote(part.image_url))
       urls.add(part.image_url)
-    if (part.type === 'input_video' && options.inline_images && options.video !== 'none' && isRemote(part.video_url)) urls.add(part.video_url)
+    if (part.type === 'input_video' && options.inline_videos && options.video !== 'none' && isRemote(part.video_url)) urls.add(part.video_url)
     if (part.type === 'input_file' && options.file !== 'document_url' && !(options.file === 'file' && options.file_urls)) {
       const url = fileUrl(part)
       if (url !== undefined && isRemote(url)) urls.add(url)

@@ -191,7 +191,8 @@ export const openAiChatOptions = z.strictObject({
   // ---- media ----
   image_url: z.enum(['object', 'string', 'none']).default('object'),
   image_detail: z.boolean().default(true),
-  inline_images: z.boolean().default(false).describe('Remote images and videos are fetched and sent as data URLs.'),
+  inline_images: z.boolean().default(false).describe('Remote images are fetched and sent as data URLs.'),
+  inline_videos: z.boolean().default(false).describe('The same of videos, which may be too large to be fetched.'),
   audio: z.enum(['input_audio', 'none']).default('input_audio'),
   file: z.enum(['file', 'document_url', 'none']).default('none'),
   file_urls: z.boolean().default(false).describe('Files may be named by URL; else they are fetched and sent as data.'),

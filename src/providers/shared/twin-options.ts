@@ -44,6 +44,7 @@ export const KIMI_OPTIONS = {
   think_tags: 'none',
   // It reads data, and files uploaded there, but no addresses.
   inline_images: true,
+  inline_videos: true,
   video: 'video_url',
   audio: 'none',
 }
