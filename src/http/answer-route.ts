@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Call, Handler, Owner } from '../core/call.ts'
 import { asGatewayError, GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
-import type { JsonObject, OutputItem } from '../core/item.ts'
+import type { OutputItem } from '../core/item.ts'
 import type { Preset, Presets } from '../core/preset.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { decodeResponsesRequest, withSession } from '../doors/responses/decode-request.ts'
@@ -23,6 +23,7 @@ import { renderError } from './error-handler.ts'
 import type { Admission } from './admission.ts'
 import { referencesOf, type RecentItems } from './recent-items.ts'
 import { liftKey } from './key-parameter.ts'
+import { modelNamed } from './model-named.ts'
 import { metadataFields, originOf, requestIdOf, sessionHeader, streamWishes, wantsErrorWord } from './request-headers.ts'
 import { SseBody, type KeepAlive } from './sse-body.ts'
 
@@ -190,7 +191,7 @@ function open(
     requestId,
     owner,
     request: modelRequest,
-    requestedModel: modelNamed('body' in read ? read.body : sent) ?? modelRequest.model ?? '',
+    requestedModel: modelNamed(read, sent) ?? modelRequest.model ?? '',
     signal: gone.signal,
     origin,
     ...(preset === undefined ? {} : { presetId: preset.id }),
@@ -282,13 +283,6 @@ function failStream(
 function lastEcho(call: Call): { readonly debug: object } | undefined {
   const last = takeEchoes(call.trace.attempts).at(-1)
   return last === undefined ? undefined : { debug: { echo_upstream_body: JSON.parse(last) as unknown } }
-}
-
-/** What the caller wrote, before presets. The body has passed the validation. */
-function modelNamed(body: unknown): string | undefined {
-  const { model, models } = body as JsonObject
-  const [first] = (models ?? []) as readonly string[]
-  return typeof model === 'string' ? model : first
 }
 
 function sessionOf(request: IncomingMessage): { readonly sessionId?: string } {

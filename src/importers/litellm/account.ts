@@ -97,6 +97,13 @@ function headersOf(places: readonly Given[]): { readonly [name: string]: string 
 
 type Place = Pick<Account, 'vendor' | 'dialect' | 'baseUrl'>
 
+/** Whose address it is, of those that are known. */
+function vendorAt(url: URL | null, text: string, vendors: ImportContext['vendors']): Place | undefined {
+  const other = url === null ? undefined : [...vendors].find(([, facts]) => !facts.keyless && hostOf(facts.baseUrl) === url.host)?.[0]
+  if (other === undefined) return undefined
+  return { vendor: other, ...(text === vendors.get(other)?.baseUrl ? {} : { baseUrl: text }) }
+}
+
 function placeOf(prefix: Prefix, params: Params, vendors: ImportContext['vendors']): Place | undefined {
   const { provider, elsewhere, hosts, origin, path = '' } = prefix
   const given = (prefix.baseParams ?? ['api_base', 'base_url']).map(params).find(({ isThere }) => isThere)
@@ -106,11 +113,7 @@ function placeOf(prefix: Prefix, params: Params, vendors: ImportContext['vendors
   const url = URL.parse(text)
   if (url !== null && url.host === hostOf(usual)) return { ...defined({ vendor: provider }) }
   const isOwn = url === null ? origin === true : hosts?.test(url.hostname) === true
-  if (elsewhere !== undefined && !isOwn) {
-    const other = url === null ? undefined : [...vendors].find(([, facts]) => !facts.keyless && hostOf(facts.baseUrl) === url.host)?.[0]
-    if (other === undefined) return { dialect: elsewhere, baseUrl: withPath(text, path) }
-    return { vendor: other, ...(text === vendors.get(other)?.baseUrl ? {} : { baseUrl: text }) }
-  }
+  if (elsewhere !== undefined && !isOwn) return vendorAt(url, text, vendors) ?? { dialect: elsewhere, baseUrl: withPath(text, path) }
   return { ...defined({ vendor: provider }), baseUrl: url !== null && origin === true ? url.origin : withPath(text, path) }
 }
 
