@@ -1,100 +1,29 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { startFakeUpstream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
-import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
-import { VENDOR_VOICES } from '../../src/testing/vendor-voices.ts'
-import type { ScriptedAnswer, VendorVoice } from '../../src/testing/voices/voice.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { startFakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { startGateway } from '../../src/testing/start-gateway.ts'
+import { PLACE, PLACES, setVoicesStage, voices, withoutSummaries } from './voices-stage.ts'
 
 /** What the format of generateContent owes its callers beside the words themselves: turns that survive it, keys and models where its clients have them, and failures as it tells them. */
 
 type Json = { readonly [field: string]: unknown }
 
-const voices = [...VENDOR_VOICES.values()]
-const upstreams = new Map<string, FakeUpstream>()
-const script = new Map<string, ScriptedAnswer>()
-let gateway: TestGateway
+const stage = setVoicesStage()
 
-const speak =
-  (voice: VendorVoice): Reply =>
-  async (_request, response) => {
-    response.writeHead(200, { 'content-type': voice.contentType })
-    for (const frame of voice.stream(script.get(voice.dialect)!)) response.write(frame)
-    response.end()
-  }
-
-beforeAll(async () => {
-  for (const voice of voices) upstreams.set(voice.dialect, await startFakeUpstream(speak(voice)))
-  gateway = await startGateway({
-    server: { body_limit: '64kb' },
-    providers: voices.map(({ dialect, options }) => ({
-      slug: `v-${dialect}`,
-      name: dialect,
-      dialect,
-      base_url: upstreams.get(dialect)!.url,
-      api_keys: ['key'],
-      options,
-    })),
-    models: voices.map(({ dialect, model }) => ({
-      slug: `acme/${dialect}`,
-      context_length: 200_000,
-      endpoints: [
-        {
-          provider: `v-${dialect}`,
-          upstream_model: model,
-          pricing: { input: 1, output: 1 },
-          max_output_tokens: 64_000,
-          supports: ['tools', 'tool_choice', 'reasoning', 'include_reasoning', 'image', 'max_tokens'],
-        },
-      ],
-    })),
-    routing: { sticky: false },
-  })
-})
-afterAll(async () => {
-  await gateway.close()
-  for (const upstream of upstreams.values()) await upstream.close()
-})
-
-const call = (path: string, body?: unknown, headers: { readonly [name: string]: string } = { 'x-goog-api-key': gateway.key }): Promise<Response> =>
-  fetch(`${gateway.url}/api/v1beta/models${path}`, body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) })
-
-/** The last thing an upstream was sent. */
-const heardBy = (dialect: string): Json => upstreams.get(dialect)!.requests.at(-1)!.body
+const call = (
+  path: string,
+  body?: unknown,
+  headers: { readonly [name: string]: string } = { 'x-goog-api-key': stage.gateway().key },
+): Promise<Response> =>
+  fetch(`${stage.gateway().url}/api/v1beta/models${path}`, body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) })
 
 const contents = [{ role: 'user', parts: [{ text: 'How is it there?' }] }]
 
 describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a turn of an upstream of %s', (dialect, voice) => {
-  const schema = { type: 'object', properties: { place: { type: 'string' } } }
-  const answer: ScriptedAnswer = {
-    reasoning: { text: 'Two places.', secret: Buffer.from('a secret').toString('base64') },
-    calls: ['Oslo', 'Rome'].map((place) => ({ id: `call_${place}`, name: 'look', arguments: JSON.stringify({ place }) })),
-  }
-
-  /** What the upstream is sent with the results of its calls, its turn given back by a caller of Responses. */
-  async function byResponses(): Promise<Json> {
-    const ask = async (input: readonly unknown[]): Promise<readonly Json[]> => {
-      const response = await gateway.respond({
-        model: `acme/${dialect}`,
-        input,
-        tools: [{ type: 'function', name: 'look', parameters: schema, strict: false }],
-        reasoning: { enabled: true, effort: 'high', summary: 'auto', within_output: true },
-        include: ['reasoning.encrypted_content'],
-        max_output_tokens: 9_000,
-      })
-      return ((await response.json()) as { readonly output: readonly Json[] }).output
-    }
-    const asked = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'How is it there?' }] }
-    const output = await ask([asked])
-    const calls = output.filter(({ type }) => type === 'function_call')
-    const results = calls.map(({ call_id: id }) => ({ type: 'function_call_output', call_id: id, output: 'sunny' }))
-    await ask([asked, ...output, ...results])
-    return heardBy(dialect)
-  }
-
   async function byGenerateContent(stream: boolean): Promise<Json> {
     const ask = async (turns: readonly unknown[]): Promise<readonly Json[]> => {
       const response = await call(`/acme/${dialect}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`, {
         contents: turns,
-        tools: [{ functionDeclarations: [{ name: 'look', parametersJsonSchema: schema }] }],
+        tools: [{ functionDeclarations: [{ name: 'look', parametersJsonSchema: PLACE }] }],
         generationConfig: { maxOutputTokens: 9_000, thinkingConfig: { thinkingLevel: 'HIGH', includeThoughts: true } },
       })
       expect(response.status).toBe(200)
@@ -111,27 +40,25 @@ describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a turn of
       { role: 'model', parts: kept },
       { role: 'user', parts: results.map(({ id, name }) => ({ functionResponse: { id, name, response } })) },
     ])
-    return heardBy(dialect)
+    return stage.heardBy(dialect)
   }
 
   it.each([
     ['a stream', true],
     ['JSON', false],
   ])('comes back to it as if no other format had carried it: %s', async (_name, stream) => {
-    script.set(dialect, answer)
-    const expected = await byResponses()
+    stage.says(dialect, PLACES)
+    const expected = await stage.givenBack(dialect, [{ type: 'input_text', text: 'How is it there?' }], {
+      reasoning: { enabled: true, effort: 'high', summary: 'auto', within_output: true },
+      include: ['reasoning.encrypted_content'],
+    })
     const heard = await byGenerateContent(stream)
     expect(heard).toEqual(withoutSummaries(expected))
-    if (voice.returnsSecret) expect(JSON.stringify(heard)).toContain(answer.reasoning!.secret)
+    if (voice.returnsSecret) expect(JSON.stringify(heard)).toContain(PLACES.reasoning!.secret)
   })
 })
 
 const eventsOf = (wire: string): readonly Json[] => [...wire.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as Json)
-
-/** Summaries that were shown are not kept; who sent them sealed has them in what is sealed. */
-function withoutSummaries(body: Json): unknown {
-  return JSON.parse(JSON.stringify(body), (key, value: unknown) => (key === 'summary' && Array.isArray(value) ? [] : value)) as unknown
-}
 
 describe('keys stand where clients of the format have them', () => {
   const ask = { contents }
@@ -144,8 +71,8 @@ describe('keys stand where clients of the format have them', () => {
     ['with one model', (key) => call('/acme/openai-chat', undefined, { 'x-goog-api-key': key })],
     ['with what a prompt weighs', (key) => call(`/acme/openai-chat:countTokens?key=${key}`, ask, {})],
   ])('%s', async (_name, asks) => {
-    script.set('openai-chat', { text: 'Hello.' })
-    expect((await asks(gateway.key)).status).toBe(200)
+    stage.says('openai-chat', { text: 'Hello.' })
+    expect((await asks(stage.gateway().key)).status).toBe(200)
     const refused = await asks('sk-nobody')
     expect(refused.status).toBe(401)
     expect(await refused.json()).toMatchObject({ error: { code: 401, status: 'UNAUTHENTICATED', details: [{ reason: 'AUTHENTICATION' }] } })
@@ -192,19 +119,19 @@ describe('a failure is told as the format tells it', () => {
   })
 
   it('and elsewhere as it is told there', async () => {
-    const response = await fetch(`${gateway.url}/v1/models/x`, { headers: { authorization: `Bearer ${gateway.key}` } })
+    const response = await fetch(`${stage.gateway().url}/v1/models/x`, { headers: { authorization: `Bearer ${stage.gateway().key}` } })
     expect(((await response.json()) as { error: Json }).error).not.toHaveProperty('status')
-    const missed = await fetch(`${gateway.url}/v1beta/models/x:generateContent`, { method: 'POST' })
+    const missed = await fetch(`${stage.gateway().url}/v1beta/models/x:generateContent`, { method: 'POST' })
     expect(((await missed.json()) as { error: Json }).error).toMatchObject({ code: 404, status: 'NOT_FOUND' })
   })
 })
 
 it('what was asked is written down with its format and the name that was asked for', async () => {
-  script.set('openai-chat', { text: 'Hello.' })
+  stage.says('openai-chat', { text: 'Hello.' })
   const response = await call('/acme/openai-chat:generateContent', { contents, models: ['acme/gemini'] })
   const { responseId } = (await response.json()) as { readonly responseId: string }
   await vi.waitFor(async () => {
-    const { data } = (await (await gateway.api('GET', '/api/v1/generations?limit=100')).json()) as { readonly data: readonly Json[] }
+    const { data } = (await (await stage.gateway().api('GET', '/api/v1/generations?limit=100')).json()) as { readonly data: readonly Json[] }
     const written = { api_type: 'generate_content', requested_model: 'acme/openai-chat' }
     expect(data.find(({ id }) => id === responseId)).toMatchObject(written)
   })
@@ -214,12 +141,12 @@ describe('what its vendor is to let through', () => {
   const wished = [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' }]
   const set = [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_LOW_AND_ABOVE' }]
   const sent = async (provider: object): Promise<Json> => {
-    const google = await startFakeUpstream(speak(VENDOR_VOICES.get('gemini')!))
+    const google = await startFakeUpstream(stage.speak('gemini'))
     const own = await startGateway({
       providers: [{ slug: 'google-ai-studio', api_keys: ['key'], base_url: google.url, ...provider }],
       models: [{ slug: 'google/small', endpoints: [{ provider: 'google-ai-studio', upstream_model: 'small' }] }],
     })
-    script.set('gemini', { text: 'Hello.' })
+    stage.says('gemini', { text: 'Hello.' })
     const body = JSON.stringify({ contents, safetySettings: wished })
     const response = await fetch(`${own.url}/api/v1beta/models/google/small:generateContent`, {
       method: 'POST',

@@ -1,100 +1,26 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startFakeUpstream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
-import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
-import { VENDOR_VOICES } from '../../src/testing/vendor-voices.ts'
-import type { ScriptedAnswer, VendorVoice } from '../../src/testing/voices/voice.ts'
+import { describe, expect, it } from 'vitest'
+import type { Reply } from '../../src/testing/fake-upstream.ts'
+import { PLACE, PLACES, setVoicesStage, voices, withoutSummaries } from './voices-stage.ts'
 
 /** What the format of Messages owes its callers beside the words themselves: turns that survive it, and failures in its own envelope. */
 
 type Json = { readonly [field: string]: unknown }
 
-const voices = [...VENDOR_VOICES.values()]
-const upstreams = new Map<string, FakeUpstream>()
-const script = new Map<string, ScriptedAnswer>()
-let gateway: TestGateway
-
-const speak =
-  (voice: VendorVoice): Reply =>
-  async (_request, response) => {
-    response.writeHead(200, { 'content-type': voice.contentType })
-    for (const frame of voice.stream(script.get(voice.dialect)!)) response.write(frame)
-    response.end()
-  }
-
-beforeAll(async () => {
-  for (const voice of voices) upstreams.set(voice.dialect, await startFakeUpstream(speak(voice)))
-  gateway = await startGateway({
-    server: { body_limit: '64kb' },
-    providers: voices.map(({ dialect, options }) => ({
-      slug: `v-${dialect}`,
-      name: dialect,
-      dialect,
-      base_url: upstreams.get(dialect)!.url,
-      api_keys: ['key'],
-      options,
-    })),
-    models: voices.map(({ dialect, model }) => ({
-      slug: `acme/${dialect}`,
-      context_length: 200_000,
-      endpoints: [
-        {
-          provider: `v-${dialect}`,
-          upstream_model: model,
-          pricing: { input: 1, output: 1 },
-          max_output_tokens: 64_000,
-          supports: ['tools', 'tool_choice', 'reasoning', 'include_reasoning', 'image', 'max_tokens'],
-        },
-      ],
-    })),
-    routing: { sticky: false },
-  })
-})
-afterAll(async () => {
-  await gateway.close()
-  for (const upstream of upstreams.values()) await upstream.close()
-})
+const stage = setVoicesStage()
 
 const post = (body: unknown, path = '/api/v1/messages', headers: Json = {}): Promise<Response> =>
-  fetch(`${gateway.url}${path}`, {
+  fetch(`${stage.gateway().url}${path}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': gateway.key, ...headers },
+    headers: { 'content-type': 'application/json', 'x-api-key': stage.gateway().key, ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   })
 
-/** The last thing an upstream was sent. */
-const heardBy = (dialect: string): Json => upstreams.get(dialect)!.requests.at(-1)!.body
-
 describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a turn of an upstream of %s', (dialect, voice) => {
-  const schema = { type: 'object', properties: { place: { type: 'string' } } }
-  const answer: ScriptedAnswer = {
-    reasoning: { text: 'Two places.', secret: Buffer.from('a secret').toString('base64') },
-    calls: ['Oslo', 'Rome'].map((place) => ({ id: `call_${place}`, name: 'look', arguments: JSON.stringify({ place }) })),
-  }
   const question = 'How is it there?'
-
-  /** What the upstream is sent with the results of its calls, its turn given back by a caller of Responses. */
-  async function byResponses(): Promise<Json> {
-    const ask = async (input: readonly unknown[]): Promise<readonly Json[]> => {
-      const response = await gateway.respond({
-        model: `acme/${dialect}`,
-        input,
-        tools: [{ type: 'function', name: 'look', parameters: schema, strict: false }],
-        reasoning: { enabled: true, effort: 'high', within_output: true },
-        max_output_tokens: 9_000,
-      })
-      return ((await response.json()) as { readonly output: readonly Json[] }).output
-    }
-    const asked = { type: 'message', role: 'user', content: question }
-    const output = await ask([asked])
-    const calls = output.filter(({ type }) => type === 'function_call')
-    const results = calls.map(({ call_id: id }) => ({ type: 'function_call_output', call_id: id, output: 'sunny' }))
-    await ask([asked, ...output, ...results])
-    return heardBy(dialect)
-  }
 
   async function byMessages(stream: boolean): Promise<Json> {
     const ask = async (messages: readonly unknown[]): Promise<readonly Json[]> => {
-      const body = { model: `acme/${dialect}`, messages, tools: [{ name: 'look', input_schema: schema }], max_tokens: 9_000, stream }
+      const body = { model: `acme/${dialect}`, messages, tools: [{ name: 'look', input_schema: PLACE }], max_tokens: 9_000, stream }
       const response = await post({ ...body, thinking: { type: 'adaptive' }, output_config: { effort: 'high' } })
       expect(response.status).toBe(200)
       return stream ? contentOf(await response.text()) : ((await response.json()) as { readonly content: readonly Json[] }).content
@@ -104,25 +30,20 @@ describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a turn of
     const calls = content.filter(({ type }) => type === 'tool_use')
     const results = calls.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: 'sunny' }))
     await ask([asked, { role: 'assistant', content }, { role: 'user', content: results }])
-    return heardBy(dialect)
+    return stage.heardBy(dialect)
   }
 
   it.each([
     ['a stream', true],
     ['JSON', false],
   ])('comes back to it as if no other format had carried it: %s', async (_name, stream) => {
-    script.set(dialect, answer)
-    const expected = await byResponses()
+    stage.says(dialect, PLACES)
+    const expected = await stage.givenBack(dialect, question, { reasoning: { enabled: true, effort: 'high', within_output: true } })
     const heard = await byMessages(stream)
     expect(heard).toEqual(withoutSummaries(expected))
-    if (voice.returnsSecret) expect(JSON.stringify(heard)).toContain(answer.reasoning!.secret)
+    if (voice.returnsSecret) expect(JSON.stringify(heard)).toContain(PLACES.reasoning!.secret)
   })
 })
-
-/** A format without summaries cannot give them back; who sent them sealed has them in what is sealed. */
-function withoutSummaries(body: Json): unknown {
-  return JSON.parse(JSON.stringify(body), (key, value: unknown) => (key === 'summary' && Array.isArray(value) ? [] : value)) as unknown
-}
 
 /** The blocks of a stream. */
 function contentOf(wire: string): readonly Json[] {
@@ -151,7 +72,7 @@ function contentOf(wire: string): readonly Json[] {
 it.each(voices.map(({ dialect }) => dialect))(
   'a stream of %s says at its start what the prompt takes, as readers that add nothing later want it',
   async (dialect) => {
-    script.set(dialect, { text: 'Hello.' })
+    stage.says(dialect, { text: 'Hello.' })
     const body = { model: `acme/${dialect}`, max_tokens: 100, stream: true, messages: [{ role: 'user', content: 'word '.repeat(100) }] }
     const events = [...(await (await post(body)).text()).matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as Json)
     const { usage } = events[0]!['message'] as { readonly usage: { readonly [field: string]: number } }
@@ -169,7 +90,7 @@ it.each([
   ['openai-chat', '"content":"Error:\\n\\nno such file"'],
   ['openai-responses', '"Error:'],
 ])('a result that failed reaches %s as its format says it', async (dialect, told) => {
-  script.set(dialect, { text: 'Sorry.' })
+  stage.says(dialect, { text: 'Sorry.' })
   const messages = [
     { role: 'user', content: 'Read it.' },
     { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'read', input: {} }] },
@@ -177,15 +98,15 @@ it.each([
   ]
   const tools = [{ name: 'read', input_schema: { type: 'object' } }]
   expect((await post({ model: `acme/${dialect}`, max_tokens: 100, messages, tools })).status).toBe(200)
-  expect(JSON.stringify(heardBy(dialect))).toContain(told)
+  expect(JSON.stringify(stage.heardBy(dialect))).toContain(told)
 })
 
 it.each(['anthropic-messages', 'bedrock-converse', 'gemini'])('thoughts are part of what %s may write at most', async (dialect) => {
-  script.set(dialect, { text: 'Hello.' })
+  stage.says(dialect, { text: 'Hello.' })
   const ask = { model: `acme/${dialect}`, messages: [{ role: 'user', content: 'Hi' }] }
   for (const thinking of [{ type: 'enabled', budget_tokens: 8_000 }, { type: 'adaptive' }]) {
     expect((await post({ ...ask, max_tokens: 10_000, thinking })).status).toBe(200)
-    const { max_tokens: limit, inferenceConfig, generationConfig } = heardBy(dialect) as { readonly [field: string]: Json | undefined }
+    const { max_tokens: limit, inferenceConfig, generationConfig } = stage.heardBy(dialect) as { readonly [field: string]: Json | undefined }
     expect(limit ?? inferenceConfig?.['maxTokens'] ?? generationConfig?.['maxOutputTokens']).toBe(10_000)
   }
 })
@@ -241,9 +162,9 @@ describe('documents that are to be cited', () => {
   }
 
   it.each([true, false])('are documents to their vendor, whose citations come back block by block (stream: %s)', async (stream) => {
-    upstreams.get('anthropic-messages')!.script(answers)
+    stage.does('anthropic-messages', answers)
     const text = await (await ask('anthropic-messages', stream)).text()
-    expect((heardBy('anthropic-messages')['messages'] as [{ content: unknown }])[0].content).toEqual([
+    expect((stage.heardBy('anthropic-messages')['messages'] as [{ content: unknown }])[0].content).toEqual([
       { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Grass is green.' }, title: 'Facts', ...cited },
       content[1],
       { type: 'text', text: 'What is green?' },
@@ -261,7 +182,7 @@ describe('documents that are to be cited', () => {
   })
 
   it('are cited in the words of their vendor when the answer is told again', async () => {
-    upstreams.get('anthropic-messages')!.script(answers)
+    stage.does('anthropic-messages', answers)
     const body = {
       model: 'acme/anthropic-messages',
       max_tokens: 100,
@@ -279,10 +200,10 @@ describe('documents that are to be cited', () => {
   it.each(voices.map(({ dialect }) => dialect).filter((dialect) => dialect !== 'anthropic-messages'))(
     'are read by %s, which has no word for it',
     async (dialect) => {
-      script.set(dialect, { text: 'Grass.' })
+      stage.says(dialect, { text: 'Grass.' })
       const response = await ask(dialect, false)
       expect([response.status, await response.json()]).toMatchObject([200, { content: [{ type: 'text', text: 'Grass.' }] }])
-      const heard = JSON.stringify(heardBy(dialect))
+      const heard = JSON.stringify(stage.heardBy(dialect))
       expect(heard).toContain('Facts\\nGrass is green.')
       expect(heard).not.toContain('"cited"')
     },
@@ -293,9 +214,9 @@ describe('what goes wrong', () => {
   const hi = { model: 'acme/openai-chat', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }
 
   it.each<readonly [string, number, string, () => Promise<Response>]>([
-    ['no key', 401, 'authentication_error', () => fetch(`${gateway.url}/api/v1/messages`, { method: 'POST', body: '{}' })],
+    ['no key', 401, 'authentication_error', () => fetch(`${stage.gateway().url}/api/v1/messages`, { method: 'POST', body: '{}' })],
     ['a wrong key', 401, 'authentication_error', () => post(hi, '/api/v1/messages', { 'x-api-key': 'sk-sb-v1-wrong' })],
-    ['a key that manages', 403, 'permission_error', () => post(hi, '/api/v1/messages', { 'x-api-key': gateway.managementKey })],
+    ['a key that manages', 403, 'permission_error', () => post(hi, '/api/v1/messages', { 'x-api-key': stage.gateway().managementKey })],
     ['no JSON', 400, 'invalid_request_error', () => post('{"model":')],
     ['an encoding', 400, 'invalid_request_error', () => post(hi, '/api/v1/messages', { 'content-encoding': 'gzip' })],
     ['a body of no end', 413, 'invalid_request_error', () => post({ ...hi, system: 'x'.repeat(70_000) })],
@@ -303,7 +224,7 @@ describe('what goes wrong', () => {
     ['another route of the format', 404, 'not_found_error', () => post(hi, '/api/v1/messages/batches')],
     ['a prompt to count that is none', 400, 'invalid_request_error', () => post({ ...hi, messages: [] }, '/api/v1/messages/count_tokens')],
     ['no key to count with', 401, 'authentication_error', () => post(hi, '/api/v1/messages/count_tokens', { 'x-api-key': 'sk-sb-v1-wrong' })],
-    ['another method', 404, 'not_found_error', () => fetch(`${gateway.url}/api/v1/messages`)],
+    ['another method', 404, 'not_found_error', () => fetch(`${stage.gateway().url}/api/v1/messages`)],
   ])('is told in the envelope of the format: %s', async (_name, status, type, send) => {
     const response = await send()
     const body: unknown = await response.json()
@@ -318,15 +239,15 @@ describe('what goes wrong', () => {
   })
 
   it('is nothing where the address has a query, as that of clients with betas has', async () => {
-    script.set('openai-chat', { text: 'Hello' })
+    stage.says('openai-chat', { text: 'Hello' })
     const response = await post(hi, '/api/v1/messages?beta=true', { 'anthropic-beta': 'a,b', 'anthropic-version': '2023-06-01' })
     expect([response.status, await response.json()]).toMatchObject([200, { content: [{ type: 'text', text: 'Hello' }] }])
   })
 })
 
 it.each(['/api/v1/models', '/api/v1/models/acme/gemini', '/api/v1/models/acme%2Fgemini'])('the key of the format opens %s, too', async (path) => {
-  const ask = async (headers: { readonly [name: string]: string }): Promise<number> => (await fetch(gateway.url + path, { headers })).status
-  expect(await ask({ 'x-api-key': gateway.key })).toBe(200)
+  const ask = async (headers: { readonly [name: string]: string }): Promise<number> => (await fetch(stage.gateway().url + path, { headers })).status
+  expect(await ask({ 'x-api-key': stage.gateway().key })).toBe(200)
   expect(await ask({ 'x-api-key': 'sk-sb-v1-wrong' })).toBe(401)
   expect(await ask({})).toBe(401)
 })
@@ -338,11 +259,11 @@ it('tokens are estimated without asking anyone', async () => {
     expect([response.status, Object.keys(answer)]).toEqual([200, ['input_tokens']])
     return answer.input_tokens
   }
-  const before = voices.map(({ dialect }) => upstreams.get(dialect)!.requests.length)
+  const before = voices.map(({ dialect }) => stage.asked(dialect))
   const messages = [{ role: 'user', content: 'word '.repeat(1_000) }]
   const alone = await count({ messages })
   expect(alone).toBeGreaterThan(800)
   expect(alone).toBeLessThan(1_600)
   expect(await count({ messages, system: [{ type: 'text', text: 'word '.repeat(1_000) }] })).toBeGreaterThan(1.8 * alone)
-  expect(voices.map(({ dialect }) => upstreams.get(dialect)!.requests.length)).toEqual(before)
+  expect(voices.map(({ dialect }) => stage.asked(dialect))).toEqual(before)
 })
