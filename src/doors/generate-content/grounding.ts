@@ -7,12 +7,17 @@ const SEARCHES = /^(?:web_search_call|(?:gateway|openrouter):web_search)$/
 const FETCHES = /^(?:gateway|openrouter):web_fetch$/
 
 interface Cited {
-  readonly from: string
   readonly start: number
   readonly end: number
   readonly chunk: number
-  /** Bytes of the answer before the text. */
+}
+
+/** A text of the answer with what it cites. */
+interface CitingText {
+  readonly text: string
+  /** Bytes of the answer before it. */
   readonly before: number
+  readonly cited: readonly Cited[]
 }
 
 /** What an answer says about its sources, as this format does at its end: places are counted in bytes of UTF-8 from the beginning of all its text. */
@@ -20,7 +25,7 @@ export class Grounding {
   readonly #queries: string[] = []
   readonly #pages: JsonObject[] = []
   readonly #chunks = new Map<string, { readonly index: number; readonly chunk: JsonObject }>()
-  readonly #cited: Cited[] = []
+  readonly #texts: CitingText[] = []
   #bytes = 0
 
   /** What a message begins with behind another one. */
@@ -33,7 +38,8 @@ export class Grounding {
   said(content: readonly InputPart[]): void {
     for (const part of content) {
       const text = part.type === 'output_text' ? part.text : part.type === 'refusal' ? part.refusal : ''
-      if (part.type === 'output_text') for (const annotation of part.annotations ?? []) this.#cite(annotation, text)
+      const cited = part.type === 'output_text' ? (part.annotations ?? []).flatMap((annotation) => this.#cite(annotation) ?? []) : []
+      if (cited.length > 0) this.#texts.push({ text, before: this.#bytes, cited })
       this.#bytes += Buffer.byteLength(text)
     }
   }
@@ -51,7 +57,7 @@ export class Grounding {
   /** Members of a candidate. */
   get told(): JsonObject {
     const chunks = [...this.#chunks.values()].map(({ chunk }) => chunk)
-    const supports = this.#cited.map((cited) => ({ segment: segmentOf(cited), groundingChunkIndices: [cited.chunk] }))
+    const supports = this.#texts.flatMap(supportsIn)
     const grounds = this.#queries.length > 0 || chunks.length > 0
     return {
       ...(grounds
@@ -67,8 +73,8 @@ export class Grounding {
     }
   }
 
-  #cite(annotation: Annotation, text: string): void {
-    if (annotation.type === 'file_path') return
+  #cite(annotation: Annotation): Cited | undefined {
+    if (annotation.type === 'file_path') return undefined
     const isPage = annotation.type === 'url_citation'
     const key = isPage ? annotation.url : `file ${annotation.file_id}`
     const known = this.#chunks.get(key)
@@ -78,15 +84,34 @@ export class Grounding {
     const index = known?.index ?? this.#chunks.size
     if (known === undefined) this.#chunks.set(key, { index, chunk })
     const [start, end] = isPage ? [annotation.start_index, annotation.end_index] : [annotation.index, annotation.index]
-    this.#cited.push({ from: text, start, end, chunk: index, before: this.#bytes })
+    return { start, end, chunk: index }
   }
 }
 
-function segmentOf({ from, start, end, before }: Cited): JsonObject {
-  const startIndex = before + Buffer.byteLength(from.slice(0, start))
-  const text = from.slice(start, end)
-  // Zero is left out, as their protocol does.
-  return { ...(startIndex === 0 ? {} : { startIndex }), endIndex: startIndex + Buffer.byteLength(text), text: text.toWellFormed() }
+function supportsIn({ text, before, cited }: CitingText): readonly JsonObject[] {
+  const bytes = byteOffsets(
+    text,
+    cited.flatMap(({ start, end }) => [start, end]),
+  )
+  return cited.map(({ start, end, chunk }) => {
+    const startIndex = before + bytes.get(start)!
+    // Zero is left out, as their protocol does.
+    const place = { ...(startIndex === 0 ? {} : { startIndex }), endIndex: before + bytes.get(end)! }
+    return { segment: { ...place, text: text.slice(start, end).toWellFormed() }, groundingChunkIndices: [chunk] }
+  })
+}
+
+/** Offsets in bytes of UTF-8 for offsets in UTF-16; the text is gone through once, however many there are. */
+function byteOffsets(text: string, offsets: readonly number[]): ReadonlyMap<number, number> {
+  const found = new Map<number, number>()
+  let at = 0
+  let bytes = 0
+  for (const offset of [...new Set(offsets)].toSorted((a, b) => a - b)) {
+    bytes += Buffer.byteLength(text.slice(at, offset))
+    at = offset
+    found.set(offset, bytes)
+  }
+  return found
 }
 
 function queriesOf({ query, queries }: JsonObject): readonly string[] {

@@ -101,6 +101,15 @@ describe('calls and their results', () => {
     })
   })
 
+  it('are told apart in time that grows with them', () => {
+    const many = 100_000
+    const ids = idsOf(
+      model(...Array.from({ length: many }, (_, n) => go(`x${n}`, `f${n % 7}`))),
+      user(...Array.from({ length: many }, (_, n) => came(`x${many - 1 - n}`, 'nobody'))),
+    )
+    expect([ids.length, ids[0], ids.at(-1)]).toEqual([2 * many, 'x0', 'x0'])
+  })
+
   it('stand in the role functions had', () => {
     expect(toItems([model(go()), { role: 'function', parts: [came()] }])).toMatchObject([
       { type: 'function_call' },
@@ -173,6 +182,11 @@ describe('what a model has said', () => {
       ])
       expect(toItems([model({ text: 'OneTwo' }, { text: '', ...sealed([3, 0]) })])).toEqual([says('One'), thought([3, 0]), says('Two')])
       expect(toItems([model({ text: 'One' }, { text: '', ...sealed([0, 0]) })])).toEqual([thought([0, 0]), says('One')])
+    })
+    it('are put back in time that grows with them', () => {
+      const many = 50_000
+      const items = toItems([model({ text: 'One' }, ...Array.from({ length: many }, () => ({ text: '', ...sealed([0, 0]) })))])
+      expect([items.length, items.at(-1)]).toEqual([many + 1, says('One')])
     })
     it('signed by a vendor are its own', () => {
       expect(toItems([model({ text: 'A', thoughtSignature: 'CiQB' })])).toEqual([

@@ -81,30 +81,34 @@ export class ModelTurn {
   #inPlace(): readonly InputItem[] {
     const waiting = this.#placed.toSorted((a, b) => a.at[0] - b.at[0] || a.at[1] - b.at[1] || (a.at[2] ?? 0) - (b.at[2] ?? 0))
     const items: InputItem[] = []
+    let next = 0
     let text = 0
     let calls = 0
-    const due = (): boolean => waiting.length > 0 && waiting[0]!.at[0] <= text && waiting[0]!.at[1] <= calls
+    /** Puts those in their place that stood before this much of the text. */
+    const put = (end: number, said = (_at: Place): void => {}): void => {
+      for (; next < waiting.length; next++) {
+        const { item, at } = waiting[next]!
+        if (at[0] > end || at[1] > calls) return
+        said(at)
+        items.push(item)
+      }
+    }
     for (const item of this.#items) {
       // One whose seal stands where it belongs began before all others of the place.
-      if (item.type !== 'reasoning') while (due()) items.push(waiting.shift()!.item)
-      const said = textIn(item)
-      if (said === undefined) {
-        items.push(item)
-        if (item.type === 'function_call') calls++
-        continue
-      }
+      if (item.type !== 'reasoning') put(text)
+      const words = textIn(item)
       let from = 0
-      while (waiting.length > 0 && waiting[0]!.at[0] < text + said.length && waiting[0]!.at[1] <= calls) {
-        const { item: thought, at } = waiting.shift()!
-        const to = Math.max(from, at[0] - text)
-        if (to > from) items.push(saying(said.slice(from, to)))
-        items.push(thought)
-        from = to
-      }
-      items.push(from === 0 ? item : saying(said.slice(from)))
-      text += said.length
+      if (words !== undefined)
+        put(text + words.length - 1, (at) => {
+          const to = Math.max(from, at[0] - text)
+          if (to > from) items.push(saying(words.slice(from, to)))
+          from = to
+        })
+      items.push(from === 0 ? item : saying(words!.slice(from)))
+      text += words?.length ?? 0
+      if (item.type === 'function_call') calls++
     }
-    return [...items, ...waiting.map(({ item }) => item)]
+    return [...items, ...waiting.slice(next).map(({ item }) => item)]
   }
 }
 

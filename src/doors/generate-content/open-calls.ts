@@ -1,11 +1,29 @@
 interface OpenCall {
   readonly id: string
-  readonly name: string
+  isOpen: boolean
+}
+
+/** Calls in their order; looks at each once, however many there are. */
+class Queue {
+  readonly #calls: OpenCall[] = []
+  #head = 0
+
+  add(call: OpenCall): void {
+    this.#calls.push(call)
+  }
+
+  /** The first that is open. */
+  get first(): OpenCall | undefined {
+    while (this.#head < this.#calls.length && !this.#calls[this.#head]!.isOpen) this.#head++
+    return this.#calls[this.#head]
+  }
 }
 
 /** Calls that wait for their results. Many clients of this format send no ids: names tell what belongs together, and the order. */
 export class OpenCalls {
-  readonly #open: OpenCall[] = []
+  readonly #all = new Queue()
+  readonly #byId = new Map<string, Queue>()
+  readonly #byName = new Map<string, Queue>()
   readonly #used: ReadonlySet<string>
   #count = 0
 
@@ -16,23 +34,20 @@ export class OpenCalls {
 
   /** The id of a call. */
   call(id: string | null | undefined, name: string): string {
-    const own = id || this.#next()
-    this.#open.push({ id: own, name })
-    return own
+    const call = { id: id || this.#next(), isOpen: true }
+    this.#all.add(call)
+    queueIn(this.#byId, call.id).add(call)
+    queueIn(this.#byName, name).add(call)
+    return call.id
   }
 
   /** The id of the call a result is of. */
   result(id: string | null | undefined, name: string | null | undefined): string {
-    const at = this.#indexOf(id, name)
+    const call = (id ? this.#byId.get(id)?.first : undefined) ?? (name ? this.#byName.get(name) : this.#all)?.first
     // One that nobody called for is mended behind the doors.
-    return at < 0 ? id || this.#next() : this.#open.splice(at, 1)[0]!.id
-  }
-
-  #indexOf(id: string | null | undefined, name: string | null | undefined): number {
-    const byId = id ? this.#open.findIndex((call) => call.id === id) : -1
-    if (byId >= 0) return byId
-    const byName = name ? this.#open.findIndex((call) => call.name === name) : 0
-    return this.#open.length === 0 ? -1 : byName
+    if (call === undefined) return id || this.#next()
+    call.isOpen = false
+    return call.id
   }
 
   #next(): string {
@@ -41,4 +56,10 @@ export class OpenCalls {
     while (this.#used.has(id))
     return id
   }
+}
+
+function queueIn(queues: Map<string, Queue>, key: string): Queue {
+  let queue = queues.get(key)
+  if (queue === undefined) queues.set(key, (queue = new Queue()))
+  return queue
 }
