@@ -45,6 +45,12 @@ describe('a schema of the subset of OpenAPI', () => {
   })
 })
 
+it('a schema of many members is looked at once', () => {
+  const names = Array.from({ length: 200_000 }, (_, n) => `p${n}`)
+  const properties = Object.fromEntries(names.map((name) => [name, { type: 'STRING' }]))
+  expect(isComplete(toJsonSchema({ type: 'OBJECT', properties, required: names }, true))).toBe(true)
+})
+
 describe('a schema an answer can be held to strictly', () => {
   const closed = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
   it.each<readonly [string, unknown, boolean]>([

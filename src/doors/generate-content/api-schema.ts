@@ -62,8 +62,8 @@ export function isComplete(schema: unknown): boolean {
   const isObject = type === 'object' || (Array.isArray(type) && type.includes('object'))
   if (isObject) {
     const names = isJsonObject(properties) ? Object.keys(properties) : []
-    const needed = Array.isArray(required) ? required : []
-    if (more !== false || names.length === 0 || names.some((name) => !needed.includes(name))) return false
+    const needed = new Set(Array.isArray(required) ? (required as readonly unknown[]) : [])
+    if (more !== false || names.length === 0 || names.some((name) => !needed.has(name))) return false
   }
   const inside = [properties, schema['$defs']].flatMap((each) => (isJsonObject(each) ? Object.values(each) : []))
   return [...inside, schema['items'], schema['anyOf'], schema['prefixItems']].every(isComplete)
