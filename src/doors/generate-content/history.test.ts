@@ -102,7 +102,7 @@ describe('calls and their results', () => {
   })
 
   it('are told apart in time that grows with them', () => {
-    const many = 100_000
+    const many = 60_000
     const ids = idsOf(
       model(...Array.from({ length: many }, (_, n) => go(`x${n}`, `f${n % 7}`))),
       user(...Array.from({ length: many }, (_, n) => came(`x${many - 1 - n}`, 'nobody'))),
@@ -184,7 +184,7 @@ describe('what a model has said', () => {
       expect(toItems([model({ text: 'One' }, { text: '', ...sealed([0, 0]) })])).toEqual([thought([0, 0]), says('One')])
     })
     it('are put back in time that grows with them', () => {
-      const many = 50_000
+      const many = 20_000
       const items = toItems([model({ text: 'One' }, ...Array.from({ length: many }, () => ({ text: '', ...sealed([0, 0]) })))])
       expect([items.length, items.at(-1)]).toEqual([many + 1, says('One')])
     })
