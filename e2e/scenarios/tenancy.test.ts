@@ -44,7 +44,7 @@ const IN_PATH: readonly (readonly [prefix: string, id: (tenant: Tenant) => strin
 /** Path parameters behind the id. */
 const BEHIND: { readonly [parameter: string]: string } = { interval: 'daily', version: '1' }
 /** Of nobody: what everyone may read. */
-const PUBLIC_KNOWLEDGE = /^GET \/api\/v1\/(?:models|providers)\b/
+const PUBLIC_KNOWLEDGE = /^GET \/api\/v1(?:beta)?\/(?:models|providers)\b/
 /** Query parameters that name a resource. */
 const IN_QUERY: { readonly [operation: string]: (tenant: Tenant) => { readonly [parameter: string]: string } } = {
   getGeneration: ({ generation }) => ({ id: generation }),
