@@ -149,7 +149,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      { extends: true, test: { name: 'in a browser', include: IN_BROWSER, maxWorkers: BESIDE + 1, sequence: { groupOrder: 2 } } },
+      { extends: true, test: { name: 'in a browser', include: IN_BROWSER, maxWorkers: BESIDE, sequence: { groupOrder: 2 } } },
       { extends: true, test: { name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 3 } } },
       { extends: true, test: { name: 'clients', include: ALONE_TOGETHER, isolate: false, maxWorkers: 1, sequence: { groupOrder: 4 } } },
     ],
