@@ -16,6 +16,8 @@ interface Finding {
 
 /** What a page has against people who do not see it, or see it badly, or use no mouse: one line each. */
 async function faultsOf(page: Page): Promise<readonly string[]> {
+  // Colours on their way from one to another are nobody's to read: a slow machine takes as long for that as the tool for its look.
+  await expect.poll(() => page.evaluate(`document.getAnimations().some((one) => one instanceof CSSTransition)`), { timeout: 10_000 }).toBe(false)
   // Evaluated as the tool does, not as a script of the page: its policy forbids those.
   await page.evaluate(axe.source)
   const found = await page.evaluate(`axe.run(document, { runOnly: ${JSON.stringify(TAGS)} }).then(({ violations }) => violations)`)
