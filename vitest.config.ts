@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { createSkipReporter } from './scripts/skip-reporter.ts'
 
 /** They hold the gateway to milliseconds or to a share of the processor: nothing may run beside them. */
@@ -125,6 +126,16 @@ const SCENARIOS_TOGETHER = [
 /** A browser takes a core where it works, and its tests wait for pages half of their time: among themselves they get on. */
 const IN_BROWSER = ['e2e/console/*.test.ts']
 
+/** Begun last, each would go on alone when everything beside it has ended; which file takes long is not to be seen from its size. */
+const LONGEST = ['e2e/console/accessibility', 'e2e/scenarios/scale-out', 'e2e/scenarios/delivery-bounds', 'e2e/scenarios/many-aborts']
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification): boolean => LONGEST.some((name) => moduleId.endsWith(`${name}.test.ts`))
+    const sorted = await super.sort(files)
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
+}
+
 /** Most scenarios wait for clocks and sockets, so more of them than processors may be on their way. */
 const BESIDE = Math.max(3, availableParallelism() + 1)
 
@@ -142,6 +153,7 @@ export default defineConfig({
     // A test that leaves a timer or a socket behind keeps its process alive: say which.
     reporters: ['default', createSkipReporter(process.env)],
     globalSetup: 'src/testing/bundle-once.ts',
+    sequence: { sequencer: LongestFirst },
     env: { NODE_ENV: 'test' },
     projects: [
       {
@@ -169,7 +181,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      { extends: true, test: { name: 'in a browser', include: IN_BROWSER, maxWorkers: BESIDE, sequence: { groupOrder: 2 } } },
+      { extends: true, test: { name: 'in a browser', include: IN_BROWSER, isolate: false, maxWorkers: BESIDE, sequence: { groupOrder: 2 } } },
       { extends: true, test: { name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 3 } } },
       { extends: true, test: { name: 'clients', include: ALONE_TOGETHER, isolate: false, maxWorkers: 1, sequence: { groupOrder: 4 } } },
     ],

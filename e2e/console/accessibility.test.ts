@@ -20,7 +20,9 @@ async function faultsOf(page: Page): Promise<readonly string[]> {
   await expect.poll(() => page.evaluate(`document.getAnimations().some((one) => one instanceof CSSTransition)`), { timeout: 10_000 }).toBe(false)
   // Evaluated as the tool does, not as a script of the page: its policy forbids those.
   await page.evaluate(axe.source)
-  const found = await page.evaluate(`axe.run(document, { runOnly: ${JSON.stringify(TAGS)} }).then(({ violations }) => violations)`)
+  const found = await page.evaluate(
+    `axe.run(document, { runOnly: ${JSON.stringify(TAGS)}, resultTypes: ['violations'] }).then(({ violations }) => violations)`,
+  )
   return (found as readonly Finding[]).flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary.split('\n')[1]?.trim() ?? ''}`),
   )

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { chromium, type Browser, type Page } from 'playwright-core'
-import { afterAll, beforeAll } from 'vitest'
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll } from 'vitest'
 import type { TestGateway } from './start-gateway.ts'
 
 /** Where Debian puts it, without a window first: the same engine in two thirds of the time. `SIGNALBOX_TEST_CHROMIUM` names another. */
@@ -33,9 +33,15 @@ export interface TestBrowser {
 /** A real Chromium for the tests of this file. */
 export function withBrowser(): TestBrowser {
   let browser: Browser | undefined
+  const open = new Set<BrowserContext>()
   beforeAll(async () => {
     // Its own sandbox does not work for root, who runs the tests in containers; all it is shown are pages of ours.
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', ...OFFLINE] })
+  })
+  // A page that was left open goes on asking for what is new, beside all tests that follow.
+  afterEach(async () => {
+    await Promise.all([...open].map((context) => context.close()))
+    open.clear()
   })
   afterAll(() => browser?.close())
   return {
@@ -44,6 +50,7 @@ export function withBrowser(): TestBrowser {
     },
     async open(url) {
       const context = await browser!.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' })
+      open.add(context)
       const page = await context.newPage()
       page.setDefaultTimeout(PATIENCE_MS)
       const problems: string[] = []
