@@ -13,6 +13,13 @@ import { parseArgs, stripVTControlCharacters } from 'node:util'
 
 const ROOT = join(import.meta.dirname, '..')
 const PART_LIMIT_MS = 180_000
+/** Parts that run at a time. */
+const WIDTH = Math.min(4, availableParallelism())
+/**
+ * Threads of the compiler and of the linter, which run beside each other: with more of them than cores there is more work (each checker reads what
+ * the others read) that takes longer.
+ */
+const THREADS = String(Math.max(1, Math.floor(availableParallelism() / 2)))
 const FOLDERS = ['src', 'e2e', 'bench', 'scripts', 'console']
 
 interface Part {
@@ -25,18 +32,17 @@ interface Part {
 const LEARNT = process.env['CI'] === undefined ? ['--incremental', '--tsBuildInfoFile', 'node_modules/.cache/check/types.tsbuildinfo'] : []
 
 const PARTS: readonly Part[] = [
-  { name: 'lint', says: 'oxlint with type-aware rules', command: ['oxlint', '--quiet'] },
+  { name: 'lint', says: 'oxlint with type-aware rules', command: ['oxlint', '--quiet', '--threads', THREADS] },
   {
     name: 'types',
     says: 'strict TypeScript',
     // The compiler of version 7; `typescript` itself stays at 6 for the tools that read sources through its API.
-    // Each of its checkers reads what the others read: no more of them than cores that are likely to be there.
-    command: ['node', 'node_modules/typescript-native/bin/tsc', '--noEmit', '-p', '.', '--pretty', 'false', '--checkers', '2', ...LEARNT],
+    command: ['node', 'node_modules/typescript-native/bin/tsc', '--noEmit', '-p', '.', '--pretty', 'false', '--checkers', THREADS, ...LEARNT],
   },
   {
     name: 'console-types',
     says: 'strict TypeScript, for browsers',
-    command: ['node', 'node_modules/typescript-native/bin/tsc', '--noEmit', '-p', 'console', '--pretty', 'false', '--checkers', '2'],
+    command: ['node', 'node_modules/typescript-native/bin/tsc', '--noEmit', '-p', 'console', '--pretty', 'false', '--checkers', THREADS],
   },
   { name: 'console-api', says: 'the console’s types are what the API says', command: ['node', 'scripts/gen-console-api.ts', '--check'] },
   {
@@ -68,7 +74,7 @@ const PARTS: readonly Part[] = [
  * The compiler and the linter are Go: they live for seconds, and half of their work was collecting garbage that nobody needs the room of. What is
  * set already stays. Scripts read the same sources one after another.
  */
-const THRIFT = { GOGC: '1000', GOMEMLIMIT: '3GiB', NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/check') }
+const THRIFT = { GOMAXPROCS: THREADS, GOGC: '1000', GOMEMLIMIT: '3GiB', NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/check') }
 
 interface Outcome {
   readonly part: Part
@@ -136,7 +142,7 @@ if (unknown.length > 0) {
 const started = performance.now()
 const outcomes = await runAll(
   PARTS.filter((part) => wanted === undefined || wanted.includes(part.name)),
-  Math.min(4, availableParallelism()),
+  WIDTH,
 )
 const failures = outcomes.filter((outcome) => !outcome.ok)
 for (const { part, output } of failures) console.log(`\n== ${part.name} ==\n${output}`)
