@@ -24,9 +24,11 @@ const ALONE_TOGETHER = ['e2e/clients/*.test.ts']
  */
 const TOGETHER = [
   'console/src/**/*.test.ts',
+  'scripts/**/*.test.ts',
   ...[
     'accounts',
     'catalog',
+    'cli',
     'config',
     'core',
     'delivery',
@@ -40,10 +42,22 @@ const TOGETHER = [
     'plugins',
     'providers',
     'router',
+    'store',
     'telemetry',
     'tools',
+    'wiring',
   ].map((room) => `src/${room}/**/*.test.ts`),
 ]
+
+/** Of these rooms, what looks at signals, at what a process ends with or at what is made once in it. */
+const APART = [
+  'src/cli/installation',
+  'src/cli/last-resort',
+  'src/cli/stop-signals',
+  'src/cli/worker-link',
+  'src/store/sqlite',
+  'src/wiring/ways-out',
+].map((name) => `${name}.test.ts`)
 
 /**
  * The same of scenarios that start gateways in their own process and look at nothing but what comes over sockets: each would load the gateway's
@@ -51,13 +65,19 @@ const TOGETHER = [
  */
 const SCENARIOS_TOGETHER = [
   'attacks/bodies',
+  'attacks/canaries',
   'attacks/egress',
   'attacks/fuzz',
+  'attacks/http',
   'attacks/outage',
   'attacks/paths',
   'attacks/schemas',
   'attacks/unpaid',
+  'attacks/upstream',
+  'coverage',
   'recorded-costs',
+  'replay',
+  'replay-chat',
   'scenarios/accounts-api',
   'scenarios/affinity',
   'scenarios/answer-cache',
@@ -67,12 +87,14 @@ const SCENARIOS_TOGETHER = [
   'scenarios/chat-parity',
   'scenarios/client-search',
   'scenarios/credentials',
+  'scenarios/cross-origin',
   'scenarios/cross-dialect',
   'scenarios/debug-echo',
   'scenarios/destinations-api',
   'scenarios/early-finish',
   'scenarios/embedding-batches',
   'scenarios/embeddings',
+  'scenarios/endpoint-limits',
   'scenarios/event-stream',
   'scenarios/failover',
   'scenarios/front-door',
@@ -81,9 +103,11 @@ const SCENARIOS_TOGETHER = [
   'scenarios/generation-list',
   'scenarios/guardrail-bounds',
   'scenarios/guardrails',
+  'scenarios/hourly-prices',
   'scenarios/input-tool-secrets',
   'scenarios/item-references',
   'scenarios/kept-content',
+  'scenarios/limits',
   'scenarios/mcp',
   'scenarios/mcp-native',
   'scenarios/media',
@@ -95,10 +119,14 @@ const SCENARIOS_TOGETHER = [
   'scenarios/new-keys',
   'scenarios/next-model',
   'scenarios/open-responses',
+  'scenarios/openapi',
   'scenarios/plugins',
+  'scenarios/presets',
   'scenarios/reasoning-scope',
+  'scenarios/redis-commands',
   'scenarios/refused-parameters',
   'scenarios/refused-schemas',
+  'scenarios/reload',
   'scenarios/round-trips',
   'scenarios/server-tools',
   'scenarios/server-tools-agents',
@@ -108,6 +136,7 @@ const SCENARIOS_TOGETHER = [
   'scenarios/service-tiers',
   'scenarios/shared-guardrails',
   'scenarios/shown-agents',
+  'scenarios/sixteen-faults',
   'scenarios/stream-failure',
   'scenarios/tenancy',
   'scenarios/tool-money',
@@ -161,7 +190,7 @@ export default defineConfig({
         test: {
           name: 'together',
           include: TOGETHER,
-          exclude: [...configDefaults.exclude, ...ALONE],
+          exclude: [...configDefaults.exclude, ...ALONE, ...APART],
           isolate: false,
           maxWorkers: BESIDE,
           sequence: { groupOrder: 1 },
@@ -171,6 +200,7 @@ export default defineConfig({
         extends: true,
         test: { name: 'scenarios', include: SCENARIOS_TOGETHER, isolate: false, maxWorkers: BESIDE, sequence: { groupOrder: 1 } },
       },
+      { extends: true, test: { name: 'apart', include: APART, maxWorkers: BESIDE, sequence: { groupOrder: 1 } } },
       {
         extends: true,
         test: {
@@ -182,7 +212,7 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'in a browser', include: IN_BROWSER, isolate: false, maxWorkers: BESIDE, sequence: { groupOrder: 2 } } },
-      { extends: true, test: { name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 3 } } },
+      { extends: true, test: { name: 'alone', include: ALONE, isolate: false, maxWorkers: 1, sequence: { groupOrder: 3 } } },
       { extends: true, test: { name: 'clients', include: ALONE_TOGETHER, isolate: false, maxWorkers: 1, sequence: { groupOrder: 4 } } },
     ],
   },
