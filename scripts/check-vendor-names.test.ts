@@ -33,6 +33,16 @@ describe('findVendorNames', () => {
     expect(findVendorNames(root).map(({ file }) => file)).toEqual(['src/http/a.ts', 'src/http/b.ts'])
   })
 
+  it('sees names that are spelt in escapes, or over two lines', () => {
+    const root = tree({
+      ...acme,
+      'src/http/a.ts': `export const x = '\\x61cme'\n`,
+      'src/http/b.ts': `export const x = 'a\\cme'\n`,
+      'src/http/c.ts': `export const x = 'ac\\\nme'\n`,
+    })
+    expect(findVendorNames(root).map(({ file }) => file)).toEqual(['src/http/a.ts', 'src/http/b.ts', 'src/http/c.ts'])
+  })
+
   it('lets the vendor’s own file, catalog data, tests, fakes and imports say it', () => {
     const root = tree({
       ...acme,

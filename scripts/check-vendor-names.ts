@@ -98,10 +98,15 @@ function literalsOf(file: string, text: string): readonly { readonly text: strin
 /** Every vendor literal in the sources, those of the console included, outside the vendor's own file. */
 export function findVendorNames(root: string): readonly Finding[] {
   const owners = vendorLiterals(root)
+  const quoted = new RegExp(`(['"\`])(?:${[...owners.keys()].map(RegExp.escape).join('|')})\\1`)
+  // Most files say no such name, and need not be parsed; but it may be spelt in escapes.
+  const maySay = (source: string): boolean => /\\[ux]/.test(source) || quoted.test(source.replace(/\\(?:\r?\n)?/g, ''))
   const findings: Finding[] = []
   for (const file of globSync(['src/**/*.ts', 'console/src/**/*.{ts,tsx}'], { cwd: root }).sort()) {
     if (DATA.some((pattern) => pattern.test(file))) continue
-    for (const { text, line } of literalsOf(file, readFileSync(join(root, file), 'utf8'))) {
+    const source = readFileSync(join(root, file), 'utf8')
+    if (!maySay(source)) continue
+    for (const { text, line } of literalsOf(file, source)) {
       const homes = owners.get(text)
       if (homes === undefined || homes.some((home) => file === `${home}.ts` || file.startsWith(`${home}/`))) continue
       if (ALLOWED.some((rule) => rule.file.test(file) && rule.literal.test(text))) continue
