@@ -98,7 +98,7 @@ function literalsOf(file: string, text: string): readonly { readonly text: strin
 /** Every vendor literal in the sources, those of the console included, outside the vendor's own file. */
 export function findVendorNames(root: string): readonly Finding[] {
   const owners = vendorLiterals(root)
-  const quoted = new RegExp(`(['"\`])(?:${[...owners.keys()].map(RegExp.escape).join('|')})\\1`)
+  const quoted = new RegExp(`(['"\`])(?:${[...owners.keys()].map((name) => name.replace(/\W/g, '\\$&')).join('|')})\\1`)
   // Most files say no such name, and need not be parsed; but it may be spelt in escapes.
   const maySay = (source: string): boolean => /\\[ux]/.test(source) || quoted.test(source.replace(/\\(?:\r?\n)?/g, ''))
   const findings: Finding[] = []
