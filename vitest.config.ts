@@ -138,7 +138,7 @@ const SCENARIOS_TOGETHER = [
   'scenarios/workspace-defaults',
 ].map((name) => `e2e/${name}.test.ts`)
 
-/** A browser takes a core where it works, and its tests wait for pages half of their time: among themselves they get on. */
+/** A browser takes a core and more: one beside it per core, as pages that wait for a processor draw and ask as often as others, for longer. */
 const IN_BROWSER = ['e2e/console/*.test.ts']
 
 /** Begun last, each would go on alone when everything beside it has ended; which file takes long is not to be seen from its size. */
@@ -199,7 +199,10 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      { extends: true, test: { name: 'in a browser', include: IN_BROWSER, ...ROOM_FOR_MANY, maxWorkers: BESIDE, sequence: { groupOrder: 2 } } },
+      {
+        extends: true,
+        test: { name: 'in a browser', include: IN_BROWSER, ...ROOM_FOR_MANY, maxWorkers: availableParallelism(), sequence: { groupOrder: 2 } },
+      },
       { extends: true, test: { name: 'alone', include: ALONE, isolate: false, maxWorkers: 1, sequence: { groupOrder: 3 } } },
       { extends: true, test: { name: 'clients', include: ALONE_TOGETHER, isolate: false, maxWorkers: 1, sequence: { groupOrder: 4 } } },
     ],

@@ -153,7 +153,7 @@ describe.skipIf(!hasBrowser)('the overview', () => {
   })
 
   it('holds a day without calls against those before', async () => {
-    const { page } = await browser.console(gateway, '/')
+    const { page } = await browser.console(gateway, '/', { apart: true })
     await page.clock.setFixedTime(Date.now() + DAY_MS)
     await page.reload()
     await page.getByRole('table', { name: 'Models by share' }).waitFor()

@@ -18,40 +18,64 @@ const OFFLINE = [
   '--disable-quic',
   '--no-first-run',
   '--disable-gpu',
+  // Pages of one context share a process: those of the next test find it there.
+  '--renderer-process-limit=1',
 ]
+/** What pages leave behind. Scripts stay as they were read. */
+const STORED = 'local_storage,indexeddb,cookies,service_workers,cache_storage'
 
 /** Only for what never comes: several of these share two cores with everything else that is tested. */
 const PATIENCE_MS = 30_000
 
+export interface PageOptions {
+  /** In a context of its own, for what would outlast its test: a false clock is put into all pages of a context. */
+  readonly apart?: boolean
+}
+
 export interface TestBrowser {
   /** A page of the console of a gateway, signed in: `/keys`. */
-  console(gateway: Pick<TestGateway, 'url' | 'managementKey'>, path: string): ReturnType<TestBrowser['open']>
-  /** A page of a context of its own: nothing is stored from one test to the next. What it complained about is in `problems`. */
-  open(url: string): Promise<{ readonly page: Page; readonly problems: readonly string[] }>
+  console(gateway: Pick<TestGateway, 'url' | 'managementKey'>, path: string, options?: PageOptions): ReturnType<TestBrowser['open']>
+  /**
+   * A page that finds nothing of what earlier ones stored: of the context that the file's tests have one after the other, or of one of its own
+   * where a test opens several. What it complained about is in `problems`.
+   */
+  open(url: string, options?: PageOptions): Promise<{ readonly page: Page; readonly problems: readonly string[] }>
 }
 
 /** A real Chromium for the tests of this file. */
 export function withBrowser(): TestBrowser {
   let browser: Browser | undefined
-  const open = new Set<BrowserContext>()
+  let lasting: BrowserContext | undefined
+  let isTaken = false
+  const further = new Set<BrowserContext>()
+  const makeContext = (): Promise<BrowserContext> => browser!.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' })
+  const contextOfTest = async ({ apart = false }: PageOptions): Promise<BrowserContext> => {
+    if (!isTaken && !apart) {
+      isTaken = true
+      return (lasting ??= await makeContext())
+    }
+    const context = await makeContext()
+    further.add(context)
+    return context
+  }
   beforeAll(async () => {
     // Its own sandbox does not work for root, who runs the tests in containers; all it is shown are pages of ours.
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', ...OFFLINE] })
   })
   // A page that was left open goes on asking for what is new, beside all tests that follow.
   afterEach(async () => {
-    await Promise.all([...open].map((context) => context.close()))
-    open.clear()
+    await Promise.all([...further].map((context) => context.close()))
+    further.clear()
+    if (lasting !== undefined && isTaken) await emptyContext(lasting)
+    isTaken = false
   })
   afterAll(() => browser?.close())
   return {
-    console({ url, managementKey }, path) {
-      return this.open(`${url}/console${path}#key=${managementKey}`)
+    console({ url, managementKey }, path, options) {
+      return this.open(`${url}/console${path}#key=${managementKey}`, options)
     },
-    async open(url) {
-      const context = await browser!.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' })
-      open.add(context)
-      const page = await context.newPage()
+    async open(url, options = {}) {
+      const page = await (await contextOfTest(options)).newPage()
       page.setDefaultTimeout(PATIENCE_MS)
       const problems: string[] = []
       page.on('pageerror', (error) => problems.push(`error: ${error.message}`))
@@ -63,4 +87,17 @@ export function withBrowser(): TestBrowser {
       return { page, problems }
     },
   }
+}
+
+/** As good as new, but for scripts that are read and a process that is there. */
+async function emptyContext(context: BrowserContext): Promise<void> {
+  for (const page of context.pages()) {
+    const { origin } = new URL(page.url())
+    if (origin === 'null') continue
+    const session = await context.newCDPSession(page)
+    await session.send('Storage.clearDataForOrigin', { origin, storageTypes: STORED })
+  }
+  await Promise.all(context.pages().map((page) => page.close()))
+  await context.clearPermissions()
+  await context.setOffline(false)
 }
