@@ -38,13 +38,24 @@ testDestination(weave, {
   },
 })
 
-/** As the platform writes it: in ASCII, with blanks behind commas and colons. */
+/** As the platform writes it, and a little more: in ASCII, with blanks behind commas, colons and brackets. */
 function storedBytes(value: unknown): number {
-  const text = JSON.stringify(value ?? null, undefined, 1)
-  // Each line but the last has a break, which stands for the blank there; what it is indented by does not.
-  const indented = [...text.matchAll(/\n +/g)].reduce((sum, [blanks]) => sum + blanks.length - 1, 0)
-  return text.length - indented + 5 * (text.match(/[\u0080-\uffff]/g)?.length ?? 0)
+  const text = JSON.stringify(value ?? null)
+  let bytes = text.length
+  let isString = false
+  // Character by character: texts here have millions, and lists of what an expression finds in them cost many times as much.
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code >= 0x80) bytes += 5
+    else if (code === BACKSLASH) at++
+    else if (code === QUOTE) isString = !isString
+    else if (!isString && SPACED.has(code)) bytes++
+  }
+  return bytes
 }
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const SPACED = new Set([...',:[]{}'].map((sign) => sign.charCodeAt(0)))
 
 const CONTEXT = { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }
 
