@@ -45,8 +45,28 @@ function request(options: WeaveSettings, path: string, body: object): OutgoingRe
 function toJson(body: object): string {
   const text = JSON.stringify(body)
   if (Buffer.byteLength(text) * LONGEST_ESCAPE <= MAX_BYTES) return text
-  return text.replace(/[\u0080-\uffff]/g, (half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return inAscii(text)
 }
+
+/** Byte by byte: to replace what an expression finds takes as many strings as a text has characters, millions. */
+function inAscii(text: string): string {
+  let length = text.length
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) >= 0x80) length += ESCAPE.length - 1
+  const bytes = Buffer.allocUnsafe(length)
+  let end = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code < 0x80) {
+      bytes[end++] = code
+      continue
+    }
+    end += ESCAPE.copy(bytes, end)
+    for (let digit = 1, rest = code; digit <= 4; digit++, rest >>= 4) bytes[end - digit] = HEX.charCodeAt(rest & 15)
+  }
+  return bytes.toString('latin1')
+}
+const ESCAPE = Buffer.from('\\u0000')
+const HEX = '0123456789abcdef'
 
 /**
  * W&B Weave's calls, each as a whole. A project that holds whole calls refuses the older form, a start and an end apart
