@@ -1,7 +1,7 @@
-import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEFAULT_WORKSPACE_ID } from '../../src/core/store.ts'
+import { useAxe } from '../../src/testing/axe.ts'
 import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
 import { startFakeDestination, type FakeDestination } from '../../src/testing/fake-destination.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
@@ -18,8 +18,7 @@ interface Finding {
 async function faultsOf(page: Page): Promise<readonly string[]> {
   // Colours on their way from one to another are nobody's to read: a slow machine takes as long for that as the tool for its look.
   await expect.poll(() => page.evaluate(`document.getAnimations().some((one) => one instanceof CSSTransition)`), { timeout: 10_000 }).toBe(false)
-  // Evaluated as the tool does, not as a script of the page: its policy forbids those.
-  await page.evaluate(axe.source)
+  await useAxe(page)
   const found = await page.evaluate(
     `axe.run(document, { runOnly: ${JSON.stringify(TAGS)}, resultTypes: ['violations'] }).then(({ violations }) => violations)`,
   )

@@ -1,5 +1,5 @@
-import axe from 'axe-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { useAxe } from '../../src/testing/axe.ts'
 import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser)('a window of 320 pixels', () => {
     const panel = page.getByRole('dialog')
     const table = panel.getByRole('table', { name: 'Versions' })
     await table.waitFor()
-    await page.evaluate(axe.source)
+    await useAxe(page)
     const faults = `axe.run(document, { runOnly: ['scrollable-region-focusable'] }).then(({ violations }) => violations.length)`
     expect(await page.evaluate(faults)).toBe(0)
     const asked = panel.getByText('With another model')
