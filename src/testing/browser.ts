@@ -20,6 +20,8 @@ const OFFLINE = [
   '--disable-gpu',
   // Pages of one context share a process: those of the next test find it there.
   '--renderer-process-limit=1',
+  // A page lives for two seconds: what is compiled for speed meanwhile, a tenth of all work, is not run often enough to give that back.
+  '--js-flags=--no-maglev --no-turbofan',
 ]
 /** What pages leave behind. Scripts stay as they were read. */
 const STORED = 'local_storage,indexeddb,cookies,service_workers,cache_storage'
