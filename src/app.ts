@@ -9,7 +9,7 @@ import { describeProxies, proxiesOf } from './config/proxies.ts'
 import type { Config } from './core/config.ts'
 import type { GatewayError } from './core/error.ts'
 import type { KeyAccounts } from './core/account.ts'
-import { dialects } from './dialects/index.ts'
+import { betaHeaders, dialects } from './dialects/index.ts'
 import { lighterRequests } from './dialects/shared/lighter-requests.ts'
 import type { AnswerRouteOptions } from './http/answer-route.ts'
 import { createAuthenticate } from './http/authenticate.ts'
@@ -181,6 +181,7 @@ export async function createApp({
     bodyLimitBytes: config.server.bodyLimit,
     mirrorReasoning: () => config.responses.mirrorReasoning,
     errorEvent: () => config.responses.errorEvent,
+    betaHeaders,
     echoUpstreamBody: () => config.responses.echoUpstreamBody,
     recentItems: new RecentItems({ clock: systemClock, ...RECENT_ITEMS }),
     clock: systemClock,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Reply } from '../../src/testing/fake-upstream.ts'
+import { startFakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
+import { startGateway } from '../../src/testing/start-gateway.ts'
 import { PLACE, PLACES, setVoicesStage, voices, withoutSummaries } from './voices-stage.ts'
 
 /** What the format of Messages owes its callers beside the words themselves: turns that survive it, and failures in its own envelope. */
@@ -242,6 +243,46 @@ describe('what goes wrong', () => {
     stage.says('openai-chat', { text: 'Hello' })
     const response = await post(hi, '/api/v1/messages?beta=true', { 'anthropic-beta': 'a,b', 'anthropic-version': '2023-06-01' })
     expect([response.status, await response.json()]).toMatchObject([200, { content: [{ type: 'text', text: 'Hello' }] }])
+  })
+})
+
+describe('beta features', () => {
+  it('a caller asks for in a header reach the upstream that knows them, from every front door', async () => {
+    stage.says('anthropic-messages', { text: 'Hello' })
+    const upstream = await startFakeUpstream(stage.speak('anthropic-messages'))
+    const provider = { slug: 'acme', name: 'Acme', dialect: 'anthropic-messages', base_url: upstream.url, api_keys: ['key'] }
+    const gateway = await startGateway({
+      providers: [{ ...provider, options: { betas: ['always-1'], caller_betas: ['^known-'] } }],
+      models: [{ slug: 'acme/m', context_length: 9_000, endpoints: [{ provider: 'acme', upstream_model: 'm', pricing: { input: 1, output: 1 } }] }],
+    })
+    try {
+      const ask = async (path: string, body: Json, headers: { readonly [name: string]: string }): Promise<unknown[]> => {
+        const response = await fetch(`${gateway.url}/api/v1/${path}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${gateway.key}`, 'x-gateway-experimental-metadata': 'enabled', ...headers },
+          body: JSON.stringify({ model: 'acme/m', ...body }),
+        })
+        const answer = (await response.json()) as { readonly gateway_metadata: { readonly params?: unknown } }
+        const { headers: heard, body: sent } = upstream.requests.at(-1)!
+        return [response.status, heard['anthropic-beta'], JSON.stringify(sent).includes('betas'), JSON.stringify(answer.gateway_metadata)]
+      }
+      const messages = [{ role: 'user', content: 'Hi' }]
+      const told = expect.stringContaining('beta feature odd-1')
+      const asked = 'known-1,odd-1'
+      expect(await ask('messages', { messages, max_tokens: 9 }, { 'anthropic-beta': asked })).toEqual([200, 'always-1,known-1', false, told])
+      expect(await ask('responses', { input: 'Hi' }, { 'x-anthropic-beta': asked })).toEqual([200, 'always-1,known-1', false, told])
+      expect(await ask('chat/completions', { messages }, { 'x-anthropic-beta': asked })).toEqual([200, 'always-1,known-1', false, told])
+      expect(await ask('responses', { input: 'Hi', vendor_betas: ['known-2'] }, {})).toEqual([200, 'always-1', false, expect.any(String)])
+      const kept = async (beta: string): Promise<string | null> => {
+        const headers = { authorization: `Bearer ${gateway.key}`, 'x-gateway-cache': 'true', 'x-anthropic-beta': beta }
+        const body = JSON.stringify({ model: 'acme/m', input: 'Hi' })
+        return (await fetch(`${gateway.url}/api/v1/responses`, { method: 'POST', headers, body })).headers.get('x-gateway-cache-status')
+      }
+      expect([await kept('known-1'), await kept('known-1'), await kept('known-2')]).toEqual(['MISS', 'HIT', 'MISS'])
+    } finally {
+      await gateway.close()
+      await upstream.close()
+    }
   })
 })
 

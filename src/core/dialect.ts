@@ -86,6 +86,8 @@ export interface Dialect<Options = unknown> {
   readonly embeddings?: string
   /** Declared quirks with their defaults; unknown keys are errors. */
   readonly options: ZodType<Options>
+  /** Headers in which callers of this format name features that are not part of it yet; they reach the encoder as `vendor_betas`. Default: none. */
+  readonly betaHeaders?: readonly string[]
   /** What endpoints of this dialect support when the catalog does not say. */
   readonly supports: readonly Parameter[]
   /** Options of endpoints whose operator lists a kind of input that not all servers take; options that are set count more. */

@@ -96,6 +96,8 @@ export interface ModelRequest {
   readonly stop_server_tools_when?: readonly ({ readonly type: string } & JsonObject)[]
   readonly trace?: TraceOptions
   readonly debug?: { readonly echo_upstream_body?: boolean | null }
+  /** Names of features that a vendor has not made part of its format yet, as the caller asks for them in a header (`Dialect.betaHeaders`). */
+  readonly vendor_betas?: readonly string[]
   readonly [extra: string]: unknown
 }
 
@@ -126,4 +128,5 @@ export const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
   'stream',
   'stream_options',
   'max_tool_calls',
+  'vendor_betas',
 ])

@@ -21,5 +21,8 @@ export const answerDialects = [
 
 const all = [...answerDialects, ...(embeddingDialects as readonly unknown[] as readonly Dialect[])]
 
+/** Headers in which callers ask for features of these formats. */
+export const betaHeaders: readonly string[] = [...new Set(answerDialects.flatMap(({ betaHeaders: headers = [] }) => headers))]
+
 /** Every upstream format, by name. */
 export const dialects: ReadonlyMap<string, Dialect> = new Map(all.map((dialect) => [dialect.name, dialect]))

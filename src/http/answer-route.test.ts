@@ -94,6 +94,7 @@ async function listen(handler: Handler, { keepAlive = new KeepAlive(), clock = s
       bodyLimitBytes: 10_000,
       mirrorReasoning: () => false,
       errorEvent: () => false,
+      betaHeaders: ['x-betas'],
       echoUpstreamBody: () => true,
       recentItems: new RecentItems({ clock: systemClock, maxEntries: 10, maxChars: 10_000, ttlMs: 1_000 }),
       clock,

@@ -5,7 +5,7 @@ import type { ModelEvent } from '../core/event.ts'
 import type { OutputItem } from '../core/item.ts'
 import type { Preset, Presets } from '../core/preset.ts'
 import type { ModelRequest } from '../core/request.ts'
-import { decodeResponsesRequest, withSession } from '../doors/responses/decode-request.ts'
+import { decodeResponsesRequest, withHeaders, type ResponsesHeaders } from '../doors/responses/decode-request.ts'
 import { applyPreset } from '../doors/shared/apply-preset.ts'
 import type { Door, Read } from '../doors/shared/door.ts'
 import type { Fold } from '../doors/shared/fold.ts'
@@ -24,7 +24,7 @@ import type { Admission } from './admission.ts'
 import { referencesOf, type RecentItems } from './recent-items.ts'
 import { liftKey } from './key-parameter.ts'
 import { modelNamed } from './model-named.ts'
-import { metadataFields, originOf, requestIdOf, sessionHeader, streamWishes, wantsErrorWord } from './request-headers.ts'
+import { betasOf, metadataFields, originOf, requestIdOf, sessionHeader, streamWishes, wantsErrorWord } from './request-headers.ts'
 import { SseBody, type KeepAlive } from './sse-body.ts'
 
 export interface AnswerRouteOptions extends AssemblySources {
@@ -35,6 +35,8 @@ export interface AnswerRouteOptions extends AssemblySources {
   /** The model of a request that names none; undefined when there is none either. */
   readonly defaultModel: (request: ModelRequest, owner: Owner) => string | undefined
   readonly bodyLimitBytes: number
+  /** Headers in which features of upstream formats are asked for. */
+  readonly betaHeaders: readonly string[]
   /** Whether streams that fail say so in an `error` event as well, where the caller says nothing of it. */
   readonly errorEvent: () => boolean
   /** Whether a caller who asks is told what upstreams are sent. */
@@ -216,11 +218,11 @@ interface Asked {
 
 /** What was read, filled in by a preset where it names one, and checked where its door has not done so. */
 function requestOf(options: AnswerRouteOptions, request: IncomingMessage, read: Read, owner: Owner, size: number): Asked {
-  const session = sessionOf(request)
-  if ('request' in read) return { modelRequest: withSession(read.request, session) }
+  const headers = headersOf(request, options.betaHeaders)
+  if ('request' in read) return { modelRequest: withHeaders(read.request, headers) }
   const { body, preset } = applyPreset(read.body, (slug) => options.presets.find(owner.workspaceId, slug))
   const resolveReference = referencesOf(options.recentItems, owner.workspaceId, size, options.bodyLimitBytes)
-  return { modelRequest: decodeResponsesRequest(body, session, { resolveReference }), preset }
+  return { modelRequest: decodeResponsesRequest(body, headers, { resolveReference }), preset }
 }
 
 /** A default is a name like any other: it may stand for a choice, or ask for more than the model. */
@@ -285,9 +287,10 @@ function lastEcho(call: Call): { readonly debug: object } | undefined {
   return last === undefined ? undefined : { debug: { echo_upstream_body: JSON.parse(last) as unknown } }
 }
 
-function sessionOf(request: IncomingMessage): { readonly sessionId?: string } {
+function headersOf(request: IncomingMessage, betaHeaders: readonly string[]): ResponsesHeaders {
   const sessionId = sessionHeader(request)
-  return sessionId === undefined ? {} : { sessionId }
+  const betas = betasOf(request, betaHeaders)
+  return { ...(sessionId === undefined ? {} : { sessionId }), ...(betas.length === 0 ? {} : { betas }) }
 }
 
 function sendJson(response: ServerResponse, status: number, headers: { readonly [name: string]: string }, body: string): void {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { metadataFields, originOf, requestIdOf, sessionHeader, streamWishes, textHeader } from './request-headers.ts'
+import { betasOf, metadataFields, originOf, requestIdOf, sessionHeader, streamWishes, textHeader } from './request-headers.ts'
 
 const request = (headers: IncomingMessage['headers']): IncomingMessage => ({ headers }) as IncomingMessage
 
@@ -37,6 +37,19 @@ describe('where a call comes from', () => {
     const all = { 'user-agent': 'acme/1', referer: 'https://page', 'http-referer': 'https://app', 'x-title': 'App' }
     expect(originOf(request(all), 'responses')).toEqual({ apiType: 'responses', userAgent: 'acme/1', referer: 'https://app', title: 'App' })
     expect(originOf(request({ referer: 'https://page' }), 'responses').referer).toBe('https://page')
+  })
+})
+
+describe('features asked for by name', () => {
+  it('come from any of the headers, each once', () => {
+    const asked = request({ 'x-one': 'a-2025-01-01, b', 'x-two': 'b,, c.d ' })
+    expect(betasOf(asked, ['x-one', 'x-two', 'x-three'])).toEqual(['a-2025-01-01', 'b', 'c.d'])
+    expect(betasOf(asked, [])).toEqual([])
+  })
+  it('are names, and not without end', () => {
+    const long = Array.from({ length: 100 }, (_, n) => `f${n}`).join()
+    expect(betasOf(request({ 'x-one': long }), ['x-one'])).toHaveLength(32)
+    expect(betasOf(request({ 'x-one': `a b, "c", ${'d'.repeat(129)}, \u00e9` }), ['x-one'])).toEqual([])
   })
 })
 

@@ -32,6 +32,24 @@ export function textHeader(request: IncomingMessage, name: string, maxChars = MA
 /** Whole, for whoever refuses one that is too long says how long it is; the server bounds all headers. */
 export const sessionHeader = (request: IncomingMessage): string | undefined => textHeader(request, 'x-session-id', Infinity)
 
+const BETA = /^[\w.:-]{1,128}$/
+const MAX_BETAS = 32
+const NONE: readonly string[] = []
+
+/** Names of features in headers with lists of them, each once; what is no name is none of any vendor's, and left out. */
+export function betasOf(request: IncomingMessage, headers: readonly string[]): readonly string[] {
+  let names: Set<string> | undefined
+  for (const header of headers) {
+    const value = request.headers[header]
+    if (value === undefined) continue
+    for (const part of String(value).split(',')) {
+      const name = part.trim()
+      if (BETA.test(name)) (names ??= new Set()).add(name)
+    }
+  }
+  return names === undefined ? NONE : [...names].slice(0, MAX_BETAS)
+}
+
 /** The caller's `x-request-id` when it is sane: it goes back in the answer and into the record. */
 export function requestIdOf(request: IncomingMessage): string | undefined {
   const value = one(request.headers['x-request-id'])
@@ -104,5 +122,3 @@ export function metadataFields(request: IncomingMessage): readonly string[] {
   }
   return fields ?? NONE
 }
-
-const NONE: readonly string[] = []

@@ -46,6 +46,21 @@ describe('a field that is a beta feature', () => {
   })
 })
 
+it.each([
+  'interleaved-thinking-2025-05-14',
+  'fine-grained-tool-streaming-2025-05-14',
+  'context-1m-2025-08-07',
+  'token-efficient-tools-2025-02-19',
+  'output-128k-2025-02-19',
+  'extended-cache-ttl-2025-04-11',
+])('a caller may switch on %s', (name) => {
+  expect(sent({ vendor_betas: [name] }).betas).toEqual([name])
+})
+
+it('what changes the blocks of an answer is not switched on by a caller’s word alone', () => {
+  expect(sent({ vendor_betas: ['claude-code-20250219', 'mcp-client-2025-04-04', 'oauth-2025-04-20'] }).betas).toEqual([])
+})
+
 it('sets of tools, which have no name of their own, are sent as they are', () => {
   const tools = [{ type: 'computer_toolset_20260801' }, { type: 'browser_toolset_20260801' }]
   expect(sent({ tools })).toMatchObject({ betas: [], body: { tools } })

@@ -14,6 +14,20 @@ const BETAS = [
   { field: 'tools', match: '_20241022\\b', betas: ['computer-use-2024-10-22'] },
 ]
 
+/**
+ * What callers may switch on: limits and ways of thinking and streaming, whose answers are read like any other's. Features of a field are switched on
+ * with it, and what brings blocks of a kind that nobody here knows stays off.
+ */
+const CALLER_BETAS = [
+  '^context-1m-',
+  '^context-management-',
+  '^extended-cache-ttl-',
+  '^fine-grained-tool-streaming-',
+  '^interleaved-thinking-',
+  '^output-(?:128k|300k)-',
+  '^token-efficient-tools-',
+]
+
 export const anthropic: Provider = {
   slug: 'anthropic',
   name: 'Anthropic',
@@ -28,6 +42,7 @@ export const anthropic: Provider = {
       '^(?:bash|(?:browser|computer)_toolset|code_execution|computer|memory|text_editor|web_fetch|web_search|tool_search_tool_(?:bm25|regex))_\\d{8}$',
     ],
     field_betas: BETAS,
+    caller_betas: CALLER_BETAS,
     // Its answers say at what speed and where they were made.
     surcharges: [
       { match: 'opus-4[.-][67](?!\\d)', field: 'speed', value: 'fast', factor: 6 },

@@ -14,6 +14,8 @@ import { priceFactorAsked } from './usage.ts'
 export const anthropicMessages: Dialect<AnthropicMessagesOptions> = {
   name: 'anthropic-messages',
   framing: 'sse',
+  // https://platform.claude.com/docs/en/api/beta-headers; the second is for front doors of other formats, as the public service has it.
+  betaHeaders: ['anthropic-beta', 'x-anthropic-beta'],
   options: anthropicMessagesOptions,
   supports: [
     'temperature',

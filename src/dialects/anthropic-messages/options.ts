@@ -34,6 +34,12 @@ const modelRules = z.strictObject({
     .enum(['user-text', 'in-place'])
     .optional()
     .describe('System messages in the middle: as marked text of the user, or where they stand.'),
+  caller_betas: z
+    .array(pattern)
+    .optional()
+    .describe(
+      'Beta features that callers may switch on by their headers `anthropic-beta` and `x-anthropic-beta`; what matches none of these is left out.',
+    ),
 })
 
 type ModelRuleOptions = z.output<typeof modelRules>
@@ -52,6 +58,7 @@ const RULES: Omit<ModelRules, 'thinking_in_tool_loops'> = {
   json_schema: 'tool',
   strict_tools: false,
   later_system: 'user-text',
+  caller_betas: [],
 }
 
 /**
@@ -155,6 +162,7 @@ export function rulesFor(target: Pick<MessagesTarget, 'options' | 'upstreamModel
     json_schema: rule('json_schema'),
     strict_tools: rule('strict_tools'),
     later_system: rule('later_system'),
+    caller_betas: rule('caller_betas'),
     ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
     ...(display === undefined ? {} : { thinking_display: display }),
   }

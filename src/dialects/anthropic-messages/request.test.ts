@@ -683,6 +683,18 @@ describe('through a cloud', () => {
     })
     expect(invokeModel.encodeRequest({ input: [user('q')] }, { ...target, stream: false }).path).toBe('/model/anthropic.claude-x-v1%3A0/invoke')
   })
+  it('passes on of the caller’s beta features those it is known to understand, and names the others', () => {
+    const options = { betas: ['b'], models: [{ match: 'claude-x', caller_betas: ['^think-'] }] }
+    const request = { input: [user('q')], vendor_betas: ['think-2025-05-14', 'b', 'unheard-of-1'] }
+    const asked = (model: string, more = {}) => {
+      const target = { ...messagesTarget({ model }), options: anthropicMessages.options.parse({ ...options, ...more }) }
+      const { headers, body, dropped } = anthropicMessages.encodeRequest(request, target)
+      return [headers['anthropic-beta'], dropped, body.includes('vendor_betas')]
+    }
+    expect(asked('claude-x')).toEqual(['b,think-2025-05-14', ['beta feature unheard-of-1'], false])
+    expect(asked('claude-y')).toEqual(['b', ['beta feature think-2025-05-14', 'beta feature unheard-of-1'], false])
+    expect(asked('claude-y', { caller_betas: [''] })).toEqual(['b,think-2025-05-14,unheard-of-1', [], false])
+  })
   it('hears exceptions of the stream', () => {
     const decoder = invokeModel.decoder({ input: [] }, messagesTarget())
     expect(() => decoder.push('{"message":"Too many"}', 'exception:throttlingException', [])).toThrowError(

@@ -70,7 +70,8 @@ export function encodeRequest(request: ModelRequest, target: MessagesTarget): En
     ...encodeAccount(request, target, dropped),
     ...encodeExtras(request, options, dropped),
   }
-  const betas = betasOf(fields, options)
+  const on = betasOf(fields, options)
+  const betas = [...new Set([...on, ...askedBetas(request, rules, on, dropped)])]
   const body: Body = { ...addressFields(target, betas), ...fields }
   return {
     method: 'POST',
@@ -93,7 +94,21 @@ function betasOf(body: Body, { betas, field_betas: needed }: AnthropicMessagesOp
     if (value === undefined) return []
     return match === undefined || compiled(match).test(field === 'tools' ? typesOf(value) : JSON.stringify(value)) ? names : []
   })
-  return [...new Set([...betas, ...more])]
+  return [...betas, ...more]
+}
+
+/** Those of the caller's that this endpoint is known to understand: others would have it refuse the call, or answer in a way nobody here reads. */
+function askedBetas(
+  { vendor_betas: asked = [] }: ModelRequest,
+  { caller_betas: allowed }: ModelRules,
+  on: readonly string[],
+  dropped: string[],
+): readonly string[] {
+  return asked.filter((name) => {
+    const isAllowed = on.includes(name) || allowed.some((one) => compiled(one).test(name))
+    if (!isAllowed) dropped.push(`beta feature ${name}`)
+    return isAllowed
+  })
 }
 
 /** Names and descriptions may quote anything. */

@@ -12,6 +12,8 @@ import { checkBody, refuse } from '../shared/check-body.ts'
 export interface ResponsesHeaders {
   /** `x-session-id`; the body's `session_id` wins. */
   readonly sessionId?: string
+  /** Features asked for beside the body; none of the body's own is read by this name. */
+  readonly betas?: readonly string[]
 }
 
 export interface DecodeOptions {
@@ -52,7 +54,7 @@ export function decodeResponsesRequest(body: unknown, headers: ResponsesHeaders 
   if (empty !== undefined) throw refuse('invalid_prompt', empty.path, empty.reason)
   request['input'] = input
   orderModels(request)
-  setSession(request, headers.sessionId)
+  setHeaders(request, headers)
   const decoded = request as ModelRequest
   const impossible = findImpossibleChoice(decoded)
   if (impossible !== undefined) throw refuse('unprocessable', impossible.path, impossible.reason)
@@ -112,11 +114,17 @@ function orderModels(request: { [field: string]: unknown }): void {
   else request['models'] = rest
 }
 
-/** A request of another door, with the session of the header where its body names none. */
-export function withSession(request: ModelRequest, { sessionId }: ResponsesHeaders): ModelRequest {
+/** A request of another door, with what stands in headers: the session where its body names none. */
+export function withHeaders(request: ModelRequest, headers: ResponsesHeaders): ModelRequest {
   const copy = { ...request }
-  setSession(copy, sessionId)
+  setHeaders(copy, headers)
   return copy
+}
+
+function setHeaders(request: { [field: string]: unknown }, { sessionId, betas = [] }: ResponsesHeaders): void {
+  setSession(request, sessionId)
+  if (betas.length > 0) request['vendor_betas'] = betas
+  else if ('vendor_betas' in request) delete request['vendor_betas']
 }
 
 function setSession(request: { [field: string]: unknown }, header: string | undefined): void {

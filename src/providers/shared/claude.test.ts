@@ -85,3 +85,16 @@ describe('rules of Claude models', () => {
     }
   })
 })
+
+test.each<[model: string, asked: string, passes: boolean]>([
+  ['claude-sonnet-4@20250514', 'interleaved-thinking-2025-05-14', true],
+  ['claude-sonnet-4-5@20250929', 'interleaved-thinking-2025-05-14', true],
+  ['claude-sonnet-4-5@20250929', 'context-1m-2025-08-07', true],
+  ['anthropic.claude-opus-4-5-20251101-v1:0', 'interleaved-thinking-2025-05-14', true],
+  ['anthropic.claude-opus-4-5-20251101-v1:0', 'context-1m-2025-08-07', false],
+  ['claude-haiku-4-5@20251001', 'interleaved-thinking-2025-05-14', false],
+  ['claude-opus-5', 'interleaved-thinking-2025-05-14', false],
+])('clouds refuse what a model does not have: %s is told of %s: %s', (upstreamModel, asked, passes) => {
+  const { caller_betas: allowed } = rulesFor({ options, upstreamModel })
+  expect(allowed.some((one) => new RegExp(one).test(asked))).toBe(passes)
+})

@@ -15,6 +15,20 @@ const CURRENT = {
   max_output_tokens: 128_000,
 }
 
+/** What callers may switch on wherever a cloud hosts these models; asked of others, a cloud refuses the call. The vendor itself minds none. */
+const BETWEEN_TOOLS = { caller_betas: ['^interleaved-thinking-'] }
+const LONG_CONTEXT_TOO = { caller_betas: ['^interleaved-thinking-', '^context-1m-'] }
+
+/** The generation that has formats of answers and strict tools, and thinks within a budget. */
+const FOUR_FIVE = {
+  thinking: 'budget',
+  thinking_off: 'omit',
+  sampling: 'one',
+  json_schema: 'native',
+  strict_tools: true,
+  max_output_tokens: 64_000,
+}
+
 const OPUS_4_7: Rules = { match: 'claude-(?:opus-4[.-][78]|4[.-][78]-opus)', ...CURRENT, thinking_off: 'omit' }
 const SONNET_5_5: Rules = { match: 'claude-sonnet-5[.-]5(?!\\d)', ...CURRENT, thinking_off: 'between-tools', forced_tools: 'never' }
 const HAIKU_5_5: Rules = { match: 'claude-haiku-5[.-]5(?!\\d)', ...CURRENT, thinking_off: 'disabled' }
@@ -28,16 +42,17 @@ const CLAUDE_MODELS: readonly Rules[] = [
   { match: 'claude-3[.-]5', thinking: 'none', max_output_tokens: 8192 },
   { match: 'claude-(?:instant|v?[12](?!\\d)|3-(?:opus|sonnet|haiku))', thinking: 'none', max_output_tokens: 4096 },
   { match: 'claude-(?:3[.-]7|sonnet-3[.-]7)', thinking: 'budget', thinking_off: 'omit', max_output_tokens: 64_000 },
-  { match: 'claude-(?:opus-4[.-]1|4[.-]1-opus)(?!\\d)', thinking: 'budget', thinking_off: 'omit', sampling: 'one', max_output_tokens: 32_000 },
   {
-    match: 'claude-(?:(?:opus|sonnet|haiku)-4[.-]5|4[.-]5-)',
+    match: 'claude-(?:opus-4[.-]1|4[.-]1-opus)(?!\\d)',
     thinking: 'budget',
     thinking_off: 'omit',
     sampling: 'one',
-    json_schema: 'native',
-    strict_tools: true,
-    max_output_tokens: 64_000,
+    max_output_tokens: 32_000,
+    ...BETWEEN_TOOLS,
   },
+  { match: 'claude-(?:opus-4[.-]5|4[.-]5-opus)', ...FOUR_FIVE, ...BETWEEN_TOOLS },
+  { match: 'claude-(?:sonnet-4[.-]5|4[.-]5-sonnet)', ...FOUR_FIVE, ...LONG_CONTEXT_TOO },
+  { match: 'claude-(?:haiku-4[.-]5|4[.-]5-)', ...FOUR_FIVE },
   {
     match: 'claude-(?:(?:opus|sonnet)-4[.-]6|4[.-]6-)',
     ...CURRENT,
@@ -48,8 +63,14 @@ const CLAUDE_MODELS: readonly Rules[] = [
     sampling: 'one',
   },
   OPUS_4_7,
-  { match: 'claude-(?:opus-4(?![.-][1-9](?!\\d))|4-opus)', thinking: 'budget', thinking_off: 'omit', max_output_tokens: 32_000 },
-  { match: 'claude-(?:sonnet-4(?![.-][1-9](?!\\d))|4-sonnet)', thinking: 'budget', thinking_off: 'omit', max_output_tokens: 64_000 },
+  { match: 'claude-(?:opus-4(?![.-][1-9](?!\\d))|4-opus)', thinking: 'budget', thinking_off: 'omit', max_output_tokens: 32_000, ...BETWEEN_TOOLS },
+  {
+    match: 'claude-(?:sonnet-4(?![.-][1-9](?!\\d))|4-sonnet)',
+    thinking: 'budget',
+    thinking_off: 'omit',
+    max_output_tokens: 64_000,
+    ...LONG_CONTEXT_TOO,
+  },
   // Thinking cannot be switched off and no tool call be forced from here on; where it can be, the rule says so first.
   SONNET_5_5,
   HAIKU_5_5,
