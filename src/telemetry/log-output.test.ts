@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -54,6 +54,24 @@ describe('a log nobody takes', () => {
     output.write('the next\n')
     await expect.poll(() => (text += read()).endsWith('the next\n'), { timeout: 10_000 }).toBe(true)
     expect(text.length).toBeLessThan(1_200_000)
+  })
+
+  it('holds nobody up where a process that was just started has made the pipe one that waits', () => {
+    const module = JSON.stringify(join(import.meta.dirname, 'log-output.ts'))
+    // What a process inherits as its standard streams is made to wait as it begins.
+    const program = `import { spawnSync } from 'node:child_process'
+      const { logOutput } = await import(${module})
+      const output = logOutput(2)
+      spawnSync('true', { stdio: ['ignore', 'ignore', 2] })
+      for (let i = 0; i < 2_000; i++) output.write('x'.repeat(99) + '\\n')
+      process.exit(7)`
+    // Not the one of the reader below, which must not wait.
+    const inherited = openSync(join(directory, 'pipe'), constants.O_WRONLY)
+    const stdio = ['ignore', 'ignore', inherited] as const
+    const { status } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], { stdio: [...stdio], timeout: 5_000 })
+    closeSync(inherited)
+    expect(status).toBe(7)
+    expect(read().startsWith(LINE)).toBe(true)
   })
 })
 
