@@ -27,6 +27,11 @@ const READ_ONLY = '25006'
  */
 export const QUICK = '/* quick */'
 const QUICK_MS = 900
+/**
+ * The server ends it a little sooner. Where it waits, for a table that somebody has locked or a disk that stands still, it would not learn that we
+ * have left, and what was asked every second would hold a connection each for as long as a statement may take: all that it has, and nobody else's would get in.
+ */
+const QUICKLY = `set local statement_timeout = ${QUICK_MS - 100}; `
 /** What the server has nothing to do for: without an answer the connection leads nowhere, and what was to follow goes through another. */
 const BEGIN = 'begin'
 const BEGIN_MS = 2_000
@@ -143,12 +148,14 @@ function createTrust(): Trust {
 function guardClient(driver: typeof pg, client: pg.PoolClient, trust: Trust, begin: string): PostgresPoolClient {
   let broken = false
   const query = async (text: string, values: unknown[]): Promise<unknown> => {
-    const shortMs = text.startsWith(QUICK) ? QUICK_MS : text === BEGIN ? BEGIN_MS : undefined
+    const isQuick = text.startsWith(QUICK)
+    const shortMs = isQuick ? QUICK_MS : text === BEGIN ? BEGIN_MS : undefined
+    const sent = isQuick ? QUICKLY + text : text === BEGIN ? begin : text
     const askedAt = performance.now()
     try {
-      const answer = await client.query({ text: text === BEGIN ? begin : text, values, ...(shortMs === undefined ? {} : { query_timeout: shortMs }) })
+      const answer: unknown = await client.query({ text: sent, values, ...(shortMs === undefined ? {} : { query_timeout: shortMs }) })
       trust.answered(client)
-      return answer
+      return isQuick && Array.isArray(answer) ? answer.at(-1) : answer
     } catch (error) {
       if (error instanceof driver.DatabaseError) {
         trust.answered(client)

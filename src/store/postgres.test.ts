@@ -180,6 +180,26 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     }
   })
 
+  it('keeps a table locked is left with nobody who waits for what is asked again and again', async () => {
+    await store.migrate()
+    const { db } = openDatabase({ url: schema.url, maxConnections: 1 })
+    try {
+      await inTransaction(db, async (trx) => {
+        await sql`lock table config_version in access exclusive mode`.execute(trx)
+        const patient = await createStore({ url: schema.url, maxConnections: 2 })
+        try {
+          await expect(patient.version()).rejects.toMatchObject({ errorType: 'provider_overloaded', cause: { code: '57014' } })
+          expect(await schema.waiting()).toBe(0)
+        } finally {
+          await patient.close()
+        }
+      })
+      expect(await store.version()).toBe(1)
+    } finally {
+      await db.destroy()
+    }
+  })
+
   it('takes few rows at a time strips and deletes a long queue in steps', async () => {
     await store.migrate()
     await store.workspaces.default()
