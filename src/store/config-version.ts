@@ -5,6 +5,21 @@ import { CHANNEL } from './postgres-listen.ts'
 import { guarded } from './store-error.ts'
 import { inTransaction, isPostgres } from './transaction.ts'
 
+/** Whoever follows the version reads these; a dump has most of them behind the version. */
+const FOLLOWED = [
+  'api_keys',
+  'workspaces',
+  'destinations',
+  'guardrails',
+  'guardrail_keys',
+  'own_keys',
+  'presets',
+  'preset_versions',
+] satisfies (keyof Tables)[]
+/** A dump is restored table by table, each visible as soon as it is filled, and the keys of all tables come behind their rows. */
+const IS_FILLED = sql`not exists (
+  select from pg_class where relnamespace = current_schema()::regnamespace and relname in (${sql.join(FOLLOWED.map((name) => sql.lit(name)))}) and not relhasindex)`
+
 /**
  * A write of configuration: the work and one more on the version in one transaction, so that no snapshot can miss it. One at a time, as
  * SQLite has them anyway. PostgreSQL tells who listens when it is committed.
@@ -28,9 +43,13 @@ export function changeConfiguration<T>(db: Db, work: (trx: Transaction<Tables>) 
 /** Of all configuration in the store; grows by one with each change. */
 export function readVersion(db: Db): Promise<number> {
   return guarded(async () => {
-    const { rows } = await sql<{ version: number }>`${sql.raw(QUICK)} select version from config_version`.execute(db)
+    const isFilled = isPostgres(db) ? IS_FILLED : sql`true`
+    const query = sql<{ version: number; filled: unknown }>`${sql.raw(QUICK)} select version, ${isFilled} as filled from config_version`
+    const { rows } = await query.execute(db)
     const [row] = rows
     if (row === undefined) throw new Error('the version of the configuration is gone')
+    // Read now, it would be taken for an installation without guardrails, destinations and keys, and nothing would tell of them once they are there.
+    if (!row.filled) throw new Error('the database is being restored')
     return row.version
   })
 }

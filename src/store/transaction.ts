@@ -7,5 +7,5 @@ export function inTransaction<T>(db: Db, work: (trx: Transaction<Tables>) => Pro
   return guarded(() => db.transaction().execute(work))
 }
 
-/** For what only one database knows, where there is nothing at hand but the transaction. */
-export const isPostgres = (trx: Transaction<Tables>): boolean => trx.getExecutor().adapter instanceof PostgresAdapter
+/** For what only one database knows, where there is nothing at hand but the connection or transaction. */
+export const isPostgres = (db: Db): boolean => db.getExecutor().adapter instanceof PostgresAdapter
