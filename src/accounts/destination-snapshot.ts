@@ -51,10 +51,10 @@ export function createDestinationSnapshot(options: DestinationSnapshotOptions): 
   let version: number | undefined
   const opener = createOpener(encryption, onProblem)
 
-  const synchronize = async (): Promise<void> => {
+  const synchronize = async (anew: boolean): Promise<void> => {
     // Read first: what changes during the read is read again at the next look.
     const current = await store.version()
-    if (current === version) return
+    if (current === version && !anew) return
     const { destinations: stored } = await store.destinations.list({})
     const silent = new Set((await store.workspaces.list()).filter(({ settings }) => settings[BROADCAST_SWITCH] === false).map(({ id }) => id))
     const opened = new Map<string, DestinationRecord>()

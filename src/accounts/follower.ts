@@ -1,8 +1,11 @@
 import type { Clock } from '../lib/clock.ts'
 
 export interface FollowerOptions {
-  /** Brings the copy up to date; rejects when the original cannot be asked. Never runs twice at a time. */
-  readonly synchronize: () => Promise<void>
+  /**
+   * Brings the copy up to date; rejects when the original cannot be asked. Never runs twice at a time. `anew`: the look before failed, and what answers
+   * now may be another original (a server that took over without the last changes, a backup) whose version says nothing beside that of the first.
+   */
+  readonly synchronize: (anew: boolean) => Promise<void>
   readonly clock: Clock
   /** Between two looks, and the same while they fail. Milliseconds. */
   readonly pollMs: number
@@ -34,7 +37,7 @@ export function createFollower({ synchronize, clock, pollMs, failedPollMs, onLos
 
   async function look(): Promise<void> {
     try {
-      await synchronize()
+      await synchronize(failingSince !== undefined)
     } catch (error) {
       if (failingSince === undefined) {
         failingSince = clock.monotonic()

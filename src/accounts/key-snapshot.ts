@@ -136,12 +136,12 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     source = from
   }
 
-  async function synchronize(): Promise<void> {
+  async function synchronize(anew: boolean): Promise<void> {
     for (;;) {
       const changesBefore = localChanges
       // The version is read first: whatever changes during the read is read again at the next look.
       const current = await within(timing.versionLimitMs, store.version())
-      if (current === version && source === 'database') return
+      if (current === version && source === 'database' && !anew) return
       const lists = Promise.all([readAccounts(store, clock.now() - timing.rememberRevokedMs, source === 'database'), isSecretKeyOutdated()])
       const [accounts, outdated] = await within(timing.loadLimitMs, lists)
       if (changesBefore !== localChanges) continue

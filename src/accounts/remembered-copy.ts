@@ -43,9 +43,9 @@ export function createRememberedCopy<Known>(options: RememberedCopyOptions<Known
     )
 
   const follower = createFollower({
-    synchronize: async () => {
+    synchronize: async (anew) => {
       const current = await options.version()
-      if (current === version) return
+      if (current === version && !anew) return
       const known = await load()
       install(known)
       version = current
