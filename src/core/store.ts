@@ -6,6 +6,7 @@ import type { GuardrailStore } from './guardrail.ts'
 import type { DestinationStore, DurableOutbox } from './outbox.ts'
 import type { RetentionStore } from './retention.ts'
 import type { PresetStore } from './preset.ts'
+import type { Clock } from '../lib/clock.ts'
 
 export type KeyKind = 'inference' | 'management'
 
@@ -259,6 +260,8 @@ export interface Store {
   readonly facts: FactStore
   readonly destinations: DestinationStore
   readonly retention: RetentionStore
+  /** What processes that share the store compare times by: ours, unless the database has another, as of the last look at `version`. */
+  readonly clock: Clock
   /** The queue to destinations; content in it is encrypted with data keys that `encryption` seals. `onProblem` is told what costs events their content, or holds them up. */
   outbox(encryption: Encryption, onProblem?: (message: string) => void): DurableOutbox
   /**

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db, Tables } from './database.ts'
+import type { DatabaseClock } from './database-clock.ts'
 import { QUICK } from './postgres-dialect.ts'
 import { CHANNEL } from './postgres-listen.ts'
 import { guarded } from './store-error.ts'
@@ -19,6 +20,14 @@ const FOLLOWED = [
 /** A dump is restored table by table, each visible as soon as it is filled, and the keys of all tables come behind their rows. */
 const IS_FILLED = sql`not exists (
   select from pg_class where relnamespace = current_schema()::regnamespace and relname in (${sql.join(FOLLOWED.map((name) => sql.lit(name)))}) and not relhasindex)`
+
+const TIME = sql`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
+
+interface VersionRow {
+  readonly version: number
+  readonly filled: unknown
+  readonly time: number | null
+}
 
 /**
  * A write of configuration: the work and one more on the version in one transaction, so that no snapshot can miss it. One at a time, as
@@ -40,13 +49,15 @@ export function changeConfiguration<T>(db: Db, work: (trx: Transaction<Tables>) 
   })
 }
 
-/** Of all configuration in the store; grows by one with each change. */
-export function readVersion(db: Db): Promise<number> {
+/** Of all configuration in the store; grows by one with each change. Who looks also learns what time the database has. */
+export function readVersion(db: Db, clock: Pick<DatabaseClock, 'monotonic' | 'note'>): Promise<number> {
   return guarded(async () => {
-    const isFilled = isPostgres(db) ? IS_FILLED : sql`true`
-    const query = sql<{ version: number; filled: unknown }>`${sql.raw(QUICK)} select version, ${isFilled} as filled from config_version`
+    const [filled, time] = isPostgres(db) ? [IS_FILLED, TIME] : [sql`true`, sql`null`]
+    const query = sql<VersionRow>`${sql.raw(QUICK)} select version, ${filled} as filled, ${time} as time from config_version`
+    const askedAt = clock.monotonic()
     const { rows } = await query.execute(db)
     const [row] = rows
+    if (typeof row?.time === 'number') clock.note(row.time, clock.monotonic() - askedAt)
     if (row === undefined) throw new Error('the version of the configuration is gone')
     // Read now, it would be taken for an installation without guardrails, destinations and keys, and nothing would tell of them once they are there.
     if (!row.filled) throw new Error('the database is being restored')

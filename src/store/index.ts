@@ -3,6 +3,7 @@ import type { Store } from '../core/store.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import { createAnswerStore } from './answers.ts'
 import { readVersion, watchVersion } from './config-version.ts'
+import { createDatabaseClock } from './database-clock.ts'
 import { createDestinationStore } from './destinations.ts'
 import { encodingFault } from './encoding.ts'
 import { createFactStore } from './facts.ts'
@@ -33,6 +34,8 @@ export type { GenerationSinkOptions, GenerationSinkStats, SinkEvent, WriteBehind
 
 export interface StoreOptions extends DatabaseOptions {
   readonly clock?: Clock
+  /** How many milliseconds this process is ahead of the database, when that begins to be too many; 0 when it is over. */
+  readonly onClockDifference?: (aheadMs: number) => void
   /** Default: all of ours. Tests hand in fewer, or more. */
   readonly migrations?: readonly Migration[]
   /** Bytes of entries the outbox remembers until their first lease. Default: some megabytes; 0: all are read from the database. */
@@ -47,7 +50,8 @@ const WATCH_MS = 250
  * Throws GatewayError `invalid_request` for options that can never work.
  */
 export async function createStore(options: StoreOptions): Promise<Store> {
-  const { clock = systemClock, migrations = MIGRATIONS, recentBytes } = options
+  const { migrations = MIGRATIONS, recentBytes } = options
+  const clock = createDatabaseClock(options.clock ?? systemClock, options.onClockDifference)
   const database = openDatabase(options)
   const { db, engine } = database
   const insertGenerations = createGenerationInsert(db)
@@ -67,9 +71,10 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     outbox: (encryption, onProblem) => createOutbox({ database, encryption, clock, insertGenerations, recentBytes, onProblem }),
     rewrapSecrets: (rewrap) => rewrapSecrets(db, rewrap),
     foreignSecrets: (keyId) => guarded(() => countForeignSecrets(db, keyId)),
-    version: () => readVersion(db),
+    clock,
+    version: () => readVersion(db, clock),
     watch: (onChange) =>
-      options.url === undefined ? watchVersion(() => readVersion(db), onChange, WATCH_MS) : listenForChanges(options.url, onChange),
+      options.url === undefined ? watchVersion(() => readVersion(db, clock), onChange, WATCH_MS) : listenForChanges(options.url, onChange),
     migrate: () => guarded(() => migrate(database, migrations, clock)),
     pendingMigrations: () => guarded(() => pendingMigrations(db, engine, migrations)),
     encodingFault: () => guarded(() => encodingFault(db, engine)),

@@ -28,10 +28,13 @@ export interface Boot {
 }
 
 /** The store of a configuration, without touching it. */
-export async function openStore(config: Config): Promise<{ readonly store: Store; readonly directory: DataDirectory }> {
+export async function openStore(
+  config: Config,
+  options: Pick<StoreOptions, 'onClockDifference'> = {},
+): Promise<{ readonly store: Store; readonly directory: DataDirectory }> {
   const { secretKey } = config.keys
   const directory = await openDataDirectory({ path: config.dataDir, ...(secretKey === undefined ? {} : { secretKey }) })
-  const store = await createStore(config.storage.url === undefined ? { path: directory.databaseFile } : { url: config.storage.url })
+  const store = await createStore(config.storage.url === undefined ? { path: directory.databaseFile } : { url: config.storage.url, ...options })
   return { store, directory }
 }
 
@@ -77,7 +80,7 @@ export async function openExisting(
  * Throws GatewayError with a sentence for the operator.
  */
 export async function boot(config: Config, logger: Logger, refused: (error: Error) => void): Promise<Boot> {
-  const { store, directory } = await openStore(config)
+  const { store, directory } = await openStore(config, { onClockDifference: (aheadMs) => logClocks(logger, aheadMs) })
   const encryption = createEncryption({ current: directory.secretKey })
   const generated: GeneratedKey[] = []
   let tell: (key: GeneratedKey) => void = () => undefined
@@ -114,6 +117,14 @@ export async function boot(config: Config, logger: Logger, refused: (error: Erro
     await store.close()
     throw error
   }
+}
+
+function logClocks(logger: Logger, aheadMs: number): void {
+  if (aheadMs === 0) return logger.info({}, 'the clocks of this process and of the database agree again')
+  logger.warn(
+    { ahead_ms: aheadMs },
+    "the clock of this process is not the database's: deliveries and retention go by the database's, calls and budgets by this one's",
+  )
 }
 
 function log(logger: Logger, event: Exclude<AccountsEvent, { readonly type: 'key-generated' | 'refused' }>): void {
