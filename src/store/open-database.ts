@@ -46,7 +46,8 @@ function openSqlite(path: string, { synchronous = 'normal', busyLimitMs = 5_000 
 }
 
 function openPostgres(url: Secret, { maxConnections = 8, connectLimitMs = 3_000, statementLimitMs = 10_000 }: DatabaseOptions): Database {
-  if (!/^postgres(ql)?:\/\//.test(url.reveal()) || !URL.canParse(url.reveal())) {
+  // Nothing stands before the path where a parameter names the socket.
+  if (!/^postgres(ql)?:\/\//.test(url.reveal()) || !URL.canParse(url.reveal().replace('@/', '@socket/'))) {
     throw new GatewayError('invalid_request', 'The database URL (SIGNALBOX_DATABASE_URL) must look like postgres://user:password@host:5432/database')
   }
   return {

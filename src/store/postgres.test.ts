@@ -235,6 +235,18 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     }
   })
 
+  it.each(['postgres://box@/box?host=%2Fnowhere&port=7', 'postgres:///box?host=%2Fnowhere&port=7', 'postgres://box@%2Fnowhere:7/box'])(
+    'stands behind a socket is looked for there: %s',
+    async (url) => {
+      const behind = await createStore({ url: new Secret(url) })
+      try {
+        await expect(behind.ping()).rejects.toMatchObject({ cause: { message: expect.stringContaining('/nowhere/.s.PGSQL.7') } })
+      } finally {
+        await behind.close()
+      }
+    },
+  )
+
   it('refuses the password never shows it', async () => {
     const url = new URL(schema.url.reveal())
     url.username = 'nobody_of_that_name'
