@@ -24,6 +24,7 @@ describe('resolveModel', () => {
     'x/claw-haiku-5': { created: 5, aliases: ['haiku'] },
     'x/claw-haiku-5:free': { created: 5 },
     'x/odd:online': { created: 1 },
+    'x/own': { created: 1, aliases: ['own:free', 'own:nitro'] },
   })
   it.each([
     ['~x/claw-opus-latest', 'x/claw-opus-4.8', 'latest'],
@@ -54,6 +55,10 @@ describe('resolveModel', () => {
     const found = resolveModel(name, { ...listed, find })
     expect([found?.model.slug, found?.effects.sort, found?.anyVariant]).toEqual([slug, sort, slug.includes(':')])
   })
+  it.each(['own:free', 'own:nitro'])('%s is what an operator called a model, and no variant of it', (name) => {
+    expect(resolveModel(name, catalog)).toMatchObject({ model: { slug: 'x/own' }, variant: undefined, anyVariant: false, effects: {}, via: 'alias' })
+  })
+
   it('knows no family without models, and no unknown name', () => {
     expect(resolveModel('~x/claw-sonnet-latest', catalog)).toBeUndefined()
     expect(resolveModel('x/none:free', catalog)).toBeUndefined()

@@ -81,6 +81,10 @@ export function resolveModel(name: string, catalog: Catalog): ResolvedModel | un
   if (exact !== undefined && exact.slug === name) {
     return { name, model: exact, variant: undefined, anyVariant: name.includes(':'), effects: NO_EFFECTS, via: 'slug' }
   }
+  // What an operator called a model is its name, whatever it ends with; whatever stands behind a shorter name is read as variants.
+  if (exact !== undefined && name.includes(':') && exact.aliases?.includes(name) === true) {
+    return { name, model: exact, variant: undefined, anyVariant: exact.slug.includes(':'), effects: NO_EFFECTS, via: 'alias' }
+  }
   const parsed = asListed(parseModelName(name), catalog)
   const target = parsed.variant === undefined ? parsed.base : `${parsed.base}:${parsed.variant}`
   const exactly = catalog.find(target)
