@@ -10,10 +10,13 @@ import { loadConfig } from '../config/load.ts'
 import { parseSource } from '../config/source.ts'
 import { ConfigError } from '../core/config-error.ts'
 import { GatewayError } from '../core/error.ts'
+import type { Pricing } from '../core/pricing.ts'
 import { dialects } from '../dialects/index.ts'
 import { IMPORTERS } from '../importers/index.ts'
-import type { FileDraft, ImportContext, Importer } from '../importers/shared/importer.ts'
+import type { FileDraft, ImportContext, Importer, ProviderDraft } from '../importers/shared/importer.ts'
 import { gathered, type Note, type NoteKind } from '../importers/shared/notes.ts'
+import { isReference, isSecretName } from '../importers/shared/references.ts'
+import { defined } from '../lib/defined.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import type { ImportOptions } from './program.ts'
 
@@ -35,9 +38,11 @@ export async function importConfig(format: string, file: string, { output }: Imp
   const text = written(imported.file, importer, file)
   const variables = variablesOf(text)
   const problems = await problemsOf(imported.file, text, env)
-  if (output === undefined) process.stdout.write(text)
+  const shown = output === undefined && process.stdout.isTTY ? withoutSecrets(imported.file) : { file: imported.file, hidden: 0 }
+  if (output === undefined) process.stdout.write(shown.hidden === 0 ? text : written(shown.file, importer, file))
   else await writeNew(output, text)
   const lines = [...reportOf(imported.notes), ...missingOf(variables, env), ...problems]
+  if (shown.hidden > 0) lines.push(`Kept off the terminal: ${shown.hidden} in plain text (${HIDDEN}); --output FILE writes what loads`)
   if (output !== undefined) lines.unshift(`${output} is written: signalbox check --config ${output} says what it serves`)
   if (lines.length > 0) process.stderr.write(`${lines.join('\n')}\n`)
   return problems.length > 0 || imported.notes.some(({ kind }) => kind === 'lost') ? 1 : 0
@@ -57,7 +62,8 @@ async function readSource(file: string): Promise<string> {
 
 /** What importers know of this gateway. */
 export async function contextOf(now: number): Promise<ImportContext> {
-  const { naming } = await loadPriceBook(now)
+  const { naming, find } = await loadPriceBook(now)
+  const lists = new Map(PROVIDERS.map(({ slug, priceProvider }) => [slug, priceProvider ?? slug]))
   return {
     vendors: new Map(
       PROVIDERS.map(({ slug, baseUrl, keyless, models }) => [
@@ -65,8 +71,34 @@ export async function contextOf(now: number): Promise<ImportContext> {
         { ...(baseUrl === undefined ? {} : { baseUrl }), keyless: keyless === true, author: models?.author ?? slug },
       ]),
     ),
+    pricesOf(vendor, id) {
+      const pricing = find(lists.get(vendor) ?? vendor, id)?.pricing
+      return pricing === undefined ? undefined : writtenPrices(pricing)
+    },
     modelName: (id, author) => canonicalName(id, author, naming).slug,
     makesVectors,
+  }
+}
+
+/** Prices that change with the hour or a day have no place in a file. */
+function writtenPrices({ tiers, request, ...prices }: Pricing): { readonly [price: string]: unknown } {
+  const tokens = (from: Pricing): { readonly [price: string]: number } =>
+    defined({
+      input: from.input,
+      output: from.output,
+      cache_read: from.cacheRead,
+      cache_write: from.cacheWrite,
+      cache_write_1h: from.cacheWrite1h,
+      input_audio: from.inputAudio,
+      output_image: from.outputImage,
+      cache_read_audio: from.cacheReadAudio,
+    }) as { readonly [price: string]: number }
+  return {
+    ...tokens(prices),
+    ...defined({
+      request,
+      tiers: tiers?.map(({ fromInputTokens, ...own }) => ({ from_input_tokens: fromInputTokens, ...tokens(own) })),
+    }),
   }
 }
 
@@ -87,6 +119,24 @@ async function writeNew(path: string, text: string): Promise<void> {
 export function written(file: FileDraft, { title }: Importer, source: string): string {
   const from = source === '-' ? '' : ` (${source.replace(/[\r\n]+/g, ' ')})`
   return `# Made of a configuration of ${title}${from} by signalbox import.\n${stringify(file, { lineWidth: 0, aliasDuplicateObjects: false })}`
+}
+
+const HIDDEN = '[hidden]'
+
+/** For a screen: others see it, and it may keep what it showed. References to variables are none. */
+export function withoutSecrets(file: FileDraft): { readonly file: FileDraft; readonly hidden: number } {
+  let hidden = 0
+  const hide = (value: unknown, isSecret: boolean): unknown => {
+    if (typeof value === 'string') {
+      if (!isSecret || isReference(value)) return value
+      hidden += 1
+      return HIDDEN
+    }
+    if (Array.isArray(value)) return value.map((item) => hide(item, isSecret))
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, hide(item, isSecret || isSecretName(key))]))
+  }
+  return { file: { ...file, providers: file.providers.map((provider) => hide(provider, false) as ProviderDraft) }, hidden }
 }
 
 const HEADINGS: { readonly [kind in NoteKind]: string } = {

@@ -2,8 +2,12 @@ import { defined } from '../../lib/defined.ts'
 import type { Account } from '../shared/accounts.ts'
 import type { Given } from '../shared/given.ts'
 import type { ImportContext, VendorFacts } from '../shared/importer.ts'
+import { isReference, isSecretName, saySecret } from '../shared/references.ts'
+import { faultOfAddress, headersOf } from '../shared/servers.ts'
 import { BARE, PREFIXES, type Prefix } from './names.ts'
-import { secretOf, textOf, translated } from './references.ts'
+import { NOTATION } from './references.ts'
+
+const { secretOf, textOf, translated } = NOTATION
 
 /** A parameter of an entry, or of the credentials that it names. */
 export type Params = (name: string) => Given
@@ -41,8 +45,8 @@ export interface Located {
 /** Where the entry is, and by which id. Undefined where that is not said, which `refuse` has been told. */
 export function locate({ prefix, id }: Addressed, params: Params, context: ImportContext, refuse: (message: string) => void): Located | undefined {
   const place = placeOf(prefix, params, context.vendors)
-  if (place === undefined) {
-    refuse('is not carried: without api_base nobody knows where it is')
+  if (typeof place === 'string') {
+    refuse(`is not carried: ${place}`)
     return undefined
   }
   const facts = context.vendors.get(place.vendor ?? '')
@@ -54,12 +58,19 @@ export function locate({ prefix, id }: Addressed, params: Params, context: Impor
     ...place,
     ...defined({ apiKeys: key.apiKeys }),
     settings: { ...key.settings, ...settings },
-    headers: headersOf([params('extra_headers'), params('headers')]),
+    headers: headersOf([params('extra_headers'), params('headers')], NOTATION),
   }
   const accounts = organizations.length === 0 ? [account] : organizations.map((organization) => ({ ...account, organization }))
   const bare = fromId == null ? id : id.replace(`${fromId[1]}/`, '')
-  return { accounts, upstream: (prefix.ids ?? []).reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), bare) }
+  const upstream = spelled(prefix, bare)
+  if (upstream !== '') return { accounts, upstream }
+  refuse('is not carried: litellm_params.model names a provider, and no model of it')
+  return undefined
 }
+
+/** An id as it is spelled here. */
+export const spelled = ({ ids = [] }: Prefix, id: string): string =>
+  ids.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), id)
 
 function settingsOf(
   { settings = {}, settingInId, defaults = {} }: Prefix,
@@ -69,10 +80,18 @@ function settingsOf(
   const given = Object.entries(settings).flatMap(([param, setting]) => {
     const value = params(param)
     if (!value.isThere) return []
-    return [[setting, value.isMapping ? value.take() : textOf(value)] as const]
+    const set = value.isMapping ? value.take() : textOf(value)
+    if (isOpen(setting, set)) saySecret(value)
+    return [[setting, set] as const]
   })
   return { ...defaults, ...(settingInId === undefined || inId === undefined ? {} : { [settingInId[0]]: inId }), ...Object.fromEntries(given) }
 }
+
+/** Whether a setting is a secret for all to read. The path of a key file is none. */
+const isOpen = (setting: string, value: unknown): boolean =>
+  isSecretName(setting) &&
+  !/_id$/.test(setting) &&
+  (typeof value === 'object' || (typeof value === 'string' && !isReference(value) && !/^[./~]/.test(value)))
 
 function keyOf(
   prefix: Prefix,
@@ -91,10 +110,6 @@ function keyOf(
   return { apiKeys: [`\${${prefix.key}}`], ...defined({ settings: prefix.keySettings }) }
 }
 
-function headersOf(places: readonly Given[]): { readonly [name: string]: string } {
-  return Object.fromEntries(places.flatMap((place) => place.members()).flatMap((header) => [[header.key, textOf(header) ?? '']]))
-}
-
 type Place = Pick<Account, 'vendor' | 'dialect' | 'baseUrl'>
 
 /** Whose address it is, of those that are known. */
@@ -104,17 +119,29 @@ function vendorAt(url: URL | null, text: string, vendors: ImportContext['vendors
   return { vendor: other, ...(text === vendors.get(other)?.baseUrl ? {} : { baseUrl: text }) }
 }
 
-function placeOf(prefix: Prefix, params: Params, vendors: ImportContext['vendors']): Place | undefined {
+/** Text: why it cannot be said. */
+function placeOf(prefix: Prefix, params: Params, vendors: ImportContext['vendors']): Place | string {
   const { provider, elsewhere, hosts, origin, path = '' } = prefix
   const given = (prefix.baseParams ?? ['api_base', 'base_url']).map(params).find(({ isThere }) => isThere)
   const text = given === undefined ? undefined : textOf(given)?.replace(/(?:\/chat\/completions)?\/*$/, '')
   const usual = vendors.get(provider ?? '')?.baseUrl
-  if (text === undefined) return usualPlace(prefix, vendors)
+  if (text === undefined) return usualPlace(prefix, vendors) ?? 'without api_base nobody knows where it is'
   const url = URL.parse(text)
   if (url !== null && url.host === hostOf(usual)) return { ...defined({ vendor: provider }) }
   const isOwn = url === null ? origin === true : hosts?.test(url.hostname) === true
+  const fault = faultOfAddress(origin === true && url !== null ? text.replace(/[?#].*$/, '') : text)
+  if (fault !== undefined) return `${given!.key} ${fault}`
   if (elsewhere !== undefined && !isOwn) return vendorAt(url, text, vendors) ?? { dialect: elsewhere, baseUrl: withPath(text, path) }
-  return { ...defined({ vendor: provider }), baseUrl: url !== null && origin === true ? url.origin : withPath(text, path) }
+  const baseUrl = url !== null && origin === true ? originOf(url, isOwn, given!) : withPath(text, path)
+  return { ...defined({ vendor: provider }), baseUrl }
+}
+
+/** Of an address that leads to one deployment. Whoever stands before the provider may do so under a path. */
+function originOf({ origin, pathname }: URL, isOwn: boolean, given: Given): string {
+  const before = isOwn ? '' : pathname.replace(/(?:\/openai(?:\/.*)?)?\/*$/, '')
+  if (before === '') return origin
+  given.note('do', `is asked at ${before}/openai/v1 there, the current version of the API, which whoever stands before it has to let through`)
+  return `${origin}${before}/openai/v1`
 }
 
 const hostOf = (url: string | undefined): string | undefined => URL.parse(url ?? '')?.host

@@ -2,9 +2,13 @@ import { defined } from '../../lib/defined.ts'
 import type { Account, Patience } from '../shared/accounts.ts'
 import type { Given } from '../shared/given.ts'
 import type { ImportContext, RateLimitsDraft } from '../shared/importer.ts'
-import { addressOf, locate, type Params } from './account.ts'
+import { unservedKind } from '../shared/kinds.ts'
+import { isReference } from '../shared/references.ts'
+import { addressOf, locate, spelled, type Located, type Params } from './account.ts'
 import { pricingOf } from './prices.ts'
-import { amountOf, isReference, secondsOf, translated, wholeOf } from './references.ts'
+import { NOTATION } from './references.ts'
+
+const { amountOf, secondsOf, translated, wholeOf } = NOTATION
 
 /** An entry of `model_list`, understood. */
 export interface Entry {
@@ -50,6 +54,9 @@ export function readEntry(given: Given, credentials: Credentials, context: Impor
   const info = given.at('model_info')
   const mode = info.at('mode').text() ?? 'chat'
   if (!MODES.has(mode)) return lost(`is not carried: nothing here serves models of mode ${mode}`)
+  const kind = info.at('mode').isThere ? undefined : (unservedKind(model) ?? unservedKind(info.at('base_model').text() ?? ''))
+  if (kind !== undefined)
+    return lost(`is not carried: nothing here serves models for ${kind} (if ${JSON.stringify(model)} is another, model_info.mode: chat says so)`)
   const find = paramsOf(params, credentials)
   const addressed = addressOf(model, find('custom_llm_provider').text(), context.vendors)
   if (addressed === undefined)
@@ -69,7 +76,7 @@ export function readEntry(given: Given, credentials: Credentials, context: Impor
     weight: params.at('weight').isThere ? params.at('weight').number() : undefined,
     order: params.at('order').isThere ? params.at('order').number() : undefined,
     rateLimits: limitsOf([params, given, info]),
-    pricing: pricingOf([params, info]),
+    pricing: pricingOf([params, info]) ?? pricesAs(info.at('base_model'), located, context),
     contextLength: amountOf(info.at('max_input_tokens')),
     maxOutputTokens: amountOf(info.at('max_output_tokens')) ?? amountOf(info.at('max_tokens')),
     embeds: mode === 'embedding' || context.makesVectors(context.modelName(located.upstream, 'local')),
@@ -81,7 +88,18 @@ const translatedName = (name: string): string => (isReference(translated(name)) 
 
 /** A model is said with its provider there, too. */
 function knownAs(model: string | undefined, { vendors }: ImportContext): string | undefined {
-  return model === undefined ? undefined : (addressOf(model, undefined, vendors)?.id ?? model)
+  const addressed = model === undefined ? undefined : addressOf(model, undefined, vendors)
+  return addressed === undefined ? model : spelled(addressed.prefix, addressed.id)
+}
+
+/** What it costs by what it is, where the id of the deployment does not tell: costs and budgets go by that there. */
+function pricesAs(base: Given, { accounts: [account], upstream }: Located, context: ImportContext): Entry['pricing'] {
+  const [vendor, known] = [account?.vendor, knownAs(base.text(), context)]
+  if (vendor === undefined || known === undefined || context.pricesOf(vendor, upstream) !== undefined) return undefined
+  const pricing = context.pricesOf(vendor, known)
+  if (pricing === undefined) base.note('do', 'is no model whose price is known there: without pricing of the endpoint its cost is null')
+  else base.note('do', 'its prices of today are those of the endpoint, which has another id: as that changes, so does pricing')
+  return pricing
 }
 
 /** What the entry says, and then the credentials that it names. */

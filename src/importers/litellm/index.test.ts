@@ -67,7 +67,13 @@ describe('names', () => {
 describe('several entries of one name', () => {
   it('are endpoints, with weights and limits', () => {
     expect(endpoints(team, 'gpt-4o').slice(0, 2)).toEqual([
-      { provider: 'azure', upstream_model: 'gpt-4o-eu', weight: 3, rate_limits: { requests_per_minute: 600 } },
+      {
+        provider: 'azure',
+        upstream_model: 'gpt-4o-eu',
+        weight: 3,
+        rate_limits: { requests_per_minute: 600 },
+        pricing: { input: 2.5, output: 10, cache_read: 1.25 },
+      },
       {
         provider: 'azure-api-base-us',
         upstream_model: 'gpt-4o',
@@ -246,6 +252,78 @@ describe('what is known of a model', () => {
   })
 })
 
+describe('what a file may hold and no provider can be told', () => {
+  const azure = (base: string): Imported => ofEntry({ model: 'azure/gpt-4o', api_base: base, api_key: 'os.environ/K' })
+
+  it('is said of its entry, and the rest loads', () => {
+    const ollama = ofEntry({ model: 'ollama/mistral', api_base: 'your_ollama_api_base' })
+    expect(told(ollama, 'model_list[0]')).toBe('lost: "m" is not carried: api_base is no http or https URL')
+    expect(told(ofEntry({ model: 'openai/x', api_base: 'https://me:hidden@x.test/v1' }), 'model_list[0]')).toMatch(/^lost: .*holds credentials/)
+    expect(told(ofEntry({ model: 'openai/x', api_base: 'https://x.test/v1?a=b' }), 'model_list[0]')).toMatch(/^lost: .*has a query/)
+    expect(told(ofEntry({ model: 'azure/', api_base: 'https://a.openai.azure.com', api_key: 'os.environ/K' }), 'model_list[0]')).toMatch(
+      /no model of it/,
+    )
+    const spaced = ofEntry({ model: 'gpt-4o', api_key: 'os.environ/K', extra_headers: { 'AI-Resource Group': 'x', 'x-team': 'y' } })
+    expect(provider(spaced, 'openai')?.headers).toEqual({ 'x-team': 'y' })
+    expect(told(spaced, 'model_list[0].litellm_params.extra_headers.AI-Resource Group')).toBe('do: left out: no header that can be sent')
+  })
+
+  it('keeps the path of what stands before a provider', () => {
+    expect(provider(azure('https://apim.test/llm/eu/'), 'azure')?.base_url).toBe('https://apim.test/llm/eu/openai/v1')
+    expect(provider(azure('https://apim.test/llm/openai/deployments/x?api-version=1'), 'azure')?.base_url).toBe('https://apim.test/llm/openai/v1')
+    expect(told(azure('https://apim.test/llm/eu/'), 'model_list[0].litellm_params.api_base')).toMatch(/^do: is asked at \/llm\/eu\/openai\/v1/)
+    expect(provider(azure('https://apim.test/'), 'azure')?.base_url).toBe('https://apim.test')
+  })
+
+  it.each([
+    ['openai/dall-e-3', 'images'],
+    ['whisper-1', 'speech'],
+    ['openai/gpt-4o-mini-tts', 'speech'],
+    ['cohere/rerank-english-v3.0', 'ranking'],
+    ['gpt-4o-realtime-preview', 'live sessions'],
+    ['omni-moderation-latest', 'moderation'],
+  ])('knows %s by its name for one that nothing here serves', (model, kind) => {
+    const imported = ofEntry({ model, api_key: 'os.environ/K' })
+    expect(told(imported, 'model_list[0]')).toContain(`nothing here serves models for ${kind}`)
+    expect(imported.file.models).toEqual([])
+  })
+
+  it('takes the word of the file for what a model is', () => {
+    expect(named(ofEntry({ model: 'openai/our-tts', api_key: 'os.environ/K' }, { model_info: { mode: 'chat' } }), 'm')).toBeDefined()
+  })
+
+  it('says which other secrets stand in what was made', () => {
+    const key = ofEntry({ model: 'vertex_ai/gemini-2.5-pro', vertex_project: 'p', vertex_credentials: { private_key: 'x' } })
+    expect(told(key, 'model_list[0].litellm_params.vertex_credentials')).toMatch(/plain text/)
+    const header = ofEntry({ model: 'gpt-4o', api_key: 'os.environ/K', extra_headers: { Authorization: 'Bearer x' } })
+    expect(told(header, 'model_list[0].litellm_params.extra_headers.Authorization')).toMatch(/plain text/)
+  })
+
+  it('is in other files, which are not read', () => {
+    expect(() => litellm.read({ include: ['models.yaml'], litellm_settings: {} }, context)).toThrow('belongs into it first')
+  })
+})
+
+describe('a deployment whose id does not tell what it is', () => {
+  const costing = (base: string, params: object = {}): Imported =>
+    ofEntry({ model: 'azure/ours', api_base: 'https://a.openai.azure.com', api_key: 'os.environ/K', ...params }, { model_info: { base_model: base } })
+
+  it('costs what the model does that it is, so that budgets see it', () => {
+    const pricing = { input: 2.5, output: 10, cache_read: 1.25 }
+    expect(endpoints(costing('azure/gpt-4o'), 'm')[0]?.pricing).toMatchObject(pricing)
+    expect(endpoints(costing('azure/global-standard/gpt-4o'), 'm')[0]?.pricing).toMatchObject(pricing)
+    expect(told(costing('azure/gpt-4o'), 'model_list[0].model_info.base_model')).toMatch(/^do: its prices of today/)
+  })
+
+  it('costs what the file says, or it is said that nobody knows', () => {
+    expect(endpoints(costing('azure/gpt-4o', { input_cost_per_token: 0.000001 }), 'm')[0]?.pricing).toEqual({ input: 1 })
+    expect(told(costing('azure/unheard-of'), 'model_list[0].model_info.base_model')).toMatch(/its cost is null/)
+    expect(endpoints(ofEntry({ model: 'gpt-4o', api_key: 'os.environ/K' }, { model_info: { base_model: 'gpt-4o' } }), 'm')[0]).not.toHaveProperty(
+      'pricing',
+    )
+  })
+})
+
 describe('settings', () => {
   it('that have a counterpart are carried', () => {
     expect(team.file).toMatchObject({ server: { body_limit: '50MB' }, defaults: { model: 'gpt-4o' }, destinations: { privacy_locked: true } })
@@ -261,6 +339,12 @@ describe('settings', () => {
     expect(told(ofEntry({ model: 'gpt-4o', api_key: 'os.environ/K', no_such: 1 }), 'model_list[0].litellm_params.no_such')).toMatch(
       /^do: has no counterpart/,
     )
+  })
+
+  it('tell callbacks that judge from those that send', () => {
+    const imported = ofEntry({ model: 'gpt-4o', api_key: 'os.environ/K' }, {}, { litellm_settings: { callbacks: ['presidio', 'newrelic'] } })
+    expect(told(imported, 'litellm_settings.callbacks[0]')).toMatch(/^do: guardrails/)
+    expect(told(imported, 'litellm_settings.callbacks[1]')).toMatch(/^do: a destination of type newrelic/)
   })
 
   it('of several timeouts the longest counts, which is said', () => {

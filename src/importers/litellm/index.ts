@@ -17,6 +17,11 @@ function read(tree: unknown, context: ImportContext): Imported {
   const ledger = new Ledger()
   const root = new Given(tree, ledger)
   const list = root.at('model_list')
+  if (!list.isList && root.at('include').isThere)
+    throw new GatewayError(
+      'invalid_request',
+      'This configuration of the LiteLLM proxy has no model_list of its own, and other files are not read: what those under include hold belongs into it first',
+    )
   if (!list.isList)
     throw new GatewayError(
       'invalid_request',

@@ -43,7 +43,8 @@ const AZURE: Prefix = {
   key: 'AZURE_API_KEY',
   base: 'AZURE_API_BASE',
   origin: true,
-  ids: [[/^(?:o_series|gpt5_series|responses|global|global-standard)\//, '']],
+  hosts: /\.(?:openai|services\.ai|cognitiveservices)\.azure\.com$/,
+  ids: [[/^(?:o_series|gpt5_series|responses|global|global-standard|eu|us)\//, '']],
 }
 const OPENAI: Prefix = {
   provider: 'openai',
@@ -92,7 +93,6 @@ export const PREFIXES: { readonly [prefix: string]: Prefix } = {
   azure_ai: {
     ...AZURE,
     elsewhere: 'openai-chat',
-    hosts: /\.(?:openai|services\.ai|cognitiveservices)\.azure\.com$/,
     key: 'AZURE_AI_API_KEY',
     base: 'AZURE_AI_API_BASE',
   },
@@ -196,6 +196,7 @@ export const CALLBACKS: { readonly [callback: string]: string } = {
   langfuse: 'langfuse',
   langfuse_otel: 'langfuse',
   langsmith: 'langsmith',
+  newrelic: 'newrelic',
   opik: 'opik',
   otel: 'otel-collector',
   posthog: 'posthog',
@@ -205,3 +206,19 @@ export const CALLBACKS: { readonly [callback: string]: string } = {
   weave_otel: 'weave',
   webhook: 'webhook',
 }
+
+/** Callbacks that judge what is said, and send it nowhere. */
+export const GUARDS: ReadonlySet<string> = new Set([
+  'aporia_prompt_injection',
+  'azure_content_safety',
+  'banned_keywords',
+  'blocked_user_check',
+  'detect_prompt_injection',
+  'google_text_moderation',
+  'hide_secrets',
+  'lakera_prompt_injection',
+  'llamaguard_moderations',
+  'llmguard_moderations',
+  'openai_moderations',
+  'presidio',
+])

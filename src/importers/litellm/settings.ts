@@ -1,8 +1,10 @@
 import { defined } from '../../lib/defined.ts'
 import type { Advice, Given } from '../shared/given.ts'
 import type { Patience } from '../shared/accounts.ts'
-import { CALLBACKS } from './names.ts'
-import { amountOf, secondsOf, wholeOf } from './references.ts'
+import { CALLBACKS, GUARDS } from './names.ts'
+import { NOTATION } from './references.ts'
+
+const { amountOf, secondsOf, wholeOf } = NOTATION
 
 const RELIABILITY: Advice = { kind: 'fine', message: 'nothing to set: failover, retries and cooldown need no numbers (docs/guides/reliability.md)' }
 const REDIS: Advice = { kind: 'do', message: 'SIGNALBOX_REDIS_URL, where several processes share limits; one process needs none' }
@@ -206,6 +208,7 @@ function speakOfCallback(callback: Given): void {
   const name = String(callback.value)
   const type = Object.hasOwn(CALLBACKS, name) ? CALLBACKS[name] : undefined
   if (name === 'prometheus') callback.note('fine', 'metrics are at /metrics')
+  else if (GUARDS.has(name)) callback.note('do', 'guardrails (docs/guides/guardrails.md)')
   else if (type !== undefined) callback.note('do', `a destination of type ${type}, registered while it runs (docs/guides/destinations.md)`)
   else callback.note('do', `${JSON.stringify(name)} is no type of destination: webhook and otel-collector reach most (docs/guides/destinations.md)`)
 }

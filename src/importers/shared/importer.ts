@@ -18,6 +18,8 @@ export interface ImportContext {
   readonly vendors: ReadonlyMap<string, VendorFacts>
   /** The catalog's name for an id, as `author/slug`; ids of no known author belong to `fallbackAuthor`. */
   readonly modelName: (id: string, fallbackAuthor: string) => string
+  /** Prices of an id at a built-in provider, as our file says them; undefined where nobody knows one. */
+  readonly pricesOf: (vendor: string, id: string) => { readonly [price: string]: unknown } | undefined
   /** Whether a model of that name makes vectors as far as the gateway can tell. */
   readonly makesVectors: (slug: string) => boolean
 }
