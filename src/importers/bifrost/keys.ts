@@ -1,0 +1,141 @@
+import { defined } from '../../lib/defined.ts'
+import type { Account, Patience } from '../shared/accounts.ts'
+import type { Given } from '../shared/given.ts'
+import type { ImportContext } from '../shared/importer.ts'
+import { isReference, isSecretName, Notation, saySecret } from '../shared/references.ts'
+import { faultOfAddress, headersOf } from '../shared/servers.ts'
+import { DIALECTS, HOST_ALONE, KEY_CONFIGS, PROVIDERS, USUAL_KEYS } from './names.ts'
+
+/** `env.NAME`. */
+const NOTATION = new Notation(/^env\.([A-Za-z_]\w*)$/)
+
+/** Keys of one account that may ask for the same. */
+export interface Key {
+  readonly given: Given
+  readonly account: Account
+  readonly patience: Patience
+  /** Undefined: all there are. */
+  readonly models: readonly string[] | undefined
+  /** Ids that models have there, where these are others. */
+  readonly ids: ReadonlyMap<string, string>
+  readonly weight: number | undefined
+}
+
+/** Those of a provider; what cannot be carried is said. */
+export function keysOf(provider: Given, context: ImportContext): readonly Key[] {
+  const network = provider.at('network_config')
+  const base = baseOf(provider, network, context)
+  if (base === undefined) return []
+  const headers = headersOf([network.at('extra_headers')], NOTATION)
+  const patience: Patience = { total: NOTATION.wholeOf(network.at('default_request_timeout_in_seconds')) }
+  const items = provider.at('keys').items()
+  if (items.length === 0)
+    return [{ given: provider, account: { ...base, apiKeys: null, headers }, patience, models: undefined, ids: new Map(), weight: undefined }]
+  return together(items.flatMap((given) => keyOf(given, provider, { ...base, headers }, patience, context) ?? []))
+}
+
+/** Which provider, or which format at which address. */
+function baseOf(provider: Given, network: Given, { vendors }: ImportContext): Account | undefined {
+  const custom = provider.at('custom_provider_config')
+  const type = custom.at('base_provider_type').text()
+  custom.at('is_key_less').take()
+  const address = network.at('base_url')
+  const text = address.isThere ? valueOf(address)?.replace(/\/+$/, '') : undefined
+  const fault = text === undefined ? undefined : faultOfAddress(text)
+  const lost = (message: string): undefined =>
+    provider.note('lost', `${JSON.stringify(`${provider.key}/...`)} is not carried: ${message}`) as undefined
+  if (fault !== undefined) return lost(`base_url ${fault}`)
+  if (type !== undefined) {
+    const dialect = Object.hasOwn(DIALECTS, type) ? DIALECTS[type] : undefined
+    if (dialect === undefined || text === undefined) return lost('a format that is known and an address are needed')
+    return { dialect, baseUrl: versioned(text, dialect) }
+  }
+  const vendor = Object.hasOwn(PROVIDERS, provider.key) ? PROVIDERS[provider.key]! : provider.key
+  const facts = vendors.get(vendor)
+  if (facts === undefined)
+    return lost('nothing here reaches this provider (an entry under providers, with a dialect and a base_url, reaches any server of a known format)')
+  const isUsual = text === undefined || URL.parse(text)?.host === URL.parse(facts.baseUrl ?? '')?.host
+  return { vendor, ...(isUsual ? {} : { baseUrl: versioned(text, '') }) }
+}
+
+/** Addresses there leave the version to the format. */
+const versioned = (url: string, dialect: string): string => (/\/v\d\w*$/.test(url) || dialect === DIALECTS['gemini'] ? url : `${url}/v1`)
+
+function keyOf(given: Given, provider: Given, base: Account, patience: Patience, { vendors }: ImportContext): Key | undefined {
+  const settings: { [name: string]: unknown } = {}
+  const ids = new Map<string, string>()
+  let baseUrl = base.baseUrl
+  let secret: string | undefined
+  for (const { config, address, settings: names = {} } of KEY_CONFIGS) {
+    const place = given.at(config)
+    if (!place.isThere) continue
+    const text = address === undefined || !place.at(address).isThere ? undefined : valueOf(place.at(address))?.replace(/\/+$/, '')
+    const fault = text === undefined ? undefined : faultOfAddress(text)
+    if (fault !== undefined) return place.note('lost', `is not carried: ${address} ${fault}`) as undefined
+    if (text !== undefined) baseUrl = config === HOST_ALONE ? (URL.parse(text)?.origin ?? text) : versioned(text, '')
+    for (const [member, setting] of Object.entries(names)) {
+      const value = place.at(member)
+      const set = value.isThere ? valueOf(value) : undefined
+      if (set === undefined) continue
+      if (isSecretName(setting) && !setting.endsWith('_id') && !isReference(set) && !/^[./~]/.test(set)) saySecret(value)
+      settings[setting] = set
+    }
+    if (place.at('secret_key').isThere) secret = secretOf(place.at('secret_key'))
+    for (const one of place.at('deployments').members()) ids.set(one.key, one.text() ?? one.key)
+  }
+  for (const one of given.at('aliases').members()) ids.set(one.key, one.text() ?? one.key)
+  const value = given.at('value').isThere ? secretOf(given.at('value')) : undefined
+  const key = value ?? secret
+  const usual = settings['credentials'] === undefined && vendors.get(base.vendor ?? '')?.keyless !== true ? USUAL_KEYS[provider.key] : undefined
+  if (key === undefined && usual !== undefined) given.note('do', `its key is read from ${usual}: what the machine itself is allowed is not asked for`)
+  const needsNone = key === undefined && usual === undefined && settings['credentials'] === undefined
+  const apiKeys = key !== undefined ? [key] : usual !== undefined ? [`\${${usual}}`] : needsNone ? null : undefined
+  const listed = given.at('models').isThere ? given.at('models').texts() : []
+  const weight = given.at('weight').isThere ? given.at('weight').number() : undefined
+  return {
+    given,
+    account: { ...base, settings, ...defined({ baseUrl, apiKeys }) },
+    patience,
+    models: listed.length === 0 || listed.includes('*') ? undefined : listed,
+    ids,
+    weight: weight !== undefined && weight >= 0 ? weight : undefined,
+  }
+}
+
+/** A text, or how it is written out: with where it comes from. */
+function valueOf(given: Given): string | undefined {
+  if (!given.isMapping) return NOTATION.textOf(given)
+  const variable = given
+    .at('env_var')
+    .text()
+    ?.replace(/^env\./, '')
+  for (const member of ['from_env', 'type']) if (given.at(member).isThere) given.at(member).note('fine', 'its value says it')
+  if (variable !== undefined && /^[A-Za-z_]\w*$/.test(variable)) {
+    given.at('value').take()
+    return `\${${variable}}`
+  }
+  return NOTATION.textOf(given.at('value'))
+}
+
+function secretOf(given: Given): string | undefined {
+  const text = valueOf(given)
+  if (text !== undefined && !isReference(text)) saySecret(given)
+  return text
+}
+
+/** Keys that differ in nothing else are used in turns by one provider. */
+function together(keys: readonly Key[]): readonly Key[] {
+  const found = new Map<string, Key>()
+  for (const key of keys) {
+    const { apiKeys, ...rest } = key.account
+    const same = JSON.stringify([rest, key.models, [...key.ids]])
+    const first = found.get(same)
+    if (first?.account.apiKeys == null || apiKeys == null) {
+      found.set(first === undefined ? same : `${same}${found.size}`, key)
+      continue
+    }
+    if (first.weight !== key.weight) key.given.at('weight').note('do', 'keys of one account are used in turns, whatever their weights')
+    found.set(same, { ...first, account: { ...first.account, apiKeys: [...first.account.apiKeys, ...apiKeys] } })
+  }
+  return [...found.values()]
+}
