@@ -67,7 +67,7 @@ describe('signalbox import', () => {
   })
 
   it.each([
-    ['a format nobody knows', ['import', 'litelm', '-'], SMALL, /"litelm" is no format that can be read; expected one of: litellm/],
+    ['a format nobody knows', ['import', 'litelm', '-'], SMALL, /"litelm" is no format that can be read; expected one of: litellm, bifrost, portkey/],
     ['a file that is not there', ['import', 'litellm', 'gone.yaml'], '', /"gone\.yaml" cannot be read \(ENOENT\)/],
     ['what is no YAML', ['import', 'litellm', '-'], 'a: [', /1 problem in the configuration/],
     [
@@ -81,6 +81,23 @@ describe('signalbox import', () => {
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(errors).toMatch(sentence)
     expect(errors).not.toContain('    at ')
+  })
+})
+
+describe('files of other gateways', () => {
+  it.each([
+    [
+      'bifrost',
+      { providers: { openai: { keys: [{ name: 'a', value: 'env.TEAM_KEY', models: ['gpt-4o'], weight: 1 }] } } },
+      /openai\/gpt-4o: openai \(gpt-4o\)/,
+    ],
+    ['portkey', { provider: 'openai', api_key: '${TEAM_KEY}', override_params: { model: 'gpt-4o' } }, /portkey\/config: openai \(gpt-4o\)/],
+  ])('of %s become what check takes', async (format, config, served) => {
+    const imported = await signalbox(['import', format, '-', '--output', 'signalbox.yaml'], { TEAM_KEY: 'key' }, JSON.stringify(config))
+    expect(imported.code).toBe(0)
+    const checked = await signalbox(['check'], { TEAM_KEY: 'key' })
+    expect(checked.out).toMatch(served)
+    expect(checked.code).toBe(0)
   })
 })
 

@@ -92,7 +92,7 @@ function writtenPrices({ tiers, request, ...prices }: Pricing): { readonly [pric
       input_audio: from.inputAudio,
       output_image: from.outputImage,
       cache_read_audio: from.cacheReadAudio,
-    }) as { readonly [price: string]: number }
+    })
   return {
     ...tokens(prices),
     ...defined({

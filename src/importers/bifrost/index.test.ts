@@ -51,7 +51,7 @@ describe('a configuration of Bifrost', () => {
   it('carries what the server has, and tells the rest', () => {
     expect(team.file).toMatchObject({ server: { body_limit: '100MB', allowed_origins: ['*'] } })
     expect(told('providers.elevenlabs')?.message).toContain('"elevenlabs/..." is not carried')
-    expect(told('providers.azure.keys[1]')).toMatchObject({ kind: 'lost', message: expect.stringContaining('speech') as string })
+    expect(told('providers.azure.keys[1].models')).toMatchObject({ kind: 'lost', message: expect.stringContaining('speech') as string })
     expect(told('providers.azure.keys[1].value')?.message).toContain('plain text')
     expect(told('providers.openai.keys[1].weight')?.message).toContain('used in turns')
     expect(told('plugins[0]')?.message).toContain('otel-collector')

@@ -31,16 +31,20 @@ function read(tree: unknown, context: ImportContext): Imported {
   return { file: { providers: book.drafts(), models, ...sections }, notes: ledger.close(root, advice) }
 }
 
-/** What callers ask of a provider by name; a key for everything opens it, under the name that they say. */
-function groupsOf(provider: Given, keys: readonly Key[], book: AccountBook, { vendors }: ImportContext): readonly Group[] {
-  const named = new Map<string, Deployment[]>()
+/** Keys for everything open their provider, under the name that callers say; one name leads to one account. */
+function openAll(provider: Given, keys: readonly Key[], book: AccountBook): void {
   const open = keys.filter(({ models }) => models === undefined)
   for (const [index, { given, account, patience }] of open.entries()) {
-    if (book.openAs(provider.key, account, patience) !== undefined && index === 0) continue
+    if (index === 0 && book.openAs(provider.key, account, patience) !== undefined) continue
     const slug = book.slugOf(account, patience)
-    if (index > 0 || slug !== provider.key)
-      given.note('do', `takes any model, as ${slug}/ID: ${provider.key}/ID leads to one account; models[].endpoints share calls`)
+    given.at('models').note('do', `takes any model, as ${slug}/ID: ${provider.key}/ID leads to one account at most; models[].endpoints share calls`)
   }
+}
+
+/** What callers ask of a provider by name. */
+function groupsOf(provider: Given, keys: readonly Key[], book: AccountBook, { vendors }: ImportContext): readonly Group[] {
+  const named = new Map<string, Deployment[]>()
+  openAll(provider, keys, book)
   for (const { given, account, patience, models, ids, weight } of keys) {
     if (weight !== undefined && (keys.length === 1 || (models === undefined && ids.size === 0)))
       given.at('weight').note('fine', 'counts among endpoints of a model; keys of one account are used in turns')
@@ -50,7 +54,7 @@ function groupsOf(provider: Given, keys: readonly Key[], book: AccountBook, { ve
       const upstream = ids.get(model) ?? model
       const kind = unservedKind(model) ?? unservedKind(upstream)
       if (kind !== undefined) {
-        given.note('lost', `${JSON.stringify(`${provider.key}/${model}`)} is not carried: nothing here serves models for ${kind}`)
+        given.at('models').note('lost', `${JSON.stringify(`${provider.key}/${model}`)} is not carried: nothing here serves models for ${kind}`)
         continue
       }
       const name = `${provider.key}/${model}`

@@ -61,45 +61,66 @@ function baseOf(provider: Given, network: Given, { vendors }: ImportContext): Ac
 /** Addresses there leave the version to the format. */
 const versioned = (url: string, dialect: string): string => (/\/v\d\w*$/.test(url) || dialect === DIALECTS['gemini'] ? url : `${url}/v1`)
 
-function keyOf(given: Given, provider: Given, base: Account, patience: Patience, { vendors }: ImportContext): Key | undefined {
-  const settings: { [name: string]: unknown } = {}
+function keyOf(given: Given, provider: Given, base: Account, patience: Patience, context: ImportContext): Key | undefined {
   const ids = new Map<string, string>()
-  let baseUrl = base.baseUrl
-  let secret: string | undefined
-  for (const { config, address, settings: names = {} } of KEY_CONFIGS) {
-    const place = given.at(config)
-    if (!place.isThere) continue
-    const text = address === undefined || !place.at(address).isThere ? undefined : valueOf(place.at(address))?.replace(/\/+$/, '')
-    const fault = text === undefined ? undefined : faultOfAddress(text)
-    if (fault !== undefined) return place.note('lost', `is not carried: ${address} ${fault}`) as undefined
-    if (text !== undefined) baseUrl = config === HOST_ALONE ? (URL.parse(text)?.origin ?? text) : versioned(text, '')
-    for (const [member, setting] of Object.entries(names)) {
-      const value = place.at(member)
-      const set = value.isThere ? valueOf(value) : undefined
-      if (set === undefined) continue
-      if (isSecretName(setting) && !setting.endsWith('_id') && !isReference(set) && !/^[./~]/.test(set)) saySecret(value)
-      settings[setting] = set
-    }
-    if (place.at('secret_key').isThere) secret = secretOf(place.at('secret_key'))
-    for (const one of place.at('deployments').members()) ids.set(one.key, one.text() ?? one.key)
-  }
-  for (const one of given.at('aliases').members()) ids.set(one.key, one.text() ?? one.key)
-  const value = given.at('value').isThere ? secretOf(given.at('value')) : undefined
-  const key = value ?? secret
-  const usual = settings['credentials'] === undefined && vendors.get(base.vendor ?? '')?.keyless !== true ? USUAL_KEYS[provider.key] : undefined
-  if (key === undefined && usual !== undefined) given.note('do', `its key is read from ${usual}: what the machine itself is allowed is not asked for`)
-  const needsNone = key === undefined && usual === undefined && settings['credentials'] === undefined
-  const apiKeys = key !== undefined ? [key] : usual !== undefined ? [`\${${usual}}`] : needsNone ? null : undefined
+  const place = KEY_CONFIGS.map((form) => ({ form, config: given.at(form.config) })).find(({ config }) => config.isThere)
+  const baseUrl = place === undefined ? undefined : addressOf(place.config, place.form)
+  if (baseUrl === null) return undefined
+  const settings = place === undefined ? {} : settingsOf(place.config, place.form)
+  const named = [given.at('aliases'), ...(place === undefined ? [] : [place.config.at('deployments')])]
+  for (const one of named.flatMap((names) => names.members())) ids.set(one.key, one.text() ?? one.key)
+  const secret = [given.at('value'), ...(place === undefined ? [] : [place.config.at('secret_key')])].find(({ isThere }) => isThere)
+  const key = secret === undefined ? undefined : secretOf(secret)
+  const apiKeys = key === undefined ? usualKeys(given, provider.key, base, settings, context) : [key]
   const listed = given.at('models').isThere ? given.at('models').texts() : []
   const weight = given.at('weight').isThere ? given.at('weight').number() : undefined
   return {
     given,
-    account: { ...base, settings, ...defined({ baseUrl, apiKeys }) },
+    account: { ...base, settings, ...defined({ baseUrl: baseUrl ?? base.baseUrl, apiKeys }) },
     patience,
     models: listed.length === 0 || listed.includes('*') ? undefined : listed,
     ids,
     weight: weight !== undefined && weight >= 0 ? weight : undefined,
   }
+}
+
+type Form = (typeof KEY_CONFIGS)[number]
+
+/** Undefined: none is said; null: one that cannot be carried, which has been said. */
+function addressOf(config: Given, { address }: Form): string | null | undefined {
+  const given = address === undefined ? undefined : config.at(address)
+  const text = given?.isThere === true ? valueOf(given)?.replace(/\/+$/, '') : undefined
+  if (text === undefined) return undefined
+  const fault = faultOfAddress(text)
+  if (fault === undefined) return config.key === HOST_ALONE ? (URL.parse(text)?.origin ?? text) : versioned(text, '')
+  config.note('lost', `is not carried: ${address} ${fault}`)
+  return null
+}
+
+function settingsOf(config: Given, { settings = {} }: Form): { readonly [setting: string]: unknown } {
+  const found = Object.entries(settings).flatMap(([member, setting]) => {
+    const value = config.at(member)
+    const set = value.isThere ? valueOf(value) : undefined
+    if (set === undefined) return []
+    if (isSecretName(setting) && !setting.endsWith('_id') && !isReference(set) && !/^[./~]/.test(set)) saySecret(value)
+    return [[setting, set] as const]
+  })
+  return Object.fromEntries(found)
+}
+
+/** Of a key that leaves it to the machine, or of a server that needs none. */
+function usualKeys(
+  given: Given,
+  name: string,
+  { vendor = '' }: Account,
+  settings: { readonly [setting: string]: unknown },
+  { vendors }: ImportContext,
+): readonly string[] | null | undefined {
+  if (settings['credentials'] !== undefined) return undefined
+  const usual = Object.hasOwn(USUAL_KEYS, name) && vendors.get(vendor)?.keyless !== true ? USUAL_KEYS[name] : undefined
+  if (usual === undefined) return null
+  given.at('value').note('do', `its key is read from ${usual}: what the machine itself is allowed is not asked for`)
+  return [`\${${usual}}`]
 }
 
 /** A text, or how it is written out: with where it comes from. */

@@ -90,7 +90,7 @@ function settingsOf(
 /** Whether a setting is a secret for all to read. The path of a key file is none. */
 const isOpen = (setting: string, value: unknown): boolean =>
   isSecretName(setting) &&
-  !/_id$/.test(setting) &&
+  !setting.endsWith('_id') &&
   (typeof value === 'object' || (typeof value === 'string' && !isReference(value) && !/^[./~]/.test(value)))
 
 function keyOf(
@@ -123,18 +123,21 @@ function vendorAt(url: URL | null, text: string, vendors: ImportContext['vendors
 function placeOf(prefix: Prefix, params: Params, vendors: ImportContext['vendors']): Place | string {
   const { provider, elsewhere, hosts, origin, path = '' } = prefix
   const given = (prefix.baseParams ?? ['api_base', 'base_url']).map(params).find(({ isThere }) => isThere)
-  const text = given === undefined ? undefined : textOf(given)?.replace(/(?:\/chat\/completions)?\/*$/, '')
+  const text = given && textOf(given)?.replace(/(?:\/chat\/completions)?\/*$/, '')
   const usual = vendors.get(provider ?? '')?.baseUrl
   if (text === undefined) return usualPlace(prefix, vendors) ?? 'without api_base nobody knows where it is'
   const url = URL.parse(text)
   if (url !== null && url.host === hostOf(usual)) return { ...defined({ vendor: provider }) }
   const isOwn = url === null ? origin === true : hosts?.test(url.hostname) === true
-  const fault = faultOfAddress(origin === true && url !== null ? text.replace(/[?#].*$/, '') : text)
+  const fault = faultOf(text, url !== null && origin === true)
   if (fault !== undefined) return `${given!.key} ${fault}`
   if (elsewhere !== undefined && !isOwn) return vendorAt(url, text, vendors) ?? { dialect: elsewhere, baseUrl: withPath(text, path) }
   const baseUrl = url !== null && origin === true ? originOf(url, isOwn, given!) : withPath(text, path)
   return { ...defined({ vendor: provider }), baseUrl }
 }
+
+/** `isOrigin`: only scheme, host and path of it count. */
+const faultOf = (text: string, isOrigin: boolean): string | undefined => faultOfAddress(isOrigin ? text.replace(/[?#].*$/, '') : text)
 
 /** Of an address that leads to one deployment. Whoever stands before the provider may do so under a path. */
 function originOf({ origin, pathname }: URL, isOwn: boolean, given: Given): string {

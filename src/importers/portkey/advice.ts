@@ -1,0 +1,47 @@
+import type { Advice } from '../shared/given.ts'
+
+const tell = (message: string): Advice => ({ kind: 'do', message })
+const RELIABILITY: Advice = { kind: 'fine', message: 'nothing to set: failover, retries and cooldown need no numbers (docs/guides/reliability.md)' }
+const GUARDRAILS = tell('guardrails (docs/guides/guardrails.md), or guardrails.rules of the file')
+const PRESET = tell('a request or a preset says it (POST /api/v1/presets)')
+const ENTRA = tell('Azure is asked with a key of the resource; tokens of Entra ID are not carried')
+const VERSION: Advice = { kind: 'fine', message: 'not needed: the current version of the API is asked' }
+
+const TARGET: { readonly [member: string]: Advice } = {
+  retry: RELIABILITY,
+  cache: tell(
+    'answers are kept for requests with X-Gateway-Cache: true, or of a preset with cache_enabled, and for identical ones only (docs/guides/answer-cache.md)',
+  ),
+  'strategy.on_status_codes': tell('another endpoint is asked after any failure that it may help with (docs/guides/reliability.md)'),
+  input_guardrails: GUARDRAILS,
+  output_guardrails: GUARDRAILS,
+  before_request_hooks: GUARDRAILS,
+  after_request_hooks: GUARDRAILS,
+  forward_headers: tell('no header of a caller reaches a provider; headers of the provider are the same for all'),
+  override_params: PRESET,
+  'override_params.temperature': PRESET,
+  'override_params.top_p': PRESET,
+  'override_params.max_tokens': PRESET,
+  'override_params.max_completion_tokens': PRESET,
+  'override_params.seed': PRESET,
+  'override_params.stop': PRESET,
+  'override_params.reasoning_effort': PRESET,
+  'override_params.tools': PRESET,
+  'override_params.response_format': PRESET,
+  metadata: tell('metadata of the request'),
+  strict_open_ai_compliance: { kind: 'fine', message: 'nothing to set: answers are of one form' },
+  api_version: VERSION,
+  azure_api_version: VERSION,
+  azure_auth_mode: ENTRA,
+  azure_entra_client_id: ENTRA,
+  azure_entra_client_secret: ENTRA,
+  azure_entra_tenant_id: ENTRA,
+  azure_ad_token: ENTRA,
+  aws_role_arn: tell('keys or a bearer token are needed: roles are not assumed'),
+  aws_auth_type: tell('keys or a bearer token are needed: roles are not assumed'),
+  openai_project: tell('a header of the provider (headers)'),
+}
+
+/** What is said of members that nothing carries, of a config and of targets at the path. */
+export const adviceAt = (path: string): { readonly [path: string]: Advice } =>
+  Object.fromEntries(Object.entries(TARGET).map(([member, said]) => [path === '' ? member : `${path}.${member}`, said]))

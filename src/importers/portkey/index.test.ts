@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { contextOf } from '../../cli/import.ts'
+import type { ImportContext, Imported } from '../shared/importer.ts'
+import { portkey } from './index.ts'
+
+let context: ImportContext
+beforeAll(async () => {
+  context = await contextOf(Date.parse('2026-11-01'))
+})
+
+const ofFile = (name: string): Imported => portkey.read(JSON.parse(readFileSync(join(import.meta.dirname, '__fixtures__', name), 'utf8')), context)
+const endpoints = ({ file }: Imported, name: string) =>
+  file.models.find(({ slug, aliases }) => slug === name || aliases?.includes(name) === true)?.endpoints
+const told = ({ notes }: Imported, path: string) => notes.find((one) => one.path === path)
+
+describe('a config of Portkey', () => {
+  it('is a model: balanced targets by weight, and what they fall back to', () => {
+    const nested = ofFile('nested.json')
+    expect(endpoints(nested, 'portkey/config')).toEqual([
+      { provider: 'openai', upstream_model: 'gpt-4o', weight: 7 },
+      { provider: 'azure', upstream_model: 'gpt-4o-eu', weight: 3 },
+      { provider: 'anthropic', upstream_model: 'claude-sonnet-4-5', weight: 0 },
+      { provider: 'amazon-bedrock', upstream_model: 'anthropic.claude-3-haiku-20240307-v1:0', weight: 0 },
+    ])
+    expect(nested.file['defaults']).toEqual({ model: 'portkey/config' })
+    expect(nested.file.providers).toEqual([
+      { slug: 'openai', api_keys: ['${OPENAI_PROD_API_KEY}'], timeouts: { total: '30s' } },
+      { slug: 'azure', api_keys: ['sk-plain-text'], settings: { resource: 'our-eu' }, timeouts: { total: '30s' } },
+      { slug: 'anthropic', api_keys: ['${ANTHROPIC_MAIN_API_KEY}'], timeouts: { total: '30s' } },
+      {
+        slug: 'amazon-bedrock',
+        api_keys: ['${AWS_SECRET}'],
+        settings: { region: 'us-east-1', access_key_id: '${AWS_ID}' },
+        timeouts: { total: '30s' },
+      },
+    ])
+    expect(told(nested, 'targets[3]')).toMatchObject({ kind: 'lost' })
+    expect(told(nested, 'targets[0].targets[1].api_key')?.message).toContain('plain text')
+    expect(told(nested, 'targets[0].targets[0].override_params.temperature')?.message).toContain('preset')
+    expect(told(nested, 'targets[1].forward_headers')?.message).toContain('headers of the provider')
+    expect(told(nested, 'cache')?.message).toContain('identical')
+    expect(told(nested, 'input_guardrails')?.message).toContain('guardrails')
+  })
+
+  it('with conditions is a model for each target, called like it', () => {
+    const conditional = ofFile('conditional.json')
+    expect(endpoints(conditional, 'strong')).toMatchObject([{ provider: 'openai', upstream_model: 'gpt-4o' }])
+    expect(endpoints(conditional, 'cheap')).toMatchObject([{ provider: 'ollama' }])
+    expect(endpoints(conditional, 'portkey/config')).toMatchObject([{ provider: 'ollama', upstream_model: 'llama3.2' }])
+    expect(told(conditional, 'strategy.conditions')?.message).toContain('nothing chooses by conditions')
+  })
+
+  it('without models is its providers, and callers name the model', () => {
+    const balance = ofFile('balance.json')
+    expect(balance.file).toEqual({
+      providers: [
+        { slug: 'openai', api_keys: ['${OPENAI_A}'] },
+        { slug: 'openai-2', vendor: 'openai', api_keys: ['${OPENAI_B}'] },
+      ],
+      models: [],
+    })
+    expect(told(balance, 'targets[0].provider')?.message).toContain('takes the model that callers name')
+  })
+})

@@ -1,0 +1,137 @@
+import { GatewayError } from '../../core/error.ts'
+import { AccountBook } from '../shared/accounts.ts'
+import { modelsOf, type Deployment, type Group } from '../shared/deployments.ts'
+import { Given, Ledger, type Advice } from '../shared/given.ts'
+import type { ImportContext, Imported, Importer } from '../shared/importer.ts'
+import { unservedKind } from '../shared/kinds.ts'
+import { adviceAt } from './advice.ts'
+import { CONFIG_MODEL, NAME } from './names.ts'
+import { targetOf, type Target } from './targets.ts'
+
+/** A gateway config, as its page shows it or as requests carry it. */
+export const portkey: Importer = { name: NAME, title: 'Portkey', file: 'config.json', read }
+
+const AS_MODEL = `is the model ${CONFIG_MODEL}, for calls that name none as well: callers name it, and send no config in a header`
+
+interface Leaf extends Target {
+  readonly weight: number | undefined
+}
+
+/** Who is asked, and who while these are away. */
+interface Flow {
+  readonly first: readonly Leaf[]
+  readonly spares: readonly Leaf[]
+}
+
+const NOBODY: Flow = { first: [], spares: [] }
+
+function read(tree: unknown, context: ImportContext): Imported {
+  const ledger = new Ledger()
+  const root = new Given(tree, ledger)
+  const marks = ['targets', 'provider', 'virtual_key']
+  if (!marks.some((member) => root.at(member).isThere))
+    throw new GatewayError('invalid_request', 'This is no gateway config of Portkey: targets, a provider or a virtual_key is expected')
+  const book = new AccountBook(context.vendors)
+  const reader = new Reader(context, book)
+  const flow = reader.flowOf(root, [])
+  const named = [[CONFIG_MODEL, flow] as const, ...reader.named]
+  const groups = named.flatMap(([name, one]) => groupOf(name, one, context) ?? [])
+  const models = modelsOf(groups, context, () => false)
+  const isDefault = groups.some(({ name }) => name === CONFIG_MODEL)
+  if (isDefault) (root.at('strategy').isThere ? root.at('strategy').at('mode') : whoOf(root)).note('do', AS_MODEL)
+  const notes = ledger.close(root, reader.advice)
+  return { file: { providers: book.drafts(), models, ...(isDefault ? { defaults: { model: CONFIG_MODEL } } : {}) }, notes }
+}
+
+class Reader {
+  readonly advice: { [path: string]: Advice } = {}
+  readonly named: (readonly [name: string, flow: Flow])[] = []
+  readonly #context: ImportContext
+  readonly #book: AccountBook
+
+  constructor(context: ImportContext, book: AccountBook) {
+    this.#context = context
+    this.#book = book
+  }
+
+  /** `around`: what a target does not say is what those around it do, the nearest first. */
+  flowOf(given: Given, around: readonly Given[]): Flow {
+    Object.assign(this.advice, adviceAt(given.path.replace(/\[\d+\]/g, '[]')))
+    const targets = given.at('targets').items()
+    if (targets.length === 0) return this.#leafOf(given, around)
+    const strategy = given.at('strategy')
+    const mode = strategy.at('mode').text() ?? 'single'
+    const flows = targets.map((target) => this.flowOf(target, [given, ...around]))
+    const weights = targets.map((target) => (target.at('weight').isThere ? target.at('weight').number() : undefined))
+    if (mode === 'conditional') return this.#conditional(strategy, targets, flows)
+    if (mode === 'loadbalance' && flows.some(({ first }) => first.some(({ model }) => model === undefined)))
+      for (const [index, weight] of weights.entries()) if (weight !== undefined) targets[index]!.at('weight').note('do', BY_PRICE)
+    if (mode === 'loadbalance')
+      return {
+        first: flows.flatMap(({ first }, index) => first.map((leaf) => ({ ...leaf, weight: product(weights[index], leaf.weight) }))),
+        spares: flows.flatMap(({ spares }) => spares),
+      }
+    for (const [index, weight] of weights.entries())
+      if (weight !== undefined) targets[index]!.at('weight').note('fine', 'counts where load is balanced')
+    const [first = NOBODY, ...rest] = flows
+    if (mode !== 'fallback') {
+      if (mode !== 'single') strategy.at('mode').note('do', 'is not known: the first target serves')
+      for (const target of targets.slice(1)) target.note('fine', 'is never asked there, and not here')
+      return first
+    }
+    if (rest.length > 1)
+      strategy.at('mode').note('do', 'those after the first are endpoints of weight 0: of several the cheaper one is asked first, not in this order')
+    return { first: first.first, spares: [...first.spares, ...rest.flatMap((flow) => [...flow.first, ...flow.spares])] }
+  }
+
+  /** Each target is a model of its own; nothing here chooses by what a request says. */
+  #conditional(strategy: Given, targets: readonly Given[], flows: readonly Flow[]): Flow {
+    const names = targets.map((target) => target.at('name').text())
+    for (const [index, name] of names.entries()) if (name !== undefined) this.named.push([name, flows[index]!])
+    strategy.at('conditions').note('do', 'nothing chooses by conditions: callers name the model, which is called like the target')
+    const chosen = strategy.at('default').isThere ? names.indexOf(strategy.at('default').text()) : -1
+    return flows[chosen] ?? NOBODY
+  }
+
+  #leafOf(given: Given, around: readonly Given[]): Flow {
+    given.at('name').take()
+    const target = targetOf(given, around, this.#context, this.#book)
+    return target === undefined ? NOBODY : { first: [{ ...target, weight: undefined }], spares: [] }
+  }
+}
+
+const BY_PRICE = 'accounts share the calls of a model by price and health; a weight is that of an endpoint under models'
+
+/** A note on all of a target would stand for all that it holds. */
+const whoOf = (given: Given): Given => given.at(given.at('provider').isThere ? 'provider' : 'virtual_key')
+
+const product = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined && b === undefined ? undefined : (a ?? 1) * (b ?? 1)
+
+/** Undefined where callers name the model: providers serve them as they are. */
+function groupOf(name: string, { first, spares }: Flow, { vendors }: ImportContext): Group | undefined {
+  const isSaid = ({ model }: Leaf): boolean => model !== undefined
+  if (first.length === 0 || !first.every(isSaid)) {
+    for (const { given, model } of [...first, ...spares])
+      whoOf(given).note(
+        'do',
+        model === undefined ? CALLERS : 'names a model, beside targets that take any: a request or a preset names both under models',
+      )
+    return undefined
+  }
+  const toDeployment = ({ account, provider, model = '', weight }: Leaf): Deployment => {
+    const author = vendors.get(account.vendor ?? '')?.author ?? provider
+    return { provider, author, upstream: model, rateLimits: {}, embeds: false, ...(weight === undefined || weight < 0 ? {} : { weight }) }
+  }
+  for (const { given, model } of spares) if (model === undefined) whoOf(given).note('do', CALLERS)
+  return { name, deployments: first.filter(served).map(toDeployment), aliases: [], spares: spares.filter(isSaid).filter(served).map(toDeployment) }
+}
+
+const CALLERS =
+  'takes the model that callers name, and so does its provider; which of several is first is said by provider.order of a request or a preset, and what comes after it by models'
+
+function served({ given, model = '' }: Leaf): boolean {
+  const kind = unservedKind(model)
+  if (kind !== undefined) whoOf(given).note('lost', `${JSON.stringify(model)} is not carried: nothing here serves models for ${kind}`)
+  return kind === undefined
+}

@@ -1,0 +1,122 @@
+import { defined } from '../../lib/defined.ts'
+import type { Account, AccountBook, Patience } from '../shared/accounts.ts'
+import type { Given } from '../shared/given.ts'
+import type { ImportContext } from '../shared/importer.ts'
+import { isReference, isSecretName, Notation, saySecret } from '../shared/references.ts'
+import { faultOfAddress } from '../shared/servers.ts'
+import { KEYS, MODELS, PROVIDERS, SETTINGS } from './names.ts'
+
+/** Texts stand for themselves: `${NAME}` and `{{NAME}}` are what people put in for a key that they do not write down. */
+const NOTATION = new Notation(/^(?:\$\{|\{\{\s*)([A-Za-z_]\w*)(?:\}|\s*\}\})$/)
+
+/** One provider, with the model that is asked of it, where the config says one. */
+export interface Target {
+  readonly given: Given
+  readonly account: Account
+  /** Slug of its provider. */
+  readonly provider: string
+  readonly model: string | undefined
+}
+
+/** Undefined for one that cannot be carried, which has been said. */
+export function targetOf(given: Given, around: readonly Given[], { vendors }: ImportContext, book: AccountBook): Target | undefined {
+  const find = (member: string): Given => [given, ...around].map((place) => place.at(member)).find(({ isThere }) => isThere) ?? given.at(member)
+  const lost = (message: string): undefined => given.note('lost', `is not carried: ${message}`) as undefined
+  const { vendor, vault } = whoOf(find, vendors)
+  if (vendor === undefined) return lost(NOBODY)
+  const baseUrl = textOf(find('custom_host'))?.replace(/\/+$/, '')
+  const fault = baseUrl === undefined ? undefined : faultOfAddress(baseUrl)
+  if (fault !== undefined) return lost(`custom_host ${fault}`)
+  const settings = settingsOf(SETTINGS[vendor] ?? {}, find)
+  const account: Account = {
+    vendor,
+    settings,
+    ...defined({
+      baseUrl,
+      apiKeys: keysOf(find, vault, settings['credentials'] !== undefined, vendors.get(vendor)?.keyless === true),
+      organization: textOf(find('openai_organization')),
+    }),
+  }
+  return { given, account, provider: book.slugOf(account, patienceOf(find('request_timeout'))), model: modelOf(find) }
+}
+
+const NOBODY =
+  'nothing tells here which provider it is (an entry under providers, with a dialect and a base_url, reaches any server of a known format)'
+
+const textOf = (given: Given): string | undefined => (given.isThere ? NOTATION.textOf(given) : undefined)
+
+/** Milliseconds there. */
+function patienceOf(given: Given): Patience {
+  const wait = given.isThere ? given.number() : undefined
+  return wait === undefined || wait <= 0 ? {} : { total: wait / 1_000 }
+}
+
+/** Which provider, and the name of the key that is kept elsewhere. */
+function whoOf(
+  find: (member: string) => Given,
+  vendors: ImportContext['vendors'],
+): { readonly vendor: string | undefined; readonly vault: string | undefined } {
+  const provider = find('provider')
+  const inVault = find('virtual_key').isThere ? find('virtual_key') : isKept(provider) ? provider : undefined
+  const vault = inVault?.text()?.replace(/^@/, '')
+  const named = !provider.isThere || isKept(provider) ? undefined : provider.text()
+  const vendor = vendorOf(named ?? vault ?? '', vendors, named === undefined)
+  if (inVault !== undefined && vault !== undefined && vendor !== undefined) {
+    const guess = named === undefined ? `is taken for one of ${vendor}, by its name; ` : ''
+    inVault.note('do', `${guess}its key stays where it is kept: ${variableOf(vault)} has to hold it`)
+  }
+  return { vendor, vault }
+}
+
+/** `@slug` names what is kept there. */
+const isKept = ({ value }: Given): boolean => typeof value === 'string' && value.startsWith('@')
+
+const variableOf = (vault: string): string =>
+  `${vault
+    .toUpperCase()
+    .replace(/[^A-Z0-9]+/g, '_')
+    .replace(/^(?=\d)/, '_')}_API_KEY`
+
+/** By its name, or by how the name of a kept key begins. */
+function vendorOf(name: string, vendors: ImportContext['vendors'], begins: boolean): string | undefined {
+  const known = (one: string): string | undefined => (Object.hasOwn(PROVIDERS, one) ? PROVIDERS[one] : vendors.has(one) ? one : undefined)
+  const exact = known(name)
+  if (exact !== undefined || !begins) return exact
+  const parts = name.toLowerCase().split(/[-_]/)
+  for (let count = parts.length - 1; count > 0; count--) {
+    const found = known(parts.slice(0, count).join('-'))
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function settingsOf(names: { readonly [member: string]: string }, find: (member: string) => Given): { readonly [setting: string]: unknown } {
+  const found = Object.entries(names).flatMap(([member, setting]) => {
+    const value = find(member)
+    if (!value.isThere) return []
+    const set = value.isMapping ? value.take() : NOTATION.textOf(value)
+    if (isSecretName(setting) && !setting.endsWith('_id') && !(typeof set === 'string' && isReference(set))) saySecret(value)
+    return [[setting, set] as const]
+  })
+  return Object.fromEntries(found)
+}
+
+function keysOf(
+  find: (member: string) => Given,
+  vault: string | undefined,
+  hasOther: boolean,
+  keyless: boolean,
+): readonly string[] | null | undefined {
+  const given = KEYS.map(find).find(({ isThere }) => isThere)
+  const key = given === undefined ? undefined : NOTATION.secretOf(given)
+  if (key !== undefined) return [key]
+  if (vault !== undefined) return [`\${${variableOf(vault)}}`]
+  // The key of each request there: nobody sends one here.
+  return hasOther ? undefined : keyless ? null : undefined
+}
+
+function modelOf(find: (member: string) => Given): string | undefined {
+  const override = find('override_params').at('model')
+  const given = override.isThere ? override : MODELS.map(find).find(({ isThere }) => isThere)
+  return given?.text()?.replace(/^@[^/]+\//, '')
+}
