@@ -123,17 +123,17 @@ async function openSharedState(config: () => Config, load: SpentLoader, logger: 
   const { shared, redisUrl, redisNamespace: namespace } = config().storage
   if (shared !== 'redis' || redisUrl === undefined) return createAlone({ load, whenUnknown })
   // Only who shares state pays for the client.
-  const [{ connectRedis, disconnectRedis, firstContact }, { createRedisCounter }, { createRedisCooldowns, createRedisPins }] = await Promise.all([
-    import('../store/shared-state/redis-client.ts'),
-    import('../store/shared-state/redis.ts'),
-    import('../store/shared-state/redis-routing.ts'),
-  ])
-  const redis = connectRedis({ url: redisUrl, logger })
-  const subscriber = connectRedis({ url: redisUrl, logger })
-  const onTrouble = (error: Error | undefined): void => {
-    if (error === undefined) logger.info({}, 'the shared state answers again')
-    else logger.warn({ error: error.message }, 'the shared state does not answer: this process goes on with its own')
-  }
+  const [{ connectRedis, disconnectRedis, firstContact }, { createRedisCounter }, { createRedisCooldowns, createRedisPins }, { createOutageLog }] =
+    await Promise.all([
+      import('../store/shared-state/redis-client.ts'),
+      import('../store/shared-state/redis.ts'),
+      import('../store/shared-state/redis-routing.ts'),
+      import('../store/shared-state/outage-log.ts'),
+    ])
+  const outages = createOutageLog(logger)
+  const redis = connectRedis({ url: redisUrl, logger, outages, name: 'commands' })
+  const subscriber = connectRedis({ url: redisUrl, logger, outages, name: 'subscriber' })
+  const onTrouble = (error: Error | undefined): void => outages.tell('counting', error)
   let isRefusalTold = false
   const onRefused = (error: Error): void => {
     if (!isRefusalTold)

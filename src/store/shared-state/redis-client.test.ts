@@ -1,4 +1,4 @@
-import { createServer, type AddressInfo, type Server } from 'node:net'
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../lib/logger.ts'
@@ -95,6 +95,63 @@ describe('a start whose Redis is not there', () => {
       expect(redis.status).not.toBe('ready')
     } finally {
       await disconnectRedis(redis)
+    }
+  })
+})
+
+describe('an outage that no error tells of', () => {
+  let server: Server
+  let serve: (socket: Socket) => void
+  const said: unknown[] = []
+  const hear = (fields: object, text: string): void => void said.push([text, (fields as { error?: string }).error])
+  beforeEach(async () => {
+    said.length = 0
+    server = createServer((socket) => serve(socket.on('error', () => undefined)))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  })
+  afterEach(() => {
+    server.close()
+  })
+  const open = (lateMs: number) =>
+    connectRedis({
+      url: new Secret(`redis://127.0.0.1:${(server.address() as AddressInfo).port}`),
+      logger: { ...silentLogger, warn: hear, info: hear },
+      probe: { everyMs: 5_000, silenceMs: 10_000, lateMs },
+    })
+
+  it('is told when what stands before Redis closes connections as they come, once', async () => {
+    let closed = 0
+    serve = (socket) => {
+      closed++
+      socket.end()
+    }
+    const redis = open(60_000)
+    try {
+      await expect.poll(() => closed, { timeout: 5_000 }).toBeGreaterThan(2)
+      expect(said).toEqual([[expect.stringContaining('does not answer'), 'the connection is closed before it is ready to serve']])
+    } finally {
+      await disconnectRedis(redis)
+    }
+  })
+
+  it('is told while Redis loads its data, and over when it has', async () => {
+    let isLoading = true
+    serve = (socket) =>
+      void socket.on('data', (bytes) => {
+        for (const [, command] of bytes.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)) {
+          const info = `loading:${isLoading ? 1 : 0}\r\nloading_eta_seconds:3600`
+          if (command === 'hello') socket.write("-ERR unknown command 'HELLO'\r\n")
+          else socket.write(command === 'info' ? `$${info.length}\r\n${info}\r\n` : '+OK\r\n')
+        }
+      })
+    const redis = open(50)
+    try {
+      await expect.poll(() => said).toEqual([[expect.stringContaining('does not answer'), expect.stringContaining('loads its data')]])
+      isLoading = false
+      await expect.poll(() => said, { timeout: 5_000 }).toHaveLength(2)
+      expect(said[1]).toEqual(['the shared state answers again', undefined])
+    } finally {
+      redis.disconnect()
     }
   })
 })

@@ -3,12 +3,16 @@ import type { Redis, RedisOptions as DriverOptions } from 'ioredis'
 import type { Logger } from '../../lib/logger.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { openRedis } from './open-redis.ts'
+import { createOutageLog, type OutageLog } from './outage-log.ts'
 
 export interface RedisOptions {
   readonly url: Secret
   readonly logger: Logger
-  /** How often it is asked for a sign of life, and how long it may say nothing to what it was asked. Milliseconds. */
-  readonly probe?: { readonly everyMs: number; readonly silenceMs: number }
+  /** Where several connections lead to one Redis: what they say together, and which of them this is. */
+  readonly outages?: OutageLog
+  readonly name?: string
+  /** How often it is asked for a sign of life, how long it may say nothing to what it was asked, and how long be connected and not ready. Milliseconds. */
+  readonly probe?: { readonly everyMs: number; readonly silenceMs: number; readonly lateMs?: number }
 }
 
 /** Milliseconds a script may take. A call waits for it, so it is short. */
@@ -19,6 +23,8 @@ const CONNECT_LIMIT_MS = 1_000
 /** What a start waits for it: a server that does not even refuse is none to wait for. */
 const FIRST_CONTACT_MS = 1_000
 const LONGEST_RETRY_MS = 1_000
+/** A server that loads its data takes connections and serves nobody: after this long that is an outage. */
+const LATE_MS = 2_000
 /** Longer than a server is busy with one command: a connection that is only slow is kept, with what was sent over it. */
 const PROBE = { everyMs: 5_000, silenceMs: 10_000 }
 /** A replica stays one, perhaps: connections to it are given up no more often than this. */
@@ -31,7 +37,7 @@ const LEAVE_REPLICA_MS = 5_000
  * A network that forgets a connection tells nobody: the one that only subscribes would never hear of it, the other a quarter of an hour later.
  * Both are asked for a sign of life now and then, and made anew when none comes.
  */
-export function connectRedis({ url, logger, probe = PROBE }: RedisOptions): Redis {
+export function connectRedis({ url, logger, outages = createOutageLog(logger), name = 'connection', probe = PROBE }: RedisOptions): Redis {
   const retryMs = (times: number): number => Math.min(LONGEST_RETRY_MS, 50 * 2 ** Math.min(times, 6))
   const options: DriverOptions = {
     enableOfflineQueue: false,
@@ -39,6 +45,7 @@ export function connectRedis({ url, logger, probe = PROBE }: RedisOptions): Redi
     commandTimeout: COMMAND_LIMIT_MS,
     connectTimeout: CONNECT_LIMIT_MS,
     socketTimeout: probe.silenceMs,
+    maxLoadingRetryTime: LONGEST_RETRY_MS,
     retryStrategy: retryMs,
     // Subscribers do so themselves (`redis-routing.ts`): the client's own subscribing, refused by a server that goes away again at once, is
     // an error nobody can catch, and would end the process.
@@ -49,20 +56,31 @@ export function connectRedis({ url, logger, probe = PROBE }: RedisOptions): Redi
   }
   let doubt: Error | undefined
   const redis = openRedis(url.reveal(), options, { answerMs: COMMAND_LIMIT_MS, pauseMs: retryMs }, (error) => (doubt = error))
-  let lost = false
-  redis.on('ready', () => {
-    if (lost) logger.info({}, 'the shared state answers again')
-    lost = false
-  })
   // Without a listener an error event would end the process.
   redis.on('error', (error: Error) => {
-    if (!lost) logger.warn({ error: (doubt ?? error).message }, 'the shared state does not answer: this process goes on with its own')
-    lost = true
+    outages.tell(name, doubt ?? error)
     doubt = undefined
   })
+  watchSilence(redis, (error) => outages.tell(name, error), probe.lateMs)
   const probing = setInterval(() => void (redis.status === 'ready' && redis.ping().catch(() => undefined)), probe.everyMs).unref()
   redis.on('end', () => clearInterval(probing))
   return redis
+}
+
+/** What no error tells of: a server that is there and not ready, and something before it that takes connections and closes them without a word. */
+function watchSilence(redis: Redis, tell: (error: Error | undefined) => void, lateMs = LATE_MS): void {
+  let closed = 0
+  let late: NodeJS.Timeout | undefined
+  redis.on('connect', () => {
+    late = setTimeout(() => tell(new Error('connected, and not ready to serve: it loads its data, perhaps')), lateMs).unref()
+  })
+  for (const event of ['ready', 'close'] as const) redis.on(event, () => clearTimeout(late))
+  redis.on('ready', () => {
+    closed = 0
+    tell(undefined)
+  })
+  // One that stood may end like this, and is made anew at once.
+  redis.on('reconnecting', () => void (++closed > 1 && tell(new Error('the connection is closed before it is ready to serve'))))
 }
 
 /**
