@@ -84,6 +84,15 @@ describe.skipIf(own === undefined)('a counter whose Redis is there and refuses w
     }
   })
 
+  it('notices that it is over when those have gone who found it', async () => {
+    await callUntil(counter.answers)
+    await other.config('SET', 'maxmemory', '1')
+    await callUntil(() => troubles.length === 1)
+    await other.config('SET', 'maxmemory', '0')
+    await expect.poll(counter.answers, { timeout: 8_000 }).toBe(true)
+    expect(troubles).toEqual(['OOM', undefined])
+  })
+
   it('makes its connection anew when it leads to a replica, as after a failover, and not with every call', async () => {
     await callUntil(counter.answers)
     await other.call('REPLICAOF', '127.0.0.1', '1')

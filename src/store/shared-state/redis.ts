@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { INTERVALS, type Counter, type Interval, type Reservation, type Settlement, type Verdict } from '../../core/counter.ts'
+import { INTERVALS, type Charge, type Counter, type Interval, type Reservation, type Settlement, type Verdict } from '../../core/counter.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { createAloneCounter } from './alone.ts'
 import { describeRate, periodStarts, positionOf, toNanos, toUsd } from './arithmetic.ts'
@@ -50,11 +50,15 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
   const openCalls = new Map<string, BeatingCall>()
   const settling = new Set<Promise<void>>()
   const troubles = createTroubles(options.onTrouble)
-  const pause = createPause(clock, (error) => troubles.tell('calls', error))
-
   const keysOf = keysIn(namespace)
+  const send = createSender(redis, keysOf)
+  const pause = createPause({
+    clock,
+    onTrouble: (error) => troubles.tell('calls', error),
+    ask: async () => reachable() && Array.isArray(await send(nothingAt(clock.now()), true)),
+  })
   const unsent = createUnsentSettlements({
-    send: createSender(redis, keysOf),
+    send,
     reachable: () => reachable(),
     onFailure: (error) => pause.failed(error),
     onUncertain: (subjects) => subjects.forEach((subject) => compared.delete(subject)),
@@ -80,9 +84,7 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
     if (unsent.size > 0) await unsent.drain()
     for (let tries = 0; ; tries++) {
       const seeds = new Map<string, Seed>()
-      for (const charge of reservation.charges) {
-        if (reservation.amountUsd === undefined || charge.budgets.length === 0) continue
-        if (compared.get(charge.subject) === charge.revision) continue
+      for (const charge of unknownOf(reservation, compared)) {
         const seed = await seedOf(charge, reservation.now)
         if (seed === undefined) return { ok: false, reason: 'unknown', subject: charge.subject }
         seeds.set(charge.subject, seed)
@@ -97,21 +99,11 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
     }
   }
 
-  /** A process that was busy finds its command too late though the answer is there; what was reserved then is only reserved again. */
-  const insistently = async (reservation: Reservation): Promise<Verdict> => {
-    try {
-      return await remote(reservation)
-    } catch (error) {
-      if (!reachable()) throw error
-      return remote(reservation)
-    }
-  }
-
   const pay = async (settlement: Settlement): Promise<void> => {
-    const call = openCalls.get(settlement.id)
+    const among = openCalls.get(settlement.id)?.aloneAmong
     openCalls.delete(settlement.id)
-    const isAlone = call?.aloneAmong !== undefined
-    if (isAlone) await alone.settle(settlement, call.aloneAmong)
+    const isAlone = among !== undefined
+    if (isAlone) await alone.settle(settlement, among)
     // What was counted here was not taken there, unless an answer came too late: it gives nothing back, and the store says what it cost.
     if (reachable()) await unsent.send(settlement, isAlone)
     else unsent.keep(settlement, isAlone)
@@ -124,7 +116,7 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
       const before = openCalls.get(reservation.id)?.aloneAmong
       if (reachable() && before === undefined) {
         try {
-          const verdict = await insistently(reservation)
+          const verdict = await insistently(() => remote(reservation), reachable)
           pause.succeeded()
           alone.end()
           if (verdict.ok) openCalls.set(reservation.id, { subjects, aloneAmong: undefined })
@@ -145,12 +137,30 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
       settling.delete(work)
     },
     async close() {
+      pause.close()
       await Promise.all(settling)
       await unsent.close()
       await heartbeat.stop()
     },
   }
 }
+
+/** A process that was busy finds its command too late though the answer is there; what was reserved then is only reserved again. */
+async function insistently<T>(attempt: () => Promise<T>, reachable: () => boolean): Promise<T> {
+  try {
+    return await attempt()
+  } catch (error) {
+    if (!reachable()) throw error
+    return attempt()
+  }
+}
+
+/** Charges whose spending has to be compared with the store first. */
+const unknownOf = ({ amountUsd, charges }: Reservation, compared: ReadonlyMap<string, number>): readonly Charge[] =>
+  amountUsd === undefined ? [] : charges.filter(({ subject, revision, budgets }) => budgets.length > 0 && compared.get(subject) !== revision)
+
+/** A payment of nothing for a call that is not: whether scripts run and may write, which is what calls ask for. */
+const nothingAt = (now: number): Settlement => ({ id: 'nobody', now, payments: [{ subject: 'nobody', spentUsd: 0, rates: [] }] })
 
 type KeysOf = (subjects: readonly string[]) => string[]
 
