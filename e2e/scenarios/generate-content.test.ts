@@ -79,6 +79,40 @@ describe('keys stand where clients of the format have them', () => {
   })
 })
 
+describe('newer clients say v1 and find the same there', () => {
+  const keyed = (): { readonly [name: string]: string } => ({ 'x-goog-api-key': stage.gateway().key })
+  const later = (path: string, headers: { readonly [name: string]: string }, body?: object): Promise<Response> =>
+    fetch(`${stage.gateway().url}/api/v1/models${path}`, body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) })
+
+  it.each([':generateContent', ':streamGenerateContent?alt=sse', ':countTokens'])('%s', async (method) => {
+    stage.says('openai-chat', { text: 'Hello.' })
+    const answers = await Promise.all([
+      later(`/acme/openai-chat${method}`, keyed(), { contents }),
+      later(`/acme%2Fopenai-chat${method}${method.includes('?') ? '&' : '?'}key=${stage.gateway().key}`, {}, { contents }),
+      call(`/acme/openai-chat${method}`, { contents }),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    const texts = (await Promise.all(answers.map((answer) => answer.text()))).map((text) => text.replaceAll(/gen-[-\w]+/g, ''))
+    expect(new Set(texts).size).toBe(1)
+  })
+
+  it('models, where their key says who asks', async () => {
+    const all = (await (await call('?pageSize=1000')).json()) as Json
+    expect(await (await later('?pageSize=1000', keyed())).json()).toEqual(all)
+    expect(await (await later(`?pageSize=1000&key=${stage.gateway().key}`, {})).json()).toEqual(all)
+    expect(await (await later('/acme/gemini', keyed())).json()).toEqual(await (await call('/acme/gemini')).json())
+    expect(await (await later('/acme/gemini', { authorization: `Bearer ${stage.gateway().key}` })).json()).toMatchObject({ object: 'model' })
+  })
+
+  it('failures, and nobody else does', async () => {
+    const status = async (answer: Promise<Response>): Promise<unknown> => ((await (await answer).json()) as { error: Json }).error['status']
+    expect(await status(later('/nobody/nothing', keyed()))).toBe('NOT_FOUND')
+    expect(await status(later('/nobody/nothing:generateContent', keyed(), { contents }))).toBe('NOT_FOUND')
+    expect(await status(later('/acme/openai-chat:countTokens', {}, { contents }))).toBe('UNAUTHENTICATED')
+    expect(await status(later('/nobody/nothing', { authorization: `Bearer ${stage.gateway().key}` }))).toBeUndefined()
+  })
+})
+
 it('models are listed in pages', async () => {
   type Page = { readonly models: readonly { readonly name: string }[]; readonly nextPageToken?: string }
   const page = async (query: string): Promise<Page> => (await (await call(query)).json()) as Page

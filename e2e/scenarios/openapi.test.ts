@@ -50,6 +50,7 @@ interface DescribedSettings {
 const ENVELOPES = [
   ['/api/v1/messages', 'MessagesError'],
   ['/api/v1beta/', 'GenerateContentError'],
+  ['/api/v1/models/{model}:', 'GenerateContentError'],
 ] as const
 
 const operations = (): readonly (readonly [method: string, path: string, operation: Operation])[] =>

@@ -1,5 +1,5 @@
 import { generateContentEnvelope } from './generate-content/error-envelope.ts'
-import { METHODS, MODELS_PATH, SHORT_PATH } from './generate-content/path.ts'
+import { LATER_PATH, METHODS, MODELS_PATH, SHORT_PATH } from './generate-content/path.ts'
 import { messagesEnvelope } from './messages/error-envelope.ts'
 import { responses } from './responses/door.ts'
 import type { Door } from './shared/door.ts'
@@ -16,7 +16,7 @@ export const DOORS: readonly Entrance[] = [
   { path: responses.path, door: responses },
   { path: '/api/v1/chat/completions', load: async () => (await import('./chat-completions/door.ts')).chatCompletions },
   { path: '/api/v1/messages', envelope: messagesEnvelope, load: async () => (await import('./messages/door.ts')).messages },
-  ...[MODELS_PATH, SHORT_PATH].map((path) => ({
+  ...[MODELS_PATH, LATER_PATH, SHORT_PATH].map((path) => ({
     path,
     methods: METHODS,
     envelope: generateContentEnvelope,

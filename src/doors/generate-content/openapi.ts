@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { errorEnvelope, gatewayMetadata } from '../responses/openapi-answer.ts'
 import { cacheHeaders, keepAliveHeader, metadataHeader, sessionHeader, streamFailureHeader, type DoorDescription } from '../shared/describe-doors.ts'
-import { METHODS, MODELS_PATH, SHORT_PATH } from './path.ts'
+import { LATER_PATH, METHODS, MODELS_PATH, SHORT_PATH } from './path.ts'
 import { content, generateContentRequest } from './schema.ts'
 
 /** What this format answers, for the reference. Nothing is checked against these: the writer is the authority. */
@@ -102,6 +102,10 @@ export function describeGenerateContent(): readonly DoorDescription[] {
       },
     ]
   }
-  built ??= [...described(MODELS_PATH, '', ''), ...described(SHORT_PATH, 'ByName', ', for clients that leave the folder of models out')]
+  built ??= [
+    ...described(MODELS_PATH, '', ''),
+    ...described(LATER_PATH, 'V1', ', for clients that say v1'),
+    ...described(SHORT_PATH, 'ByName', ', for clients that leave the folder of models out'),
+  ]
   return built
 }

@@ -2,8 +2,12 @@ import { GatewayError } from '../../core/error.ts'
 
 /** Where models stand: the name of one and what is asked of it follow, `<model>:<method>`. */
 export const MODELS_PATH = '/api/v1beta/models/'
+/** The same by the other word its vendor has for the version, which newer clients say unasked. The gateway's own list of models stands there, too. */
+export const LATER_PATH = '/api/v1/models/'
 /** The same for clients that leave the folder out where a name has a slash of its own. */
 export const SHORT_PATH = '/api/v1beta/'
+
+const FOLDERS = [MODELS_PATH, LATER_PATH, SHORT_PATH]
 
 /** The methods that make an answer, as a path ends with them. */
 export const METHODS = [':generateContent', ':streamGenerateContent'] as const
@@ -19,7 +23,7 @@ export interface Asked {
  */
 export function askedFor(url: string): Asked {
   const [path = '', query = ''] = url.split(/\?(.*)/s)
-  const named = path.slice((path.startsWith(MODELS_PATH) ? MODELS_PATH : SHORT_PATH).length)
+  const named = path.slice(FOLDERS.find((folder) => path.startsWith(folder))?.length)
   const colon = named.lastIndexOf(':')
   const stream = named.slice(colon) === ':streamGenerateContent'
   if (stream && new URLSearchParams(query).get('alt') !== 'sse')

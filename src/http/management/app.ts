@@ -3,6 +3,8 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { ApiKey, KeyKind } from '../../core/store.ts'
 import type { Owner } from '../../core/call.ts'
 import { asGatewayError, GatewayError, isGatewayError, type GatewayError as Failure } from '../../core/error.ts'
+import { LATER_PATH } from '../../doors/generate-content/path.ts'
+import { speaksGenerateContent } from '../../doors/generate-content/model-list.ts'
 import { DOORS } from '../../doors/index.ts'
 import type { Admission } from '../admission.ts'
 import type { BodyHold } from '../body-room.ts'
@@ -15,6 +17,9 @@ import { refuseNullCharacters } from './null-character.ts'
 import type { Access, RegisteredRoute, RouteDoc } from './route-doc.ts'
 import { spellId } from './uuid-spelling.ts'
 
+/** Where clients of a format put their key. */
+export type KeyPlace = Pick<Door, 'keyHeader' | 'keyParameter'>
+
 export interface Caller {
   readonly owner: Owner
   readonly key: ApiKey
@@ -25,8 +30,7 @@ declare module 'fastify' {
     /** Default: `management`. A route that forgets to say who may call it is closed. */
     readonly access?: Access
     /** Where else than in `authorization` a key may stand. */
-    readonly keyHeader?: string
-    readonly keyParameter?: string
+    readonly keyPlaces?: readonly KeyPlace[]
     /** How the address reads, parameters as `:name`, where the router knows it by a pattern that says less. */
     readonly address?: string
     readonly doc?: RouteDoc
@@ -89,8 +93,10 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
     const { config } = request.routeOptions
     const access = accessOf(config)
     if (access !== 'public' && request.routeOptions.url !== undefined) {
-      liftKey(request.raw, config)
-      request.caller = await options.authenticate(request.raw, access === 'any' ? undefined : access, config.keyHeader)
+      const places = config.keyPlaces ?? []
+      for (const place of places) liftKey(request.raw, place)
+      const { keyHeader } = places.find((place) => place.keyHeader !== undefined && request.headers[place.keyHeader] !== undefined) ?? {}
+      request.caller = await options.authenticate(request.raw, access === 'any' ? undefined : access, keyHeader)
       letIn(options, request.caller, request, reply)
     }
     refuseEncoding(request.headers['content-encoding'])
@@ -144,10 +150,12 @@ function wayTo(path: string): string {
 }
 
 /** Whoever looks for a route of a format, at the wrong place or a part of it that is not served, reads errors of that format. */
-function envelopeFor({ url, is404 }: FastifyRequest): Door['envelope'] {
+function envelopeFor({ url, is404, headers }: FastifyRequest): Door['envelope'] {
   const path = `${url.split('?', 1)[0]!}/`
   const isOf = ({ path: own, methods }: Pick<Door, 'path' | 'methods'>): boolean => {
     const folder = own.replace(/\/$/, '')
+    // Where everybody asks for models, who names a method speaks this format, and who has its key.
+    if (own === LATER_PATH && !/:\w+\/$/.test(path) && !speaksGenerateContent(headers)) return false
     // Models stand in many places: only the version before them says whose they are.
     const told = methods === undefined ? folder.slice(folder.lastIndexOf('/')) : folder.replace(/^\/api/, '')
     return is404 ? path.includes(`${told}/`) : path.startsWith(`${folder}/`)

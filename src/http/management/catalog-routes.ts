@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { GatewayError } from '../../core/error.ts'
+import { generateContent } from '../../doors/generate-content/door.ts'
+import { asListedModel, listedPage, speaksGenerateContent, type ListedModel } from '../../doors/generate-content/model-list.ts'
 import { messages } from '../../doors/messages/door.ts'
 import { asMessagesModel, messagesPage, speaksMessages } from '../../doors/messages/model-list.ts'
 import type { ManagementRoutes } from './app.ts'
@@ -28,14 +30,17 @@ export interface CatalogViews {
 export function catalogRoutes(views: CatalogViews): ManagementRoutes {
   return (app) => {
     const any = (doc: RouteDoc) => ({ config: { access: 'any', doc } }) as const
-    const { keyHeader } = messages
     // Clients of several formats ask for models, with the key where each has it.
-    const ofAllFormats = (doc: RouteDoc) => ({ config: { access: 'any', doc, ...(keyHeader === undefined ? {} : { keyHeader }) } }) as const
+    const ofAllFormats = (doc: RouteDoc) => ({ config: { access: 'any', doc, keyPlaces: [messages, generateContent] } }) as const
     const { query } = views
     app.get(
       '/api/v1/models',
       ofAllFormats({ id: 'getModels', tag, summary: 'List the models that are served', query, answer: modelsAnswer }),
-      (request) => (speaksMessages(request.headers) ? messagesPage(views.models, searchOf(request)) : views.models(searchOf(request))),
+      (request) => {
+        if (speaksMessages(request.headers)) return messagesPage(views.models, searchOf(request))
+        if (speaksGenerateContent(request.headers)) return listedPage(views.models(new URLSearchParams()).data, searchOf(request))
+        return views.models(searchOf(request))
+      },
     )
     app.get('/api/v1/models/count', any({ id: 'listModelsCount', tag, summary: 'Count the models', query, answer: countAnswer }), (request) =>
       views.count(searchOf(request)),
@@ -47,11 +52,12 @@ export function catalogRoutes(views: CatalogViews): ManagementRoutes {
       return views.models(search)
     })
     // One model is no part of the contract: clients of the field ask for it, bare, and write the slash of its name either way.
-    const one = (slug: string, request: FastifyRequest): Answer<typeof modelAnswer> => {
+    const one = (slug: string, request: FastifyRequest): Answer<typeof modelAnswer> | ListedModel => {
       if (slug === '')
         throw new GatewayError('not_found', 'There is no model without a name: models are listed with GET /api/v1/models, without a slash behind it')
       const found = views.model(slug)
       if (found === undefined) throw new GatewayError('not_found', `No endpoint serves ${slug}`.slice(0, 300))
+      if (speaksGenerateContent(request.headers)) return asListedModel(found)
       const shown = speaksMessages(request.headers) ? asMessagesModel(found) : found
       return { ...shown, object: 'model', owned_by: found.id.replace(/^~|\/.*$/g, '') }
     }

@@ -29,8 +29,7 @@ export interface CountTokensRouteOptions {
 /** `POST /api/v1/messages/count_tokens`: the body of a message, answered with what its prompt weighs. */
 export function countTokensRoutes({ estimate, presets, bodyLimitBytes }: CountTokensRouteOptions): ManagementRoutes {
   return (app) => {
-    const { keyHeader } = messages
-    const config = { access: 'inference', doc, ...(keyHeader === undefined ? {} : { keyHeader }) } as const
+    const config = { access: 'inference', doc, keyPlaces: [messages] } as const
     app.post(`${messages.path}/count_tokens`, { bodyLimit: bodyLimitBytes, config }, async (request) => {
       const { owner } = callerOf(request)
       const { body } = applyPreset(messages.read(request.body).body, (slug) => presets.find(owner.workspaceId, slug))

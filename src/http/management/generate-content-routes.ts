@@ -4,7 +4,7 @@ import type { Presets } from '../../core/preset.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { generateContent } from '../../doors/generate-content/door.ts'
 import { asListedModel, listedPage } from '../../doors/generate-content/model-list.ts'
-import { METHODS, modelNamed, MODELS_PATH } from '../../doors/generate-content/path.ts'
+import { LATER_PATH, METHODS, modelNamed, MODELS_PATH } from '../../doors/generate-content/path.ts'
 import { translate } from '../../doors/generate-content/to-responses.ts'
 import { decodeResponsesRequest } from '../../doors/responses/decode-request.ts'
 import { applyPreset } from '../../doors/shared/apply-preset.ts'
@@ -47,8 +47,7 @@ export interface GenerateContentRouteOptions {
 /** What stands beside the door of this format: its models, and what a prompt weighs. */
 export function generateContentRoutes({ views, estimate, presets, bodyLimitBytes }: GenerateContentRouteOptions): ManagementRoutes {
   return (app) => {
-    const { keyHeader, keyParameter } = generateContent
-    const keys = { ...(keyHeader === undefined ? {} : { keyHeader }), ...(keyParameter === undefined ? {} : { keyParameter }) }
+    const keys = { keyPlaces: [generateContent] }
     const folder = MODELS_PATH.slice(0, -1)
     const list: RouteDoc = { id: 'listGenerateContentModels', tag, summary: 'List the models that are served', query, answer: page, error }
     app.get(folder, { config: { access: 'any', doc: list, ...keys } }, (request) => {
@@ -64,8 +63,7 @@ export function generateContentRoutes({ views, estimate, presets, bodyLimitBytes
       return asListedModel(found)
     })
 
-    const weigh: RouteDoc = {
-      id: 'countGenerateContentTokens',
+    const weigh: Omit<RouteDoc, 'id'> = {
       tag,
       summary: 'Estimate the tokens of a prompt, without asking anyone',
       body: { component: 'GenerateContentCount' },
@@ -73,19 +71,24 @@ export function generateContentRoutes({ views, estimate, presets, bodyLimitBytes
       errors: { 404: 'There is no such method, or the preset does not exist.', 422: 'A tool is forced that is not offered.' },
       error,
     }
-    const config = { access: 'inference', doc: weigh, address: `${address}${COUNT}`, ...keys } as const
-    app.post<{ Params: { '*': string } }>(`${MODELS_PATH}*`, { bodyLimit: bodyLimitBytes, config }, async (request) => {
-      const named = request.params['*']
-      if (!named.endsWith(COUNT))
-        throw new GatewayError(
-          'not_found',
-          `There is no such method here: known are ${[...METHODS, COUNT].join(', ')}; vectors are made with POST /api/v1/embeddings`,
-        )
-      const { owner } = callerOf(request)
-      const asked = { model: modelNamed(named.slice(0, -COUNT.length)), stream: false }
-      const { body } = applyPreset(translate(promptIn(request.body), asked).body, (slug) => presets.find(owner.workspaceId, slug))
-      return { totalTokens: estimate(decodeResponsesRequest(body)) }
-    })
+    for (const [path, id] of [
+      [MODELS_PATH, 'countGenerateContentTokens'],
+      [LATER_PATH, 'countGenerateContentTokensV1'],
+    ] as const) {
+      const config = { access: 'inference', doc: { ...weigh, id }, address: `${path}:model${COUNT}`, ...keys } as const
+      app.post<{ Params: { '*': string } }>(`${path}*`, { bodyLimit: bodyLimitBytes, config }, async (request) => {
+        const named = request.params['*']
+        if (!named.endsWith(COUNT))
+          throw new GatewayError(
+            'not_found',
+            `There is no such method here: known are ${[...METHODS, COUNT].join(', ')}; vectors are made with POST /api/v1/embeddings`,
+          )
+        const { owner } = callerOf(request)
+        const asked = { model: modelNamed(named.slice(0, -COUNT.length)), stream: false }
+        const { body } = applyPreset(translate(promptIn(request.body), asked).body, (slug) => presets.find(owner.workspaceId, slug))
+        return { totalTokens: estimate(decodeResponsesRequest(body)) }
+      })
+    }
   }
 }
 
