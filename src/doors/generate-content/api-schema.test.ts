@@ -13,6 +13,11 @@ describe('a schema of the subset of OpenAPI', () => {
     ['what may be null', { type: 'STRING', enum: ['a'], nullable: true }, { type: ['string', 'null'], enum: ['a', null] }],
     ['a choice that may be null', { anyOf: [{ type: 'STRING' }], nullable: true }, { anyOf: [{ type: 'string' }, { type: 'null' }] }],
     ['what may not', { type: 'STRING', nullable: false }, { type: 'string' }],
+    [
+      'words by the names of the protocol',
+      { type: 'ARRAY', min_items: '1', items: { any_of: [{ type: 'OBJECT', properties: { min_items: {} }, additional_properties: false }] } },
+      { type: 'array', minItems: 1, items: { anyOf: [{ type: 'object', properties: { min_items: {} }, additionalProperties: false }] } },
+    ],
     ['an example', { type: 'INTEGER', example: 4, format: 'int64' }, { type: 'integer', format: 'int64', examples: [4] }],
     [
       'members by names of any kind',

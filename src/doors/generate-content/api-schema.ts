@@ -8,11 +8,16 @@ import { isJsonObject, MAX_JSON_DEPTH } from '../../lib/json.ts'
 
 /** Of 64 bits, and therefore texts in JSON. */
 const BOUNDS = ['minItems', 'maxItems', 'minProperties', 'maxProperties', 'minLength', 'maxLength'] as const
+/** Words of two, which its vendor also takes by the names of its protocol. */
+const WORDS: readonly string[] = [...BOUNDS, 'anyOf', 'additionalProperties', 'prefixItems', 'propertyOrdering']
+const SPELLINGS: ReadonlyMap<string, string> = new Map(WORDS.map((word) => [word.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), word]))
+
 const KEPT = ['title', 'description', 'format', 'pattern', 'default', 'minimum', 'maximum', 'enum', 'required', '$ref'] as const
 
 /** The same as JSON Schema. `closed`: objects with members have no others, as answers of this format do. */
-export function toJsonSchema(schema: JsonObject, closed: boolean, depth = 0): JsonObject {
+export function toJsonSchema(written: JsonObject, closed: boolean, depth = 0): JsonObject {
   if (depth > MAX_JSON_DEPTH) return {}
+  const schema: JsonObject = Object.fromEntries(Object.entries(written).map(([word, value]) => [SPELLINGS.get(word) ?? word, value]))
   const inner = (value: unknown): unknown => (isJsonObject(value) ? toJsonSchema(value, closed, depth + 1) : value)
   const all = (value: JsonObject): JsonObject => Object.fromEntries(Object.entries(value).map(([name, each]) => [name, inner(each)]))
   const told = plainKeywords(schema)

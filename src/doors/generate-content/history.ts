@@ -164,7 +164,8 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 
 /** The instructions above a conversation as one text; undefined for none. */
 export function instructionsOf(system: unknown): string | undefined {
-  const parts = isJsonObject(system) ? ((system['parts'] ?? []) as readonly { readonly text?: string | null }[]) : [{ text: system as string | null }]
+  const { parts: several, ...alone } = isJsonObject(system) ? system : { text: system }
+  const parts = (several ?? [alone]) as readonly { readonly text?: string | null }[]
   const text = parts.flatMap((part) => part.text || []).join('\n\n')
   return text === '' ? undefined : text
 }

@@ -70,11 +70,14 @@ export const BODY: Names = {
   labels: null,
 }
 
+/** Lists of which its vendor takes the only entry without the brackets, as its own samples send it. */
+const LISTS: ReadonlySet<string> = new Set(['contents', 'parts', 'tools', 'functionDeclarations', 'safetySettings'])
+
 const camel = (name: string): string => name.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
 /**
  * The same with every known field under the name its vendor writes: programs and much of that vendor's documentation send the names of its
- * protocol (`system_instruction`), which mean the same. What callers name themselves is left alone.
+ * protocol (`system_instruction`), which mean the same, and an object where a list may stand. What callers name themselves is left alone.
  */
 export function inItsNames(value: unknown, names: Names): unknown {
   if (Array.isArray(value)) return value.map((entry) => inItsNames(entry, names))
@@ -84,7 +87,10 @@ export function inItsNames(value: unknown, names: Names): unknown {
     const name = Object.hasOwn(names, written) ? written : camel(written)
     const inside = Object.hasOwn(names, name) ? names[name] : undefined
     if (inside === undefined) set(renamed, written, entry)
-    else renamed[name] = inside === null ? entry : inItsNames(entry, inside)
+    else {
+      const listed = LISTS.has(name) && isJsonObject(entry) ? [entry] : entry
+      renamed[name] = inside === null ? listed : inItsNames(listed, inside)
+    }
   }
   return renamed
 }

@@ -44,7 +44,7 @@ const part = fields({
 })
 
 /** Whoever its role says speaks. */
-const instruction = fields({ role: text, parts: maybe(list(fields({ text }))) })
+const instruction = fields({ role: text, parts: maybe(list(fields({ text }))), text })
 
 /** One turn of the conversation. */
 export const content = fields({ role: maybe(z.enum(['user', 'model', 'function'])), parts: maybe(list(part)) })
@@ -75,7 +75,7 @@ const tool = pickOne([ownTool, gatewayTool], (value) =>
 )
 
 const callingConfig = fields({
-  mode: maybe(z.enum(['MODE_UNSPECIFIED', 'AUTO', 'ANY', 'NONE', 'VALIDATED'])),
+  mode: maybe(z.string().regex(/^(?:mode_unspecified|auto|any|none|validated)$/i, 'must be AUTO, ANY, NONE or VALIDATED')),
   allowedFunctionNames: maybe(list(word)),
 })
 

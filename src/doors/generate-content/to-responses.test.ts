@@ -138,6 +138,38 @@ describe('fields', () => {
   })
 })
 
+describe('what its vendor’s own samples send', () => {
+  it('is a list of one without its brackets', () => {
+    const parts = { text: 'Hi' }
+    const declared = { name: 'go' }
+    const bare = {
+      contents: { parts },
+      system_instruction: { parts: { text: 'Be brief.' } },
+      tools: { function_declarations: declared },
+      safety_settings: { category: 'c' },
+    }
+    const listed = {
+      contents: [{ parts: [parts] }],
+      systemInstruction: 'Be brief.',
+      tools: [{ functionDeclarations: [declared] }],
+      safetySettings: [{ category: 'c' }],
+    }
+    expect(ask(bare)).toEqual(ask(listed))
+    expect(ask({ contents: { parts: { function_response: { name: 'go', response: { parts } } } } })['input']).toMatchObject([
+      { output: '{"parts":{"text":"Hi"}}' },
+    ])
+  })
+  it.each(['auto', 'any', 'none', 'Validated'])('is a mode in small letters: %s', (mode) => {
+    const tools = [{ functionDeclarations: [{ name: 'go' }] }]
+    const by = (word: string): Json => ask({ tools, toolConfig: { functionCallingConfig: { mode: word, allowedFunctionNames: ['go'] } } })
+    expect(by(mode)).toEqual(by(mode.toUpperCase()))
+  })
+  it('is an instruction of one part', () => {
+    expect(ask({ systemInstruction: { text: 'Be brief.' } })['instructions']).toBe('Be brief.')
+    expect(ask({ systemInstruction: { parts: [], text: null } })).not.toHaveProperty('instructions')
+  })
+})
+
 describe('tools', () => {
   const look = { name: 'look', description: 'Looks.', parameters: { type: 'OBJECT', properties: { at: { type: 'STRING' } }, required: ['at'] } }
   const told = {
@@ -245,6 +277,7 @@ describe('refused, by a path of this format, is', () => {
     ['several answers', { generationConfig: { candidateCount: 2 } }, 'generationConfig.candidateCount must be 1'],
     ['a prompt that was stored', { cachedContent: 'cachedContents/x' }, 'cachedContent must be null'],
     ['an answer in sound', { generationConfig: { responseModalities: ['AUDIO'] } }, 'generationConfig.responseModalities[0] must be TEXT or IMAGE'],
+    ['a mode nobody knows', { toolConfig: { functionCallingConfig: { mode: 'SOME' } } }, 'toolConfig.functionCallingConfig.mode must be AUTO'],
     ['a tool only its vendor runs', { tools: [{ googleMaps: {} }] }, 'tools[0].googleMaps is a tool only its vendor runs'],
     ['sound of a kind nobody hears', { contents: [{ parts: [{ inlineData: { mimeType: 'audio/midi', data: 'AA==' } }] }] }, 'contents[0]'],
     ['two functions of one name', { tools: [{ functionDeclarations: [{ name: 'go' }, { name: 'go' }] }] }, 'nothing'],

@@ -142,7 +142,8 @@ interface ToolsRead {
 }
 
 function toolsOf(sent: readonly JsonObject[], toolConfig: unknown): ToolsRead {
-  const { mode, allowedFunctionNames: names } = (((toolConfig ?? {}) as JsonObject)['functionCallingConfig'] ?? {}) as CallingConfig
+  const { mode: written, allowedFunctionNames: names } = (((toolConfig ?? {}) as JsonObject)['functionCallingConfig'] ?? {}) as CallingConfig
+  const mode = written?.toUpperCase()
   const found = sent.flatMap((tool, at) => offeredBy(tool, `tools[${at}]`, mode === 'VALIDATED'))
   const choice = choiceOf(mode, names ?? [])
   return {
@@ -184,7 +185,7 @@ function functionOf({ name, description, parameters, parametersJsonSchema: plain
   return { type: 'function', name, ...given({ description, parameters: schema }), strict: held && isComplete(schema ?? {}) }
 }
 
-function choiceOf(mode: string | null | undefined, names: readonly string[]): unknown {
+function choiceOf(mode: string | undefined, names: readonly string[]): unknown {
   if (mode === 'NONE') return 'none'
   const must = mode === 'ANY'
   if (must && names.length === 1) return { type: 'function', name: names[0] }
