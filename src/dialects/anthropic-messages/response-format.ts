@@ -1,5 +1,5 @@
 import type { ModelRequest } from '../../core/request.ts'
-import { ANSWER_TOOL, answerTool, askForFormat, type FormatPlan, type JsonSchemaFormat } from '../shared/format-plan.ts'
+import { ANSWER_TOOL, answerTool, askForFormat, isOfObjects, type FormatPlan, type JsonSchemaFormat } from '../shared/format-plan.ts'
 import { sanitizeSchema } from '../shared/sanitize-schema.ts'
 import { rulesFor } from './options.ts'
 import type { MessagesTarget } from './options.ts'
@@ -31,6 +31,6 @@ function schemaMode(format: JsonSchemaFormat, target: MessagesTarget): 'native' 
   const rules = rulesFor(target)
   if (rules.json_schema === 'native') return target.supports.has('structured_outputs') ? 'native' : 'prompt'
   // Only an object can be the input of a tool, and only a forced call is sure to come.
-  const callable = target.supports.has('tools') && rules.forced_tools !== 'never' && (format.schema['type'] ?? 'object') === 'object'
+  const callable = target.supports.has('tools') && rules.forced_tools !== 'never' && isOfObjects(format)
   return rules.json_schema === 'tool' && callable ? 'tool' : 'prompt'
 }

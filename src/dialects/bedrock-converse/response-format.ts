@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import { ANSWER_TOOL, answerTool, askForFormat, formatName, type FormatPlan, type JsonSchemaFormat } from '../shared/format-plan.ts'
+import { ANSWER_TOOL, answerTool, askForFormat, formatName, isOfObjects, type FormatPlan, type JsonSchemaFormat } from '../shared/format-plan.ts'
 import { sanitizeSchema } from '../shared/sanitize-schema.ts'
 import type { ModelTraits } from './model-traits.ts'
 
@@ -27,10 +27,10 @@ export function answerToolName(request: ModelRequest, traits: ModelTraits): stri
   return format?.type === 'json_schema' && schemaMode(format, traits) === 'tool' ? ANSWER_TOOL : undefined
 }
 
-function schemaMode({ schema }: JsonSchemaFormat, traits: ModelTraits): ModelTraits['json_schema'] {
+function schemaMode(format: JsonSchemaFormat, traits: ModelTraits): ModelTraits['json_schema'] {
   if (traits.json_schema !== 'tool') return traits.json_schema
   // Only an object can be the input of a tool, and only a forced call is sure to come.
-  return traits.tools && traits.forced_tools && (schema['type'] ?? 'object') === 'object' ? 'tool' : 'prompt'
+  return traits.tools && traits.forced_tools && isOfObjects(format) ? 'tool' : 'prompt'
 }
 
 /** The schema travels as text inside the JSON. */

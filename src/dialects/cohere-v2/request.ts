@@ -2,7 +2,7 @@ import type { EncodedRequest } from '../../core/dialect.ts'
 import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { JsonObject } from '../../core/item.ts'
-import { askForFormat, OBJECT_INSTRUCTION, type FormatPlan } from '../shared/format-plan.ts'
+import { askForFormat, isOfObjects, OBJECT_INSTRUCTION, type FormatPlan } from '../shared/format-plan.ts'
 import { unmetImageWishes } from '../shared/image-output.ts'
 import { effortBudget, reasoningWish } from '../shared/reasoning-options.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
@@ -108,7 +108,8 @@ function planFormat(request: ModelRequest, target: CohereTarget, hasTools: boole
   const format = request.text?.format
   if (format == null || format.type === 'text') return {}
   const native = target.supports.has('structured_outputs') && (target.options.schema_with_tools || !(hasTools || hasFiles(request)))
-  if (!native) return askForFormat(format)
+  // Its schemas are of objects.
+  if (!native || (format.type === 'json_schema' && !isOfObjects(format))) return askForFormat(format)
   if (format.type === 'json_schema') return { native: { type: 'json_object', json_schema: format.schema } }
   // Without being told to write JSON the model may never come to an end.
   return { native: { type: 'json_object' }, instruction: OBJECT_INSTRUCTION }

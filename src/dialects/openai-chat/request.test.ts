@@ -244,6 +244,17 @@ describe('structured output', () => {
       expect(encode({ text, tools, tool_choice: 'none' }, { options }).body).toHaveProperty('response_format')
     }
   })
+  it.each(['json-object', 'tool', 'auto'])(
+    'that is no object is asked for in the prompt, where the server makes objects alone: %s',
+    (json_schema) => {
+      const text = { format: { type: 'json_schema' as const, name: 'n', schema: { type: 'array', items: {} } } }
+      const { body, dropped } = encode({ text }, { options: { json_schema }, supports: ['tools', 'response_format'] })
+      expect(body).not.toHaveProperty('response_format')
+      expect(body).not.toHaveProperty('tools')
+      expect(dropped).toEqual(['text.format: asked for in the prompt'])
+      expect(JSON.stringify(body['messages'])).toContain('Answer with one JSON value')
+    },
+  )
   it('by a hidden tool leaves the caller the choice it made', () => {
     const text = { format: { type: 'json_schema' as const, name: 'n', schema: { type: 'object' } } }
     const tools = [{ type: 'function', name: 'f' }]

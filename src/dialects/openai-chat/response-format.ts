@@ -6,6 +6,7 @@ import {
   answerTool,
   askForFormat,
   formatName,
+  isOfObjects,
   schemaInstruction,
   type FormatPlan,
   type JsonSchemaFormat,
@@ -28,7 +29,7 @@ export function planFormat(request: ModelRequest, target: ChatTarget): FormatPla
       return { native: options.json_object === 'schema' ? ANY_OBJECT : { type: 'json_object' }, ...jsonWord(request) }
     return askForFormat(format)
   }
-  switch (schemaMode(request, target)) {
+  switch (schemaMode(request, target, format)) {
     case 'native':
       return nativeSchema(format, target)
     case 'json-object':
@@ -48,7 +49,8 @@ const ANY_OBJECT: JsonObject = { type: 'json_schema', json_schema: { name: 'obje
 
 /** The tool whose calls are the answer of this request, if it has one. */
 export function answerToolName(request: ModelRequest, target: ChatTarget): string | undefined {
-  return request.text?.format?.type === 'json_schema' && schemaMode(request, target) === 'tool' ? ANSWER_TOOL : undefined
+  const format = request.text?.format
+  return format?.type === 'json_schema' && schemaMode(request, target, format) === 'tool' ? ANSWER_TOOL : undefined
 }
 
 /** Whether tools stand in the way of a format here. */
@@ -56,13 +58,14 @@ function yieldsToTools({ tools, tool_choice: choice }: ModelRequest, { options, 
   return !options.formats_with_tools && tools !== undefined && tools.length > 0 && supports.has('tools') && choice !== 'none'
 }
 
-function schemaMode(request: ModelRequest, target: ChatTarget): 'native' | 'json-object' | 'tool' | 'prompt' {
-  const mode = schemaModeFor(target)
+function schemaMode(request: ModelRequest, target: ChatTarget, format: JsonSchemaFormat): 'native' | 'json-object' | 'tool' | 'prompt' {
+  const written = schemaModeFor(target)
   // Only a forced call is sure to come.
-  if (mode === 'tool' ? forcedToolsFor(target) === 'never' : yieldsToTools(request, target)) return 'prompt'
-  if (mode !== 'auto') return mode
-  if (target.supports.has('structured_outputs')) return 'native'
-  return target.supports.has('response_format') ? 'json-object' : 'prompt'
+  if (written === 'tool' ? forcedToolsFor(target) === 'never' : yieldsToTools(request, target)) return 'prompt'
+  const { supports } = target
+  const mode =
+    written !== 'auto' ? written : supports.has('structured_outputs') ? 'native' : supports.has('response_format') ? 'json-object' : 'prompt'
+  return mode === 'native' || isOfObjects(format) ? mode : 'prompt'
 }
 
 function nativeSchema(format: JsonSchemaFormat, { options }: ChatTarget): FormatPlan {

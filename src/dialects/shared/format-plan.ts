@@ -4,6 +4,9 @@ import type { FlatChoice, FlatTool } from './tools.ts'
 
 export type JsonSchemaFormat = Extract<TextFormat, { type: 'json_schema' }>
 
+/** Whether answers are objects: the only ones that arguments of a tool can be, and that some vendors make with a schema. */
+export const isOfObjects = ({ schema }: JsonSchemaFormat): boolean => (schema['type'] ?? 'object') === 'object'
+
 /** The name of a format as servers take it: the same letters as for tools, and no more than 64. No answer comes back under it. */
 export const formatName = ({ name }: JsonSchemaFormat): string => name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64)
 
@@ -27,9 +30,10 @@ export const ANSWER_NAMES: ReadonlySet<string> = new Set([ANSWER_TOOL])
 const ASKED_FOR = 'text.format: asked for in the prompt'
 export const OBJECT_INSTRUCTION = 'Answer with one JSON object and nothing else.'
 
-export function schemaInstruction({ description, schema }: JsonSchemaFormat): string {
+export function schemaInstruction(format: JsonSchemaFormat): string {
+  const { description, schema } = format
   const about = description == null ? '' : ` (${description})`
-  return `Answer with one JSON object that is valid under this JSON schema${about}, and with nothing else:\n${JSON.stringify(schema)}`
+  return `Answer with one JSON ${isOfObjects(format) ? 'object' : 'value'} that is valid under this JSON schema${about}, and with nothing else:\n${JSON.stringify(schema)}`
 }
 
 /** The last of the chain: the model is told, and nobody enforces it. */

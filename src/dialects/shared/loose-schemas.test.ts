@@ -20,6 +20,7 @@ describe('a schema no grammar is made of', () => {
     "Invalid schema for response_format 'x': In context=('properties', 'any'), schema must have a 'type' key.",
     "Invalid schema for function 'scrape': In context=('properties', 'url'), 'uri' is not a valid format.",
     "Invalid schema for response_format 'x': context=('properties', 'pet'), $ref cannot have keywords {'description'}.",
+    `Invalid schema for response_format 'answer': schema must be a JSON Schema of 'type: "object"', got 'type: "array"'.`,
     'A schema in GenerationConfig in the request exceeds the maximum allowed nesting depth.',
     'Tools with strict=True are not supported by this model',
     "This model doesn't support the outputConfig field. Remove outputConfig and try again.",
@@ -32,6 +33,7 @@ describe('a schema no grammar is made of', () => {
 
   it('is none that is wrong', () => {
     expect(refusal("Invalid schema for response_format 'x': 'foo' is not a type")).toBeUndefined()
+    expect(refusal(`Invalid schema for function 'f': schema must be a JSON Schema of 'type: "object"', got 'type: "array"'.`)).toBeUndefined()
     expect(refusal("Invalid schema for function 'f': In context=(), array schema missing items.")).toBeUndefined()
     expect(refusal("The role 'tool' is not permitted.")).toBeUndefined()
   })
@@ -50,7 +52,10 @@ describe('withLooseSchemas', () => {
 
   it('asks for no object where the answer is none', () => {
     const format = { type: 'json_schema', name: 'x', schema: { type: 'array' } } as const
-    expect(withLooseSchemas({ input, text: { format } }).text).toEqual({ format: { type: 'text' } })
+    expect(withLooseSchemas({ input, text: { format } })).toMatchObject({
+      text: { format: { type: 'text' } },
+      instructions: expect.stringContaining('one JSON value') as string,
+    })
   })
 
   it('holds no tool to its schema, those in namespaces neither', () => {

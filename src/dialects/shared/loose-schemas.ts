@@ -2,7 +2,7 @@ import type { GatewayError } from '../../core/error.ts'
 import { isFunctionTool } from '../../core/item.ts'
 import type { Tool } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import { schemaInstruction } from './format-plan.ts'
+import { isOfObjects, schemaInstruction } from './format-plan.ts'
 
 /**
  * Sound schemas that a server makes no grammar of: too large, too deep, recursive, with members that may be left out, or of tools. What it can make
@@ -18,9 +18,12 @@ const NO_GRAMMAR =
 const NOT_STRICT =
   /context=\(.*(?:'[$\w]+' is not permitted|'additionalProperties' is required to be supplied and to be false|schema must have a 'type' key|'[^']+' is not a valid format|\$ref cannot have keywords)/i
 
+/** Answers that are lists, words or numbers, which the same vendors make without a schema alone. */
+const NO_OBJECT = /response_format '[^']*': schema must be a JSON Schema of 'type: "object"'/i
+
 /** A request of status 400 refused for such a schema may be sent again without being held to it: the metadata of the error say so. */
 export function markRefusedSchema(status: number, error: GatewayError): GatewayError {
-  if (status !== 400 || !(NO_GRAMMAR.test(error.message) || NOT_STRICT.test(error.message))) return error
+  if (status !== 400 || ![NO_GRAMMAR, NOT_STRICT, NO_OBJECT].some((words) => words.test(error.message))) return error
   return error.with({ metadata: { ...error.details.metadata, loosen_schemas: true } })
 }
 
@@ -34,12 +37,11 @@ export function withLooseSchemas(request: ModelRequest): ModelRequest {
   const loose = tools?.map(loosened)
   const hasLoosened = loose?.some((tool, at) => tool !== tools![at]) === true
   if (format?.type !== 'json_schema') return hasLoosened ? { ...request, tools: loose } : request
-  const isObject = (format.schema['type'] ?? 'object') === 'object'
   return {
     ...request,
     ...(hasLoosened ? { tools: loose } : {}),
     instructions: instructions ? `${instructions}\n\n${schemaInstruction(format)}` : schemaInstruction(format),
-    text: { ...text, format: { type: isObject ? 'json_object' : 'text' } },
+    text: { ...text, format: { type: isOfObjects(format) ? 'json_object' : 'text' } },
   }
 }
 
