@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis'
+import { createServer, type AddressInfo } from 'node:net'
 import { afterAll, expect, it } from 'vitest'
 import { freePort } from '../testing/free-port.ts'
 import { startPrivateRedis, startSentinel } from '../testing/redis.ts'
@@ -31,4 +32,25 @@ it.skipIf(!master)('a database that a Redis does not have is told as that', asyn
   const why = 'does not answer: ERR DB index is out of range'
   expect(await probeRedis(`${master.url}/99`, 'box', 2_000)).toEqual({ fault: true, text: why })
   if (sentinel) expect(await probeRedis(`redis+sentinel://127.0.0.1:${sentinel.port}/main/99`, 'box', 2_000)).toEqual({ fault: true, text: why })
+})
+
+it('one that loads its data is told as that, not waited for', async () => {
+  const info = 'loading:1\r\nloading_eta_seconds:3600'
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.on('data', (bytes) => {
+      for (const [, command] of bytes.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)) {
+        if (command === 'hello') socket.write("-ERR unknown command 'HELLO'\r\n")
+        else socket.write(command === 'info' ? `$${info.length}\r\n${info}\r\n` : '+OK\r\n')
+      }
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  try {
+    const text = 'does not answer: connected, and not ready to serve: it loads its data, perhaps'
+    expect(await probeRedis(`redis://127.0.0.1:${port}`, 'box', 100)).toEqual({ fault: true, text })
+  } finally {
+    server.close()
+  }
 })

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { openRedis } from '../store/shared-state/open-redis.ts'
+import { NOT_READY, openRedis } from '../store/shared-state/open-redis.ts'
 import { reasonOf } from './reason.ts'
 
 export interface RedisFinding {
@@ -26,11 +26,18 @@ export async function probeRedis(url: string, namespace: string, limitMs: number
   // Why a connection failed is said here; who waits for it is told only that it is closed.
   let why: unknown
   let found = 'does not answer'
-  const options = { lazyConnect: true, connectTimeout: limitMs, commandTimeout: limitMs, maxRetriesPerRequest: 0, retryStrategy: () => null }
+  const options = {
+    lazyConnect: true,
+    connectTimeout: limitMs,
+    commandTimeout: limitMs,
+    maxRetriesPerRequest: 0,
+    maxLoadingRetryTime: limitMs,
+    retryStrategy: () => null,
+  }
   const redis = openRedis(url, options, { answerMs: limitMs, pauseMs: undefined }, (error) => (why ??= error))
   redis.on('error', (error) => (why ??= error))
   try {
-    await redis.connect()
+    await connected(redis, limitMs)
     // A sentinel that is away is none of its faults while another one answers.
     why = undefined
     for (const [fault, step] of STEPS) {
@@ -43,4 +50,16 @@ export async function probeRedis(url: string, namespace: string, limitMs: number
   } finally {
     redis.disconnect()
   }
+}
+
+/** A server that loads its data has the client wait until it has: for minutes where it keeps more than our few counters. Others fail by themselves. */
+async function connected(redis: Redis, limitMs: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  let timer: NodeJS.Timeout | undefined
+  redis.once('connect', () => {
+    // Later than a command that has no answer.
+    timer = setTimeout(() => reject(new Error(NOT_READY)), 2 * limitMs)
+  })
+  redis.connect().then(resolve, reject)
+  await promise.finally(() => clearTimeout(timer))
 }

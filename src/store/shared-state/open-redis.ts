@@ -8,6 +8,9 @@ export interface SentinelLimits {
   readonly pauseMs: ((times: number) => number) | undefined
 }
 
+/** What is said of a server that takes connections and serves nobody. */
+export const NOT_READY = 'connected, and not ready to serve: it loads its data, perhaps'
+
 /**
  * A connection to the Redis of a URL: to an address, or to whatever its sentinels say is the master, asked anew at each connection. `onDoubt` is told
  * what each sentinel said that knew of none: the error that follows says only that all were asked.

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Redis, RedisOptions as DriverOptions } from 'ioredis'
 import type { Logger } from '../../lib/logger.ts'
 import type { Secret } from '../../lib/secret.ts'
-import { openRedis } from './open-redis.ts'
+import { NOT_READY, openRedis } from './open-redis.ts'
 import { createOutageLog, type OutageLog } from './outage-log.ts'
 
 export interface RedisOptions {
@@ -72,7 +72,7 @@ function watchSilence(redis: Redis, tell: (error: Error | undefined) => void, la
   let closed = 0
   let late: NodeJS.Timeout | undefined
   redis.on('connect', () => {
-    late = setTimeout(() => tell(new Error('connected, and not ready to serve: it loads its data, perhaps')), lateMs).unref()
+    late = setTimeout(() => tell(new Error(NOT_READY)), lateMs).unref()
   })
   for (const event of ['ready', 'close'] as const) redis.on(event, () => clearTimeout(late))
   redis.on('ready', () => {
