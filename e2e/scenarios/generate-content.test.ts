@@ -113,6 +113,33 @@ describe('newer clients say v1 and find the same there', () => {
   })
 })
 
+describe('vectors', () => {
+  const embed = async (path: string, body: object): Promise<Json> => (await (await call(path, body)).json()) as Json
+
+  it('are made of one content and of several, as by the gateway’s own route', async () => {
+    const [first, second] = [{ parts: [{ text: 'a cat' }] }, { parts: [{ text: 'a dog' }] }]
+    const own = await stage.gateway().api('POST', '/api/v1/embeddings', { model: 'demo/embed', input: ['a cat', 'a dog'] }, stage.gateway().key)
+    const { data, usage } = (await own.json()) as { data: readonly { embedding: number[] }[]; usage: { prompt_tokens: number } }
+    const vectors = data.map(({ embedding: values }) => ({ values }))
+    const many = await embed('/demo/embed:batchEmbedContents', { requests: [{ content: first }, { content: second }] })
+    expect(many).toMatchObject({ embeddings: vectors, usageMetadata: { promptTokenCount: usage.prompt_tokens }, modelVersion: 'demo/embed' })
+    expect(await embed('/demo/embed:embedContent', { content: first })).toMatchObject({ embedding: vectors[0] })
+    const short = (await embed('/demo/embed:embedContent', { content: first, outputDimensionality: 8 }))['embedding'] as { values: number[] }
+    expect(short.values).toHaveLength(8)
+  })
+
+  it('have their models in the list, and stand in records as what they are', async () => {
+    expect(await (await call('/demo/embed')).json()).toMatchObject({ supportedGenerationMethods: ['embedContent', 'batchEmbedContents'] })
+    const { models } = (await (await call('?pageSize=1000')).json()) as { models: readonly { name: string }[] }
+    expect(models.at(-1)!.name).toBe('models/demo/embed')
+    const { responseId } = await embed('/demo/embed:embedContent', { content: contents[0]! })
+    await vi.waitFor(async () => {
+      const { data } = (await (await stage.gateway().api('GET', '/api/v1/generations?limit=100')).json()) as { readonly data: readonly Json[] }
+      expect(data.find(({ id }) => id === responseId)).toMatchObject({ api_type: 'embeddings', requested_model: 'demo/embed' })
+    })
+  })
+})
+
 it('models are listed in pages', async () => {
   type Page = { readonly models: readonly { readonly name: string }[]; readonly nextPageToken?: string }
   const page = async (query: string): Promise<Page> => (await (await call(query)).json()) as Page
@@ -142,7 +169,9 @@ describe('a failure is told as the format tells it', () => {
   it.each<readonly [string, string, unknown, number, string]>([
     ['nobody serves the model', '/nobody/nothing:generateContent', { contents }, 404, 'NOT_FOUND'],
     ['there is no such model', '/nobody/nothing', undefined, 404, 'NOT_FOUND'],
-    ['there is no such method', '/acme/openai-chat:embedContent', {}, 404, 'NOT_FOUND'],
+    ['there is no such method', '/acme/openai-chat:predict', {}, 404, 'NOT_FOUND'],
+    ['no vector is made by the model', '/acme/openai-chat:embedContent', { content: contents[0] }, 404, 'NOT_FOUND'],
+    ['a vector of nothing', '/demo/embed:embedContent', {}, 400, 'INVALID_ARGUMENT'],
     ['a stream of another kind', '/acme/openai-chat:streamGenerateContent', { contents }, 400, 'INVALID_ARGUMENT'],
     ['a body that is too large', '/acme/openai-chat:generateContent', { contents, filler: 'x'.repeat(70_000) }, 413, 'INVALID_ARGUMENT'],
     ['a body that is none', '/acme/openai-chat:generateContent', 'Hi', 400, 'INVALID_ARGUMENT'],

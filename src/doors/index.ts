@@ -1,5 +1,5 @@
 import { generateContentEnvelope } from './generate-content/error-envelope.ts'
-import { LATER_PATH, METHODS, MODELS_PATH, SHORT_PATH } from './generate-content/path.ts'
+import { LATER_PATH, METHODS, MODELS_PATH, SHORT_PATH, VECTOR_METHODS } from './generate-content/path.ts'
 import { messagesEnvelope } from './messages/error-envelope.ts'
 import { responses } from './responses/door.ts'
 import type { Door } from './shared/door.ts'
@@ -16,11 +16,19 @@ export const DOORS: readonly Entrance[] = [
   { path: responses.path, door: responses },
   { path: '/api/v1/chat/completions', load: async () => (await import('./chat-completions/door.ts')).chatCompletions },
   { path: '/api/v1/messages', envelope: messagesEnvelope, load: async () => (await import('./messages/door.ts')).messages },
-  ...[MODELS_PATH, LATER_PATH, SHORT_PATH].map((path) => ({
-    path,
-    methods: METHODS,
-    envelope: generateContentEnvelope,
-    load: async () => (await import('./generate-content/door.ts')).generateContent,
-  })),
+  ...[MODELS_PATH, LATER_PATH, SHORT_PATH].flatMap((path) => [
+    {
+      path,
+      methods: METHODS,
+      envelope: generateContentEnvelope,
+      load: async () => (await import('./generate-content/door.ts')).generateContent,
+    },
+    {
+      path,
+      methods: VECTOR_METHODS,
+      envelope: generateContentEnvelope,
+      load: async () => (await import('./generate-content/door.ts')).embedContent,
+    },
+  ]),
   { path: '/api/v1/embeddings', load: async () => (await import('./embeddings/door.ts')).embeddings },
 ]

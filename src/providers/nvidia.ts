@@ -11,7 +11,17 @@ export const nvidia: Provider = {
   options: { reasoning_style: 'template-kwargs', models: ALWAYS_REASONING },
   dialectOptions: {
     'openai-embeddings': {
-      input_types: { search_query: 'query', search_document: 'passage', document: 'passage', classification: '', clustering: '' },
+      input_types: {
+        search_query: 'query',
+        search_document: 'passage',
+        document: 'passage',
+        classification: '',
+        clustering: '',
+        question_answering: 'query',
+        fact_verification: 'query',
+        code_retrieval_query: 'query',
+        semantic_similarity: '',
+      },
       // "'input_type' parameter is required for asymmetric models", which are most of them.
       input_type: 'passage',
     },

@@ -13,7 +13,17 @@ export const voyage: Provider = {
     user: false,
     // Of its larger models; the smaller ones take more.
     most_tokens: 120_000,
-    input_types: { search_query: 'query', search_document: 'document', passage: 'document', classification: '', clustering: '' },
+    input_types: {
+      search_query: 'query',
+      search_document: 'document',
+      passage: 'document',
+      classification: '',
+      clustering: '',
+      question_answering: 'query',
+      fact_verification: 'query',
+      code_retrieval_query: 'query',
+      semantic_similarity: '',
+    },
   },
   priceProvider: 'voyageai',
   // Asked elsewhere, in a format of its own.

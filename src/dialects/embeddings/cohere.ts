@@ -22,8 +22,16 @@ const options = z.strictObject({
 type Options = z.output<typeof options>
 type CohereTarget = Target<Options>
 
-/** What callers of other vendors call the same. */
-const WORDS: { readonly [word: string]: string } = { query: 'search_query', document: 'search_document', passage: 'search_document' }
+/** What callers of other vendors call the same, or what comes nearest. */
+const WORDS: { readonly [word: string]: string | undefined } = {
+  query: 'search_query',
+  document: 'search_document',
+  passage: 'search_document',
+  question_answering: 'search_query',
+  fact_verification: 'search_query',
+  code_retrieval_query: 'search_query',
+  semantic_similarity: 'clustering',
+}
 
 /** Cohere's embed, second version. https://docs.cohere.com/reference/embed */
 export const cohereEmbed = createEmbedder({

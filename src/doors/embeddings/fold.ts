@@ -11,14 +11,28 @@ import type { Fold } from '../shared/fold.ts'
 
 type End = Extract<ModelEvent, { readonly type: 'response-end' }>
 
-/** The answer to a request for embeddings: a list of vectors, written as the caller wants them, whatever its provider sent. */
+/** What was made, for those who write it. */
+export interface Embedded {
+  readonly vectors: readonly Vector[]
+  readonly usage: Usage | undefined
+  readonly cost: Cost | undefined
+  readonly isByok: boolean
+  readonly model: string
+  /** Members that stand behind all others, as JSON, each behind a comma. */
+  readonly added: string
+  readonly options: AssemblerOptions
+}
+
+/** The answer to a request for embeddings: vectors, written as the caller wants them, whatever its provider sent. */
 export class EmbeddingsFold implements Fold {
   readonly #options: AssemblerOptions
+  readonly #write: (embedded: Embedded) => string
   #end: End | undefined
   #answer = ''
 
-  constructor(options: AssemblerOptions) {
+  constructor(options: AssemblerOptions, write: (embedded: Embedded) => string = asList) {
     this.#options = options
+    this.#write = write
   }
 
   push(events: readonly ModelEvent[]): void {
@@ -29,16 +43,11 @@ export class EmbeddingsFold implements Fold {
   finish(): void {
     const vectors = this.#end?.vectors
     if (vectors === undefined) throw new GatewayError('provider_unavailable', 'The provider ended its answer without vectors')
-    const { id, facts, extra, request } = this.#options
-    const { model, cost, isByok } = facts()
-    const write = request['encoding_format'] === 'base64' ? asBase64 : asNumbers
-    const data = vectors.map((vector, index) => `{"object":"embedding","index":${index},"embedding":${write(vector)}}`)
-    const usage = this.#end?.usage
-    const told = usage === undefined ? '' : `,"usage":${JSON.stringify(presentUsage(usage, cost, isByok ?? false))}`
-    const added = extra?.()
-    this.#answer =
-      `{"id":${JSON.stringify(id)},"object":"list","data":[${data.join(',')}],"model":${JSON.stringify(model)}` +
-      `${told}${added === undefined ? '' : members(added)}}`
+    const { facts, extra } = this.#options
+    const { model, cost, isByok = false } = facts()
+    const more = extra?.()
+    const added = more === undefined ? '' : members(more)
+    this.#answer = this.#write({ vectors, usage: this.#end?.usage, cost, isByok, model, added, options: this.#options })
     // They have been written down, and are the largest thing there is of the call.
     this.#end = undefined
   }
@@ -70,8 +79,15 @@ export class EmbeddingsFold implements Fold {
   takeWire = (): string => ''
 }
 
+function asList({ vectors, usage, cost, isByok, model, added, options }: Embedded): string {
+  const write = options.request['encoding_format'] === 'base64' ? asBase64 : asNumbers
+  const data = vectors.map((vector, index) => `{"object":"embedding","index":${index},"embedding":${write(vector)}}`)
+  const told = usage === undefined ? '' : `,"usage":${JSON.stringify(presentUsage(usage, cost, isByok))}`
+  return `{"id":${JSON.stringify(options.id)},"object":"list","data":[${data.join(',')}],"model":${JSON.stringify(model)}${told}${added}}`
+}
+
 const asBase64 = (vector: Vector): string => JSON.stringify(typeof vector === 'string' ? vector : toBase64(vector))
-const asNumbers = (vector: Vector): string => JSON.stringify(typeof vector === 'string' ? fromBase64(vector) : vector)
+export const asNumbers = (vector: Vector): string => JSON.stringify(typeof vector === 'string' ? fromBase64(vector) : vector)
 
 function presentUsage({ inputTokens, totalTokens, audioInputTokens }: Usage, cost: Cost | undefined, isByok: boolean): JsonObject {
   return {

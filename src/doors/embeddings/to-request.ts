@@ -16,8 +16,11 @@ export function toRequest(body: unknown): ModelRequest {
   checkBody(embeddingsRequest, body, 'input')
   const { input, ...others } = body as JsonObject & { readonly input: Sent }
   const fields = Object.entries(others).filter(([field, value]) => value != null && !OF_ANSWERS.has(field))
-  return { ...Object.fromEntries(fields), input: toItems(input), modalities: ['embeddings'] }
+  return forVectors(Object.fromEntries(fields), toItems(input))
 }
+
+/** A request for one vector of each of these. */
+export const forVectors = (fields: JsonObject, input: readonly InputItem[]): ModelRequest => ({ ...fields, input, modalities: ['embeddings'] })
 
 type Multimodal = { readonly content: readonly SentPart[] }
 type Sent = string | readonly (string | number | readonly number[] | Multimodal)[]
@@ -28,8 +31,13 @@ const MAX_INPUTS = 16_384
 /** First of all: to look at each of a million entries would hold up everybody else. A list of numbers is one text, in tokens. */
 function checkCount(body: unknown): void {
   const { input } = (body ?? {}) as { readonly input?: unknown }
-  if (!Array.isArray(input) || input.length <= MAX_INPUTS || typeof input[0] === 'number') return
-  throw refuse('invalid_request', 'input', `must have at most ${MAX_INPUTS} entries, not ${input.length}`)
+  if (Array.isArray(input) && typeof input[0] !== 'number') checkEntries(input, 'input')
+}
+
+/** Throws GatewayError `invalid_request` for more than are taken. */
+export function checkEntries(list: unknown, path: string): void {
+  if (!Array.isArray(list) || list.length <= MAX_INPUTS) return
+  throw refuse('invalid_request', path, `must have at most ${MAX_INPUTS} entries, not ${list.length}`)
 }
 
 function toItems(input: Sent): readonly InputItem[] {
@@ -51,7 +59,7 @@ function toItems(input: Sent): readonly InputItem[] {
 
 const kindOf = (entry: unknown): string => (Array.isArray(entry) ? 'tokens' : typeof entry)
 
-const said = (content: string | readonly InputPart[]): InputItem => ({ type: 'message', role: 'user', content })
+export const said = (content: string | readonly InputPart[]): InputItem => ({ type: 'message', role: 'user', content })
 
 type SentMedia = { readonly data: string; readonly format?: string | null }
 type SentPart =

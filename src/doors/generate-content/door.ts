@@ -1,9 +1,13 @@
+import { EmbeddingsFold } from '../embeddings/fold.ts'
 import { Assembler } from '../responses/assemble.ts'
-import type { TranslatingDoor } from '../shared/door.ts'
+import type { Door, TranslatingDoor } from '../shared/door.ts'
 import { ContentWriter } from './content-writer.ts'
+import { readVectors } from './embed.ts'
 import { generateContentEnvelope } from './error-envelope.ts'
-import { METHODS, MODELS_PATH } from './path.ts'
+import { METHODS, MODELS_PATH, VECTOR_METHODS } from './path.ts'
 import { generateContentToResponses } from './to-responses.ts'
+
+const KEYS = { keyHeader: 'x-goog-api-key', keyParameter: 'key' } as const
 
 /** `POST /api/v1beta/models/{model}:generateContent`, and `:streamGenerateContent`. */
 export const generateContent: TranslatingDoor = {
@@ -11,11 +15,24 @@ export const generateContent: TranslatingDoor = {
   methods: METHODS,
   apiType: 'generate_content',
   refersToItems: false,
-  keyHeader: 'x-goog-api-key',
-  keyParameter: 'key',
+  ...KEYS,
   read(sent, exactly, url = '') {
     const { body, wishes, pathOf } = generateContentToResponses(sent, url, exactly)
     return { body, fold: (options) => new Assembler(options, new ContentWriter(options, wishes)), pathOf }
+  },
+  envelope: generateContentEnvelope,
+}
+
+/** `POST /api/v1beta/models/{model}:embedContent`, and `:batchEmbedContents`. */
+export const embedContent: Door = {
+  path: MODELS_PATH,
+  methods: VECTOR_METHODS,
+  apiType: 'embeddings',
+  refersToItems: false,
+  ...KEYS,
+  read(sent, _exactly, url = '') {
+    const { request, write, pathOf } = readVectors(sent, url)
+    return { request, fold: (options) => new EmbeddingsFold(options, write), pathOf }
   },
   envelope: generateContentEnvelope,
 }

@@ -128,7 +128,7 @@ class HistoryReader {
 }
 
 /** What a part is; undefined for one that says nothing and is there for its signature, or for no reason. */
-function kindOf(part: Part, path: string): (typeof KINDS)[number] | undefined {
+export function kindOf(part: Part, path: string): (typeof KINDS)[number] | undefined {
   const kinds = KINDS.filter((kind) => part[kind] != null)
   if (kinds.length > 1) throw refuse('invalid_request', path, `must be one thing, and has ${kinds.join(' and ')}`)
   const [kind] = kinds
@@ -140,7 +140,7 @@ function kindOf(part: Part, path: string): (typeof KINDS)[number] | undefined {
 
 const ABOUT_A_PART: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'videoMetadata', 'mediaResolution', 'partMetadata'])
 
-function shownBy({ text, inlineData, fileData }: Part): readonly ShownPart[] {
+export function shownBy({ text, inlineData, fileData }: Part): readonly ShownPart[] {
   if (text != null) return text === '' ? [] : [{ type: 'input_text', text }]
   if (inlineData != null) return [blobPart(inlineData)]
   return fileData == null ? [] : [filePart(fileData)]

@@ -8,6 +8,7 @@ interface Model {
   readonly description?: string | undefined
   readonly context_length: number | null
   readonly supported_parameters: readonly string[]
+  readonly architecture: { readonly output_modalities: readonly string[] }
   readonly top_provider: { readonly max_completion_tokens: number | null }
 }
 
@@ -31,7 +32,9 @@ export function asListedModel(model: Model): ListedModel {
     version: '',
     ...(window === null ? {} : { inputTokenLimit: window }),
     ...(provider.max_completion_tokens === null ? {} : { outputTokenLimit: provider.max_completion_tokens }),
-    supportedGenerationMethods: ['generateContent', 'countTokens'],
+    supportedGenerationMethods: model.architecture.output_modalities.includes('embeddings')
+      ? ['embedContent', 'batchEmbedContents']
+      : ['generateContent', 'countTokens'],
     thinking: model.supported_parameters.includes('reasoning'),
   }
 }
@@ -43,8 +46,15 @@ export const speaksGenerateContent = (headers: { readonly [name: string]: unknow
 const PAGE_SIZE = 50
 const MAX_PAGE_SIZE = 1_000
 
-/** One page; its token says how many models stand before the next. Throws GatewayError `invalid_request` for a size or a token that is none. */
-export function listedPage(models: readonly Model[], search: URLSearchParams): { readonly models: ListedModel[]; readonly nextPageToken?: string } {
+/**
+ * One page of the models that answer and, behind them, of those that make vectors; its token says how many stand before the next. `listed`: the
+ * models for a query. Throws GatewayError `invalid_request` for a size or a token that is none.
+ */
+export function listedPage(
+  listed: (query: URLSearchParams) => { readonly data: readonly Model[] },
+  search: URLSearchParams,
+): { readonly models: ListedModel[]; readonly nextPageToken?: string } {
+  const models = ['', 'output_modalities=embeddings'].flatMap((query) => listed(new URLSearchParams(query)).data)
   const size = Math.min(numberIn(search, 'pageSize') || PAGE_SIZE, MAX_PAGE_SIZE)
   const from = numberIn(search, 'pageToken') ?? 0
   const page = models.slice(from, from + size).map(asListedModel)

@@ -70,8 +70,14 @@ export const BODY: Names = {
   labels: null,
 }
 
+const vector: Names = { content, taskType: null, title: null, outputDimensionality: null }
+const embedding: Names = { ...vector, embedContentConfig: vector }
+
+/** Those of a body that asks for vectors. */
+export const VECTORS: Names = { ...embedding, requests: embedding }
+
 /** Lists of which its vendor takes the only entry without the brackets, as its own samples send it. */
-const LISTS: ReadonlySet<string> = new Set(['contents', 'parts', 'tools', 'functionDeclarations', 'safetySettings'])
+const LISTS: ReadonlySet<string> = new Set(['contents', 'requests', 'parts', 'tools', 'functionDeclarations', 'safetySettings'])
 
 const camel = (name: string): string => name.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { errorEnvelope, gatewayMetadata } from '../responses/openapi-answer.ts'
 import { cacheHeaders, keepAliveHeader, metadataHeader, sessionHeader, streamFailureHeader, type DoorDescription } from '../shared/describe-doors.ts'
-import { LATER_PATH, METHODS, MODELS_PATH, SHORT_PATH } from './path.ts'
-import { content, generateContentRequest } from './schema.ts'
+import { LATER_PATH, METHODS, MODELS_PATH, SHORT_PATH, VECTOR_METHODS } from './path.ts'
+import { batchEmbedRequest, content, embedContentRequest, generateContentRequest } from './schema.ts'
 
 /** What this format answers, for the reference. Nothing is checked against these: the writer is the authority. */
 
@@ -63,13 +63,21 @@ const fault = z.looseObject({
   gateway_metadata: gatewayMetadata.optional(),
 })
 
+const vector = z.looseObject({ values: z.array(z.number()) })
+const vectorUsage = usage.pick({ promptTokenCount: true, totalTokenCount: true, cost: true, cost_details: true, is_byok: true })
+const ofVectors = answer.pick({ modelVersion: true, responseId: true, gateway_metadata: true }).extend({ usageMetadata: vectorUsage.optional() })
+const vectors = {
+  one: ofVectors.extend({ embedding: vector }),
+  batch: ofVectors.extend({ embeddings: z.array(vector).describe('One for each request, in their order.') }),
+}
+
 const countRequest = z.looseObject({ contents: z.array(content).optional(), generateContentRequest: generateContentRequest.optional() })
 
 const model = { name: 'model', in: 'path', required: true, description: 'author/slug, with or without an encoded slash.', schema: { type: 'string' } }
 
 let built: readonly DoorDescription[] | undefined
 
-/** What both methods of this format take and answer; built once. */
+/** What the methods of this format take and answer; built once. */
 export function describeGenerateContent(): readonly DoorDescription[] {
   const shared = {
     tag: 'GenerateContent',
@@ -82,6 +90,10 @@ export function describeGenerateContent(): readonly DoorDescription[] {
       ['GenerateContentContent', content],
       ['GenerateContentCount', countRequest],
       ['GenerateContentAnswer', answer],
+      ['EmbedContentRequest', embedContentRequest],
+      ['BatchEmbedContentsRequest', batchEmbedRequest],
+      ['EmbedContentAnswer', vectors.one],
+      ['BatchEmbedContentsAnswer', vectors.batch],
       ['GenerateContentError', fault],
       ['Error', errorEnvelope],
       ['GatewayMetadata', gatewayMetadata],
@@ -89,8 +101,30 @@ export function describeGenerateContent(): readonly DoorDescription[] {
   } satisfies Partial<DoorDescription>
   const alt = { name: 'alt', in: 'query', required: true, description: 'Streams are server-sent events.', schema: { type: 'string', enum: ['sse'] } }
   const described = (folder: string, word: string, told: string): readonly DoorDescription[] => {
-    const [whole, stream] = METHODS.map((method) => `${folder}{model}${method}`) as [string, string]
+    const [whole, stream, one, batch] = [...METHODS, ...VECTOR_METHODS].map((method) => `${folder}{model}${method}`) as [
+      string,
+      string,
+      string,
+      string,
+    ]
+    const embedding = { ...shared, headers: [model, metadataHeader, sessionHeader, ...cacheHeaders] }
     return [
+      {
+        ...embedding,
+        path: one,
+        id: `embedContent${word}`,
+        summary: `Make a vector${told}`,
+        request: 'EmbedContentRequest',
+        answer: 'EmbedContentAnswer',
+      },
+      {
+        ...embedding,
+        path: batch,
+        id: `batchEmbedContents${word}`,
+        summary: `Make several vectors${told}`,
+        request: 'BatchEmbedContentsRequest',
+        answer: 'BatchEmbedContentsAnswer',
+      },
       { ...shared, path: whole, id: `generateContent${word}`, summary: `Create an answer${told}` },
       {
         ...shared,

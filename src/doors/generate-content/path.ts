@@ -12,6 +12,9 @@ const FOLDERS = [MODELS_PATH, LATER_PATH, SHORT_PATH]
 /** The methods that make an answer, as a path ends with them. */
 export const METHODS = [':generateContent', ':streamGenerateContent'] as const
 
+/** Those that make vectors. */
+export const VECTOR_METHODS = [':embedContent', ':batchEmbedContents'] as const
+
 export interface Asked {
   readonly model: string
   readonly stream: boolean
@@ -22,10 +25,8 @@ export interface Asked {
  * another form than that of events: as one array of JSON it could not say that it is still alive.
  */
 export function askedFor(url: string): Asked {
-  const [path = '', query = ''] = url.split(/\?(.*)/s)
-  const named = path.slice(FOLDERS.find((folder) => path.startsWith(folder))?.length)
-  const colon = named.lastIndexOf(':')
-  const stream = named.slice(colon) === ':streamGenerateContent'
+  const { named, method, query } = inAddress(url)
+  const stream = method === ':streamGenerateContent'
   if (stream && new URLSearchParams(query).get('alt') !== 'sse')
     throw new GatewayError(
       'invalid_request',
@@ -34,7 +35,22 @@ export function askedFor(url: string): Asked {
         path: 'alt',
       },
     )
-  return { model: modelNamed(named.slice(0, colon)), stream }
+  return { model: modelNamed(named), stream }
+}
+
+interface Addressed {
+  /** The model as it is written there. */
+  readonly named: string
+  readonly method: string
+  readonly query: string
+}
+
+/** What an address of these folders is made of. */
+export function inAddress(url: string): Addressed {
+  const [path = '', query = ''] = url.split(/\?(.*)/s)
+  const named = path.slice(FOLDERS.find((folder) => path.startsWith(folder))?.length)
+  const colon = named.lastIndexOf(':')
+  return { named: named.slice(0, colon), method: named.slice(colon), query }
 }
 
 /** A name as it stands in a path, its slash either way. Throws GatewayError `invalid_request` for none. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { embeddingsRequest } from '../embeddings/schema.ts'
 import { byKind, byType, fields, kindOf, list, maybe, pickOne, type Schema, type Shape } from '../responses/schema-combinators.ts'
 import { responsesRequest } from '../responses/schema.ts'
 import { GATEWAY_TOOLS_OF_ANY_FORMAT } from '../responses/schema-gateway-tools.ts'
@@ -48,6 +49,16 @@ const instruction = fields({ role: text, parts: maybe(list(fields({ text }))), t
 
 /** One turn of the conversation. */
 export const content = fields({ role: maybe(z.enum(['user', 'model', 'function'])), parts: maybe(list(part)) })
+
+const vectorWishes = { taskType: text.describe('What the vectors are for, where the model tells that apart.'), outputDimensionality: positive }
+const ofVectors: Shape = embeddingsRequest.shape
+const sharedByVectors: Shape = Object.fromEntries(['provider', 'user', 'session_id', 'metadata', 'trace'].map((field) => [field, ofVectors[field]!]))
+const embedding = { ...vectorWishes, content, embedContentConfig: maybe(fields(vectorWishes)) }
+
+/** The body of `:embedContent`. */
+export const embedContentRequest = fields({ ...sharedByVectors, ...embedding })
+/** The body of `:batchEmbedContents`. */
+export const batchEmbedRequest = fields({ ...sharedByVectors, requests: list(fields(embedding)).describe('Each gives one vector.') })
 
 const declaration = fields({
   name: word,

@@ -1,16 +1,13 @@
 import type { JsonObject } from '../../core/item.ts'
+import type { Usage } from '../../core/usage.ts'
 import { presentUsage, type ResourceState } from '../responses/resource.ts'
+import type { Embedded } from '../embeddings/fold.ts'
 import { namedCosts } from '../shared/named-costs.ts'
 
 /** What an answer took, in the counters of this format: thoughts beside the rest of the answer. What it cost stands beside them. */
 export function usageMetadataOf({ usage, cost, isByok }: ResourceState): JsonObject | undefined {
   if (usage === undefined) return undefined
   const { inputTokens, outputTokens, reasoningTokens, cachedTokens, totalTokens, imageOutputTokens = 0 } = usage
-  const {
-    cost: paid,
-    cost_details: details,
-    is_byok: byok,
-  } = presentUsage(usage, cost, isByok ?? false) as { readonly [field: string]: JsonObject | undefined }
   const visible = Math.max(0, outputTokens - reasoningTokens)
   return {
     promptTokenCount: inputTokens,
@@ -19,8 +16,19 @@ export function usageMetadataOf({ usage, cost, isByok }: ResourceState): JsonObj
     ...(reasoningTokens > 0 ? { thoughtsTokenCount: reasoningTokens } : {}),
     ...(cachedTokens > 0 ? { cachedContentTokenCount: cachedTokens } : {}),
     ...(imageOutputTokens > 0 ? { candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: imageOutputTokens }] } : {}),
-    cost: paid ?? null,
-    ...(details === undefined ? {} : { cost_details: namedCosts(details) }),
-    is_byok: byok,
+    ...paidFor({ usage, cost, isByok: isByok ?? false }),
   }
+}
+
+/** The same of vectors. */
+export function vectorUsageOf(embedded: Pick<Embedded, 'usage' | 'cost' | 'isByok'>): JsonObject | undefined {
+  const { usage } = embedded
+  if (usage === undefined) return undefined
+  return { promptTokenCount: usage.inputTokens, totalTokenCount: usage.totalTokens, ...paidFor({ ...embedded, usage }) }
+}
+
+function paidFor({ usage, cost, isByok }: Pick<Embedded, 'cost' | 'isByok'> & { readonly usage: Usage }): JsonObject {
+  const told = presentUsage(usage, cost, isByok) as { readonly [field: string]: JsonObject | undefined }
+  const { cost: paid, cost_details: details, is_byok: byok } = told
+  return { cost: paid ?? null, ...(details === undefined ? {} : { cost_details: namedCosts(details) }), is_byok: byok }
 }

@@ -38,7 +38,7 @@ export function catalogRoutes(views: CatalogViews): ManagementRoutes {
       ofAllFormats({ id: 'getModels', tag, summary: 'List the models that are served', query, answer: modelsAnswer }),
       (request) => {
         if (speaksMessages(request.headers)) return messagesPage(views.models, searchOf(request))
-        if (speaksGenerateContent(request.headers)) return listedPage(views.models(new URLSearchParams()).data, searchOf(request))
+        if (speaksGenerateContent(request.headers)) return listedPage(views.models, searchOf(request))
         return views.models(searchOf(request))
       },
     )

@@ -4,7 +4,7 @@ import type { Presets } from '../../core/preset.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { generateContent } from '../../doors/generate-content/door.ts'
 import { asListedModel, listedPage } from '../../doors/generate-content/model-list.ts'
-import { LATER_PATH, METHODS, modelNamed, MODELS_PATH } from '../../doors/generate-content/path.ts'
+import { LATER_PATH, METHODS, modelNamed, MODELS_PATH, VECTOR_METHODS } from '../../doors/generate-content/path.ts'
 import { translate } from '../../doors/generate-content/to-responses.ts'
 import { decodeResponsesRequest } from '../../doors/responses/decode-request.ts'
 import { applyPreset } from '../../doors/shared/apply-preset.ts'
@@ -52,7 +52,7 @@ export function generateContentRoutes({ views, estimate, presets, bodyLimitBytes
     const list: RouteDoc = { id: 'listGenerateContentModels', tag, summary: 'List the models that are served', query, answer: page, error }
     app.get(folder, { config: { access: 'any', doc: list, ...keys } }, (request) => {
       const search = new URL(request.url, 'http://gateway').searchParams
-      return listedPage(views.models(new URLSearchParams()).data, search)
+      return listedPage(views.models, search)
     })
 
     const one: RouteDoc = { id: 'getGenerateContentModel', tag, summary: 'One model, as the list shows it', answer: listed, error }
@@ -79,10 +79,7 @@ export function generateContentRoutes({ views, estimate, presets, bodyLimitBytes
       app.post<{ Params: { '*': string } }>(`${path}*`, { bodyLimit: bodyLimitBytes, config }, async (request) => {
         const named = request.params['*']
         if (!named.endsWith(COUNT))
-          throw new GatewayError(
-            'not_found',
-            `There is no such method here: known are ${[...METHODS, COUNT].join(', ')}; vectors are made with POST /api/v1/embeddings`,
-          )
+          throw new GatewayError('not_found', `There is no such method here: known are ${[...METHODS, COUNT, ...VECTOR_METHODS].join(', ')}`)
         const { owner } = callerOf(request)
         const asked = { model: modelNamed(named.slice(0, -COUNT.length)), stream: false }
         const { body } = applyPreset(translate(promptIn(request.body), asked).body, (slug) => presets.find(owner.workspaceId, slug))
