@@ -39,10 +39,6 @@ export function asListedModel(model: Model): ListedModel {
   }
 }
 
-/** Clients of that format send their key, or their own name, where no other has it. */
-export const speaksGenerateContent = (headers: { readonly [name: string]: unknown }): boolean =>
-  headers['x-goog-api-key'] !== undefined || headers['x-goog-api-client'] !== undefined
-
 const PAGE_SIZE = 50
 const MAX_PAGE_SIZE = 1_000
 

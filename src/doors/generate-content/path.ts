@@ -68,3 +68,11 @@ function decoded(written: string): string | undefined {
     return undefined
   }
 }
+
+/** Clients of that format send their key, or their own name, where no other has it. */
+export const speaksGenerateContent = (headers: { readonly [name: string]: unknown }): boolean =>
+  headers['x-goog-api-key'] !== undefined || headers['x-goog-api-client'] !== undefined
+
+/** Where everybody asks for models, also at a wrong place: who names a method speaks this format, and who has its key. */
+export const isGenerateContent = (path: string, headers: { readonly [name: string]: unknown }): boolean =>
+  !path.includes(LATER_PATH.replace('/api', '')) || /:\w+\/$/.test(path) || speaksGenerateContent(headers)

@@ -52,6 +52,8 @@ export interface Door {
   readonly idHeader?: string
   /** The envelope as this format has it; default: as it is. */
   readonly envelope?: (envelope: ErrorEnvelope, requestId: string) => object
+  /** Where other formats ask below the same path: whether a request is of this one. `path`: with a slash at its end. Default: each is. */
+  readonly isMeant?: (path: string, headers: { readonly [name: string]: unknown }) => boolean
 }
 
 /** A door whose callers may say what those of Responses may. */

@@ -3,8 +3,6 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { ApiKey, KeyKind } from '../../core/store.ts'
 import type { Owner } from '../../core/call.ts'
 import { asGatewayError, GatewayError, isGatewayError, type GatewayError as Failure } from '../../core/error.ts'
-import { LATER_PATH } from '../../doors/generate-content/path.ts'
-import { speaksGenerateContent } from '../../doors/generate-content/model-list.ts'
 import { DOORS } from '../../doors/index.ts'
 import type { Admission } from '../admission.ts'
 import type { BodyHold } from '../body-room.ts'
@@ -152,10 +150,9 @@ function wayTo(path: string): string {
 /** Whoever looks for a route of a format, at the wrong place or a part of it that is not served, reads errors of that format. */
 function envelopeFor({ url, is404, headers }: FastifyRequest): Door['envelope'] {
   const path = `${url.split('?', 1)[0]!}/`
-  const isOf = ({ path: own, methods }: Pick<Door, 'path' | 'methods'>): boolean => {
+  const isOf = ({ path: own, methods, isMeant }: Pick<Door, 'path' | 'methods' | 'isMeant'>): boolean => {
+    if (isMeant?.(path, headers) === false) return false
     const folder = own.replace(/\/$/, '')
-    // Where everybody asks for models, who names a method speaks this format, and who has its key.
-    if (own === LATER_PATH && !/:\w+\/$/.test(path) && !speaksGenerateContent(headers)) return false
     // Models stand in many places: only the version before them says whose they are.
     const told = methods === undefined ? folder.slice(folder.lastIndexOf('/')) : folder.replace(/^\/api/, '')
     return is404 ? path.includes(`${told}/`) : path.startsWith(`${folder}/`)
