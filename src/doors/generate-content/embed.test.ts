@@ -53,8 +53,8 @@ describe('what is refused, with its place', () => {
     ['requests[1].content is required', MANY, { requests: [{ content }, {}] }],
     ['requests[1].content says nothing', MANY, { requests: [{ content }, { content: {} }] }],
     ['requests[1].taskType must be that of requests[0]', MANY, { requests: [{ content }, { content, taskType: 'CLUSTERING' }] }],
-    ['body must be an object', MANY, null],
-    ['body must be an object', ONE, [1]],
+    ['The request body must be an object', MANY, null],
+    ['The request body must be an object', ONE, [1]],
   ])('%s', (message, url, body) => {
     expect(() => readVectors(body, url)).toThrow(
       expect.objectContaining({ errorType: 'invalid_request', message: expect.stringContaining(message) as string }) as GatewayError,
