@@ -1,5 +1,6 @@
 import type { Provider } from '../core/provider.ts'
 import { ALWAYS_REASONING } from './shared/gpt.ts'
+import { questionsAnd } from './shared/input-types.ts'
 
 export const nvidia: Provider = {
   slug: 'nvidia',
@@ -11,17 +12,7 @@ export const nvidia: Provider = {
   options: { reasoning_style: 'template-kwargs', models: ALWAYS_REASONING },
   dialectOptions: {
     'openai-embeddings': {
-      input_types: {
-        search_query: 'query',
-        search_document: 'passage',
-        document: 'passage',
-        classification: '',
-        clustering: '',
-        question_answering: 'query',
-        fact_verification: 'query',
-        code_retrieval_query: 'query',
-        semantic_similarity: '',
-      },
+      input_types: questionsAnd('passage'),
       // "'input_type' parameter is required for asymmetric models", which are most of them.
       input_type: 'passage',
     },

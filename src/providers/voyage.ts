@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { questionsAnd } from './shared/input-types.ts'
 
 /** Makes embeddings, and nothing else. https://docs.voyageai.com/reference/embeddings-api */
 export const voyage: Provider = {
@@ -13,17 +14,7 @@ export const voyage: Provider = {
     user: false,
     // Of its larger models; the smaller ones take more.
     most_tokens: 120_000,
-    input_types: {
-      search_query: 'query',
-      search_document: 'document',
-      passage: 'document',
-      classification: '',
-      clustering: '',
-      question_answering: 'query',
-      fact_verification: 'query',
-      code_retrieval_query: 'query',
-      semantic_similarity: '',
-    },
+    input_types: questionsAnd('document'),
   },
   priceProvider: 'voyageai',
   // Asked elsewhere, in a format of its own.
