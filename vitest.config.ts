@@ -20,31 +20,13 @@ const ALONE = [
 const ALONE_TOGETHER = ['ai-sdk-op*', 'open*'].map((name) => `e2e/clients/${name}.test.ts`)
 
 /**
- * Rooms whose tests leave nothing behind: they share a process, and load its sources once (a quarter of their time). The few that put a false
- * clock in place or measure memory put it back, or measure before and after. What looks at signals, open handles or other processes stands elsewhere.
+ * Tests beside their sources leave nothing behind: they share a process, and load what they test once (a quarter of their time). The few that put a
+ * false clock, output or environment in place or measure memory put it back, or measure before and after.
  */
-const TOGETHER = [
-  'console/src/**/*.test.ts',
-  ...[
-    'accounts',
-    'catalog',
-    'config',
-    'core',
-    'delivery',
-    'destinations',
-    'dialects',
-    'doors',
-    'http',
-    'importers',
-    'lib',
-    'pipeline',
-    'plugins',
-    'providers',
-    'router',
-    'telemetry',
-    'tools',
-  ].map((room) => `src/${room}/**/*.test.ts`),
-]
+const TOGETHER = ['src', 'console/src', 'scripts', 'bench'].map((room) => `${room}/**/*.test.ts`)
+
+/** Not these: they listen to signals, end the process or put another module in a module's place. */
+const APART = ['src/cli/last-resort', 'src/cli/stop-signals', 'src/wiring/ways-out'].map((name) => `${name}.test.ts`)
 
 /**
  * The same of scenarios that start gateways in their own process and look at nothing but what comes over sockets: each would load the gateway's
@@ -193,7 +175,7 @@ export default defineConfig({
         test: {
           name: 'together',
           include: TOGETHER,
-          exclude: [...configDefaults.exclude, ...ALONE],
+          exclude: [...configDefaults.exclude, '**/__fixtures__/**', ...ALONE, ...APART],
           ...ROOM_FOR_MANY,
           maxWorkers: BESIDE,
           sequence: { groupOrder: 1 },
@@ -207,8 +189,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'side by side',
-          include: ['src/**/*.test.ts', 'e2e/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, '**/__fixtures__/**', ...TOGETHER, ...SCENARIOS_TOGETHER, ...IN_BROWSER, ...ALONE, ...ALONE_TOGETHER],
+          include: ['e2e/**/*.test.ts', ...APART],
+          exclude: [...configDefaults.exclude, '**/__fixtures__/**', ...SCENARIOS_TOGETHER, ...IN_BROWSER, ...ALONE, ...ALONE_TOGETHER],
           ...FOR_ONE,
           maxWorkers: BESIDE,
           sequence: { groupOrder: 1 },
