@@ -63,13 +63,13 @@ export interface AppOptions {
   readonly deliveryThread?: URL | undefined
 }
 
-const failed = (): void => void (process.exitCode = 1)
-
 export interface App {
   /** Opens the socket; the URL tells the port that was chosen. */
   listen(): Promise<{ readonly url: string }>
   /** Takes a new configuration over; throws and keeps the old one when it cannot serve. */
   reload(config: Config): Promise<void>
+  /** There is a new one that is wrong: it is told that the last good one is in force, until the next `reload`. */
+  refuseReload(): void
   readonly boot: Boot
   readonly accounts: KeyAccounts
   readonly catalog: () => BuiltCatalog
@@ -96,10 +96,11 @@ export async function createApp({
   logger,
   gatherMetrics = (own) => own(),
   sharesPort = false,
-  onFatal = failed,
+  onFatal = () => void (process.exitCode = 1),
   deliveryThread,
 }: AppOptions): Promise<App> {
   let config = initial
+  let isReloadRefused = false
   let catalog = await buildCatalog(config, PROVIDERS, dialects, env)
   await checkDestinationAddresses(config)
   const tellNotes = (): void => catalog.notes.forEach((note) => logger.warn({}, note))
@@ -167,6 +168,7 @@ export async function createApp({
     delivery,
     sink,
     sharedStateAnswers: accounting.sharedStateAnswers,
+    configurationRefused: () => isReloadRefused,
     inFlight,
     metrics,
     logger,
@@ -289,7 +291,9 @@ export async function createApp({
       tooling.reload(next)
       delivery.configure(next)
       pools.reset()
+      isReloadRefused = false
     },
+    refuseReload: () => void (isReloadRefused = true),
     close: () => (closing ??= close()),
   }
 }

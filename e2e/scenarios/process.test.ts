@@ -291,6 +291,14 @@ describe('signalbox serve', () => {
     child.kill('SIGHUP')
     await expect.poll(errors).toContain('broken')
     expect(await modelOf()).toBe('demo/json')
+    const named = async (): Promise<unknown> => ((await (await fetch(`${url}/readyz`)).json()) as { degraded?: unknown }).degraded
+    const isDegraded = async (): Promise<unknown> =>
+      /^gateway_degraded\{what="configuration"\} (\d)$/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1]
+    expect([await named(), await isDegraded()]).toEqual([['configuration'], '1'])
+    await writeFile(file, 'defaults: { model: demo/echo }\n')
+    child.kill('SIGHUP')
+    await expect.poll(modelOf).toBe('demo/echo')
+    expect([await named(), await isDegraded()]).toEqual([undefined, '0'])
   })
 })
 

@@ -152,7 +152,10 @@ async function serveAlone({ config, options, logger, own, link, given }: Serving
       link?.send({ kind: 'configured', read: readOf(next), graceMs: graceOf(next) })
       logger.info(restart.length === 0 ? {} : { needs_restart: restart }, 'configuration reloaded')
     },
-    onProblem: (error) => logger.error({}, `the configuration was not reloaded, the last good one stays in force: ${error.message}`),
+    onProblem: (error) => {
+      app.refuseReload()
+      logger.error({}, `the configuration was not reloaded, the last good one stays in force: ${error.message}`)
+    },
   }
   // Before anybody is served, so that nobody is served by what was replaced meanwhile.
   const watch = await watchConfig(config, options, handlers, given?.lastGood)

@@ -12,6 +12,7 @@ const well: ReadinessFacts = {
   recordsWaitMs: 50,
   sharedStateAnswers: undefined,
   secretKeyOutdated: false,
+  configurationRefused: false,
 }
 
 test.each<[string, Partial<ReadinessFacts>, string | undefined, readonly string[]]>([
@@ -21,6 +22,7 @@ test.each<[string, Partial<ReadinessFacts>, string | undefined, readonly string[
   ['records cannot be written, though the database is read', { recordsWaitMs: 10_001 }, undefined, ['records']],
   ['records wait for the database', { databaseAnswers: false, recordsWaitMs: 10_001 }, undefined, ['database']],
   ['secrets were rotated beside it', { secretKeyOutdated: true }, undefined, ['secret_key']],
+  ['the file of its configuration is wrong', { configurationRefused: true }, undefined, ['configuration']],
   ['Redis answers', { sharedStateAnswers: true }, undefined, []],
   [
     'it starts without database and without any key',

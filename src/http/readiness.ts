@@ -19,25 +19,34 @@ export interface ReadinessFacts {
   readonly sharedStateAnswers: boolean | undefined
   /** Stored secrets were encrypted with another key than this process has: `secrets rotate` ran beside it. */
   readonly secretKeyOutdated: boolean
+  /** The file of the configuration is wrong by now: what it said before is in force. */
+  readonly configurationRefused: boolean
 }
 
 export interface Readiness {
   /** Why it should get no work; undefined when it should. */
   readonly reason?: string
-  /** What is away, or wants a restart, without keeping it from serving. */
-  readonly degraded: readonly string[]
+  /** What is away, wrong or wants a restart, without keeping it from serving. */
+  readonly degraded: readonly Degraded[]
 }
+
+/** Whatever may be named as degraded, in the order in which it is. */
+export const DEGRADED = ['database', 'records', 'shared state', 'secret_key', 'configuration'] as const
+export type Degraded = (typeof DEGRADED)[number]
 
 /** Longer than busy processors hold up a batch: a database that is read and not written (a full disk, a server that takes no writes) looks well otherwise. */
 const RECORDS_LATE_MS = 10_000
 
 /** A gateway without its database serves whom it knows; a worker without it, or with one that is only read, has nothing to do. */
 export function judgeReadiness(facts: ReadinessFacts): Readiness {
-  const degraded = [
-    ...(facts.databaseAnswers ? (facts.recordsWaitMs > RECORDS_LATE_MS ? ['records'] : []) : ['database']),
-    ...(facts.sharedStateAnswers === false ? ['shared state'] : []),
-    ...(facts.secretKeyOutdated ? ['secret_key'] : []),
-  ]
+  const is: { readonly [what in Degraded]: boolean } = {
+    database: !facts.databaseAnswers,
+    records: facts.databaseAnswers && facts.recordsWaitMs > RECORDS_LATE_MS,
+    'shared state': facts.sharedStateAnswers === false,
+    secret_key: facts.secretKeyOutdated,
+    configuration: facts.configurationRefused,
+  }
+  const degraded = DEGRADED.filter((what) => is[what])
   const reason = reasonAgainst(facts)
   return reason === undefined ? { degraded } : { reason, degraded }
 }

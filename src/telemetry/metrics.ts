@@ -8,6 +8,8 @@ export interface Metrics {
   passedOver(provider: string, limit: string): void
   /** Registers a figure that is read when the metrics are scraped. */
   gauge(name: string, help: string, read: () => number): void
+  /** The same of several, told apart by a label. */
+  gauges(name: string, help: string, label: string, read: () => { readonly [value: string]: number }): void
   /** Prometheus text format. */
   text(): Promise<string>
   readonly contentType: string
@@ -160,17 +162,29 @@ export function createMetrics(): Metrics {
       ]
       return `${await registry.metrics()}\n${histograms.join('\n')}\n`
     },
-    gauge(name, help, read) {
-      const gauge = new Gauge({
-        name,
-        help,
-        registers: [],
-        collect() {
-          this.set(read())
-        },
-      })
-      registry.registerMetric(gauge)
-    },
+    gauge: (name, help, read) =>
+      registry.registerMetric(
+        new Gauge({
+          name,
+          help,
+          registers: [],
+          collect() {
+            this.set(read())
+          },
+        }),
+      ),
+    gauges: (name, help, label, read) =>
+      registry.registerMetric(
+        new Gauge({
+          name,
+          help,
+          labelNames: [label],
+          registers: [],
+          collect() {
+            for (const [value, figure] of Object.entries(read())) this.set({ [label]: value }, figure)
+          },
+        }),
+      ),
     passedOver: (provider, limit) => passedOver.add(`${provider}${SEPARATOR}${limit}`, 1),
     finished(generation) {
       const { usage } = generation

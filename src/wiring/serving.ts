@@ -6,7 +6,7 @@ import type { DeliveryHost } from './delivery-host.ts'
 import { Admission } from '../http/admission.ts'
 import { drainServer, type CallsUnderWay } from '../http/drain.ts'
 import { createFollower, type Follower } from '../accounts/follower.ts'
-import { judgeReadiness, type Readiness } from '../http/readiness.ts'
+import { DEGRADED, judgeReadiness, type Readiness } from '../http/readiness.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { Store } from '../core/store.ts'
@@ -32,7 +32,8 @@ export interface ServingOptions {
   /** Undefined: there is none. */
   readonly sharedStateAnswers: () => boolean | undefined
   readonly inFlight: CallsUnderWay
-  readonly metrics: Pick<Metrics, 'gauge'>
+  readonly configurationRefused: () => boolean
+  readonly metrics: Pick<Metrics, 'gauge' | 'gauges'>
   readonly logger: Logger
 }
 
@@ -41,7 +42,8 @@ const START_LIMIT_MS = 10_000
 const LOOK_AGE_MS = 10
 const WRITE_POLL = { pollMs: 2_000, failedPollMs: 1_000 }
 
-export function openServing({ config, state, delivery, sink, sharedStateAnswers, inFlight, metrics, logger }: ServingOptions): Serving {
+export function openServing(options: ServingOptions): Serving {
+  const { config, state, delivery, sink, sharedStateAnswers, configurationRefused, inFlight, metrics, logger } = options
   const processes = workersOf(config())
   const memory = recentLook(createMemoryLook(processes))
   const admission = new Admission(
@@ -60,14 +62,6 @@ export function openServing({ config, state, delivery, sink, sharedStateAnswers,
   const openedAt = systemClock.monotonic()
   let stopping = false
   let accepting = true
-  metrics.gauge('gateway_calls_in_flight', 'Calls being served.', () => inFlight.size)
-  metrics.gauge(
-    'gateway_calls_limit',
-    'Calls this process takes at the moment; less than configured while it is under pressure.',
-    () => admission.stats().limit,
-  )
-  metrics.gauge('gateway_calls_shed', 'Calls refused since the start because the process was under pressure.', () => admission.stats().shed)
-  metrics.gauge('gateway_event_loop_delay_seconds', 'How late the event loop is, smoothed.', () => delayMs / 1_000)
   // It is what it was started as.
   const { role } = config().server
   // Who records learns of it from the records that wait.
@@ -76,22 +70,27 @@ export function openServing({ config, state, delivery, sink, sharedStateAnswers,
     const { source, failing } = state.accounts.snapshot.stats()
     return source === 'database' && !failing
   }
+  const readiness = (): Readiness => {
+    const { keys, secretKeyOutdated } = state.accounts.snapshot.stats()
+    return judgeReadiness({
+      role,
+      stopping,
+      overloaded: admission.stats().overloaded,
+      knownKeys: keys,
+      databaseAnswers: databaseAnswers(),
+      databaseTakesWrites: writes === undefined || (!writes.failing && writes.contactAgeMs !== undefined),
+      records: delivery.hasStarted || systemClock.monotonic() - openedAt > START_LIMIT_MS,
+      recordsWaitMs: sink.stats().oldestAgeMs,
+      sharedStateAnswers: sharedStateAnswers(),
+      secretKeyOutdated,
+      configurationRefused: configurationRefused(),
+    })
+  }
+  tellFigures(metrics, { inFlight, admission, readiness, delayMs: () => delayMs })
   return {
     admission,
     accepting: () => accepting,
-    readiness: () =>
-      judgeReadiness({
-        role,
-        stopping,
-        overloaded: admission.stats().overloaded,
-        knownKeys: state.accounts.snapshot.stats().keys,
-        databaseAnswers: databaseAnswers(),
-        databaseTakesWrites: writes === undefined || (!writes.failing && writes.contactAgeMs !== undefined),
-        records: delivery.hasStarted || systemClock.monotonic() - openedAt > START_LIMIT_MS,
-        recordsWaitMs: sink.stats().oldestAgeMs,
-        sharedStateAnswers: sharedStateAnswers(),
-        secretKeyOutdated: state.accounts.snapshot.stats().secretKeyOutdated,
-      }),
+    readiness,
     async drain(server) {
       stopping = true
       const { shutdownDelay, shutdownGrace } = config().server
@@ -100,6 +99,26 @@ export function openServing({ config, state, delivery, sink, sharedStateAnswers,
       await writes?.close()
     },
   }
+}
+
+interface Told extends Pick<Serving, 'admission' | 'readiness'> {
+  readonly inFlight: CallsUnderWay
+  readonly delayMs: () => number
+}
+
+function tellFigures(metrics: ServingOptions['metrics'], { inFlight, admission, readiness, delayMs }: Told): void {
+  metrics.gauge('gateway_calls_in_flight', 'Calls being served.', () => inFlight.size)
+  metrics.gauge(
+    'gateway_calls_limit',
+    'Calls this process takes at the moment; less than configured while it is under pressure.',
+    () => admission.stats().limit,
+  )
+  metrics.gauge('gateway_calls_shed', 'Calls refused since the start because the process was under pressure.', () => admission.stats().shed)
+  metrics.gauge('gateway_event_loop_delay_seconds', 'How late the event loop is, smoothed.', () => delayMs() / 1_000)
+  metrics.gauges('gateway_degraded', '1 for what readyz names as degraded.', 'what', () => {
+    const { degraded } = readiness()
+    return Object.fromEntries(DEGRADED.map((what) => [what, Number(degraded.includes(what))]))
+  })
 }
 
 /** A look reads several files of the system, and bodies that come together need but one. */
