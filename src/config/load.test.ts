@@ -464,6 +464,20 @@ describe('wrong values', () => {
       `storage: { redis_url: "${url}" }`,
       'storage.redis_url: [hidden]; expected a URL such as redis://host:6379/0, or redis+sentinel://host:26379,host:26379/master',
     ]),
+    ...['connectTimeout=500', 'family=v4', 'db=first', 'db=1&tls=true'].map((parameters) => [
+      `storage: { redis_url: "redis://cache?${parameters}" }`,
+      'storage.redis_url: [hidden]; expected a URL such as redis://host:6379/0, or redis+sentinel://host:26379,host:26379/master, with no parameters but db=<number>, family=4 or family=6, username and password',
+    ]),
+    ...['postgres://box:x@one:5432,two:5432/box', 'postgres://one,two/box', 'postgres://one:5432,two/box', 'postgres://box@/box?host=one,two'].map(
+      (url) => [
+        `storage: { url: "${url}" }`,
+        'storage.url: [hidden]; expected a connection string such as postgres://user:password@host:5432/signalbox, with one host: what finds the server that takes writes among several stands before them (HAProxy, a name that moves)',
+      ],
+    ),
+    [
+      'storage: { url: "postgres://one/box?sslmode=require&target_session_attrs=read-write" }',
+      'storage.url: [hidden]; expected a connection string such as postgres://user:password@host:5432/signalbox, without target_session_attrs: the one host has to be the server that takes writes',
+    ],
     [
       'storage: { redis_url: "redis+sentinel://odd:100%@cache/main" }',
       'storage.redis_url: [hidden]; expected a URL such as redis://host:6379/0, or redis+sentinel://host:26379,host:26379/master, where a % in a name or password is written %25',

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { STREAM_FAILURES } from '../core/call.ts'
 import { guardrailFieldsOf, MAX_USD } from '../core/guardrail-schema.ts'
-import { parseSentinelUrl } from '../lib/sentinel-url.ts'
 import { modelEntry, providerEntry } from './catalog-sections.ts'
-import { address, choice, connectionUrl, credit, flag, host, list, origin, section, size, text, wait, whole } from './fields.ts'
+import { address, choice, credit, flag, host, list, origin, section, size, text, wait, whole } from './fields.ts'
 import { pluginsSection } from './plugins-section.ts'
 import { overloadSection, retentionSection } from './running.ts'
+import { postgresUrl, redisUrl } from './storage-urls.ts'
 import { toolsSection } from './tools-section.ts'
 
 /** The one schema of `signalbox.yaml`: validation, defaults, JSON Schema and the reference page come from it. */
@@ -37,17 +37,11 @@ const server = section({
 
 const storage = section({
   database: choice(['sqlite', 'postgres']).optional().describe('`postgres` when `url` is set, else `sqlite` in the data directory.'),
-  url: connectionUrl(/^postgres(ql)?:\/\//, 'a connection string such as postgres://user:password@host:5432/signalbox')
-    .optional()
-    .describe('Connection string of PostgreSQL.'),
+  url: postgresUrl().optional().describe('Connection string of PostgreSQL.'),
   shared: choice(['memory', 'redis'])
     .optional()
     .describe('Where limits, pins and cooldowns are counted: `redis` when `redis_url` is set, else in each process.'),
-  redis_url: connectionUrl(
-    /^(rediss?|valkeys?):\/\/[^/]*(\/\d*)?(\?.*)?$/,
-    'a URL such as redis://host:6379/0, or redis+sentinel://host:26379,host:26379/master',
-    (value) => parseSentinelUrl(value) !== undefined,
-  )
+  redis_url: redisUrl()
     .optional()
     .describe('Redis or Valkey; with its sentinels ([several processes](../guides/several-processes.md#redis-with-sentinels)).'),
   redis_namespace: text()

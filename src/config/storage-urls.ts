@@ -1,0 +1,43 @@
+import { parseSentinelUrl } from '../lib/sentinel-url.ts'
+import { connectionUrl } from './fields.ts'
+
+const POSTGRES = 'a connection string such as postgres://user:password@host:5432/signalbox'
+const REDIS = 'a URL such as redis://host:6379/0, or redis+sentinel://host:26379,host:26379/master'
+
+/** `?` and what follows, of any URL. */
+const parametersOf = (url: string): URLSearchParams => new URLSearchParams(/\?([^#]*)/.exec(url)?.[1])
+
+/**
+ * Where PostgreSQL is. Its own clients take several servers and look for the one that takes writes; the driver here knows neither, and would read
+ * the list as one odd name and leave the wish out without a word.
+ */
+export function postgresUrl() {
+  return connectionUrl(/^postgres(ql)?:\/\//, POSTGRES, hasSeveralServers)
+    .refine((url) => !hasSeveralServers(url), {
+      error: `${POSTGRES}, with one host: what finds the server that takes writes among several stands before them (HAProxy, a name that moves)`,
+    })
+    .refine((url) => ['any', null].includes(parametersOf(url).get('target_session_attrs')), {
+      error: `${POSTGRES}, without target_session_attrs: the one host has to be the server that takes writes`,
+    })
+}
+
+const hasSeveralServers = (url: string): boolean =>
+  /^postgres(ql)?:\/\/([^/?#]*@)?[^/?#@]*,[^/?#@]*([/?#]|$)/.test(url) || (parametersOf(url).get('host') ?? '').includes(',')
+
+/** Where Redis is. What stands behind `?` would be the driver's options otherwise, any of them, as text: `connectTimeout=500` ends the process. */
+export function redisUrl() {
+  return connectionUrl(/^(rediss?|valkeys?):\/\/[^/]*(\/\d*)?(\?.*)?$/, REDIS, isOfSentinels).refine(
+    (url) => isOfSentinels(url) || [...parametersOf(url)].every(([name, value]) => PARAMETERS[name]?.test(value)),
+    { error: `${REDIS}, with no parameters but db=<number>, family=4 or family=6, username and password` },
+  )
+}
+
+const isOfSentinels = (url: string): boolean => parseSentinelUrl(url) !== undefined
+
+const PARAMETERS: { readonly [name: string]: RegExp | undefined } = {
+  __proto__: null as never,
+  db: /^\d+$/,
+  family: /^[046]$/,
+  username: /./,
+  password: /./,
+}
