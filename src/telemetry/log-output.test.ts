@@ -31,6 +31,8 @@ function read(): string {
   return text
 }
 
+/** For programs that are given as text. */
+const MODULE = JSON.stringify(join(import.meta.dirname, 'log-output.ts'))
 const LINE = `${'x'.repeat(99)}\n`
 
 describe('a log nobody takes', () => {
@@ -57,10 +59,9 @@ describe('a log nobody takes', () => {
   })
 
   it('holds nobody up where a process that was just started has made the pipe one that waits', () => {
-    const module = JSON.stringify(join(import.meta.dirname, 'log-output.ts'))
     // What a process inherits as its standard streams is made to wait as it begins.
     const program = `import { spawnSync } from 'node:child_process'
-      const { logOutput } = await import(${module})
+      const { logOutput } = await import(${MODULE})
       const output = logOutput(2)
       spawnSync('true', { stdio: ['ignore', 'ignore', 2] })
       for (let i = 0; i < 2_000; i++) output.write('x'.repeat(99) + '\\n')
@@ -75,9 +76,14 @@ describe('a log nobody takes', () => {
   })
 })
 
-it('ends nothing when the disk is full', () => {
+it('ends nothing when the disk is full, and goes on trying', () => {
   const full = openSync('/dev/full', 'w')
-  const output = logOutput(full)
-  for (let i = 0; i < 10; i++) expect(() => output.write(LINE)).not.toThrow()
+  // In a process of its own: whatever still waits here when the file is closed would be written to the next one of its number, somebody's socket.
+  const program = `const { logOutput } = await import(${MODULE})
+    const output = logOutput(2)
+    for (let i = 0; i < 10; i++) output.write('x'.repeat(99) + '\\n')
+    setTimeout(() => process.exit(7), 500)`
+  const { status } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'ignore', full], timeout: 10_000 })
   closeSync(full)
+  expect(status).toBe(7)
 })
