@@ -238,7 +238,7 @@ export async function createApp({
     delivery.refresh()
   })
   const fallback = isWorker ? workerRoute(management.handle) : management.handle
-  const server = createGatewayServer({ routes, fallback, origins: () => config.server.allowedOrigins })
+  const server = createGatewayServer({ routes, fallback, settings: () => config.server })
   tellDropped(server, logger)
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {

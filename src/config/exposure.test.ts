@@ -14,6 +14,7 @@ const server = {
   allowedOrigins: [],
   shutdownGrace: 1,
   shutdownDelay: 0,
+  keepAliveTimeout: 65_000,
   role: 'all' as const,
   workers: 1,
   wrongKeysPerMinute: 100,

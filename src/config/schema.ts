@@ -28,6 +28,11 @@ const server = section({
     .optional()
     .describe('From one address; 100 unless set, none on a loopback address, `null` for none ([limits](limits.md)).'),
   shutdown_delay: wait(0).prefault('0s').describe('How long a stopping process serves on while `/readyz` says no.'),
+  keep_alive_timeout: wait()
+    .prefault('65s')
+    .describe(
+      'How long a connection is kept over which nobody asks; longer than a load balancer before it keeps its own ([behind one](../guides/several-processes.md#behind-a-load-balancer)).',
+    ),
   role: choice(ROLES).default('all').describe('`gateway` serves and records, `worker` delivers and cleans up.'),
   workers: z
     .union([z.literal('auto'), whole(1, 128)], { error: 'a whole number from 1 to 128, or auto for one per core' })

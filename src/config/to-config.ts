@@ -27,6 +27,7 @@ export function toConfig(file: ConfigFile, keys: FixedKeys, path: string | undef
       shutdownGrace: file.server.shutdown_grace,
       ...defined({ wrongKeysPerMinute: file.server.wrong_keys_per_minute }),
       shutdownDelay: file.server.shutdown_delay,
+      keepAliveTimeout: file.server.keep_alive_timeout,
       role: file.server.role,
       workers: file.server.workers,
     },

@@ -96,6 +96,7 @@ export const READ_AT_START: { readonly [path: string]: (config: Config) => unkno
   'server.role': ({ server }) => server.role,
   'server.workers': ({ server }) => server.workers,
   'server.body_limit': ({ server }) => server.bodyLimit,
+  'server.keep_alive_timeout': ({ server }) => server.keepAliveTimeout,
   'storage.data_dir': ({ dataDir }) => dataDir,
   'storage.database': ({ storage }) => storage.database,
   'storage.url': ({ storage }) => storage.url?.reveal(),

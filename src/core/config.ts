@@ -66,6 +66,8 @@ export interface ServerConfig {
   readonly wrongKeysPerMinute?: number | null
   /** How long a stopping process goes on serving while `readyz` says no, so that load balancers notice before its port closes. */
   readonly shutdownDelay: number
+  /** How long a connection is kept over which nobody asks. */
+  readonly keepAliveTimeout: number
   readonly role: Role
   /** Processes that share the port; `auto`: one per core. */
   readonly workers: number | 'auto'

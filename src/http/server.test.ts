@@ -180,6 +180,15 @@ describe('a stream that is silent', () => {
   })
 })
 
+describe('a connection nobody uses', () => {
+  it('is kept for as long as its callers are told, and closed then', async () => {
+    const { text, closed } = await dial(await start(ok, { settings: () => ({ allowedOrigins: [], keepAliveTimeout: 1_000 }) }), GET)
+    await expect.poll(text).toContain('fine')
+    expect(text()).toMatch(/^keep-alive: timeout=1\r$/im)
+    await closed
+  })
+})
+
 describe('more connections than allowed', () => {
   it(verifies('A10', 'are closed as they come, and those that are open are served'), async () => {
     const port = await start(ok, { maxConnections: 20 })

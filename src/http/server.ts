@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { ServerConfig } from '../core/config.ts'
 import { createServer } from '../lib/node-http.ts'
 import { openFilesLimit } from '../lib/open-files.ts'
 import { createCrossOrigin } from './cross-origin.ts'
@@ -14,8 +15,8 @@ export interface ServerOptions {
   /** Hot routes by `METHOD /path`, or `METHOD /path/:name:method`; everything else goes to `fallback`. */
   readonly routes: ReadonlyMap<string, RouteHandler>
   readonly fallback: RouteHandler
-  /** Pages of which origins may ask. Default: of none but its own. */
-  readonly origins?: () => readonly string[]
+  /** Default: no page but its own may ask, connections are kept for five seconds more than most load balancers keep theirs. */
+  readonly settings?: () => Pick<ServerConfig, 'allowedOrigins' | 'keepAliveTimeout'>
   readonly headersTimeoutMs?: number
   readonly requestTimeoutMs?: number
   /** How long a caller may read nothing of an answer that waits for it. */
@@ -37,6 +38,7 @@ const NO_WEBSOCKET = ['426 Upgrade Required', 'There are no websockets here: POS
 const UNMET = ['417 Expectation Failed', 'The only expectation that is met is 100-continue'] as const
 
 const CHECK_MS = 2_500
+const UNTOLD = { allowedOrigins: [], keepAliveTimeout: 65_000 }
 
 /**
  * `node:http` with our own table for the hot routes: a framework in between costs a quarter of the requests per second.
@@ -45,9 +47,9 @@ const CHECK_MS = 2_500
  * coding agents then do so at once, after any other answer they try again for seconds.
  */
 export function createGatewayServer(options: ServerOptions): Server {
-  const { routes, fallback } = options
+  const { routes, fallback, settings = () => UNTOLD } = options
   const find = createRouteTable(routes)
-  const isPreflight = createCrossOrigin(options.origins ?? (() => []))
+  const isPreflight = createCrossOrigin(() => settings().allowedOrigins)
   const serve: RouteHandler = (request, response) => {
     if (request.headers.host === undefined && request.httpVersion === '1.1') return refuse(request.socket, NO_HOST)
     const url = request.url ?? '/'
@@ -65,7 +67,7 @@ export function createGatewayServer(options: ServerOptions): Server {
   const headersTimeout = options.headersTimeoutMs ?? 15_000
   const server = createServer(
     {
-      keepAliveTimeout: 65_000,
+      keepAliveTimeout: settings().keepAliveTimeout,
       headersTimeout,
       requestTimeout: options.requestTimeoutMs ?? 120_000,
       connectionsCheckingInterval: Math.min(CHECK_MS, headersTimeout),
