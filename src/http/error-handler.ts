@@ -40,13 +40,14 @@ export function renderError(
   }
   const message = masked ? `Internal error; quote the request id ${requestId}` : cutText(error.message, MAX_MESSAGE)
   const headers: Record<string, string> = { 'content-type': 'application/json', ...details.headers }
-  if (details.retryAfterMs !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(details.retryAfterMs / 1000)))
+  const retryAfter = details.retryAfterMs === undefined ? undefined : Math.max(1, Math.ceil(details.retryAfterMs / 1000))
+  if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter)
   const body = {
     error: { code: error.status, message, metadata },
     ...(WITHOUT_ROUTE.has(error.errorType) ? {} : route),
     ...asked,
   }
   // What providers and callers have said may be cut in the middle of a character.
-  const told = envelope?.(body, requestId) ?? (byWord ? { ...body, error: { ...body.error, code: error.publicCode } } : body)
+  const told = envelope?.(body, requestId, retryAfter) ?? (byWord ? { ...body, error: { ...body.error, code: error.publicCode } } : body)
   return { status: error.status, headers, body: wellFormedJson(JSON.stringify(told)) }
 }

@@ -17,14 +17,19 @@ const STATUSES: { readonly [status: number]: string | undefined } = {
 }
 
 /** A failure in this format. `errorType`: the same word as in other formats, where programs of this one look for a reason. */
-export function faultOf(code: number, message: string, errorType: string): JsonObject {
+export function faultOf(code: number, message: string, errorType: string): JsonObject & { readonly details: readonly JsonObject[] } {
   const status = STATUSES[code] ?? (code < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL')
   const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: errorType.toUpperCase(), domain: 'gateway' }
   return { code, message, status, details: [info] }
 }
 
-/** A failure before the first byte in this format: what it says of itself in the contract's envelope stands beside its own words. */
-export function generateContentEnvelope({ error, ...beside }: ErrorEnvelope): JsonObject {
+/**
+ * A failure before the first byte in this format: what it says of itself in the contract's envelope stands beside its own words. When to ask again
+ * is a detail of its own, which Gemini CLI reads instead of the header: https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto
+ */
+export function generateContentEnvelope({ error, ...beside }: ErrorEnvelope, _requestId: string, retryAfterSeconds?: number): JsonObject {
   const { code, message, metadata } = error
-  return { error: { ...faultOf(code, message, metadata.error_type), metadata }, ...beside }
+  const { details, ...fault } = faultOf(code, message, metadata.error_type)
+  const again = retryAfterSeconds === undefined ? [] : [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${retryAfterSeconds}s` }]
+  return { error: { ...fault, details: [...details, ...again], metadata }, ...beside }
 }

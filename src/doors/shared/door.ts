@@ -50,8 +50,8 @@ export interface Door {
   readonly keyParameter?: string
   /** A header, beside `x-request-id`, in which clients of this format look for the id of a request. */
   readonly idHeader?: string
-  /** The envelope as this format has it; default: as it is. */
-  readonly envelope?: (envelope: ErrorEnvelope, requestId: string) => object
+  /** The envelope as this format has it; default: as it is. `retryAfterSeconds`: what the header of that name says. */
+  readonly envelope?: (envelope: ErrorEnvelope, requestId: string, retryAfterSeconds?: number) => object
   /** Where other formats ask below the same path: whether a request is of this one. `path`: with a slash at its end. Default: each is. */
   readonly isMeant?: (path: string, headers: { readonly [name: string]: unknown }) => boolean
 }
