@@ -147,9 +147,6 @@ class LongestFirst extends BaseSequencer {
 /** A process that many files share is large, and its small collections are dear: these being rarer, one file takes 13 seconds of it instead of 42. */
 const ROOM_FOR_MANY = { isolate: false, execArgv: ['--max-semi-space-size=64'] }
 
-/** One file of its own is over before what V8's middle compiler makes has paid: a twelfth of all work is left out. */
-const FOR_ONE = { execArgv: ['--no-maglev'] }
-
 /** Most scenarios wait for clocks and sockets, so more of them than processors may be on their way. */
 const BESIDE = Math.max(3, availableParallelism() + 1)
 
@@ -191,7 +188,6 @@ export default defineConfig({
           name: 'side by side',
           include: ['e2e/**/*.test.ts', ...APART],
           exclude: [...configDefaults.exclude, '**/__fixtures__/**', ...SCENARIOS_TOGETHER, ...IN_BROWSER, ...ALONE, ...ALONE_TOGETHER],
-          ...FOR_ONE,
           maxWorkers: BESIDE,
           sequence: { groupOrder: 1 },
         },
