@@ -7,7 +7,7 @@ import { flag, positive, searchMode, text, userLocation } from './schema-shared.
 
 const sortKey = z.enum(SORT_KEYS)
 const limit = maybe(z.number().min(0))
-const percentiles = byKind({ number: z.number().min(0), object: fields({ p50: limit, p75: limit, p90: limit, p99: limit }) })
+const percentiles = byKind({ number: z.number().min(0), object: strictFields({ p50: limit, p75: limit, p90: limit, p99: limit }) })
 const price = maybe(
   byKind({
     string: z.string().regex(/^\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/, { error: 'must be a price in USD, zero or more, for example "0.5"' }),
@@ -18,7 +18,7 @@ const price = maybe(
 /** Every endpoint is held against each of them. */
 const providers = maybe(list(z.string()).max(1_024))
 
-/** Unknown keys are refused: a preference that is silently ignored sends data where it must not go. */
+/** Unknown keys are refused: a preference that is silently ignored sends data where it must not go, and pays more than was to be paid. */
 export const providerPreferences = strictFields({
   order: providers,
   only: providers,
@@ -29,8 +29,8 @@ export const providerPreferences = strictFields({
   zdr: flag,
   enforce_distillable_text: flag,
   quantizations: maybe(list(z.enum(['int4', 'int8', 'fp4', 'mxfp4', 'nvfp4', 'fp6', 'fp8', 'mxfp8', 'fp16', 'bf16', 'fp32', 'unknown']))),
-  max_price: maybe(fields({ prompt: price, completion: price, request: price, image: price, audio: price })),
-  sort: maybe(byKind({ string: sortKey, object: fields({ by: maybe(sortKey), partition: maybe(z.enum(['model', 'none'])) }) })),
+  max_price: maybe(strictFields({ prompt: price, completion: price, request: price, image: price, audio: price })),
+  sort: maybe(byKind({ string: sortKey, object: strictFields({ by: maybe(sortKey), partition: maybe(z.enum(['model', 'none'])) }) })),
   preferred_max_latency: maybe(percentiles),
   preferred_min_throughput: maybe(percentiles),
 })
