@@ -42,6 +42,19 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
     expect(problems).toEqual([])
   })
 
+  it('shows which functions a model called, where what was said is kept', async () => {
+    await gateway.api('PATCH', '/api/v1/workspaces/default', { is_observability_io_logging_enabled: true })
+    const tools = [{ type: 'function', name: 'lookup', parameters: { type: 'object', properties: { city: { type: 'string' } } } }]
+    const response = await gateway.respond({ model: 'demo/tool', input: 'hi', tools })
+    await response.json()
+    const { page } = await browser.console(gateway, `/generations?id=${response.headers.get('x-generation-id')}`)
+    const dialog = page.getByRole('dialog', { name: 'Generation' })
+    await dialog.getByRole('tab', { name: 'Content' }).click()
+    await dialog.getByText(/^lookup\(\{.*\}\)$/).waitFor()
+    expect(await dialog.innerText()).not.toContain('No text.')
+    await gateway.api('PATCH', '/api/v1/workspaces/default', { is_observability_io_logging_enabled: false })
+  })
+
   it('tells every try of a call that failed over, where it happened', async () => {
     const response = await gateway.respond({ model: 'acme/small', input: 'please' })
     expect(response.status).toBe(200)

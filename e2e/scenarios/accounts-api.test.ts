@@ -406,6 +406,11 @@ describe('usage', () => {
     expect(JSON.stringify(input)).toContain('hi')
     expect(output).toEqual({ completion: 'hello', reasoning: null })
     expect(error).toBeNull()
+    const asked = await gateway.respond({ model: 'demo/tool', input: 'hi', tools: [{ type: 'function', name: 'lookup', parameters: {} }] })
+    const [said] = ((await asked.json()) as { output: { type: string }[] }).output.filter(({ type }) => type === 'function_call')
+    const id = asked.headers.get('x-generation-id')
+    const called = dataOf(await call('GET', `/generation/content?id=${id}`, '/generation/content', 200, undefined, gateway.key))['output']
+    expect(called).toEqual({ completion: null, reasoning: null, items: [said] })
     await call('GET', '/generation/content', '/generation/content', 400)
   })
 })

@@ -19,7 +19,11 @@ const content = component(
   'GenerationContent',
   z.object({
     input: z.object({ messages: z.array(z.unknown()) }),
-    output: z.object({ completion: someText, reasoning: someText }),
+    output: z.object({
+      completion: someText,
+      reasoning: someText,
+      items: z.array(z.unknown()).optional().describe('What else was answered, as in `output` of the answer: calls of functions, and of tools.'),
+    }),
     error: z
       .object({
         status: z.int().nullable(),
@@ -59,12 +63,14 @@ export function contentRoutes(options: ContentRouteOptions): ManagementRoutes {
 
 /** The contract's `GenerationContentData`. */
 function presentContent(generation: Generation, said: GenerationContent): WireContent {
+  const items = said.output.filter(({ type }) => type !== 'message' && type !== 'reasoning')
   const instructions = said.instructions === undefined ? [] : [{ type: 'message', role: 'system', content: said.instructions }]
   return {
     input: { messages: [...instructions, ...said.input] },
     output: {
       completion: textsOf(said, 'message', 'output_text'),
       reasoning: textsOf(said, 'reasoning', 'reasoning_text') ?? textsOf(said, 'reasoning', 'summary_text'),
+      ...(items.length === 0 ? {} : { items }),
     },
     error: errorOf(generation),
   }

@@ -39,9 +39,16 @@ export function Content({ id }: { readonly id: string }): ReactNode {
             </>
           )}
           <Title order={2}>Output</Title>
-          <Code block className={classes['text']}>
-            {output.completion ?? 'No text.'}
-          </Code>
+          {(output.completion !== null || output.items === undefined) && (
+            <Code block className={classes['text']}>
+              {output.completion ?? 'No text.'}
+            </Code>
+          )}
+          {output.items?.map((item, index) => (
+            <Code key={index} block className={classes['text']}>
+              {callOf(item)}
+            </Code>
+          ))}
         </Stack>
       )}
     </Loaded>
@@ -53,4 +60,11 @@ function sayOf(message: unknown): string {
   const { role, content } = message as { readonly role?: unknown; readonly content?: unknown }
   if (typeof role === 'string' && typeof content === 'string') return `${role}: ${content}`
   return JSON.stringify(message, null, 2)
+}
+
+/** A call as one reads it in a program, whatever its arguments are; other items as they are. */
+function callOf(item: unknown): string {
+  const { type, name, arguments: args, input } = (item ?? {}) as { readonly [field: string]: unknown }
+  const given = type === 'function_call' ? args : type === 'custom_tool_call' ? input : undefined
+  return typeof name === 'string' && typeof given === 'string' ? `${name}(${given})` : JSON.stringify(item, null, 2)
 }
