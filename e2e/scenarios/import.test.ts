@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -53,6 +53,18 @@ describe('signalbox import', () => {
     const second = await signalbox(['import', 'litellm', '-', '--output', 'signalbox.yaml'], {}, SMALL.replace('gpt-4o', 'other'))
     expect(second).toMatchObject({ code: 1, out: '', errors: '"signalbox.yaml" is there already, and stays as it is\n' })
     expect(await readFile(file, 'utf8')).toBe(before)
+  })
+
+  it('reads the files that one includes, from beside it', async () => {
+    await mkdir(join(directory, 'proxy'))
+    await writeFile(join(directory, 'proxy/config.yaml'), `include: [models.yaml]\n${SMALL}`)
+    await writeFile(join(directory, 'proxy/models.yaml'), SMALL.replaceAll('gpt-4o', 'gpt-5-mini'))
+    const { code, out } = await signalbox(['import', 'litellm', 'proxy/config.yaml'], { TEAM_KEY: 'key' })
+    expect(out).toMatch(/gpt-4o[^]*gpt-5-mini/)
+    expect(code).toBe(0)
+    const piped = await signalbox(['import', 'litellm', '-'], {}, `include: [models.yaml]\n${SMALL}`)
+    expect(piped).toMatchObject({ code: 1, out: '' })
+    expect(piped.errors).toMatch(/^".*models\.yaml" cannot be read \(ENOENT\)\n$/)
   })
 
   it('ends with 1 where callers may ask for what nobody serves, and says so', async () => {

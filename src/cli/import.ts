@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { open, readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { stringify } from 'yaml'
 import { buildCatalog } from '../catalog/build.ts'
@@ -33,8 +34,7 @@ export async function importConfig(format: string, file: string, { output }: Imp
       'invalid_request',
       `${JSON.stringify(format)} is no format that can be read; expected one of: ${IMPORTERS.map(({ name }) => name).join(', ')}`,
     )
-  const { tree } = parseSource(await readSource(file), file)
-  const imported = importer.read(tree, await contextOf(Date.now()))
+  const imported = importer.read(await treeOf(importer, file), await contextOf(Date.now()))
   const text = written(imported.file, importer, file)
   const variables = variablesOf(text)
   const problems = await problemsOf(imported.file, text, env)
@@ -46,6 +46,19 @@ export async function importConfig(format: string, file: string, { output }: Imp
   if (output !== undefined) lines.unshift(`${output} is written: signalbox check --config ${output} says what it serves`)
   if (lines.length > 0) process.stderr.write(`${lines.join('\n')}\n`)
   return problems.length > 0 || imported.notes.some(({ kind }) => kind === 'lost') ? 1 : 0
+}
+
+/** What a file says, and those it includes: they stand beside it, or where the command is run when it comes from standard input. */
+async function treeOf({ included }: Importer, file: string): Promise<unknown> {
+  const { tree } = parseSource(await readSource(file), file)
+  if (included === undefined) return tree
+  const folder = file === '-' ? '.' : dirname(file)
+  const parts: unknown[] = []
+  for (const name of included.filesOf(tree)) {
+    const path = resolve(folder, name)
+    parts.push(parseSource(await readSource(path), path).tree)
+  }
+  return included.join(tree, parts)
 }
 
 async function readSource(file: string): Promise<string> {

@@ -299,8 +299,16 @@ describe('what a file may hold and no provider can be told', () => {
     expect(told(header, 'model_list[0].litellm_params.extra_headers.Authorization')).toMatch(/plain text/)
   })
 
-  it('is in other files, which are not read', () => {
-    expect(() => litellm.read({ include: ['models.yaml'], litellm_settings: {} }, context)).toThrow('belongs into it first')
+  it('may be spread over files, which are joined as LiteLLM joins them', () => {
+    const { filesOf, join } = litellm.included!
+    const first = { include: ['models.yaml', 'more.yaml'], model_list: [1], litellm_settings: { drop_params: true }, other: [2] }
+    const parts = [{ model_list: [3], litellm_settings: { num_retries: 2 } }, null, { model_list: [4], include: ['not.yaml'], added: [5] }]
+    expect(filesOf(first)).toEqual(['models.yaml', 'more.yaml'])
+    expect(join(first, parts)).toEqual({ model_list: [1, 3, 4], litellm_settings: { num_retries: 2 }, other: [2], added: [5] })
+    for (const include of ['models.yaml', [1], undefined]) {
+      expect(filesOf({ include })).toEqual([])
+      expect(join({ include }, [])).toEqual({ include })
+    }
   })
 })
 

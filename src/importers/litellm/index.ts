@@ -6,22 +6,18 @@ import { Given, Ledger } from '../shared/given.ts'
 import type { ImportContext, Imported, Importer } from '../shared/importer.ts'
 import { patienceWith, readEntry, type Credentials, type Entry } from './entry.ts'
 import { readFallbacks, type Fallbacks } from './fallbacks.ts'
+import { included } from './included.ts'
 import { NAME } from './names.ts'
 import { ADVICE, patienceOf, sectionsOf } from './settings.ts'
 import { openWildcards, type Wildcards } from './wildcards.ts'
 
 /** The proxy's `config.yaml`. */
-export const litellm: Importer = { name: NAME, title: 'LiteLLM', file: 'config.yaml', read }
+export const litellm: Importer = { name: NAME, title: 'LiteLLM', file: 'config.yaml', included, read }
 
 function read(tree: unknown, context: ImportContext): Imported {
   const ledger = new Ledger()
   const root = new Given(tree, ledger)
   const list = root.at('model_list')
-  if (!list.isList && root.at('include').isThere)
-    throw new GatewayError(
-      'invalid_request',
-      'This configuration of the LiteLLM proxy has no model_list of its own, and other files are not read: what those under include hold belongs into it first',
-    )
   if (!list.isList)
     throw new GatewayError(
       'invalid_request',

@@ -144,7 +144,7 @@ export const ADVICE: { readonly [path: string]: Advice } = {
   mcp_servers: { kind: 'do', message: 'MCP servers are named in a request or a preset (docs/guides/mcp.md)' },
   callback_settings: { kind: 'do', message: 'the config of a destination (docs/reference/destinations.md)' },
   search_tools: { kind: 'do', message: 'tools.web_search of the file (docs/guides/server-tools.md)' },
-  include: { kind: 'lost', message: 'other files are not read: what they hold belongs into this one before it is imported' },
+  include: { kind: 'lost', message: 'no list of files: LiteLLM itself would not start with it' },
 }
 
 const STRATEGIES: { readonly [strategy: string]: string | undefined } = {

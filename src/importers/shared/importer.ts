@@ -8,8 +8,18 @@ export interface Importer {
   readonly title: string
   /** What its file usually is. */
   readonly file: string
+  /** Left out where a configuration is one file. */
+  readonly included?: IncludedFiles
   /** Throws GatewayError for a file that is none of this format. */
   readonly read: (tree: unknown, context: ImportContext) => Imported
+}
+
+/** Further files that the first one names. */
+export interface IncludedFiles {
+  /** As they are written, relative to the folder of the first. */
+  readonly filesOf: (tree: unknown) => readonly string[]
+  /** All of it as one; `parts` in the order of `filesOf`. */
+  readonly join: (tree: unknown, parts: readonly unknown[]) => unknown
 }
 
 /** What an importer is told of this gateway; it knows nothing of it by itself. */

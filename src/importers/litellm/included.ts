@@ -1,0 +1,30 @@
+import type { IncludedFiles } from '../shared/importer.ts'
+
+type Tree = { readonly [key: string]: unknown }
+
+/**
+ * Files that a configuration of the proxy is spread over. They are joined as the proxy does: lists are appended, anything else takes the place of
+ * what the first file says, and what included files include is not read (litellm/proxy/proxy_server.py, `_process_includes`).
+ */
+export const included: IncludedFiles = {
+  filesOf: (tree) => namesOf(tree) ?? [],
+  join(tree, parts) {
+    if (namesOf(tree) === undefined) return tree
+    const whole: { [key: string]: unknown } = { __proto__: null, ...(tree as Tree) }
+    for (const part of parts) {
+      for (const [key, value] of Object.entries(isTree(part) ? part : {})) {
+        const before = whole[key]
+        whole[key] = Array.isArray(before) && Array.isArray(value) ? [...(before as unknown[]), ...(value as unknown[])] : value
+      }
+    }
+    delete whole['include']
+    return whole
+  },
+}
+
+const isTree = (tree: unknown): tree is Tree => typeof tree === 'object' && tree !== null && !Array.isArray(tree)
+
+function namesOf(tree: unknown): readonly string[] | undefined {
+  const names = isTree(tree) ? tree['include'] : undefined
+  return Array.isArray(names) && names.every((name) => typeof name === 'string') ? names : undefined
+}
