@@ -189,6 +189,8 @@ export interface FunctionTool extends CacheMarked {
   readonly parameters?: JsonObject | null
   readonly strict?: boolean | null
   readonly defer_loading?: boolean
+  /** Its arguments may come as they are made, unchecked: whoever reads them minds JSON that breaks off. For endpoints that hold them back otherwise. */
+  readonly eager_input_streaming?: boolean | null
 }
 export interface CustomTool extends CacheMarked {
   readonly type: 'custom'

@@ -83,6 +83,7 @@ export const anthropicMessagesOptions = modelRules.extend({
   betas_in: z.enum(['header', 'body']).default('header'),
 
   models: z.array(modelRules.extend({ match: pattern })).default([]),
+  eager_tools: z.boolean().default(false).describe('Send `eager_input_streaming` of tools: their arguments come as they are made.'),
   default_max_tokens: z.int().positive().default(8192).describe('`max_tokens` is required: what is sent when neither caller nor catalog say.'),
 
   // ---- reasoning ----

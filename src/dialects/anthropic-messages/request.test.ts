@@ -246,6 +246,21 @@ describe('a bound on calls of tools', () => {
   })
 })
 
+describe('tools whose arguments come as they are made', () => {
+  const tools: ModelRequest['tools'] = [
+    { type: 'function', name: 'write', eager_input_streaming: true },
+    { type: 'function', name: 'read' },
+  ]
+  const sent = (eager_tools: boolean) => encode({ tools }, { options: { eager_tools } })
+  const said = (eager_tools: boolean): unknown => (sent(eager_tools).body['tools'] as JsonObject[]).map((tool) => tool['eager_input_streaming'])
+  it('are asked for where that is known', () => {
+    expect(said(true)).toEqual([true, undefined])
+    expect(sent(true).dropped).toEqual([])
+    expect(said(false)).toEqual([undefined, undefined])
+    expect(sent(false).dropped).toEqual(['tools: eager_input_streaming'])
+  })
+})
+
 describe('strict tools', () => {
   const tools = (count: number): ModelRequest['tools'] => Array.from({ length: count }, (_, n) => ({ type: 'function', name: `f${n}`, strict: true }))
   it('are strict where that is known, as long as they are few', () => {

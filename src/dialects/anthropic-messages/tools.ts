@@ -171,12 +171,15 @@ function encodeTool(tool: FlatTool, target: MessagesTarget, strictTools: boolean
   const { schema, note } = takenMembers(toolInputSchema(tool.parameters, unfolding))
   const strict = strictTools && tool.strict === true && note === undefined
   if (strictTools && tool.strict === true && !strict) dropped.push(NOT_STRICT)
+  const isEager = tool.isEager === true && target.options.eager_tools
+  if (tool.isEager === true && !isEager) dropped.push('tools: eager_input_streaming')
   const description = noted(tool.description, note)
   return {
     name: tool.name,
     ...(description === undefined ? {} : { description }),
     input_schema: strict ? sanitizeSchema(schema) : schema,
     ...(strict ? { strict: true } : {}),
+    ...(isEager ? { eager_input_streaming: true } : {}),
     ...markOf(tool, target),
   }
 }

@@ -69,6 +69,11 @@ describe('the envelope of a request', () => {
     expect(Object.keys(encode(request).body).toSorted()).toEqual(['input', 'model', 'store', 'stream'])
   })
 
+  it('sends no wish of another format with a tool', () => {
+    const tool = { type: 'function' as const, name: 'f', eager_input_streaming: true, cache_control: { type: 'ephemeral' } }
+    expect((encode({ tools: [tool] }).body['tools'] as object[]).map((sent) => Object.keys(sent))).toEqual([['type', 'name', 'parameters']])
+  })
+
   it('forwards what it does not know, unless told not to', () => {
     const request = { client_metadata: { a: 1 }, truncation: 'auto' as const, instructions: 'Be brief.' }
     expect(encode(request).body).toMatchObject(request)

@@ -74,12 +74,13 @@ export function toolNames(request: ModelRequest, options: ResponsesOptions): Too
 }
 
 function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOptions, dropped: Set<string>, unfolding: Unfolding): JsonObject {
-  // The Anthropic family's cache marks have their own meaning elsewhere; here they are unknown fields.
+  // The Anthropic family's cache marks have their own meaning elsewhere, and arguments come as they are made anyway; here they are unknown fields.
   const {
     strict: wanted,
     defer_loading,
     cache_control: _,
     prompt_cache_breakpoint: __,
+    eager_input_streaming: ___,
     ...rest
   } = tool as FunctionTool & { readonly cache_control?: unknown }
   const listed = functionParameters(tool.parameters)

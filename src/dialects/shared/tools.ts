@@ -13,6 +13,7 @@ export interface FlatTool extends CacheMarked {
   readonly description?: string
   readonly parameters: JsonObject
   readonly strict?: boolean
+  readonly isEager?: boolean
 }
 
 /** A tool choice without the contract's spellings. `name` is the endpoint's. */
@@ -46,6 +47,7 @@ function flatFunction(tool: FunctionTool, name: string): FlatTool {
     ...(tool.description == null || tool.description === '' ? {} : { description: tool.description }),
     parameters: functionParameters(tool.parameters),
     ...(tool.strict == null ? {} : { strict: tool.strict }),
+    ...(tool.eager_input_streaming === true ? { isEager: true } : {}),
     ...markOf(tool),
   }
 }

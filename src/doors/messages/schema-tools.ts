@@ -12,6 +12,7 @@ const callerTool = fields({
   input_schema: anyObject,
   strict: flag,
   defer_loading: flag,
+  eager_input_streaming: flag,
   cache_control: maybe(cacheControl).describe('What is cached ends with this tool.'),
 })
 

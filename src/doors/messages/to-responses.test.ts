@@ -112,6 +112,11 @@ describe('tools', () => {
       { type: 'function', name: 'f', parameters: schema, strict: false, prompt_cache_breakpoint: { mode: 'explicit', ttl: '1h' } },
     ],
     [
+      'whose arguments come as they are made',
+      { name: 'f', input_schema: schema, eager_input_streaming: true },
+      { type: 'function', name: 'f', parameters: schema, strict: false, eager_input_streaming: true },
+    ],
+    [
       'of a type, strict',
       { type: 'custom', name: 'f', input_schema: schema, strict: true },
       { type: 'function', name: 'f', parameters: schema, strict: true },

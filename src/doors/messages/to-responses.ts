@@ -106,7 +106,7 @@ function withOneSearch(offered: readonly OfferedTool[]): readonly OfferedTool[] 
 const isCallers = ({ type }: JsonObject): boolean => type == null || type === 'custom'
 
 function toolOf(tool: JsonObject, searches = false): JsonObject {
-  const { name, description, input_schema: parameters, strict, defer_loading: deferred } = tool
+  const { name, description, input_schema: parameters, strict, defer_loading: deferred, eager_input_streaming: eager } = tool
   if (isCallers(tool))
     return {
       type: 'function',
@@ -115,6 +115,7 @@ function toolOf(tool: JsonObject, searches = false): JsonObject {
       parameters,
       strict: strict ?? false,
       ...(deferred === true && searches ? { defer_loading: true } : {}),
+      ...(eager === true ? { eager_input_streaming: true } : {}),
       ...markOf(tool),
     }
   return nativeTool(tool) ?? tool

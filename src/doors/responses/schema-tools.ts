@@ -18,6 +18,7 @@ const functionTool = tagged('function', {
   parameters: maybe(anyObject),
   strict: flag,
   defer_loading: flag,
+  eager_input_streaming: flag,
   output_schema: maybe(anyObject),
   allowed_callers: texts,
 })

@@ -84,12 +84,13 @@ const CLAUDE_MODELS: readonly Rules[] = [
 ]
 
 /** Options of the dialect for every cloud that hosts these models. */
-export const CLAUDE_OPTIONS = { models: CLAUDE_MODELS, forward_user: true }
+export const CLAUDE_OPTIONS = { models: CLAUDE_MODELS, forward_user: true, eager_tools: true }
 
 const withoutFormats = (rule: Rules): Rules => ({ ...rule, json_schema: 'tool', strict_tools: false })
 
-/** The same where requests are checked by a copy of the vendor's schema that knows neither formats of answers nor strict tools for these. */
+/** The same where requests are checked by a copy of the vendor's schema that knows neither formats of answers nor strict tools for these, and is not known to know more. */
 export const CLAUDE_OPTIONS_CHECKED = {
   ...CLAUDE_OPTIONS,
+  eager_tools: false,
   models: [...[OPUS_4_7, SONNET_5_5, HAIKU_5_5].map(withoutFormats), ...CLAUDE_MODELS.slice(0, -1), withoutFormats(NEWEST)],
 }

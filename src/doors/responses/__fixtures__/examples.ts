@@ -304,8 +304,8 @@ const agentToolWrong: Value = {
 
 export const TOOLS: Readonly<Record<string, Example>> = {
   function: {
-    ok: { name: 'f', description: null, parameters: { type: 'object' }, strict: null, defer_loading: true, output_schema: {}, allowed_callers: ['direct'] },
-    wrong: { name: 1, description: {}, parameters: 'none', strict: 'yes', defer_loading: 1, output_schema: [], allowed_callers: 'direct' },
+    ok: { name: 'f', description: null, parameters: { type: 'object' }, strict: null, defer_loading: true, eager_input_streaming: true, output_schema: {}, allowed_callers: ['direct'] },
+    wrong: { name: 1, description: {}, parameters: 'none', strict: 'yes', defer_loading: 1, eager_input_streaming: 'yes', output_schema: [], allowed_callers: 'direct' },
   },
   custom: {
     ok: { name: 'c', description: 'd', format: { type: 'grammar', syntax: 'lark', definition: 'start: "a"' } },
