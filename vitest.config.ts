@@ -131,7 +131,7 @@ const SCENARIOS_TOGETHER = [
   'scenarios/workspace-defaults',
 ].map((name) => `e2e/${name}.test.ts`)
 
-/** A browser takes a core and more: one beside it per core, as pages that wait for a processor draw and ask as often as others, for longer. */
+/** A browser takes most of a core: with one more than there are cores none is idle, and everything is over a seventh sooner. */
 const IN_BROWSER = ['e2e/console/*.test.ts']
 
 /** Begun last, each would go on alone when everything beside it has ended; which file takes long is not to be seen from its size. */
@@ -194,7 +194,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'in a browser', include: IN_BROWSER, ...ROOM_FOR_MANY, maxWorkers: availableParallelism(), sequence: { groupOrder: 2 } },
+        test: { name: 'in a browser', include: IN_BROWSER, ...ROOM_FOR_MANY, maxWorkers: availableParallelism() + 1, sequence: { groupOrder: 2 } },
       },
       { extends: true, test: { name: 'alone', include: ALONE, isolate: false, maxWorkers: 1, sequence: { groupOrder: 3 } } },
       { extends: true, test: { name: 'clients', include: ALONE_TOGETHER, isolate: false, maxWorkers: 1, sequence: { groupOrder: 4 } } },
