@@ -25,7 +25,7 @@ export function faultOf(code: number, message: string, errorType: string): JsonO
 
 /**
  * A failure before the first byte in this format: what it says of itself in the contract's envelope stands beside its own words. When to ask again
- * is a detail of its own, which Gemini CLI reads instead of the header: https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto
+ * is a detail of its own, which clients of this format read instead of the header: https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto
  */
 export function generateContentEnvelope({ error, ...beside }: ErrorEnvelope, _requestId: string, retryAfterSeconds?: number): JsonObject {
   const { code, message, metadata } = error
