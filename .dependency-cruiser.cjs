@@ -33,6 +33,13 @@ module.exports = {
       to: { path: '^(src|e2e|bench|scripts|bin)/' },
     },
     {
+      name: 'examples-are-clients',
+      comment: 'They are read and copied one by one: nothing of ours in them, nor of each other.',
+      severity: 'error',
+      from: { path: '^examples/' },
+      to: { path: '^(src|e2e|bench|scripts|bin|console|examples)/' },
+    },
+    {
       name: 'nothing-imports-the-console',
       comment: 'The gateway serves its files and knows nothing of them.',
       severity: 'error',

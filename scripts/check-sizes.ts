@@ -5,7 +5,7 @@ import { join } from 'node:path'
 const AIM = 300
 const ROOT = join(import.meta.dirname, '..')
 
-const sizes = globSync('{src,e2e,bench,scripts,console}/**/*.{ts,tsx}', {
+const sizes = globSync('{src,e2e,bench,scripts,console,examples}/**/*.{ts,tsx}', {
   cwd: ROOT,
   exclude: (path) => path.includes('node_modules') || path.includes('__fixtures__') || path.endsWith('api/schema.ts'),
 })

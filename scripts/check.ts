@@ -20,7 +20,7 @@ const WIDTH = Math.min(4, availableParallelism())
  * the others read) that takes longer.
  */
 const THREADS = String(Math.max(1, Math.floor(availableParallelism() / 2)))
-const FOLDERS = ['src', 'e2e', 'bench', 'scripts', 'console']
+const FOLDERS = ['src', 'e2e', 'bench', 'scripts', 'console', 'examples']
 
 interface Part {
   readonly name: string

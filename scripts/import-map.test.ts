@@ -46,6 +46,7 @@ const PLANTED: readonly (readonly [from: string, to: string, rule: string])[] = 
   ['src/store/c.ts', 'vitest', 'runtime-dependencies-only'],
   ['console/src/a.ts', 'src/core/target.ts', 'the-console-is-a-client'],
   ['src/wiring/b.ts', 'console/src/target.ts', 'nothing-imports-the-console'],
+  ['examples/a.ts', 'src/core/target.ts', 'examples-are-clients'],
   ['console/src/pages/b/page.ts', 'console/src/pages/target.ts', 'pages-are-islands'],
   ['src/store/d.ts', 'src/store/missing.ts', 'resolvable'],
 ]
@@ -90,7 +91,7 @@ interface Violation {
 
 function cruise(): Promise<readonly Violation[]> {
   return new Promise((resolve, reject) => {
-    const args = [join(ROOT, 'node_modules/.bin/depcruise'), '--config', CONFIG, '--output-type', 'json', 'src', 'e2e', 'console']
+    const args = [join(ROOT, 'node_modules/.bin/depcruise'), '--config', CONFIG, '--output-type', 'json', 'src', 'e2e', 'console', 'examples']
     execFile(process.execPath, args, { cwd: tree, maxBuffer: 64 * 1024 * 1024, timeout: 30_000 }, (error, stdout, stderr) => {
       if (stdout === '') reject(new Error(`depcruise said nothing: ${stderr} ${error?.message ?? ''}`))
       else resolve((JSON.parse(stdout) as { summary: { violations: readonly Violation[] } }).summary.violations)
