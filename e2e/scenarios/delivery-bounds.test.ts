@@ -14,7 +14,7 @@ import { createStore } from '../../src/store/index.ts'
 import { createDeliveryMetrics } from '../../src/telemetry/delivery-metrics.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { runDeadDestinationDrill } from '../../src/testing/dead-destination-drill.ts'
-import { startGatewayProcess } from '../../src/testing/gateway-process.ts'
+import { startGatewayProcess } from '../../src/testing/processes.ts'
 import { startSpanLedger, type SpanLedger } from '../../src/testing/span-ledger.ts'
 import { sampleContent, sampleDestination, sampleEntry, sampleGeneration } from '../../src/testing/sample-records.ts'
 import { verifies } from '../requirements.ts'
@@ -121,7 +121,7 @@ it('a hundred thousand deliveries wait and leave in the memory of a few', { time
 })
 
 it('a stop with a thousand deliveries under way loses none of them', { timeout: 240_000 }, async () => {
-  let gateway = await startGatewayProcess(directory)
+  let gateway = await startGatewayProcess({ directory })
   const made = await gateway.api('POST', 'observability/destinations', { type: 'webhook', name: 'hook', config: { url: `${ledger.url}/hook` } })
   expect(made.status).toBe(201)
   // Longer than the stop may take: whatever is on its way then is not known to have arrived.
@@ -136,7 +136,7 @@ it('a stop with a thousand deliveries under way loses none of them', { timeout: 
   await expect.poll(() => ledger.arrivals.size, LONG).toBeGreaterThan(0)
   await gateway.end('SIGTERM')
   ledger.holdMs = 0
-  gateway = await startGatewayProcess(directory)
+  gateway = await startGatewayProcess({ directory })
   await expect.poll(() => ids.filter((id) => !ledger.arrivals.has(id)).length, LONG).toBe(0)
   expect(ledger.contradicting.size).toBe(0)
   await gateway.end('SIGTERM')

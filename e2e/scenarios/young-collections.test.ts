@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { chatText, startFakeUpstream, stream } from '../../src/testing/fake-upstream.ts'
-import { startGatewayProcess } from '../../src/testing/gateway-process.ts'
+import { startGatewayProcess } from '../../src/testing/processes.ts'
 
 const CALLS = 4_000
 const PROMPT = 'some words '.repeat(150)
@@ -33,9 +33,9 @@ it('calls that are over are not carried to the old generation by young collectio
     models: [{ slug: 'acme/small', context_length: 100_000, endpoints: [{ provider: 'acme', upstream_model: 'small-1' }] }],
   }
   await writeFile(join(directory, 'signalbox.json'), JSON.stringify(config))
-  const gateway = await startGatewayProcess(directory, {
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(counting(file))}`,
-    SIGNALBOX_CONFIG: 'signalbox.json',
+  const gateway = await startGatewayProcess({
+    directory,
+    env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(counting(file))}`, SIGNALBOX_CONFIG: 'signalbox.json' },
   })
   try {
     const ask = async (): Promise<void> => {

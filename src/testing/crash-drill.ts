@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { startGatewayProcess, type GatewayProcess } from './gateway-process.ts'
+import { startGatewayProcess, type GatewayProcess } from './processes.ts'
 import { startSpanLedger, type SpanLedger } from './span-ledger.ts'
 
 export interface CrashDrillOptions {
@@ -95,7 +95,7 @@ export async function runCrashDrill({ runs, calls, random, databaseUrl, onRun }:
   const environment: { readonly [name: string]: string } =
     databaseUrl === undefined ? {} : { SIGNALBOX_DATABASE_URL: databaseUrl, SIGNALBOX_SECRET_KEY: Buffer.alloc(32, 5).toString('base64') }
   const start = async (): Promise<GatewayProcess> => {
-    gateway = await startGatewayProcess(directory, environment)
+    gateway = await startGatewayProcess({ directory, env: environment })
     await untilReady(gateway)
     return gateway
   }

@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startGatewayProcess, type GatewayProcess } from './gateway-process.ts'
+import { startGatewayProcess, type GatewayProcess } from './processes.ts'
 import { startSpanLedger, type SpanLedger } from './span-ledger.ts'
 
 export interface DeadDestinationDrillOptions {
@@ -59,7 +59,7 @@ export async function runDeadDestinationDrill(options: DeadDestinationDrillOptio
   const dying = await startRevivable()
   const gateways: GatewayProcess[] = []
   try {
-    for (const directory of directories) gateways.push(await startGatewayProcess(directory))
+    for (const directory of directories) gateways.push(await startGatewayProcess({ directory }))
     const [alone, delivering] = gateways as [GatewayProcess, GatewayProcess]
     await addWebhook(delivering, living.url)
     const deadId = await addWebhook(delivering, dying.url)

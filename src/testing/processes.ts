@@ -7,14 +7,17 @@ import { TEST_KEY, TEST_MANAGEMENT_KEY } from './start-gateway.ts'
 const MAIN = join(import.meta.dirname, '../../bin/signalbox.js')
 const START_LIMIT_MS = 30_000
 const END_LIMIT_MS = 20_000
+const MAX_OUTPUT = 16_000_000
 
 /** A gateway as a process of its own. */
 export interface GatewayProcess {
   readonly url: string
   readonly child: ChildProcess
   readonly pid: number
-  /** Everything it wrote. */
+  /** Everything it wrote; the last 16 MB. */
   readonly output: () => string
+  /** One call of the API, `responses` with the inference key and all else with the other; the answer as JSON, undefined when it is empty. */
+  api(method: string, path: string, body?: object): Promise<{ readonly status: number; readonly body: unknown }>
   /** Resolves with the exit code, null when a signal ended it. */
   readonly exit: Promise<number | null>
   /** Sends the signal and waits for the end, also of the workers it has: they write into its directory until they notice. */
@@ -44,8 +47,9 @@ export async function startGatewayProcess({ directory, args = [], env = {} }: Ga
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const read = (chunk: Buffer): void => void (output = (output + chunk.toString()).slice(-MAX_OUTPUT))
+  child.stdout.on('data', read)
+  child.stderr.on('data', read)
   const exit = once(child, 'exit').then(([code]) => code as number | null)
   // Workers hold the same pipes: they are closed when the last process is gone.
   const allGone = once(child, 'close')
@@ -57,10 +61,20 @@ export async function startGatewayProcess({ directory, args = [], env = {} }: Ga
         child.kill(signal)
         return Promise.race([allGone, sleep(END_LIMIT_MS, undefined, { ref: false })]).then(() => exit)
       }
-      return { url, child, pid: child.pid, output: () => output, exit, end }
+      return { url, child, pid: child.pid, output: () => output, api: (...args) => call(url, ...args), exit, end }
     }
     await sleep(20)
   }
   child.kill('SIGKILL')
   throw new Error(`the gateway did not start: ${output.slice(-2_000)}`)
+}
+
+async function call(url: string, method: string, path: string, body?: object): Promise<{ readonly status: number; readonly body: unknown }> {
+  const response = await fetch(`${url}/api/v1/${path}`, {
+    method,
+    headers: { authorization: `Bearer ${path === 'responses' ? TEST_KEY : TEST_MANAGEMENT_KEY}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return { status: response.status, body: text === '' ? undefined : (JSON.parse(text) as unknown) }
 }
