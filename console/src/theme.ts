@@ -1,4 +1,4 @@
-import { createTheme, Drawer, Modal, type CSSVariablesResolver } from '@mantine/core'
+import { Badge, createTheme, Drawer, Modal, NavLink, type CSSVariablesResolver } from '@mantine/core'
 
 /** Its sign says nothing to those who do not see it. */
 const closeButtonProps = { 'aria-label': 'Close' }
@@ -17,6 +17,8 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
+    Badge: Badge.extend({ defaultProps: { tt: 'none', fw: 500 } }),
+    NavLink: NavLink.extend({ styles: { root: { borderRadius: 'var(--mantine-radius-md)' } } }),
     Modal: Modal.extend({ defaultProps: { closeButtonProps }, styles }),
     Drawer: Drawer.extend({ defaultProps: { closeButtonProps }, styles }),
   },

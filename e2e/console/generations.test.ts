@@ -30,6 +30,9 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
     await (await gateway.respond({ model: 'demo/echo', input: 'seen at once', session_id: 's-1' })).json()
     const table = page.getByRole('table', { name: 'Generations' })
     await table.getByText('demo/echo').waitFor()
+    // All columns stand in a window of 1280 pixels.
+    const box = (await table.boundingBox())!
+    expect(box.x + box.width).toBeLessThanOrEqual(1260)
     await table.getByText('completed').click()
     const dialog = page.getByRole('dialog', { name: 'Generation' })
     await dialog.getByText('s-1').waitFor()

@@ -34,7 +34,7 @@ export function DataTable<T>({ label, columns, rows, keyOf, onOpen, empty }: Dat
   return (
     <Paper withBorder className={classes['frame']}>
       <Table.ScrollContainer minWidth={640} scrollAreaProps={onOpen === undefined ? scrolledByKeys(label) : {}}>
-        <Table aria-label={label} highlightOnHover={onOpen !== undefined} verticalSpacing={7} fz="sm">
+        <Table aria-label={label} highlightOnHover={onOpen !== undefined} verticalSpacing={7} horizontalSpacing={8} fz="sm">
           <Table.Thead>
             <Table.Tr>
               {columns.map(({ header, isFigure }) => (

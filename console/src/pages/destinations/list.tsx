@@ -103,7 +103,7 @@ function OfStatus({ id, every, children }: OfStatusProps): ReactNode {
 export function HealthBadge({ status }: { readonly status: DestinationStatus }): ReactNode {
   const { word, colour } = healthOf(status)
   return (
-    <Badge variant="light" color={colour} tt="none" miw="max-content">
+    <Badge variant="light" color={colour} miw="max-content">
       {word}
     </Badge>
   )
@@ -120,12 +120,12 @@ function Takes({
     <Group gap={4}>
       <Text size="sm">{rate === 1 ? 'All' : `${percentOf(rate)} %`}</Text>
       {isFiltered && (
-        <Badge size="sm" variant="default" tt="none" miw="max-content">
+        <Badge size="sm" variant="default" miw="max-content">
           filtered
         </Badge>
       )}
       {isPrivate && (
-        <Badge size="sm" variant="default" tt="none" miw="max-content">
+        <Badge size="sm" variant="default" miw="max-content">
           private
         </Badge>
       )}

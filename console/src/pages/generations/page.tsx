@@ -17,18 +17,18 @@ const COLUMNS: readonly Column<GenerationSummary>[] = [
   {
     header: 'Time',
     cell: ({ created_at }) => (
-      <Text span size="sm" style={{ whiteSpace: 'nowrap' }}>
+      <Text span size="xs" style={{ whiteSpace: 'nowrap' }}>
         {moment(created_at)}
       </Text>
     ),
   },
   { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
   { header: 'Model', cell: (row) => <Model of={row} /> },
-  { header: 'Provider', cell: ({ provider_name }) => provider_name ?? NOTHING },
+  { header: 'Provider', cell: ({ provider_name }) => <Text size="xs">{provider_name ?? NOTHING}</Text> },
   {
     header: 'Key',
     cell: ({ api_key_name }) => (
-      <Text size="sm" style={{ wordBreak: 'break-word' }} miw={140}>
+      <Text size="xs" style={{ overflowWrap: 'anywhere' }} miw={130}>
         {api_key_name}
       </Text>
     ),

@@ -13,7 +13,7 @@ const LOOKS: { readonly [S in Status]: { readonly color: string; readonly sign: 
 export function StatusBadge({ status }: { readonly status: Status }): ReactNode {
   const { color, sign } = LOOKS[status]
   return (
-    <Badge color={color} variant="light" tt="none" fw={500} miw="max-content" leftSection={<span aria-hidden>{sign}</span>}>
+    <Badge color={color} variant="light" miw="max-content" leftSection={<span aria-hidden>{sign}</span>}>
       {status}
     </Badge>
   )

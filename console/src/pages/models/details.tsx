@@ -104,7 +104,7 @@ function Summary({ endpoint }: { readonly endpoint: Endpoint }): ReactNode {
           {tag}
         </Text>
         {status !== 0 && (
-          <Badge size="sm" color="red" variant="light" tt="none">
+          <Badge size="sm" color="red" variant="light">
             degraded
           </Badge>
         )}

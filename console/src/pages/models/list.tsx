@@ -90,7 +90,7 @@ function abilitiesCell({ supported_parameters: has }: Model): ReactNode {
   return (
     <Group gap={4}>
       {ABILITIES.filter(({ value }) => has.includes(value)).map(({ value, brief }) => (
-        <Badge key={value} size="sm" variant="default" tt="none" fw={500}>
+        <Badge key={value} size="sm" variant="default">
           {brief}
         </Badge>
       ))}
