@@ -50,6 +50,21 @@ describe.each(DIALECTS)(verifies('S2-clients', 'openai in front of an upstream o
     expect(stage.heard()[0]!.body['model']).toBe('small-1')
   })
 
+  it('counts a prompt without asking anyone', async () => {
+    const heard = stage.heard().length
+    const ask = async (input: string): Promise<number> => {
+      const counted = await client.responses.inputTokens.count({ model: MODEL, input })
+      expect(counted.object).toBe('response.input_tokens')
+      return counted.input_tokens
+    }
+    const short = await ask('Hi')
+    expect(short).toBeGreaterThan(0)
+    const more = (await ask('word '.repeat(1_000))) - short
+    expect([more > 800, more < 1_600]).toEqual([true, true])
+    await expect(client.responses.inputTokens.count({ model: MODEL, input: 7 as never })).rejects.toMatchObject({ status: 400 })
+    expect(stage.heard()).toHaveLength(heard)
+  })
+
   describe.each(ways)('by %s', (way, ask) => {
     it('plain text with usage', async () => {
       stage.says({ text: ['Hello ', 'world ✓', '\n"quoted"'] })

@@ -3,22 +3,54 @@ import type { Presets } from '../../core/preset.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { messages } from '../../doors/messages/door.ts'
 import { decodeResponsesRequest } from '../../doors/responses/decode-request.ts'
+import { responses } from '../../doors/responses/door.ts'
 import { applyPreset } from '../../doors/shared/apply-preset.ts'
+import type { TranslatingDoor } from '../../doors/shared/door.ts'
 import { callerOf, type ManagementRoutes } from './app.ts'
 import { component, type RouteDoc } from './route-doc.ts'
 
-const doc: RouteDoc = {
-  id: 'countMessageTokens',
-  tag: 'Messages',
+const tokens = z.int().min(0).describe('An estimate of the gateway, mostly within a third: each model counts in its own way.')
+const counting = {
   summary: 'Estimate the tokens of a prompt, without asking anyone',
-  body: { component: 'MessagesRequest' },
-  answer: component(
-    'MessagesTokens',
-    z.object({ input_tokens: z.int().min(0).describe('An estimate of the gateway, mostly within a third: each model counts in its own way.') }),
-  ),
   errors: { 404: 'The preset does not exist.', 422: 'A tool is forced that is not offered.' },
-  error: 'MessagesError',
+} as const
+
+interface Counted {
+  readonly door: TranslatingDoor
+  /** Behind the door's own path. */
+  readonly path: string
+  readonly doc: RouteDoc
+  readonly answer: (tokens: number) => object
 }
+
+/** Where clients of each format ask, and in which words they are told. */
+const COUNTED: readonly Counted[] = [
+  {
+    door: responses,
+    path: '/input_tokens',
+    doc: {
+      ...counting,
+      id: 'countResponsesTokens',
+      tag: 'Responses',
+      body: { component: 'ResponsesRequest' },
+      answer: component('ResponsesTokens', z.object({ object: z.literal('response.input_tokens'), input_tokens: tokens })),
+    },
+    answer: (count) => ({ object: 'response.input_tokens', input_tokens: count }),
+  },
+  {
+    door: messages,
+    path: '/count_tokens',
+    doc: {
+      ...counting,
+      id: 'countMessageTokens',
+      tag: 'Messages',
+      body: { component: 'MessagesRequest' },
+      answer: component('MessagesTokens', z.object({ input_tokens: tokens })),
+      error: 'MessagesError',
+    },
+    answer: (count) => ({ input_tokens: count }),
+  },
+]
 
 export interface CountTokensRouteOptions {
   readonly estimate: (request: ModelRequest) => number
@@ -26,14 +58,16 @@ export interface CountTokensRouteOptions {
   readonly bodyLimitBytes: number
 }
 
-/** `POST /api/v1/messages/count_tokens`: the body of a message, answered with what its prompt weighs. */
+/** `POST /api/v1/responses/input_tokens`, `POST /api/v1/messages/count_tokens`: the body of a call, answered with what its prompt weighs. */
 export function countTokensRoutes({ estimate, presets, bodyLimitBytes }: CountTokensRouteOptions): ManagementRoutes {
   return (app) => {
-    const config = { access: 'inference', doc, keyPlaces: [messages] } as const
-    app.post(`${messages.path}/count_tokens`, { bodyLimit: bodyLimitBytes, config }, async (request) => {
-      const { owner } = callerOf(request)
-      const { body } = applyPreset(messages.read(request.body).body, (slug) => presets.find(owner.workspaceId, slug))
-      return { input_tokens: estimate(decodeResponsesRequest(body)) }
-    })
+    for (const { door, path, doc, answer } of COUNTED) {
+      const config = { access: 'inference', doc, keyPlaces: [door] } as const
+      app.post(`${door.path}${path}`, { bodyLimit: bodyLimitBytes, config }, async (request) => {
+        const { owner } = callerOf(request)
+        const { body } = applyPreset(door.read(request.body).body, (slug) => presets.find(owner.workspaceId, slug))
+        return answer(estimate(decodeResponsesRequest(body)))
+      })
+    }
   }
 }
