@@ -31,3 +31,8 @@ it('a console that is not served, or not by this process, is not mentioned', () 
   expect(banner({ ...options, hasConsole: false })).not.toContain('onsole')
   expect(banner({ ...options, role: 'worker' })).not.toContain('onsole')
 })
+
+it('says what brings real models where all are simulated', () => {
+  expect(banner(options)).toContain('These models are simulated. Real ones are on once the usual variable of a vendor is set')
+  expect(banner({ ...options, providers: ['acme', 'demo'] })).not.toContain('simulated')
+})

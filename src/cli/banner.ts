@@ -34,6 +34,7 @@ export function banner(options: BannerOptions): string {
     `  -d '{"model":"${EXAMPLE_MODEL}","input":"Hello from Signalbox","stream":true}'`,
     '',
     ...consoleLines(options),
+    ...nextStep(options),
   )
   return `${lines.join('\n')}\n`
 }
@@ -43,6 +44,15 @@ function consoleLines({ url, generated, hasConsole }: BannerOptions): readonly s
   if (!hasConsole) return []
   const management = generated.find(({ key }) => key.kind === 'management')
   return [`Console: ${url}/console/${management === undefined ? '' : `#key=${management.secret.reveal()}`}`, '']
+}
+
+/** Where nothing but the simulated models is on, what brings real ones. */
+function nextStep({ providers }: BannerOptions): readonly string[] {
+  if (providers.some((slug) => !EXAMPLE_MODEL.startsWith(`${slug}/`))) return []
+  return [
+    'These models are simulated. Real ones are on once the usual variable of a vendor is set (npm run signalbox -- check --providers lists all).',
+    '',
+  ]
 }
 
 /** Keys that were made, the only time they can be read. */
