@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
-import { chatText, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { chatEvents, chatText, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
 const PATIENT = { timeout: 15_000 }
@@ -95,6 +95,21 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
     await page.getByRole('button', { name: 'Clear' }).click()
     await table.getByText('demo/echo').first().waitFor()
     expect(await page.getByLabel('Model').inputValue()).toBe('')
+  })
+
+  it('shows what a model said when it would not answer', async () => {
+    await gateway.api('PATCH', '/api/v1/workspaces/default', { is_observability_io_logging_enabled: true })
+    const refusal = { ...chatEvents.role(), choices: [{ index: 0, delta: { refusal: 'I will not.' }, finish_reason: null }] }
+    serving.script(stream([refusal, chatEvents.finish('stop')]))
+    const response = await gateway.respond({ model: 'acme/small', input: 'please' })
+    await response.json()
+    serving.script(stream(chatText('from', ' the second')))
+    const { page } = await browser.console(gateway, `/generations?id=${response.headers.get('x-generation-id')}`)
+    const dialog = page.getByRole('dialog', { name: 'Generation' })
+    await dialog.getByRole('tab', { name: 'Content' }).click()
+    await dialog.getByText('Refused: I will not.').waitFor()
+    expect(await dialog.innerText()).not.toContain('No text.')
+    await gateway.api('PATCH', '/api/v1/workspaces/default', { is_observability_io_logging_enabled: false })
   })
 
   it('an id nobody knows is said so', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { chatText, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { chatEvents, chatText, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
 /** What is kept of a call where its workspace asks for it: words, and of media what they were. */
@@ -40,4 +40,15 @@ it('holds no bytes of pictures and sound, wherever they stand', async () => {
   expect(kept).toContain('of a lake.')
   expect(kept.match(/image\/png|audio\/mp3/g)?.length).toBeGreaterThanOrEqual(4)
   expect(kept).not.toContain(BYTES.slice(0, 200))
+})
+
+it('holds what a model said when it would not answer', async () => {
+  upstream.script(
+    stream([{ ...chatEvents.role(), choices: [{ index: 0, delta: { refusal: 'I will not.' }, finish_reason: null }] }, chatEvents.finish('stop')]),
+  )
+  const response = await gateway.respond({ model: 'acme/small', input: 'Please' })
+  await response.text()
+  const kept = await gateway.api('GET', `/api/v1/generation/content?id=${response.headers.get('x-generation-id')}`)
+  const refusal = { type: 'message', content: [{ type: 'refusal', refusal: 'I will not.' }] }
+  expect(await kept.json()).toMatchObject({ data: { output: { completion: null, items: [refusal] } } })
 })

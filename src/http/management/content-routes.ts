@@ -22,7 +22,10 @@ const content = component(
     output: z.object({
       completion: someText,
       reasoning: someText,
-      items: z.array(z.unknown()).optional().describe('What else was answered, as in `output` of the answer: calls of functions, and of tools.'),
+      items: z
+        .array(z.unknown())
+        .optional()
+        .describe('What else was answered, as in `output` of the answer: calls of functions and of tools, messages that refuse.'),
     }),
     error: z
       .object({
@@ -63,7 +66,7 @@ export function contentRoutes(options: ContentRouteOptions): ManagementRoutes {
 
 /** The contract's `GenerationContentData`. */
 function presentContent(generation: Generation, said: GenerationContent): WireContent {
-  const items = said.output.filter(({ type }) => type !== 'message' && type !== 'reasoning')
+  const items = said.output.filter((item) => item.type !== 'reasoning' && (item.type !== 'message' || refuses(item)))
   const instructions = said.instructions === undefined ? [] : [{ type: 'message', role: 'system', content: said.instructions }]
   return {
     input: { messages: [...instructions, ...said.input] },
@@ -74,6 +77,12 @@ function presentContent(generation: Generation, said: GenerationContent): WireCo
     },
     error: errorOf(generation),
   }
+}
+
+/** `completion` is what a model answered; that it would not stands here alone. */
+function refuses(item: object): boolean {
+  const { content: parts } = item as { readonly content?: unknown }
+  return Array.isArray(parts) && parts.some((part: Part) => part.type === 'refusal')
 }
 
 interface Part {

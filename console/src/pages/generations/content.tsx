@@ -46,7 +46,7 @@ export function Content({ id }: { readonly id: string }): ReactNode {
           )}
           {output.items?.map((item, index) => (
             <Code key={index} block className={classes['text']}>
-              {callOf(item)}
+              {shownAs(item)}
             </Code>
           ))}
         </Stack>
@@ -62,9 +62,16 @@ function sayOf(message: unknown): string {
   return JSON.stringify(message, null, 2)
 }
 
-/** A call as one reads it in a program, whatever its arguments are; other items as they are. */
-function callOf(item: unknown): string {
-  const { type, name, arguments: args, input } = (item ?? {}) as { readonly [field: string]: unknown }
+/** A call as one reads it in a program, whatever its arguments are; a refusal by its words; other items as they are. */
+function shownAs(item: unknown): string {
+  const { type, name, arguments: args, input, content } = (item ?? {}) as { readonly [field: string]: unknown }
   const given = type === 'function_call' ? args : type === 'custom_tool_call' ? input : undefined
-  return typeof name === 'string' && typeof given === 'string' ? `${name}(${given})` : JSON.stringify(item, null, 2)
+  if (typeof name === 'string' && typeof given === 'string') return `${name}(${given})`
+  const refusals = type === 'message' && Array.isArray(content) ? content.map(refusalOf).filter((words) => words !== undefined) : []
+  return refusals.length > 0 ? `Refused: ${refusals.join('\n')}` : JSON.stringify(item, null, 2)
+}
+
+function refusalOf(part: unknown): string | undefined {
+  const { refusal } = (part ?? {}) as { readonly refusal?: unknown }
+  return typeof refusal === 'string' ? refusal : undefined
 }
