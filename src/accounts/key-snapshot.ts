@@ -68,6 +68,8 @@ export interface SnapshotStats {
   /** Milliseconds since the database was last heard; undefined when it never was. */
   readonly contactAgeMs: number | undefined
   readonly failing: boolean
+  /** Whether `start` was called: before that the database may lack migrations, and what the environment says. */
+  readonly prepared: boolean
   /** The secret key was changed while this process runs. */
   readonly secretKeyOutdated: boolean
 }
@@ -107,6 +109,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
   let source: SnapshotStats['source'] = 'none'
   let version: number | undefined
   let secretKeyOutdated = false
+  let prepared = false
   /** Counts changes of this process, so that a list that was read before one is not put over it. */
   let localChanges = 0
   const saving =
@@ -146,7 +149,8 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
       const [accounts, outdated] = await within(timing.loadLimitMs, lists)
       if (changesBefore !== localChanges) continue
       const known: KnownAccounts = { version: current, ...accounts }
-      install(known, 'database')
+      // Until it was told of them, a database that answers does not know the keys of the environment: it has not revoked them.
+      install(prepared ? known : { ...known, keys: inForce(known, environmentKeys) }, 'database')
       secretKeyOutdated = outdated
       saving?.put({ ...known, gone: [...gone] })
       return
@@ -185,7 +189,11 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     key: (hash) => keys.get(hash)?.key,
     workspace: (id) => workspaces.get(id),
     restore,
-    start: () => follower.start(),
+    start: () => {
+      prepared = true
+      version = undefined
+      return follower.start()
+    },
     refresh: () => follower.refresh(),
     apply: (key) => {
       localChanges++
@@ -201,6 +209,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
       workspaces: workspaces.size,
       contactAgeMs: follower.contactAgeMs,
       failing: follower.failing,
+      prepared,
       secretKeyOutdated,
     }),
     close: async () => {
@@ -239,7 +248,7 @@ function secondLook(follower: Follower, clock: Clock, timing: SnapshotTiming, is
 const uncheckable = (retryAfterMs: number) =>
   new GatewayError('provider_overloaded', 'The API key cannot be checked at the moment; try again', { retryAfterMs, failover: 'never' })
 
-/** The keys of the last-known-good file beside those of the environment. Keys of an earlier environment end with it, though the database could not be told yet. */
+/** The keys of the last-known-good file, or of a database that was not told yet, beside those of the environment. Keys of an earlier environment end with it, though the database could not be told yet. */
 function inForce({ keys: stored, gone = [] }: KnownAccounts, environmentKeys: readonly ApiKey[]): readonly ApiKey[] {
   const named = new Map(environmentKeys.map((key) => [key.hash, key]))
   // What people said of the key stays in force: that it is off, when it ends, what it may spend. A revocation by a person outlives the

@@ -231,6 +231,24 @@ describe('accounts', () => {
       await until(() => accounts.snapshot.stats().source === 'database')
     })
 
+    it('serve them where it answers and cannot be prepared, as its migrations are refused, and say so when that is the reason by now', async () => {
+      await start({ apiKey: 'one', managementKey: 'two' })
+      let reason = 'away'
+      const refusing = { ...store, migrate: () => Promise.reject<readonly string[]>(new GatewayError('provider_overloaded', reason)) }
+      const accounts = await start({ apiKey: 'fresh', managementKey: 'two' }, { store: refusing })
+      await accounts.snapshot.refresh()
+      expect(['fresh', 'two', 'one'].map((key) => status(accounts, key))).toEqual(['inference', 'management', 'unknown'])
+      expect(accounts.snapshot.stats()).toMatchObject({ source: 'database', prepared: false })
+
+      reason = 'permission denied'
+      await until(() => events.some((event) => event.type === 'still-without-database' && event.error.message === reason))
+      refusing.migrate = () => store.migrate()
+      await until(() => accounts.snapshot.stats().prepared)
+      await until(() => status(accounts, 'one') === 'revoked')
+      expect(['fresh', 'two'].map((key) => status(accounts, key))).toEqual(['inference', 'management'])
+      expect(events.filter(({ type }) => type === 'still-without-database')).toHaveLength(1)
+    })
+
     it('make the first keys when it comes', async () => {
       await start({}, { store: unreachable() })
       expect(generated()).toEqual([])

@@ -15,6 +15,8 @@ export type AccountsEvent =
   | SnapshotEvent
   /** The database was not there at the start: keys come from the environment and the last-known-good file until it is. */
   | { readonly type: 'started-without-database'; readonly error: GatewayError; readonly keys: number }
+  /** The database is still not prepared, for another reason than before: one that answers by now may refuse what a start needs. */
+  | { readonly type: 'still-without-database'; readonly error: GatewayError }
   /** A first key was made: print it, it is shown once and never again. */
   | ({ readonly type: 'key-generated' } & GeneratedKey)
   /** The database was prepared; `warnings` are sentences the operator should read. Once, at the start or when the database came. */
@@ -90,13 +92,16 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
     return undefined
   }
 
-  async function keepPreparing(): Promise<void> {
+  async function keepPreparing(first: GatewayError): Promise<void> {
     const awaySince = clock.monotonic()
+    let told = reasonFor(first)
     while (!closing.signal.aborted) {
       await sleep(retryMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined)
       if (closing.signal.aborted) return
-      if ((await prepare()) !== undefined) continue
-      return onEvent({ type: 'database-back', outageMs: clock.monotonic() - awaySince })
+      const failure = await prepare()
+      if (failure === undefined) return onEvent({ type: 'database-back', outageMs: clock.monotonic() - awaySince })
+      if (reasonFor(failure) !== told) onEvent({ type: 'still-without-database', error: failure })
+      told = reasonFor(failure)
     }
   }
 
@@ -107,7 +112,7 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
     if (refused !== undefined) throw refused
     await snapshot.restore()
     onEvent({ type: 'started-without-database', error: away, keys: snapshot.stats().keys })
-    preparing = keepPreparing().catch((error: unknown) => onEvent({ type: 'refused', error: asGatewayError(error) }))
+    preparing = keepPreparing(away).catch((error: unknown) => onEvent({ type: 'refused', error: asGatewayError(error) }))
   }
   return {
     snapshot,
@@ -119,3 +124,5 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
     },
   }
 }
+
+const reasonFor = ({ message, cause }: GatewayError): string => (cause instanceof Error ? cause.message : message)

@@ -7,6 +7,7 @@ const well: ReadinessFacts = {
   overloaded: false,
   knownKeys: 2,
   databaseAnswers: true,
+  databasePrepared: true,
   databaseTakesWrites: true,
   records: true,
   recordsWaitMs: 50,
@@ -18,6 +19,13 @@ const well: ReadinessFacts = {
 test.each<[string, Partial<ReadinessFacts>, string | undefined, readonly string[]]>([
   ['all is well', {}, undefined, []],
   ['the database is away', { databaseAnswers: false }, undefined, ['database']],
+  ['the database answers, and its migrations cannot be applied', { databasePrepared: false, records: false }, undefined, ['database']],
+  [
+    'a worker has one that is not up to date',
+    { role: 'worker', databasePrepared: false },
+    'the database could not be brought up to date: the log says why',
+    ['database'],
+  ],
   ['Redis is away, too', { databaseAnswers: false, sharedStateAnswers: false }, undefined, ['database', 'shared state']],
   ['records cannot be written, though the database is read', { recordsWaitMs: 10_001 }, undefined, ['records']],
   ['records wait for the database', { databaseAnswers: false, recordsWaitMs: 10_001 }, undefined, ['database']],

@@ -9,6 +9,8 @@ export interface ReadinessFacts {
   readonly knownKeys: number
   /** Whether the database answered the last time it was asked. */
   readonly databaseAnswers: boolean
+  /** Whether it has all migrations and knows the keys of the environment: one that answers may refuse both. */
+  readonly databasePrepared: boolean
   /** Whether it took a write the last time it was tried; true where nobody tries. */
   readonly databaseTakesWrites: boolean
   /** Whether what is finished can be recorded: the process that was just started is not there yet. */
@@ -40,7 +42,7 @@ const RECORDS_LATE_MS = 10_000
 /** A gateway without its database serves whom it knows; a worker without it, or with one that is only read, has nothing to do. */
 export function judgeReadiness(facts: ReadinessFacts): Readiness {
   const is: { readonly [what in Degraded]: boolean } = {
-    database: !facts.databaseAnswers,
+    database: !facts.databaseAnswers || !facts.databasePrepared,
     records: facts.databaseAnswers && facts.recordsWaitMs > RECORDS_LATE_MS,
     'shared state': facts.sharedStateAnswers === false,
     secret_key: facts.secretKeyOutdated,
@@ -51,11 +53,13 @@ export function judgeReadiness(facts: ReadinessFacts): Readiness {
   return reason === undefined ? { degraded } : { reason, degraded }
 }
 
-function reasonAgainst({ role, stopping, overloaded, knownKeys, databaseAnswers, databaseTakesWrites, records }: ReadinessFacts): string | undefined {
+function reasonAgainst(facts: ReadinessFacts): string | undefined {
+  const { role, stopping, overloaded, knownKeys, databaseAnswers, databasePrepared, databaseTakesWrites, records } = facts
   if (stopping) return 'shutting down'
-  if (!records && databaseAnswers) return 'starting: calls cannot be recorded yet'
+  if (!records && databaseAnswers && databasePrepared) return 'starting: calls cannot be recorded yet'
   if (role === 'worker') {
     if (!databaseAnswers) return 'the database does not answer'
+    if (!databasePrepared) return 'the database could not be brought up to date: the log says why'
     return databaseTakesWrites ? undefined : 'the database takes no writes'
   }
   if (knownKeys === 0) return 'no API key is known, because the database has not answered yet'

@@ -133,7 +133,9 @@ function log(logger: Logger, event: Exclude<AccountsEvent, { readonly type: 'key
       for (const warning of event.warnings) logger.warn({}, warning)
       return
     case 'started-without-database':
-      return logger.warn({ error: event.error, keys: event.keys }, 'the database is unreachable: serving with the keys known without it')
+      return logger.warn({ error: event.error, keys: event.keys }, 'the database cannot be used: serving with the keys known without it')
+    case 'still-without-database':
+      return logger.warn({ error: event.error }, 'the database still cannot be used, for another reason')
     case 'database-lost':
       return logger.warn({ error: event.error }, 'the database does not answer: the last known keys stay in force')
     case 'database-back':

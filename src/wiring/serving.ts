@@ -71,13 +71,14 @@ export function openServing(options: ServingOptions): Serving {
     return source === 'database' && !failing
   }
   const readiness = (): Readiness => {
-    const { keys, secretKeyOutdated } = state.accounts.snapshot.stats()
+    const { keys, prepared, secretKeyOutdated } = state.accounts.snapshot.stats()
     return judgeReadiness({
       role,
       stopping,
       overloaded: admission.stats().overloaded,
       knownKeys: keys,
       databaseAnswers: databaseAnswers(),
+      databasePrepared: prepared,
       databaseTakesWrites: writes === undefined || (!writes.failing && writes.contactAgeMs !== undefined),
       records: delivery.hasStarted || systemClock.monotonic() - openedAt > START_LIMIT_MS,
       recordsWaitMs: sink.stats().oldestAgeMs,
