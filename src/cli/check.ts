@@ -110,8 +110,8 @@ async function probeInstallation(config: Config): Promise<void> {
     const pending = await store.pendingMigrations()
     line(`database: ${config.storage.database} answers, ${pending.length === 0 ? 'up to date' : `migrations pending: ${pending.join(', ')}`}`)
     if (pending.length === 0) await proveWrites(store, config)
-    const fault = await store.encodingFault()
-    if (fault !== undefined) {
+    const faults = [pending.length === 0 ? undefined : await store.migrationFault(), await store.encodingFault()]
+    for (const fault of faults.filter((each) => each !== undefined)) {
       line(`database: ${fault}`)
       process.exitCode = 1
     }
@@ -121,7 +121,7 @@ async function probeInstallation(config: Config): Promise<void> {
       process.exitCode = 1
     }
   } catch (error) {
-    line(`database: ${config.storage.database} does not answer: ${reasonOf(error)}`)
+    line(`database: ${config.storage.database} cannot be used: ${reasonOf(error)}`)
     process.exitCode = 1
   } finally {
     await store.close()

@@ -46,6 +46,19 @@ describe('doctor', () => {
     await schema.drop()
   })
 
+  it.skipIf(!postgres.available)('says of migrations that wait for ever that they do', async () => {
+    if (!postgres.available) return
+    const schema = await postgres.createSchema()
+    const url = new URL(schema.url.reveal())
+    url.searchParams.set('options', `${url.searchParams.get('options')} -c default_transaction_read_only=on`)
+    vi.stubEnv('SIGNALBOX_DATABASE_URL', url.href)
+    await doctor({ data })
+    expect(out).toMatch(/^database: postgres answers, migrations pending: 0001-initial/m)
+    expect(out).toMatch(/^database: no migration can be applied, as it takes no writes/m)
+    expect(process.exitCode).toBe(1)
+    await schema.drop()
+  })
+
   it.skipIf(!postgres.available)('says of a database in another encoding than UTF-8 what it loses', async () => {
     if (!postgres.available) return
     const { url, drop } = await postgres.createDatabase('LATIN1')

@@ -284,6 +284,8 @@ export interface Store {
   migrate(): Promise<readonly string[]>
   /** Names of migrations not yet applied. */
   pendingMigrations(): Promise<readonly string[]>
+  /** Why none of them could be applied, as a sentence for the operator; undefined when nothing is known to be in the way. */
+  migrationFault(): Promise<string | undefined>
   /** Why records would be lost in a database of this encoding, as a sentence for the operator; undefined when none is. */
   encodingFault(): Promise<string | undefined>
   ping(): Promise<void>

@@ -10,7 +10,7 @@ import { createFactStore } from './facts.ts'
 import { createGenerationInsert, createGenerationStore } from './generations.ts'
 import { createGuardrailStore } from './guardrails.ts'
 import { createKeyStore } from './keys.ts'
-import { migrate, pendingMigrations } from './migrate.ts'
+import { migrate, migrationFault, pendingMigrations } from './migrate.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import type { Migration } from './migrations/migration.ts'
 import { openDatabase, type DatabaseOptions } from './open-database.ts'
@@ -77,6 +77,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       options.url === undefined ? watchVersion(() => readVersion(db, clock), onChange, WATCH_MS) : listenForChanges(options.url, onChange),
     migrate: () => guarded(() => migrate(database, migrations, clock)),
     pendingMigrations: () => guarded(() => pendingMigrations(db, engine, migrations)),
+    migrationFault: () => guarded(() => migrationFault(db, engine)),
     encodingFault: () => guarded(() => encodingFault(db, engine)),
     ping: () => guarded(async () => void (await sql`select 1`.execute(db))),
     proveWritable: () => inTransaction(db, async (trx) => void (await sql`update outbox_deliveries set owner = owner where 1 = 0`.execute(trx))),

@@ -185,6 +185,40 @@ describe.skipIf(!postgres.available)('a migration on PostgreSQL whose lock someb
     ))
 })
 
+describe.skipIf(!postgres.available)('migrations on PostgreSQL as a role that may only read and write rows', () => {
+  it('are refused with what has to be done, and known beforehand to be', async () => {
+    if (!postgres.available) return
+    const schema = await postgres.createSchema()
+    const role = `signalbox_rows_${process.pid}`
+    const as = new URL(schema.url.reveal())
+    as.searchParams.set('options', `${as.searchParams.get('options')} -c role=${role}`)
+    const owner = await createStore({ url: schema.url })
+    const rows = await createStore({ url: new Secret(as.href), migrations: [...MIGRATIONS, addColour] })
+    const { db } = openDatabase({ url: schema.url })
+    try {
+      await owner.migrate()
+      await sql.raw(`create role ${role}`).execute(db)
+      const name = new URL(schema.url.reveal()).searchParams.get('options')!.split('=')[1]
+      await sql.raw(`grant usage on schema ${name} to ${role}`).execute(db)
+      await sql.raw(`grant select, insert, update, delete on all tables in schema ${name} to ${role}`).execute(db)
+      expect(await owner.migrationFault()).toBeUndefined()
+      expect(await rows.pendingMigrations()).toEqual(['9999-add-colour'])
+      expect(await rows.migrationFault()).toMatch(new RegExp(`^the role ${role} cannot apply migrations .*: run signalbox migrate as a role that owns`))
+      await expect(rows.migrate()).rejects.toMatchObject({
+        errorType: 'provider_overloaded',
+        cause: { code: '42501', message: expect.stringContaining('run signalbox migrate as a role that owns') },
+      })
+      await sql.raw(`grant create on schema ${name} to ${role}`).execute(db)
+      expect(await rows.migrationFault()).toContain('its tables belong to')
+    } finally {
+      await Promise.all([owner.close(), rows.close()])
+      await sql.raw(`drop owned by ${role}; drop role ${role}`).execute(db)
+      await db.destroy()
+      await schema.drop()
+    }
+  })
+})
+
 describe.skipIf(!postgres.available)('a PostgreSQL database that is not in UTF-8', () => {
   it('is refused while it is empty, and goes on with a word about it where it is in use', async () => {
     if (!postgres.available) return

@@ -12,6 +12,8 @@ const TURN_LIMIT = '5s'
 const TABLE_LIMIT = '2s'
 /** lock_not_available. */
 const NO_LOCK = '55P03'
+/** insufficient_privilege. */
+const NO_RIGHTS = '42501'
 
 /** Names of the given migrations this database has not seen. Names it has seen and we do not know belong to a newer version, and are fine. */
 export async function pendingMigrations(db: Db, engine: Engine, migrations: readonly Migration[]): Promise<readonly string[]> {
@@ -44,7 +46,7 @@ export async function migrate(database: Database, migrations: readonly Migration
     }
     return applied
   } catch (error) {
-    throw codeOf(error) === NO_LOCK ? Object.assign(new Error(HELD), { code: NO_LOCK }) : error
+    throw withWayOut(error)
   } finally {
     await maintenance.close()
   }
@@ -52,7 +54,15 @@ export async function migrate(database: Database, migrations: readonly Migration
 
 const HELD = 'somebody holds a lock that a migration needs (another process that migrates, a backup, a long query)'
 
-const codeOf = (error: unknown): unknown => (typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined)
+const AS_OWNER = 'run signalbox migrate as a role that owns the tables and may create others'
+
+/** What a role may lack and PostgreSQL says in few words, with what mends it. */
+function withWayOut(error: unknown): unknown {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
+  if (code === NO_LOCK) return Object.assign(new Error(HELD), { code })
+  if (code !== NO_RIGHTS) return error
+  return Object.assign(new Error(`${(error as Error).message}; ${AS_OWNER}`), { code })
+}
 
 async function applyOnce(trx: Transaction<Tables>, engine: Engine, migration: Migration, clock: Clock): Promise<boolean> {
   // SQLite's transactions begin with the write lock; PostgreSQL needs one that exists before any table does. It is per schema.
@@ -73,6 +83,23 @@ async function applyOnce(trx: Transaction<Tables>, engine: Engine, migration: Mi
   await migration.up(trx, COLUMN_TYPES[engine])
   await trx.insertInto('migrations').values({ name: migration.name, applied_at: clock.now() }).execute()
   return true
+}
+
+/**
+ * PostgreSQL: why this role could apply no migration, as a sentence; undefined when nothing is known to be in the way. Looks at rights, and takes no lock.
+ */
+export async function migrationFault(db: Db, engine: Engine): Promise<string | undefined> {
+  if (engine === 'sqlite') return undefined
+  const found = await sql<{ readonly role: string; readonly schema: string; readonly is_read: boolean; readonly creates: boolean; readonly owner: string | null }>`
+    select current_user as role, coalesce(current_schema(), '') as schema, current_setting('transaction_read_only') = 'on' as is_read,
+      coalesce(has_schema_privilege(current_schema(), 'create'), false) as creates,
+      (select tableowner from pg_tables where schemaname = current_schema() and tablename = 'migrations' and not pg_has_role(tableowner, 'usage')) as owner
+  `.execute(db)
+  const { role, schema, is_read: isRead, creates, owner } = found.rows[0]!
+  if (isRead) return 'no migration can be applied, as it takes no writes (a standby, or default_transaction_read_only)'
+  if (creates && owner === null) return undefined
+  const missing = creates ? `its tables belong to ${owner}` : `it may create no table in the schema ${schema}`
+  return `the role ${role} cannot apply migrations (${missing}): ${AS_OWNER}`
 }
 
 async function hasMigrationsTable(db: Db, engine: Engine): Promise<boolean> {
