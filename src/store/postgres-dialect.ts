@@ -20,6 +20,8 @@ const IDLE_MS = 30_000
 const INT8 = 20
 /** read_only_sql_transaction: none of ours is. */
 const READ_ONLY = '25006'
+/** Between two looks for another server while the one there is takes no writes: it may be the only one. */
+const LOOK_ELSEWHERE_MS = 5_000
 
 /**
  * Begins a statement that reads one row. Followers ask so every two seconds and have five to know of a change: without an answer within this
@@ -32,6 +34,8 @@ const QUICK_MS = 900
  * have left, and what was asked every second would hold a connection each for as long as a statement may take: all that it has, and nobody else's would get in.
  */
 const QUICKLY = `set local statement_timeout = ${QUICK_MS - 100}; `
+/** Behind each of them. Who only reads never learns otherwise that another server is the first by now: what the old one says has been true. */
+const STILL_FIRST = '; show transaction_read_only'
 /** What the server has nothing to do for: without an answer the connection leads nowhere, and what was to follow goes through another. */
 const BEGIN = 'begin'
 const BEGIN_MS = 2_000
@@ -124,6 +128,8 @@ interface Trust {
   readonly answered: (client: pg.PoolClient) => void
   /** A question of this time went unanswered. */
   readonly doubt: (askedAt: number) => void
+  /** A server that takes no writes answered: whether to ask over new connections, which may find the one that does. */
+  readonly lookElsewhere: () => boolean
 }
 
 /**
@@ -133,13 +139,22 @@ interface Trust {
 function createTrust(): Trust {
   const answeredAt = new WeakMap<pg.PoolClient, number>()
   let doubtedAt = -Infinity
+  let soughtAt = -Infinity
   return {
     // One that was never asked is new.
     holds: (client) => (answeredAt.get(client) ?? Infinity) >= doubtedAt,
     answered: (client) => void answeredAt.set(client, performance.now()),
     doubt: (askedAt) => (doubtedAt = Math.max(doubtedAt, askedAt)),
+    lookElsewhere: () => {
+      const now = performance.now()
+      if (now - soughtAt < LOOK_ELSEWHERE_MS) return false
+      doubtedAt = soughtAt = now
+      return true
+    },
   }
 }
+
+const isOnlyRead = (shown: pg.QueryResult<{ readonly transaction_read_only: string }>): boolean => shown.rows[0]?.transaction_read_only === 'on'
 
 /**
  * A connection whose answer never came is still waiting for it: it must not go back to the pool, where the next user would wait behind it. One
@@ -150,16 +165,21 @@ function guardClient(driver: typeof pg, client: pg.PoolClient, trust: Trust, beg
   const query = async (text: string, values: unknown[]): Promise<unknown> => {
     const isQuick = text.startsWith(QUICK)
     const shortMs = isQuick ? QUICK_MS : text === BEGIN ? BEGIN_MS : undefined
-    const sent = isQuick ? QUICKLY + text : text === BEGIN ? begin : text
+    const sent = isQuick ? QUICKLY + text + STILL_FIRST : text === BEGIN ? begin : text
     const askedAt = performance.now()
     try {
       const answer: unknown = await client.query({ text: sent, values, ...(shortMs === undefined ? {} : { query_timeout: shortMs }) })
       trust.answered(client)
-      return isQuick && Array.isArray(answer) ? answer.at(-1) : answer
+      if (!isQuick || !Array.isArray(answer)) return answer
+      broken ||= isOnlyRead(answer.at(-1)) && trust.lookElsewhere()
+      return answer.at(-2) as unknown
     } catch (error) {
       if (error instanceof driver.DatabaseError) {
         trust.answered(client)
-        broken ||= error.code === READ_ONLY
+        if (error.code === READ_ONLY) {
+          broken = true
+          trust.lookElsewhere()
+        }
       } else {
         broken = true
         if (shortMs !== undefined) trust.doubt(askedAt)

@@ -15,6 +15,12 @@ const CONNECT_LIMIT_MS = 3_000
 const PROBE = { everyMs: 10_000, limitMs: 3_000 }
 /** A server that takes bytes and answers nothing never says goodbye. */
 const END_LIMIT_MS = 1_000
+/** A server that takes no writes tells of none: another may be the first by now. */
+const STILL_FIRST = 'show transaction_read_only'
+const unlessFirst =
+  (elsewhere: () => void) =>
+  ({ rows }: pg.QueryResult<{ readonly transaction_read_only: string }>): void =>
+    rows[0]?.transaction_read_only === 'on' ? elsewhere() : undefined
 
 /**
  * Calls `onChange` whenever a process has committed a change of configuration, and after every reconnection, when one may have been missed.
@@ -69,7 +75,7 @@ export function listenForChanges(url: Secret, onChange: () => void, probe: typeo
       await fresh.query(`listen ${CHANNEL}`)
       if (over || closed) return
       failures = 0
-      probing = setInterval(() => void fresh.query('select 1').catch(again), probe.everyMs).unref()
+      probing = setInterval(() => void fresh.query(STILL_FIRST).then(unlessFirst(again), again), probe.everyMs).unref()
       onChange()
     } catch {
       again()

@@ -6,6 +6,7 @@ import { Secret } from '../lib/secret.ts'
 import { createNetwork, type Network } from '../testing/network.ts'
 import { findTestPostgres, type TestSchema } from '../testing/postgres.ts'
 import { sampleDestination, sampleGeneration, sampleKey } from '../testing/sample-records.ts'
+import { readVersion } from './config-version.ts'
 import { createStore } from './index.ts'
 import { openDatabase } from './open-database.ts'
 import { listenForChanges } from './postgres-listen.ts'
@@ -178,6 +179,34 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     } finally {
       await db.destroy()
     }
+  })
+
+  it('is no longer the first is asked over new connections by who only reads, as the one that is may know of other changes', async () => {
+    await store.migrate()
+    const { db } = openDatabase({ url: schema.url, maxConnections: 2 })
+    const clock = { monotonic: () => performance.now(), note: () => undefined }
+    const both = (statement: string) =>
+      Promise.all([1, 2].map(() => db.transaction().execute(async (trx) => (await sql.raw<Record<string, string>>(statement).execute(trx)).rows[0])))
+    try {
+      await both('set session characteristics as transaction read only')
+      expect(await readVersion(db, clock)).toBe(await store.version())
+      expect(await both('show transaction_read_only')).toEqual([{ transaction_read_only: 'off' }, { transaction_read_only: 'off' }])
+      // Where there is no other, new connections are not made with each look.
+      await both('set session characteristics as transaction read only')
+      await readVersion(db, clock)
+      expect(await both('show transaction_read_only')).toEqual([{ transaction_read_only: 'on' }, { transaction_read_only: 'on' }])
+    } finally {
+      await db.destroy()
+    }
+  })
+
+  it('is no longer the first is listened to over a new connection, and looked at then', async () => {
+    const url = new URL(schema.url.reveal())
+    url.searchParams.set('options', `${url.searchParams.get('options')} -c default_transaction_read_only=on`)
+    let told = 0
+    const listening = listenForChanges(new Secret(url.href), () => void told++, { everyMs: 20, limitMs: 1_000 })
+    await expect.poll(() => told).toBeGreaterThan(2)
+    await listening.close()
   })
 
   it('keeps a table locked is left with nobody who waits for what is asked again and again', async () => {
