@@ -203,7 +203,9 @@ describe.skipIf(!postgres.available)('migrations on PostgreSQL as a role that ma
       await sql.raw(`grant select, insert, update, delete on all tables in schema ${name} to ${role}`).execute(db)
       expect(await owner.migrationFault()).toBeUndefined()
       expect(await rows.pendingMigrations()).toEqual(['9999-add-colour'])
-      expect(await rows.migrationFault()).toMatch(new RegExp(`^the role ${role} cannot apply migrations .*: run signalbox migrate as a role that owns`))
+      expect(await rows.migrationFault()).toMatch(
+        new RegExp(`^the role ${role} cannot apply migrations .*: run signalbox migrate as a role that owns`),
+      )
       await expect(rows.migrate()).rejects.toMatchObject({
         errorType: 'provider_overloaded',
         cause: { code: '42501', message: expect.stringContaining('run signalbox migrate as a role that owns') },

@@ -90,7 +90,13 @@ async function applyOnce(trx: Transaction<Tables>, engine: Engine, migration: Mi
  */
 export async function migrationFault(db: Db, engine: Engine): Promise<string | undefined> {
   if (engine === 'sqlite') return undefined
-  const found = await sql<{ readonly role: string; readonly schema: string; readonly is_read: boolean; readonly creates: boolean; readonly owner: string | null }>`
+  const found = await sql<{
+    readonly role: string
+    readonly schema: string
+    readonly is_read: boolean
+    readonly creates: boolean
+    readonly owner: string | null
+  }>`
     select current_user as role, coalesce(current_schema(), '') as schema, current_setting('transaction_read_only') = 'on' as is_read,
       coalesce(has_schema_privilege(current_schema(), 'create'), false) as creates,
       (select tableowner from pg_tables where schemaname = current_schema() and tablename = 'migrations' and not pg_has_role(tableowner, 'usage')) as owner
