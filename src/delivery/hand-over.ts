@@ -4,6 +4,7 @@ import type { Packing } from '../core/store.ts'
 import { replaceMedia } from './media.ts'
 import { createSelector, toOutboxEntry, type Selector } from './select.ts'
 import type { DeliveryEvent } from './worker-options.ts'
+import { said } from '../lib/said.ts'
 
 /**
  * One finished generation as it is handed over, as JSON texts: they cross to another thread for the price of copying bytes, and mostly reach
@@ -68,7 +69,7 @@ export function selectorsByWorkspace(
       if (group === undefined) grouped.set(destination.workspaceId, [selector])
       else group.push(selector)
     } catch (error) {
-      onEvent({ kind: 'problem', destinationId: destination.id, message: error instanceof Error ? error.message : String(error) })
+      onEvent({ kind: 'problem', destinationId: destination.id, message: said(error) })
     }
   }
   return grouped

@@ -1,6 +1,7 @@
 import type { Outbox } from '../core/outbox.ts'
 import type { Lane } from './lane.ts'
 import type { DeliveryWorkerOptions } from './worker-options.ts'
+import { said } from '../lib/said.ts'
 
 export interface LeaseKeeperOptions extends Pick<DeliveryWorkerOptions, 'owner' | 'clock' | 'onEvent'> {
   readonly outbox: Pick<Outbox, 'extend'>
@@ -49,7 +50,7 @@ export class LeaseKeeper {
     } catch (error) {
       // A store that fails for a moment is no fault of the destination.
       this.#setLoose(true)
-      onEvent?.({ kind: 'problem', destinationId: this.#lane.id, message: error instanceof Error ? error.message : String(error) })
+      onEvent?.({ kind: 'problem', destinationId: this.#lane.id, message: said(error) })
     }
   }
 

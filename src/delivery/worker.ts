@@ -1,6 +1,7 @@
 import { DESTINATION_DEFAULTS } from '../core/destination.ts'
 import type { DestinationRecord, DueWork, LeasedDelivery } from '../core/outbox.ts'
 import { ceiling } from '../lib/backoff.ts'
+import { said } from '../lib/said.ts'
 import { BatchProcessor } from './batch-processor.ts'
 import { batchDueAt } from './batching.ts'
 import { BREAKER_DEFAULTS } from './breaker.ts'
@@ -107,8 +108,7 @@ class Engine implements DeliveryWorker {
       await work()
       return true
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
-      this.#options.onEvent?.({ kind: 'problem', ...(destinationId === undefined ? {} : { destinationId }), message })
+      this.#options.onEvent?.({ kind: 'problem', ...(destinationId === undefined ? {} : { destinationId }), message: said(error) })
       return false
     }
   }

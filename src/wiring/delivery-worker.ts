@@ -30,6 +30,7 @@ import { systemClock } from '../lib/clock.ts'
 import { randomId } from '../lib/id.ts'
 import { shareLookups } from '../lib/lookup.ts'
 import { Secret } from '../lib/secret.ts'
+import { said } from '../lib/said.ts'
 import { createRetentionJob, createStore, type RetentionJob } from '../store/index.ts'
 
 const QUEUE_FIGURES_MS = 5_000
@@ -171,7 +172,7 @@ class DeliveryThread {
     this.#post({ kind: 'event', event })
   }
 
-  readonly #complain = (error: unknown): void => this.#tell({ kind: 'problem', message: error instanceof Error ? error.message : String(error) })
+  readonly #complain = (error: unknown): void => this.#tell({ kind: 'problem', message: said(error) })
 
   #seen<T extends DestinationRecord | undefined>(destination: T): T {
     return destination !== undefined && this.#data.privacyLocked ? { ...destination, privacyMode: true } : destination

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest'
+import { said } from './said.ts'
+
+it.each([
+  [new Error('it cannot be used', { cause: new Error('53300: too many connections') }), 'it cannot be used: 53300: too many connections'],
+  [new Error('alone'), 'alone'],
+  [new Error('the same', { cause: new Error('the same') }), 'the same'],
+  [new Error('of no error', { cause: { code: 1 } }), 'of no error'],
+  ['a word', 'a word'],
+])('says %s with why', (error, text) => {
+  expect(said(error)).toBe(text)
+})
