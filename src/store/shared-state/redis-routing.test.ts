@@ -51,6 +51,24 @@ const own = await startPrivateRedis('a Redis whose user may use no channel')
 afterAll(() => own?.close())
 
 describe.skipIf(own === undefined)('a Redis whose user may use keys and no channel', () => {
+  it('is told of where the user may listen and not tell, before anything has to be told', async () => {
+    const admin = connectRedis({ url: new Secret(own!.url), logger: silentLogger })
+    await expect.poll(() => admin.status).toBe('ready')
+    await admin.call('ACL', 'SETUSER', 'listens-only', 'on', '>secret', '~*', '&*', '+@all', '-publish')
+    const url = new Secret(own!.url.replace('//', '//listens-only:secret@'))
+    const [redis, subscriber] = [connectRedis({ url, logger: silentLogger }), connectRedis({ url, logger: silentLogger })]
+    await expect.poll(() => redis.status).toBe('ready')
+    const refused: string[] = []
+    const onRefused = (error: Error): void => void refused.push(error.message)
+    try {
+      createRedisPins(redis, subscriber, 'signalbox', onRefused).listen(() => expect.unreachable())
+      createRedisCooldowns(redis, subscriber, 'signalbox', onRefused).listen(() => expect.unreachable())
+      await expect.poll(() => refused).toEqual([expect.stringMatching(/^NOPERM.*publish/), expect.stringMatching(/^NOPERM.*publish/)])
+    } finally {
+      await Promise.all([admin, redis, subscriber].map(disconnectRedis))
+    }
+  })
+
   it('is told of, as nobody hears of cooldowns and moved pins; a connection that ends is not', async () => {
     const admin = connectRedis({ url: new Secret(own!.url), logger: silentLogger })
     await expect.poll(() => admin.status).toBe('ready')

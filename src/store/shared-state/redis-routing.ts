@@ -18,6 +18,7 @@ const channelOf = ({ options }: Redis, namespace: string, what: string): string 
 export function createRedisPins(redis: Redis, subscriber: Redis, namespace = 'signalbox', onRefused: OnRefused = () => undefined): SharedPins {
   const nameOf = (key: string): string => `{${namespace}}:pin:${key}`
   const channel = channelOf(redis, namespace, 'pins')
+  const tell = createTeller(redis, channel, onRefused)
   const self = randomId(12)
   return {
     async get(key, signal) {
@@ -27,9 +28,10 @@ export function createRedisPins(redis: Redis, subscriber: Redis, namespace = 'si
     set(key, endpointId, ttlMs, moved) {
       if (redis.status !== 'ready' || endpointId.length > MAX_ID_CHARS) return
       redis.set(nameOf(key), endpointId, 'PX', Math.max(1, Math.ceil(ttlMs))).catch(() => undefined)
-      if (moved) redis.publish(channel, JSON.stringify({ from: self, key, endpointId })).catch(() => undefined)
+      if (moved) tell({ from: self, key, endpointId })
     },
     listen(handler) {
+      tell({ from: self })
       subscribe(subscriber, channel, onRefused, (message) => {
         const { from, key, endpointId } = message
         if (from !== self && typeof key === 'string' && typeof endpointId === 'string' && endpointId.length <= MAX_ID_CHARS)
@@ -50,8 +52,20 @@ export interface SharedCooldowns {
   listen(handler: (cooldown: SharedCooldown) => void): () => void
 }
 
-/** Told what Redis says when it does not let this process listen (users have a list of channels of their own). */
+/** Told what Redis says when it does not let this process listen or tell (users have lists of channels and commands of their own). */
 export type OnRefused = (error: Error) => void
+
+const ifRefused =
+  (onRefused: OnRefused) =>
+  (error: unknown): void =>
+    void (error instanceof Error && error.name === 'ReplyError' && onRefused(error))
+
+/** Whoever listens tells something empty first: what is refused is known then, not with the first cooldown weeks later. */
+function createTeller(redis: Redis, channel: string, onRefused: OnRefused): (message: object) => void {
+  return (message) => {
+    if (redis.status === 'ready') redis.publish(channel, JSON.stringify(message)).catch(ifRefused(onRefused))
+  }
+}
 
 /** Hears a channel from now on, and again after every reconnection. Returns how to stop. Others may write there too: what is no JSON object is dropped. */
 function subscribe(
@@ -71,8 +85,7 @@ function subscribe(
     if (typeof message === 'object' && message !== null) handler(message as { readonly [field: string]: unknown })
   }
   // A connection that breaks meanwhile asks again when it stands; what the server itself has refused it refuses then, too.
-  const ask = (): void =>
-    void subscriber.subscribe(channel).catch((error: unknown) => error instanceof Error && error.name === 'ReplyError' && onRefused(error))
+  const ask = (): void => void subscriber.subscribe(channel).catch(ifRefused(onRefused))
   subscriber.on('message', onMessage)
   subscriber.on('ready', ask)
   if (subscriber.status === 'ready') ask()
@@ -90,14 +103,17 @@ export function createRedisCooldowns(
   onRefused: OnRefused = () => undefined,
 ): SharedCooldowns {
   const channel = channelOf(redis, namespace, 'cooldowns')
+  const tell = createTeller(redis, channel, onRefused)
   const self = randomId(12)
   return {
     announce({ endpointId, until }) {
-      if (redis.status === 'ready') redis.publish(channel, JSON.stringify({ from: self, endpointId, until })).catch(() => undefined)
+      tell({ from: self, endpointId, until })
     },
-    listen: (handler) =>
-      subscribe(subscriber, channel, onRefused, ({ from, endpointId, until }) => {
+    listen(handler) {
+      tell({ from: self })
+      return subscribe(subscriber, channel, onRefused, ({ from, endpointId, until }) => {
         if (from !== self && typeof endpointId === 'string' && typeof until === 'number' && Number.isFinite(until)) handler({ endpointId, until })
-      }),
+      })
+    },
   }
 }
