@@ -133,6 +133,7 @@ async function probeInstallation(config: Config): Promise<void> {
 async function proveWrites(store: Store, { storage }: Config): Promise<void> {
   try {
     await store.proveWritable()
+    await store.proveRoom()
   } catch (error) {
     line(`database: ${storage.database} takes no writes: ${reasonOf(error)}`)
     process.exitCode = 1

@@ -291,5 +291,7 @@ export interface Store {
   ping(): Promise<void>
   /** Changes nothing. Rejects where the outbox could not be changed either: a server that only reads, a standby, rights that are missing. */
   proveWritable(): Promise<void>
+  /** The same with a write that is committed, and leaves nothing: rejects on a full disk as well. */
+  proveRoom(): Promise<void>
   close(): Promise<void>
 }

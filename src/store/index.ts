@@ -1,9 +1,11 @@
 import { sql } from 'kysely'
 import type { Store } from '../core/store.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
+import { randomId } from '../lib/id.ts'
 import { createAnswerStore } from './answers.ts'
 import { readVersion, watchVersion } from './config-version.ts'
 import { createDatabaseClock } from './database-clock.ts'
+import type { Db } from './database.ts'
 import { createDestinationStore } from './destinations.ts'
 import { encodingFault } from './encoding.ts'
 import { createFactStore } from './facts.ts'
@@ -40,6 +42,21 @@ export interface StoreOptions extends DatabaseOptions {
   readonly migrations?: readonly Migration[]
   /** Bytes of entries the outbox remembers until their first lease. Default: some megabytes; 0: all are read from the database. */
   readonly recentBytes?: number
+}
+
+/** Enough to need pages of its own, whatever is free in those that are there. */
+const PROBE_BYTES = 65_536
+
+/** Commits, and leaves nothing behind: a disk is asked for room only for what stays. */
+function proveRoom(db: Db): Promise<void> {
+  const name = `probe:${randomId(12)}`
+  return inTransaction(db, async (trx) => {
+    await trx
+      .insertInto('facts')
+      .values({ name, value: randomId(PROBE_BYTES) })
+      .execute()
+    await trx.deleteFrom('facts').where('name', '=', name).execute()
+  })
 }
 
 /** SQLite tells nobody of changes; looking costs microseconds. */
@@ -81,6 +98,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     encodingFault: () => guarded(() => encodingFault(db, engine)),
     ping: () => guarded(async () => void (await sql`select 1`.execute(db))),
     proveWritable: () => inTransaction(db, async (trx) => void (await sql`update outbox_deliveries set owner = owner where 1 = 0`.execute(trx))),
+    proveRoom: () => proveRoom(db),
     close: () => (closing ??= guarded(() => db.destroy())),
   }
 }

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { createStore } from './index.ts'
@@ -45,3 +46,41 @@ it.runIf(process.platform === 'linux')('a journal that finds no room for its fil
     rmSync(folder, { recursive: true })
   }
 })
+
+// Beyond its size the file cannot grow, nor any other: as on a disk that is full.
+const FULL = `
+  import { createStore } from ${room('./index.ts')}
+  process.on('SIGXFSZ', () => undefined)
+  const store = await createStore({ path: process.argv[2] })
+  const outcome = (work) => work.then(() => 'done', (error) => error.cause.message)
+  console.log(JSON.stringify([await outcome(store.ping()), await outcome(store.proveWritable()), await outcome(store.proveRoom())]))
+  process.exit()`
+
+it.runIf(process.platform === 'linux')(
+  'a disk that is full answers and is found to be, by whoever asks for room; one that has room keeps nothing of it',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'no-room-'))
+    try {
+      const path = join(folder, 'signalbox.db')
+      const store = await createStore({ path })
+      await store.migrate()
+      await store.proveRoom()
+      await store.close()
+      const facts = new DatabaseSync(path)
+      expect(facts.prepare('select name from facts').all()).toEqual([])
+      facts.close()
+      writeFileSync(join(folder, 'full.mjs'), FULL)
+      const { stdout } = await promisify(execFile)('sh', [
+        '-c',
+        'ulimit -f "$3" && exec "$0" "$1" "$2"',
+        process.execPath,
+        join(folder, 'full.mjs'),
+        path,
+        '64',
+      ])
+      expect(JSON.parse(stdout)).toEqual(['done', 'done', expect.stringMatching(/^ERR_SQLITE_ERROR: /)])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  },
+)
