@@ -30,6 +30,7 @@ export class Words extends AnswerItem<MessageItem> {
 
   protected tell(event: ItemEvent): void {
     if ((event.type !== 'text-delta' && event.type !== 'refusal-delta') || event.delta === '') return
+    if (event.type === 'refusal-delta') this.parts.refusal += event.delta
     if (!this.#speaks) {
       this.#speaks = true
       if (this.parts.speaks) this.parts.text(this.#grounding.separate(), false)

@@ -126,6 +126,21 @@ describe('an answer', () => {
     expect(candidateOf(whole([...hello, end(reason, native)]))['finishReason']).toBe(expected)
   })
 
+  it('that is a refusal says so, and in its own words why', () => {
+    const refusal = [message('m'), { type: 'refusal-delta', key: 'm', delta: 'No.' } as const, close('m')]
+    for (const answer of [whole([...refusal, end()]), stream([...refusal, end()]).at(-1)!])
+      expect(candidateOf(answer)).toMatchObject({ finishReason: 'SAFETY', finishMessage: 'No.' })
+    expect(partsOf(whole([...refusal, end()]))).toEqual([{ text: 'No.' }])
+    const explained: ModelEvent = {
+      type: 'response-end',
+      reason: 'refusal',
+      nativeReason: 'refusal',
+      stopped: { refusal: { category: 'cyber', explanation: 'Not this.' } },
+    }
+    expect(candidateOf(whole([...hello, explained]))).toMatchObject({ finishReason: 'SAFETY', finishMessage: 'Not this.' })
+    expect(candidateOf(whole([...refusal, ...call('a', '{}'), close('a'), end('tool_calls')]))['finishReason']).toBe('STOP')
+  })
+
   it('calls with an object, whose numbers stay as they stand', () => {
     const wire = assembler(true)
     wire.push([...call('a', '{"id":12345678901234567890}'), close('a'), end('tool_calls')])

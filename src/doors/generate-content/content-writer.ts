@@ -9,7 +9,7 @@ import { members, type ResourceState } from '../responses/resource.ts'
 import { WireWriter } from '../responses/wire.ts'
 import { Call, Deed, Thoughts, Words } from './answer-items.ts'
 import { faultOf } from './error-envelope.ts'
-import { finishReasonOf } from './finish.ts'
+import { finishOf } from './finish.ts'
 import { Grounding } from './grounding.ts'
 import { logprobsResultOf } from './logprobs.ts'
 import { PartWriter } from './part-writer.ts'
@@ -83,7 +83,7 @@ export class ContentWriter implements AnswerWriter {
     // A stream that began with a sign of life did not know yet who answers.
     this.#tail = this.#tailFor(state.model)
     const parts = this.streams ? '[{"text":""}]' : this.#parts.all
-    const candidate = { finishReason: finishReasonOf(state, this.#parts.broken), ...logprobsResultOf(state.output), ...this.#grounding.told }
+    const candidate = { ...finishOf(state, this.#parts), ...logprobsResultOf(state.output), ...this.#grounding.told }
     const usage = usageMetadataOf(state)
     const told =
       `{"candidates":[{"content":{"parts":${parts},"role":"model"},"index":0${members(candidate)}}]` +

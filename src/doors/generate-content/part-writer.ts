@@ -18,6 +18,8 @@ export class PartWriter {
   #calls = 0
   /** A call ended before its arguments did. */
   broken = false
+  /** The words in which the model would not answer. */
+  refusal = ''
 
   /** `write`: left out for JSON answers. */
   constructor(write?: (part: string) => void) {
@@ -27,6 +29,10 @@ export class PartWriter {
   /** Whether anything has been said that readers will join with what comes. */
   get speaks(): boolean {
     return this.#textLength > 0
+  }
+
+  get calls(): number {
+    return this.#calls
   }
 
   /** All parts, as a list in JSON. */
