@@ -21,11 +21,15 @@ abstract class AnswerItem<I extends OutputItem> extends ToldItem<I> {
 /** Words, refusals among them. Readers join the texts of an answer: messages of several turns are kept apart by an empty line. */
 export class Words extends AnswerItem<MessageItem> {
   readonly #grounding: Grounding
+  readonly #bare: boolean
   #speaks = false
+  #held = ''
 
-  constructor(inner: OpenItem, parts: PartWriter, grounding: Grounding) {
+  /** `bare`: the caller wants one word, and no JSON around it. */
+  constructor(inner: OpenItem, parts: PartWriter, grounding: Grounding, bare: boolean) {
     super(inner, parts)
     this.#grounding = grounding
+    this.#bare = bare
   }
 
   protected tell(event: ItemEvent): void {
@@ -35,10 +39,12 @@ export class Words extends AnswerItem<MessageItem> {
       this.#speaks = true
       if (this.parts.speaks) this.parts.text(this.#grounding.separate(), false)
     }
-    this.parts.text(event.delta, event.type === 'text-delta' ? event.plain : false)
+    if (this.#bare) this.#held += event.delta
+    else this.parts.text(event.delta, event.type === 'text-delta' ? event.plain : false)
   }
 
   protected ended({ content }: MessageItem): void {
+    if (this.#held !== '') this.parts.text(bareWord(this.#held), false)
     if (typeof content !== 'string') this.#grounding.said(content)
   }
 }
@@ -123,6 +129,16 @@ export class Deed extends AnswerItem<OtherItem> {
 
 /** The members of an object as JSON, without its braces. */
 const inside = (members: object): string => wellFormedJson(JSON.stringify(members)).slice(1, -1)
+
+/** What a text in JSON says; anything else stays as it is. */
+function bareWord(text: string): string {
+  try {
+    const said: unknown = JSON.parse(text)
+    return typeof said === 'string' ? said.toWellFormed() : text
+  } catch {
+    return text
+  }
+}
 
 /** Models are held to objects; what one wrote all the same is not lost. Numbers stay as they stand. */
 function argsOf(text: string): string {

@@ -8,10 +8,11 @@ import { sequentialIds } from '../../lib/id.ts'
 import { Assembler } from '../responses/assemble.ts'
 import type { AssemblerOptions } from '../responses/assembler-options.ts'
 import { ContentWriter } from './content-writer.ts'
+import type { GenerateContentWishes } from './to-responses.ts'
 
 type Json = { readonly [field: string]: unknown }
 
-function assembler(stream: boolean, thoughts = true, options: Partial<AssemblerOptions> = {}): Assembler {
+function assembler(stream: boolean, thoughts = true, options: Partial<AssemblerOptions> = {}, wishes: Partial<GenerateContentWishes> = {}): Assembler {
   const clock = manualClock()
   const facts = () => ({ model: 'acme/small' })
   const all: AssemblerOptions = {
@@ -24,7 +25,7 @@ function assembler(stream: boolean, thoughts = true, options: Partial<AssemblerO
     facts,
     ...options,
   }
-  return new Assembler(all, new ContentWriter(all, { thoughts }))
+  return new Assembler(all, new ContentWriter(all, { thoughts, ...wishes }))
 }
 
 const parse = (wire: string): readonly Json[] =>
@@ -139,6 +140,20 @@ describe('an answer', () => {
     }
     expect(candidateOf(whole([...hello, explained]))).toMatchObject({ finishReason: 'SAFETY', finishMessage: 'Not this.' })
     expect(candidateOf(whole([...refusal, ...call('a', '{}'), close('a'), end('tool_calls')]))['finishReason']).toBe('STOP')
+  })
+
+  it.each([
+    ['"Perc', 'ussion"', 'Percussion'],
+    ['Perc', 'ussion', 'Percussion'],
+    ['{"a":', '"Percussion"}', '{"a":"Percussion"}'],
+  ])('that is to be a word is that word: %s%s', (first, second, expected) => {
+    for (const streams of [true, false]) {
+      const subject = assembler(streams, false, {}, { bareWord: true })
+      subject.push([message('m'), text('m', first), text('m', second), close('m'), end()])
+      subject.finish()
+      const told = streams ? parse(subject.takeWire()) : [JSON.parse(subject.answer()) as Json]
+      expect(told.flatMap(partsOf).map((part) => part['text'])).toEqual(streams ? [expected, ''] : [expected])
+    }
   })
 
   it('calls with an object, whose numbers stay as they stand', () => {

@@ -48,7 +48,7 @@ export class ContentWriter implements AnswerWriter {
     const inner = createItem(item, id, index, this.#surroundings)
     switch (item.type) {
       case 'message':
-        return new Words(inner, this.#parts, this.#grounding)
+        return new Words(inner, this.#parts, this.#grounding, this.#wishes.bareWord === true)
       case 'reasoning':
         return new Thoughts(inner, this.#parts, this.#wishes.thoughts)
       case 'function_call':

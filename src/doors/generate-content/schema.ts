@@ -96,7 +96,9 @@ const thinkingConfig = fields({
   thinkingLevel: maybe(z.string().regex(/^(?:thinking_level_unspecified|minimal|low|medium|high)$/i, 'must be MINIMAL, LOW, MEDIUM or HIGH')),
 })
 
-const MIME_TYPES = ['text/plain', 'application/json', 'text/x.enum'] as const
+/** The type of an answer that is one of the words its schema lists, as it is. */
+export const BARE_WORD = 'text/x.enum'
+const MIME_TYPES = ['text/plain', 'application/json', BARE_WORD] as const
 const modality = z.string().regex(/^(?:modality_unspecified|text|image)$/i, 'must be TEXT or IMAGE: answers in sound have no place here')
 
 const generationConfig = fields({

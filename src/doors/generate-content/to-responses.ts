@@ -6,11 +6,13 @@ import { bodyPaths } from './body-paths.ts'
 import { instructionsOf, toItems, type Content } from './history.ts'
 import { BODY, inItsNames } from './names.ts'
 import { askedFor, type Asked } from './path.ts'
-import { generateContentRequest, SHARED } from './schema.ts'
+import { BARE_WORD, generateContentRequest, SHARED } from './schema.ts'
 
 export interface GenerateContentWishes {
   /** Whether the caller wants to read thoughts; what keeps them alive comes in any case. */
   readonly thoughts: boolean
+  /** Whether the answer is to be one of several words, without the quotation marks it has as JSON. */
+  readonly bareWord?: boolean
 }
 
 export interface GenerateContentRead {
@@ -60,7 +62,7 @@ export function translate(written: unknown, { model, stream }: Asked, exactly?: 
       ...tierOf(sent['serviceTier'] ?? sent['service_tier']),
       ...tools,
     },
-    wishes: { thoughts: thinking['includeThoughts'] === true },
+    wishes: { thoughts: thinking['includeThoughts'] === true, bareWord: config['responseMimeType'] === BARE_WORD },
     pathOf: bodyPaths(origins, paths),
   }
 }
