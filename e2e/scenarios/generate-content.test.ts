@@ -140,6 +140,15 @@ describe('vectors', () => {
   })
 })
 
+it('a stream that nobody wants in events is a list that comes in pieces', async () => {
+  stage.says('openai-chat', { text: 'Hello.' })
+  const events = eventsOf(await (await call('/acme/openai-chat:streamGenerateContent?alt=sse', { contents })).text())
+  const listed = await call('/acme/openai-chat:streamGenerateContent', { contents })
+  expect(listed.headers.get('content-type')).toBe('application/json; charset=UTF-8')
+  const without = (answers: readonly Json[]): unknown => answers.map((answer) => ({ ...answer, responseId: 'gen' }))
+  expect(without((await listed.json()) as readonly Json[])).toEqual(without(events))
+})
+
 it('models are listed in pages', async () => {
   type Page = { readonly models: readonly { readonly name: string }[]; readonly nextPageToken?: string }
   const page = async (query: string): Promise<Page> => (await (await call(query)).json()) as Page
@@ -172,7 +181,7 @@ describe('a failure is told as the format tells it', () => {
     ['there is no such method', '/acme/openai-chat:predict', {}, 404, 'NOT_FOUND'],
     ['no vector is made by the model', '/acme/openai-chat:embedContent', { content: contents[0] }, 404, 'NOT_FOUND'],
     ['a vector of nothing', '/demo/embed:embedContent', {}, 400, 'INVALID_ARGUMENT'],
-    ['a stream of another kind', '/acme/openai-chat:streamGenerateContent', { contents }, 400, 'INVALID_ARGUMENT'],
+    ['a stream of another kind', '/acme/openai-chat:streamGenerateContent?alt=media', { contents }, 400, 'INVALID_ARGUMENT'],
     ['a body that is too large', '/acme/openai-chat:generateContent', { contents, filler: 'x'.repeat(70_000) }, 413, 'INVALID_ARGUMENT'],
     ['a body that is none', '/acme/openai-chat:generateContent', 'Hi', 400, 'INVALID_ARGUMENT'],
   ])('%s', async (_name, path, body, code, status) => {

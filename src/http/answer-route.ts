@@ -76,6 +76,7 @@ interface Serving {
   /** What its body takes. */
   hold?: BodyHold
   pathOf?: Read['pathOf']
+  streamed?: Read['streamed']
   call?: Call
   assembler?: Fold
   sse?: SseBody
@@ -182,6 +183,7 @@ function open(
   const { door } = serving
   const read = door.read(sent, exactly(bytes), request.url)
   serving.pathOf = read.pathOf
+  serving.streamed = read.streamed
   const { modelRequest, preset } = namingItsModel(options, owner, requestOf(options, request, read, owner, bytes.length))
   const { id, requestId, gone } = serving
   const origin = originOf(request, door.apiType)
@@ -205,7 +207,7 @@ function open(
   call.output = outputOf(assembler)
   serving.call = call
   serving.assembler = assembler
-  const sign = asEvents ? signOf(assembler) : undefined
+  const sign = asEvents ? signOf(assembler) : read.streamed?.sign
   const sse = call.stream ? new SseBody(response, options.keepAlive, streamHeaders(serving), sign) : undefined
   if (sse !== undefined) serving.sse = sse
   return { call, assembler, sse, atOnce: fields.length === 0 }
@@ -235,7 +237,7 @@ function namingItsModel({ defaultModel }: Pick<AnswerRouteOptions, 'defaultModel
 /** Functions of their own: in the scope of `open` they would share a context with what outlives a young collection there, and carry the whole call along. */
 const exactly = (bytes: Buffer) => (): unknown => parseExact(bytes.toString())
 const outputOf = (assembler: Fold) => (): readonly OutputItem[] => assembler.output()
-const streamHeaders = (serving: Serving) => (): Serving['headers'] => ({ ...STREAM_HEADERS, ...answerHeaders(serving) })
+const streamHeaders = (serving: Serving) => (): Serving['headers'] => ({ ...STREAM_HEADERS, ...serving.streamed?.headers, ...answerHeaders(serving) })
 const signOf = (assembler: Fold) => (): string => assembler.keepAlive()
 
 /** Of an answer; whether it is one that was kept is known before its first byte. */

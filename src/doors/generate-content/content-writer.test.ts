@@ -106,6 +106,39 @@ describe('a stream', () => {
   })
 })
 
+describe('a stream that is a list', () => {
+  const listed = (): Assembler => assembler(true, true, {}, { listed: true })
+  const answers = (wire: string): readonly Json[] => JSON.parse(wire) as readonly Json[]
+
+  it('holds what one of events does, each answer as it comes', () => {
+    const subject = listed()
+    const pieces = [...hello, end()].map((event) => {
+      subject.push([event])
+      return subject.takeWire()
+    })
+    subject.finish()
+    const told = pieces.join('') + subject.takeWire()
+    expect(answers(told)).toEqual(stream([...hello, end()]))
+    expect(pieces.filter((piece) => piece !== '').map((piece) => piece.slice(0, 3))).toEqual(['[{"', ',\r\n'])
+  })
+  it('that breaks ends with the error, and is a list all the same', () => {
+    const broken = listed()
+    broken.push(hello)
+    broken.fail(new GatewayError('provider_unavailable', 'Gone'))
+    expect(answers(broken.takeWire()).at(-1)).toMatchObject({ error: { code: 502, message: 'Gone' } })
+    const atOnce = listed()
+    atOnce.fail(new GatewayError('provider_unavailable', 'Gone'))
+    expect(answers(atOnce.takeWire())).toMatchObject([{ error: { code: 502 } }])
+  })
+  it('may begin with signs of life', () => {
+    const subject = listed()
+    const sign = subject.keepAlive()
+    subject.push([...hello, end()])
+    subject.finish()
+    expect(answers(sign + subject.takeWire())).toHaveLength(4)
+  })
+})
+
 describe('an answer', () => {
   it('in JSON is one text', () => {
     expect(partsOf(whole([...hello, end()]))).toEqual([{ text: 'Hello' }])

@@ -17,7 +17,7 @@ import type { GenerateContentWishes } from './to-responses.ts'
 import { usageMetadataOf } from './usage.ts'
 
 /**
- * The answer as GenerateContentResponses, one for each part, or as one. The last says why it ended, what it took and where it had it from. Every
+ * The answer as GenerateContentResponses, one for each part, in events or in a list, or as one. The last says why it ended, what it took and where it had it from. Every
  * one of a stream has a part: readers take an answer with one that has none for broken.
  */
 export class ContentWriter implements AnswerWriter {
@@ -27,6 +27,9 @@ export class ContentWriter implements AnswerWriter {
   readonly #surroundings: ItemSurroundings
   readonly #parts: PartWriter
   readonly #grounding = new Grounding()
+  /** What stands around each answer of a stream. */
+  #before = 'data: '
+  #behind = '\n\n'
   /** Everything behind the candidates. */
   #tail = ''
   #text = ''
@@ -36,6 +39,7 @@ export class ContentWriter implements AnswerWriter {
     this.streams = options.stream
     this.#options = options
     this.#wishes = wishes
+    if (wishes.listed === true) [this.#before, this.#behind] = ['[', '\n']
     this.#surroundings = { wire: new WireWriter(false), callIds: new CallIds(options), mirrorReasoning: false }
     this.#parts = new PartWriter(options.stream ? (part) => this.#chunk(part) : undefined)
   }
@@ -64,11 +68,11 @@ export class ContentWriter implements AnswerWriter {
   }
 
   echo(body: string): void {
-    this.#text += `data: {"debug":{"echo_upstream_body":${body}}${this.#tail}}\n\n`
+    this.#write(`{"debug":{"echo_upstream_body":${body}}${this.#tail}}`)
   }
 
   sign(): void {
-    this.#text += `data: {${this.#tail.slice(1)}}\n\n`
+    this.#write(`{${this.#tail.slice(1)}}`)
   }
 
   end(state: ResourceState): void {
@@ -77,7 +81,8 @@ export class ContentWriter implements AnswerWriter {
     if (error !== undefined) {
       const { errorType, message } = error
       const told = faultOf(ERROR_KINDS[errorType as ErrorType].status, message.toWellFormed(), errorType)
-      return void (this.#text += `data: {"error":${JSON.stringify(told)}${more}}\n\n`)
+      this.#write(`{"error":${JSON.stringify(told)}${more}}`)
+      return this.#close()
     }
     this.#parts.finish()
     // A stream that began with a sign of life did not know yet who answers.
@@ -88,8 +93,9 @@ export class ContentWriter implements AnswerWriter {
     const told =
       `{"candidates":[{"content":{"parts":${parts},"role":"model"},"index":0${members(candidate)}}]` +
       `${usage === undefined ? '' : `,"usageMetadata":${JSON.stringify(usage)}`}${this.#tail}${more}}`
-    if (this.streams) this.#text += `data: ${told}\n\n`
-    else this.answer = told
+    if (!this.streams) return void (this.answer = told)
+    this.#write(told)
+    this.#close()
   }
 
   take(): string {
@@ -103,6 +109,15 @@ export class ContentWriter implements AnswerWriter {
   }
 
   #chunk(part: string): void {
-    this.#text += `data: {"candidates":[{"content":{"parts":[${part}],"role":"model"},"index":0}]${this.#tail}}\n\n`
+    this.#write(`{"candidates":[{"content":{"parts":[${part}],"role":"model"},"index":0}]${this.#tail}}`)
+  }
+
+  #write(answer: string): void {
+    this.#text += this.#before + answer + this.#behind
+    if (this.#wishes.listed === true) this.#before = ',\r\n'
+  }
+
+  #close(): void {
+    if (this.#wishes.listed === true) this.#text += ']\n'
   }
 }

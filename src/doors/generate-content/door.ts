@@ -1,5 +1,6 @@
 import { EmbeddingsFold } from '../embeddings/fold.ts'
 import { Assembler } from '../responses/assemble.ts'
+import type { AssemblerOptions } from '../responses/assembler-options.ts'
 import type { Door, TranslatingDoor } from '../shared/door.ts'
 import { ContentWriter } from './content-writer.ts'
 import { readVectors } from './embed.ts'
@@ -7,6 +8,8 @@ import { generateContentEnvelope } from './error-envelope.ts'
 import { METHODS, MODELS_PATH, VECTOR_METHODS } from './path.ts'
 import { generateContentToResponses } from './to-responses.ts'
 
+/** Between the entries of a list there may be blank lines. */
+const LIST = { headers: { 'content-type': 'application/json; charset=UTF-8' }, sign: () => '\n' } as const
 const KEYS = { keyHeader: 'x-goog-api-key', keyParameter: 'key' } as const
 
 /** `POST /api/v1beta/models/{model}:generateContent`, and `:streamGenerateContent`. */
@@ -18,7 +21,8 @@ export const generateContent: TranslatingDoor = {
   ...KEYS,
   read(sent, exactly, url = '') {
     const { body, wishes, pathOf } = generateContentToResponses(sent, url, exactly)
-    return { body, fold: (options) => new Assembler(options, new ContentWriter(options, wishes)), pathOf }
+    const told = { body, fold: (options: AssemblerOptions) => new Assembler(options, new ContentWriter(options, wishes)), pathOf }
+    return wishes.listed === true ? { ...told, streamed: LIST } : told
   },
   envelope: generateContentEnvelope,
 }

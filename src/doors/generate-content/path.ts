@@ -18,24 +18,25 @@ export const VECTOR_METHODS = [':embedContent', ':batchEmbedContents'] as const
 export interface Asked {
   readonly model: string
   readonly stream: boolean
+  /** The stream is to be one list in JSON that comes in pieces, which is the format's own form: events are asked for. */
+  readonly listed?: boolean
 }
 
-/**
- * The model a path names, and whether it asks for a stream. Throws GatewayError `invalid_request` for a name that is none, and for a stream in
- * another form than that of events: as one array of JSON it could not say that it is still alive.
- */
+/** The model a path names, and whether and how it asks for a stream. Throws GatewayError `invalid_request` for a name that is none, and a form nobody knows. */
 export function askedFor(url: string): Asked {
   const { named, method, query } = inAddress(url)
   const stream = method === ':streamGenerateContent'
-  if (stream && new URLSearchParams(query).get('alt') !== 'sse')
-    throw new GatewayError(
-      'invalid_request',
-      'alt must be "sse": answers are streamed as server-sent events, send ...:streamGenerateContent?alt=sse',
-      {
-        path: 'alt',
-      },
-    )
-  return { model: modelNamed(named), stream }
+  const alt = stream ? formIn(query) : undefined
+  if (alt !== undefined && alt !== 'sse' && alt !== 'json')
+    throw new GatewayError('invalid_request', 'alt must be "sse" for a stream of server-sent events, or "json" for a list in pieces', { path: 'alt' })
+  return { model: modelNamed(named), stream, ...(alt === 'json' ? { listed: true } : {}) }
+}
+
+/** By either name its vendor has for it; `json;enum-encoding=int` says how enumerations may come as well. */
+function formIn(query: string): string {
+  const search = new URLSearchParams(query)
+  const [form] = (search.get('alt') ?? search.get('$alt') ?? 'json').toLowerCase().split(';')
+  return form!.trim()
 }
 
 interface Addressed {

@@ -31,11 +31,19 @@ describe('the address', () => {
   })
 
   it.each([
-    ['/api/v1beta/models/small:streamGenerateContent', 'alt must be "sse"'],
-    ['/api/v1beta/models/small:streamGenerateContent?alt=json', 'alt must be "sse"'],
+    ['/api/v1beta/models/small:streamGenerateContent?alt=media', 'alt must be "sse"'],
     ['/api/v1beta/models/%ZZ:generateContent', 'model must be named in the path'],
   ])('%s is refused', (url, message) => {
     expect(() => read({}, url)).toThrow(message)
+  })
+
+  it.each([
+    ['?alt=sse', false],
+    ['', true],
+    ['?alt=json', true],
+    ['?%24alt=json%3Benum-encoding%3Dint', true],
+  ])('of a stream says in what form it comes: %s', (query, listed) => {
+    expect(read({}, `/api/v1beta/models/acme/small:streamGenerateContent${query}`)).toMatchObject({ body: { stream: true }, wishes: { listed } })
   })
 })
 

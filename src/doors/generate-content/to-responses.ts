@@ -13,6 +13,8 @@ export interface GenerateContentWishes {
   readonly thoughts: boolean
   /** Whether the answer is to be one of several words, without the quotation marks it has as JSON. */
   readonly bareWord?: boolean
+  /** Whether a stream is one list in JSON, and not one of events. */
+  readonly listed?: boolean
 }
 
 export interface GenerateContentRead {
@@ -33,7 +35,7 @@ export function generateContentToResponses(body: unknown, url: string, exactly?:
 }
 
 /** The same without an address. */
-export function translate(written: unknown, { model, stream }: Asked, exactly?: () => unknown): GenerateContentRead {
+export function translate(written: unknown, { model, stream, listed = false }: Asked, exactly?: () => unknown): GenerateContentRead {
   const body = inItsNames(written, BODY)
   checkShape(body)
   const sent = body as JsonObject
@@ -62,7 +64,7 @@ export function translate(written: unknown, { model, stream }: Asked, exactly?: 
       ...tierOf(sent['serviceTier'] ?? sent['service_tier']),
       ...tools,
     },
-    wishes: { thoughts: thinking['includeThoughts'] === true, bareWord: config['responseMimeType'] === BARE_WORD },
+    wishes: { thoughts: thinking['includeThoughts'] === true, bareWord: config['responseMimeType'] === BARE_WORD, listed },
     pathOf: bodyPaths(origins, paths),
   }
 }

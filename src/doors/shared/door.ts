@@ -16,6 +16,8 @@ interface Telling {
   readonly fold: FoldOf
   /** Where the door's own format has what stands at a path of the request; left out where that is the same. */
   readonly pathOf?: (path: string) => string
+  /** Of a stream that is none of events: headers that say so, and what keeps a silent one alive. */
+  readonly streamed?: { readonly headers: { readonly [name: string]: string }; readonly sign: () => string }
 }
 
 /** A body in the words of Responses, of which nothing is checked yet. */
