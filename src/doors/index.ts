@@ -1,17 +1,17 @@
 import { generateContentEnvelope } from './generate-content/error-envelope.ts'
-import { isGenerateContent, LATER_PATH, METHODS, MODELS_PATH, SHORT_PATH, VECTOR_METHODS } from './generate-content/path.ts'
+import { isGenerateContent, LATER_PATH, METHODS, MODELS_PATH, SHORT_PATH, speaksGenerateContent, VECTOR_METHODS } from './generate-content/path.ts'
 import { messagesEnvelope } from './messages/error-envelope.ts'
 import { responses } from './responses/door.ts'
 import type { Door } from './shared/door.ts'
 
 /** A door that is there from the start, or one that is loaded when it is first asked: its schemas take time and memory nobody may need. */
-export type Entrance = Pick<Door, 'path' | 'methods' | 'envelope' | 'isMeant'> & ({ readonly door: Door } | { readonly load: () => Promise<Door> })
+export type Entrance = Pick<Door, 'path' | 'methods' | 'envelope' | 'isMeant' | 'isSpokenBy'> & ({ readonly door: Door } | { readonly load: () => Promise<Door> })
 
 /** The addresses of a door, a name in one of them as `:model`. */
 export const addressesOf = ({ path, methods }: Pick<Door, 'path' | 'methods'>): readonly string[] =>
   methods === undefined ? [path] : methods.map((method) => `${path}:model${method}`)
 
-const toldAs = { envelope: generateContentEnvelope, isMeant: isGenerateContent }
+const toldAs = { envelope: generateContentEnvelope, isMeant: isGenerateContent, isSpokenBy: speaksGenerateContent }
 
 /** The gateway's own formats. */
 export const DOORS: readonly Entrance[] = [

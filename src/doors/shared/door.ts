@@ -56,6 +56,8 @@ export interface Door {
   readonly envelope?: (envelope: ErrorEnvelope, requestId: string, retryAfterSeconds?: number) => object
   /** Where other formats ask below the same path: whether a request is of this one. `path`: with a slash at its end. Default: each is. */
   readonly isMeant?: (path: string, headers: { readonly [name: string]: unknown }) => boolean
+  /** Whether a client speaks this format and no other, wherever it asks. Default: nobody can tell. */
+  readonly isSpokenBy?: (headers: { readonly [name: string]: unknown }) => boolean
 }
 
 /** A door whose callers may say what those of Responses may. */

@@ -263,6 +263,23 @@ describe('a path that does not exist', () => {
     async (url) =>
       expect((await call('GET', url)).message).toMatch(/^There is no GET .*: answers and conversations are not stored, so send the items/),
   )
+  it.each([
+    ['/api/v1/files', 'files are not stored'],
+    ['/api/upload/v1beta/files', 'files are not stored'],
+    ['/v1beta/files/abc', 'files are not stored'],
+    ['/api/v1beta/files:register', 'files are not stored'],
+    ['/api/v1/cachedContents', 'prompts are not stored'],
+    ['/api/v1beta/cachedContents/abc', 'prompts are not stored'],
+    ['/api/v1/interactions', 'models are asked with POST /api/v1beta/models/{model}:generateContent'],
+    ['/v1/batches', 'there are no batches'],
+  ])('%s hears what to do instead', async (url, instead) => {
+    expect((await call('POST', url, '{}')).message).toContain(`There is no POST ${url}: ${instead}`)
+  })
+  it.each(['x-goog-api-key', 'x-goog-api-client'])('is told in the format of a client that names it, wherever it asks: %s', async (header) => {
+    const told = async (headers: { readonly [name: string]: string }): Promise<unknown> =>
+      (JSON.parse((await app.inject({ method: 'GET', url: '/api/v1/files', headers })).body) as { error: { status?: string } }).error.status
+    expect([await told({ [header]: 'x' }), await told({})]).toEqual(['NOT_FOUND', undefined])
+  })
   it('any other hears nothing more', async () => {
     for (const url of ['/nothing', '/api/v1/responses/compact', '/api/v1/responses/input_tokens'])
       expect((await call('GET', url)).message).toBe(`There is no GET ${url}`)

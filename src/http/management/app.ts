@@ -130,6 +130,14 @@ function missing({ method, url }: FastifyRequest): GatewayError {
   return new GatewayError('not_found', `There is no ${method} ${path.slice(0, 200)}${wayTo(path)}`)
 }
 
+/** Places of other servers, and what takes their place here. */
+const ELSEWHERE: readonly (readonly [place: RegExp, instead: string])[] = [
+  [/\/files(?:[/:]|$)/, ': files are not stored, so send the bytes of a file, or its address, with each request'],
+  [/\/cachedContents(?:\/|$)/i, ': prompts are not stored, so send all of a conversation with each request; what repeats is read from the cache of its provider'],
+  [/\/interactions(?:\/|$)/, ': models are asked with POST /api/v1beta/models/{model}:generateContent (base URL: /api), and answers are not stored'],
+  [/\/batches(?:\/|$)/, ': there are no batches, so ask one by one'],
+]
+
 /** Where clients look for a model whose base URL is not quite right, or that speak another format, or for what others store. */
 function wayTo(path: string): string {
   const [, end] = /\/(responses|(?:chat\/)?completions|messages|embeddings|models)\/?$/.exec(path) ?? []
@@ -144,12 +152,14 @@ function wayTo(path: string): string {
   if (end !== undefined) return `: models are asked with POST /api/v1/${end} (base URL: /api/v1)`
   if (/\/responses\/(?!compact\b|input_tokens\b)[^/]|\/conversations(?:\/|$)/.test(path))
     return ': answers and conversations are not stored, so send the items of a conversation with each POST /api/v1/responses'
-  return ''
+  return ELSEWHERE.find(([place]) => place.test(path))?.[1] ?? ''
 }
 
 /** Whoever looks for a route of a format, at the wrong place or a part of it that is not served, reads errors of that format. */
 function envelopeFor({ url, is404, headers }: FastifyRequest): Door['envelope'] {
   const path = `${url.split('?', 1)[0]!}/`
+  const own = is404 ? DOORS.find((door) => door.isSpokenBy?.(headers)) : undefined
+  if (own !== undefined) return own.envelope
   const isOf = ({ path: own, methods, isMeant }: Pick<Door, 'path' | 'methods' | 'isMeant'>): boolean => {
     if (isMeant?.(path, headers) === false) return false
     const folder = own.replace(/\/$/, '')
