@@ -92,9 +92,11 @@ export function encodeReasoningOptions(request: ModelRequest, target: Target<Res
 /** The effort the request stands for; budgets and the bare switch become one where the endpoint does not understand them. */
 function wantedEffort(request: ModelRequest, target: Target<ResponsesOptions>): string | undefined {
   const wish = reasoningWish(request.reasoning)
+  const understood = target.options.reasoning_budget
+  // The switch wins over an effort beside it, here as in the other formats.
+  if (wish.mode === 'off') return understood && request.reasoning?.enabled === false ? undefined : 'none'
   if (request.reasoning?.effort != null) return request.reasoning.effort
-  if (target.options.reasoning_budget) return undefined
-  if (wish.mode === 'off') return 'none'
+  if (understood) return undefined
   if (wish.mode === 'default') return undefined
   if (wish.maxTokens !== undefined) return budgetEffort(wish.maxTokens, request.max_output_tokens ?? target.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS)
   return 'medium'
