@@ -173,6 +173,18 @@ describe('provider preferences', () => {
     expect(plan([bare], { include }).params).toEqual({ dropped_parameters: ['logprobs'] })
     expect(plan([probable], { include, top_logprobs: 2 }).params).toEqual({})
   })
+  it('requires nothing for fields that ask for nothing', () => {
+    const bare = testEndpoint({ tag: 'bare', supports: [] })
+    const required = (request: Partial<ModelRequest>) => plan([bare], { provider: { require_parameters: true }, ...request }).error?.message
+    for (const reasoning of [{}, { effort: null, summary: null, max_tokens: null, enabled: null }]) {
+      expect(required({ reasoning })).toBeUndefined()
+      expect(plan([bare], { reasoning }).params).toEqual({})
+    }
+    expect(required({ top_logprobs: 0 })).toBeUndefined()
+    expect(plan([bare], { top_logprobs: 0 }).params).toEqual({})
+    expect(required({ reasoning: { summary: 'auto' } })).toContain('lacks reasoning')
+    expect(required({ top_logprobs: 0, include: ['message.output_text.logprobs'] })).toContain('lacks logprobs')
+  })
   it('takes a price of which half is unknown for unknown, not for half of it', () => {
     const half = testEndpoint({ tag: 'half', pricing: { output: 0.5 } })
     expect(tags(plan([half, cheap, middle], { provider: { sort: 'price' } }))).toEqual(['cheap', 'half', 'middle'])

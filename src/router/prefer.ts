@@ -98,12 +98,19 @@ const JSON_OBJECT = requirement('response_format', 'structured_outputs')
 const JSON_SCHEMA = requirement('structured_outputs')
 const VERBOSITY = requirement('verbosity')
 
+/** Whether a field asks an endpoint for anything: reasoning of which nothing is said does not, nor do no alternatives. */
+function asksFor(field: string, value: unknown): boolean {
+  if (value === undefined || value === null) return false
+  if (field === 'top_logprobs') return value !== 0
+  return field !== 'reasoning' || Object.values(value).some((option) => option !== undefined && option !== null)
+}
+
 function findRequirements(request: ModelRequest): { readonly all: readonly Requirement[]; readonly soft: readonly Requirement[] } {
   const all: Requirement[] = []
   const soft: Requirement[] = []
-  for (const [field, needed] of FIELDS) if (request[field] !== undefined && request[field] !== null) all.push(needed)
+  for (const [field, needed] of FIELDS) if (asksFor(field, request[field])) all.push(needed)
   // Those of the chosen tokens alone are asked for without a number.
-  if (request.top_logprobs == null && request.include?.includes('message.output_text.logprobs') === true) all.push(LOGPROBS)
+  if (!asksFor('top_logprobs', request.top_logprobs) && request.include?.includes('message.output_text.logprobs') === true) all.push(LOGPROBS)
   if (offersTools(request)) {
     soft.push(TOOLS)
     if (request.tool_choice !== undefined && request.tool_choice !== 'auto') all.push(TOOL_CHOICE)
