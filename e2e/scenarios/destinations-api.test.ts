@@ -12,6 +12,7 @@ import { verifies } from '../requirements.ts'
 
 /** The destinations API over real sockets: its shapes, its rules, its walls. */
 const BASE = '/api/v1/observability/destinations'
+const SECOND = '00000000-0000-4000-8000-000000000002'
 const SECRET = 'canary-secret-key-0123456789'
 let gateway: TestGateway
 let otherKey: string
@@ -19,8 +20,8 @@ let otherKey: string
 beforeAll(async () => {
   gateway = await startGateway()
   const { store, accounts } = gateway.app.boot
-  await store.workspaces.insert(sampleWorkspace('w2'))
-  otherKey = (await accounts.keys.create({ name: 'second', kind: 'management', workspaceId: 'w2' })).secret.reveal()
+  await store.workspaces.insert(sampleWorkspace(SECOND))
+  otherKey = (await accounts.keys.create({ name: 'second', kind: 'management', workspaceId: SECOND })).secret.reveal()
 })
 afterAll(() => gateway.close())
 afterEach(async () => {
@@ -153,6 +154,7 @@ describe('creating', () => {
       'filter_rules.groups.0.rules.0.value',
     ],
     ['an unknown field', { ...webhook, colour: 'green' }, 'colour'],
+    ['a workspace named by its slug', { ...webhook, workspace_id: 'default' }, 'workspace_id'],
     ['an unknown workspace', { ...webhook, workspace_id: '11111111-1111-4111-8111-111111111111' }, 'workspace_id'],
     ['a list', [webhook], ''],
   ])('refuses %s and names it', async (_name, body, path) => {
@@ -243,7 +245,7 @@ describe('changing', () => {
 
   it.each([
     [{ type: 'webhook' }],
-    [{ workspace_id: 'w2' }],
+    [{ workspace_id: SECOND }],
     [{ regions: ['europe'] }],
     [{ sampling_rate: 2 }],
     [{ api_key_hashes: [] }],
@@ -278,7 +280,7 @@ describe('listing', () => {
     expect((await page('offset=9')).data).toEqual([])
   })
 
-  it.each(['limit=0', 'limit=101', 'limit=x', 'offset=-1', 'offset=1.5'])('refuses %s', async (query) => {
+  it.each(['limit=0', 'limit=101', 'limit=x', 'offset=-1', 'offset=1.5', 'workspace_id=default', 'workspace_id='])('refuses %s', async (query) => {
     expect(await refusal('GET', `${BASE}?${query}`)).toMatchObject({ status: 400, type: 'invalid_request' })
   })
 
@@ -316,10 +318,10 @@ describe('the walls', () => {
   })
 
   it("the operator's key reaches the workspace it names", async () => {
-    const made = await create({ ...webhook, workspace_id: 'w2' })
-    expect(made['workspace_id']).toBe('w2')
+    const made = await create({ ...webhook, workspace_id: SECOND })
+    expect(made['workspace_id']).toBe(SECOND)
     expect(await (await gateway.api('GET', BASE)).json()).toMatchObject({ total_count: 0 })
-    expect(await (await gateway.api('GET', `${BASE}?workspace_id=w2`)).json()).toMatchObject({ total_count: 1 })
+    expect(await (await gateway.api('GET', `${BASE}?workspace_id=${SECOND}`)).json()).toMatchObject({ total_count: 1 })
     expect((await get(made.id)).id).toBe(made.id)
     expect((await gateway.api('GET', `${BASE}/${made.id}`, undefined, otherKey)).status).toBe(200)
   })

@@ -37,7 +37,7 @@ export const createSchema = z.strictObject({
   type: z.string(),
   name: changeable.name,
   config: changeable.config,
-  workspace_id: z.string().min(1).max(128).optional(),
+  workspace_id: z.uuid().optional(),
 })
 /** What was read may be written back whole: fields nobody can change are passed over, or have to be what they are. */
 export const updateSchema = z
@@ -46,7 +46,7 @@ export const updateSchema = z
 export const pageSchema = z.object({
   offset: offsetField,
   limit: limitField,
-  workspace_id: z.string().min(1).max(128).optional(),
+  workspace_id: z.uuid().optional(),
 })
 /** A page of what belongs to one destination, whose workspace is known. */
 export const lettersPageSchema = pageSchema.omit({ workspace_id: true })
