@@ -231,6 +231,7 @@ describe('thinking', () => {
     ['too low a budget', { max_tokens: 1 }, 'gemini-2.5-flash-lite', { thinkingBudget: 512, includeThoughts: true }, []],
     ['an effort as a budget', { effort: 'high' }, 'gemini-2.5-flash', { thinkingBudget: 8000, includeThoughts: true }, []],
     ['off', { effort: 'none' }, 'gemini-2.5-flash', { thinkingBudget: 0 }, []],
+    ['a budget of no tokens', { max_tokens: 0 }, 'gemini-2.5-flash', { thinkingBudget: 0 }, []],
     ['off where it cannot be', { effort: 'none' }, 'gemini-2.5-pro', { thinkingBudget: 128 }, ['reasoning: none']],
     ['off by the lowest level', { enabled: false }, 'gemini-3-flash-preview', { thinkingLevel: 'minimal' }, []],
     ['off where the lowest is low', { enabled: false }, 'gemini-3.1-pro-preview', { thinkingLevel: 'low' }, ['reasoning: none']],

@@ -94,7 +94,7 @@ function wantedEffort(request: ModelRequest, target: Target<ResponsesOptions>): 
   const wish = reasoningWish(request.reasoning)
   const understood = target.options.reasoning_budget
   // The switch wins over an effort beside it, here as in the other formats.
-  if (wish.mode === 'off') return understood && request.reasoning?.enabled === false ? undefined : 'none'
+  if (wish.mode === 'off') return understood && request.reasoning?.effort !== 'none' ? undefined : 'none'
   if (request.reasoning?.effort != null) return request.reasoning.effort
   if (understood) return undefined
   if (wish.mode === 'default') return undefined

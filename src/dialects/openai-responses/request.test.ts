@@ -252,6 +252,8 @@ describe('reasoning options', () => {
     const off = { enabled: false, effort: 'high' as const }
     expect(encode({ reasoning: off }).body['reasoning']).toEqual({ effort: 'none' })
     expect(encode({ reasoning: { enabled: false, max_tokens: 8000 } }).body['reasoning']).toEqual({ effort: 'none' })
+    expect(encode({ reasoning: { max_tokens: 0 } }).body['reasoning']).toEqual({ effort: 'none' })
+    expect(encode({ reasoning: { max_tokens: 0 } }, { options: { reasoning_budget: true } }).body['reasoning']).toEqual({ max_tokens: 0 })
     expect(encode({ reasoning: off }, { options: { reasoning_efforts: ['low' as const, 'high' as const] } }).body['reasoning']).toEqual({ effort: 'low' })
     expect(encode({ reasoning: off }, { options: { reasoning_budget: true } }).body['reasoning']).toEqual({ enabled: false })
   })

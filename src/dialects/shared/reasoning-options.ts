@@ -20,7 +20,8 @@ const SHARE: { readonly [E in Exclude<ReasoningEffort, 'none'>]: number } = { ma
 export function reasoningWish(options: ReasoningOptions | null | undefined): ReasoningWish {
   if (options == null) return { mode: 'default' }
   const { effort, max_tokens: maxTokens, enabled, within_output: within } = options
-  if (effort === 'none' || enabled === false) return { mode: 'off' }
+  // No tokens to think with are no thoughts; formats with a least budget would make some of them.
+  if (effort === 'none' || enabled === false || (maxTokens === 0 && effort == null)) return { mode: 'off' }
   if (effort == null && maxTokens == null && enabled == null) return { mode: 'default' }
   return {
     mode: 'on',
