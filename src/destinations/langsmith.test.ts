@@ -1,17 +1,29 @@
 import { describe, expect, it } from 'vitest'
+import type { DestinationContext, OutgoingRequest } from '../core/destination.ts'
+import type { FinishedGeneration, Generation } from '../core/generation.ts'
+import { toDeliveryRecord } from '../delivery/record.ts'
 import { decodeOtlpRequest } from '../testing/decode-otlp.ts'
 import { testDestination } from '../testing/destination-contract.ts'
+import { failedGeneration, fullGeneration } from '../testing/sample-generations.ts'
 import { langsmith } from './langsmith.ts'
 
+type Attributes = readonly { readonly key: string; readonly value: { stringValue?: string } }[]
+interface Span {
+  readonly name: string
+  readonly attributes: Attributes
+  readonly events?: readonly { readonly name: string; readonly attributes: Attributes }[]
+}
 interface Decoded {
-  readonly resourceSpans: readonly {
-    readonly scopeSpans: readonly {
-      readonly spans: readonly {
-        readonly name: string
-        readonly attributes: readonly { readonly key: string; readonly value: { stringValue?: string } }[]
-      }[]
-    }[]
-  }[]
+  readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: readonly Span[] }[] }[]
+}
+
+const textsOf = (attributes: Attributes): { readonly [key: string]: string | undefined } =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue]))
+
+/** The spans of a request. */
+function spansOf(request: OutgoingRequest | undefined): readonly Span[] {
+  const decoded = decodeOtlpRequest(request?.body as Buffer) as Decoded
+  return decoded.resourceSpans.flatMap((group) => group.scopeSpans.flatMap((scope) => scope.spans))
 }
 
 testDestination(langsmith, {
@@ -21,7 +33,7 @@ testDestination(langsmith, {
   invalid: [{ project: '' }, { project: 'a\nb' }],
   inspect: ([request]) => {
     const decoded = decodeOtlpRequest(request?.body as Buffer) as Decoded
-    const spans = decoded.resourceSpans.flatMap((group) => group.scopeSpans.flatMap((scope) => scope.spans))
+    const spans = spansOf(request)
     const kinds = spans.map((span) => span.attributes.find(({ key }) => key === 'langsmith.span.kind')?.value.stringValue)
     expect(kinds).toEqual(['chain', 'llm', 'chain', 'chain', 'tool'])
     // What the platform renders as messages; the span around the generation is what its list shows.
@@ -50,15 +62,52 @@ testDestination(langsmith, {
   },
 })
 
+const context: DestinationContext = { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }
+const settings = langsmith.settings.parse({ apiKey: 'k' })
+
+interface Sent extends FinishedGeneration {
+  readonly privacyMode?: boolean
+}
+
+/** What is sent of these generations in one batch. */
+async function sent(...generations: readonly Sent[]): Promise<readonly Span[]> {
+  const records = generations.map(({ generation, content, privacyMode = false }) =>
+    toDeliveryRecord(generation, content, { privacyMode, broadcast: { cost: false, identity: false, requestContext: false } }),
+  )
+  return (await langsmith.encode(records, settings, context)).flatMap(spansOf)
+}
+const changed = ({ generation, content }: FinishedGeneration, changes: Partial<Generation>): FinishedGeneration => ({
+  generation: { ...generation, ...changes },
+  content,
+})
+
+describe('a run', () => {
+  const errors = (spans: readonly Span[]): readonly (readonly [string, string | undefined])[] =>
+    spans.flatMap(({ name, events = [] }) =>
+      events.filter((event) => event.name === 'exception').map(({ attributes }) => [name, textsOf(attributes)['exception.message']] as const),
+    )
+
+  it('has failed where an event says so: also the span the caller named, an attempt, a tool', async () => {
+    const failed = failedGeneration()
+    const message = failed.generation.errorMessage
+    const spans = await sent(changed(failed, { trace: { span_name: 'Answer' } }))
+    expect(errors(spans).slice(0, 2)).toEqual([
+      ['Answer', message],
+      ['LLM Generation', message],
+    ])
+    expect(errors(spans).slice(2).map(([name]) => name)).toEqual(spans.slice(2).map(({ name }) => name))
+  })
+
+  it('has not failed because an attempt before it has', async () => {
+    const full = fullGeneration()
+    const [first] = full.generation.attempts
+    expect(errors(await sent(full))).toEqual([[`provider attempt 1: ${first?.providerName}`, first?.errorMessage]])
+  })
+})
+
 describe('LangSmith', () => {
   const probe = (config: object): { readonly url: string; readonly headers: { readonly [name: string]: string } } | undefined =>
-    langsmith.probe(langsmith.settings.parse({ apiKey: 'k', ...config }), {
-      destinationId: 'd',
-      serviceName: 's',
-      serviceVersion: '1',
-      now: 0,
-      attempt: 0,
-    })[0]?.request
+    langsmith.probe(langsmith.settings.parse({ apiKey: 'k', ...config }), context)[0]?.request
 
   it('is found on a server of one’s own', () => {
     expect(probe({ endpoint: 'https://smith.example.com/api/v1' })?.url).toBe('https://smith.example.com/api/v1/otel/v1/traces')

@@ -33,6 +33,8 @@ const target = ({ apiKey, project, endpoint, workspaceId, headers }: LangsmithSe
 
 const spans: OtlpOptions = {
   ...limit,
+  // A run has failed where an event says so; statuses are not read (github.com/langchain-ai/langsmith-collector-proxy, `otel_converter.go`).
+  eventOfEveryFailure: true,
   generation: generationAttributes,
   wrapper: wrapperAttributes,
   child: (child, set) => {

@@ -1,8 +1,9 @@
-import type { ChildSpan, DeliveryRecord } from '../../core/delivery.ts'
+import type { ChildSpan, DeliveryFailure, DeliveryRecord } from '../../core/delivery.ts'
 import type { DestinationContext } from '../../core/destination.ts'
 import { unixNanos } from '../../lib/derived-id.ts'
 import { createAttributes, cutText, type Attribute, type AttributeLimits, type AttributeSet } from './attributes.ts'
 import { genAiAttributes, traceAttributes } from './gen-ai-attributes.ts'
+import { childFailure } from './trace-steps.ts'
 
 /** Spans of OpenTelemetry's data model, before JSON or protobuf. */
 export interface OtlpSpan {
@@ -42,6 +43,8 @@ export interface OtlpOptions extends AttributeLimits {
   readonly resource?: (record: DeliveryRecord, set: AttributeSet) => void
   /** Attributes every resource has, that of the connection test too: platforms refuse spans without their project's name. */
   readonly project?: (set: AttributeSet) => void
+  /** What went wrong is told in an event on every span that failed, for platforms that read no status. Default: on the generation's own alone. */
+  readonly eventOfEveryFailure?: boolean
 }
 
 /** One resource per generation (it names the generation), holding the spans of its trace: parents before children. */
@@ -68,7 +71,8 @@ function recordSpans(record: DeliveryRecord, options: OtlpOptions): readonly Otl
   if (wrapperSpanId !== undefined && record.names.wrapper !== undefined) {
     const attributes = (options.wrapper?.(record) ?? traceAttributes(record, options)).list()
     const name = capped(record.names.wrapper, options)
-    spans.push({ traceId, spanId: wrapperSpanId, ...top, name, kind: 1, ...times, attributes, events: [], status })
+    const events = options.eventOfEveryFailure ? exceptionEvents(record, options) : []
+    spans.push({ traceId, spanId: wrapperSpanId, ...top, name, kind: 1, ...times, attributes, events, status })
   }
   const parent = wrapperSpanId === undefined ? top : { parentSpanId: wrapperSpanId }
   const attributes = (options.generation?.(record) ?? genAiAttributes(record, options)).list()
@@ -98,10 +102,12 @@ function statusOf(ok: boolean, message: string | undefined, limits: AttributeLim
   return ok ? { code: 1 } : { code: 2, ...(message === undefined ? {} : { message: capped(message, limits) }) }
 }
 
-function exceptionEvents({ failure, generation }: DeliveryRecord, limits: AttributeLimits): OtlpSpan['events'] {
-  if (failure === undefined) return []
-  const attributes = createAttributes(limits).string('exception.type', failure.type).string('exception.message', failure.message).list()
-  return [{ time: unixNanos(generation.endedAt), name: 'exception', attributes }]
+const exceptionEvents = ({ failure, generation }: DeliveryRecord, limits: AttributeLimits): OtlpSpan['events'] =>
+  failure === undefined ? [] : [exception(failure, generation.endedAt, limits)]
+
+function exception({ type, message }: DeliveryFailure, endedAt: number, limits: AttributeLimits): OtlpSpan['events'][number] {
+  const attributes = createAttributes(limits).string('exception.type', type).string('exception.message', message).list()
+  return { time: unixNanos(endedAt), name: 'exception', attributes }
 }
 
 function childSpan(child: ChildSpan, record: DeliveryRecord, options: OtlpOptions): OtlpSpan {
@@ -119,7 +125,7 @@ function childSpan(child: ChildSpan, record: DeliveryRecord, options: OtlpOption
     kind: child.kind === 'attempt' ? 3 : 1,
     ...spanTimes(child.startedAt, child.endedAt),
     attributes: set.list(),
-    events: [],
+    events: options.eventOfEveryFailure && !child.ok ? [exception(childFailure(child), child.endedAt, options)] : [],
     status: statusOf(child.ok, child.message, options),
   }
 }

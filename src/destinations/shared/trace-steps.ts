@@ -1,4 +1,4 @@
-import type { ChildSpan, DeliveryRecord } from '../../core/delivery.ts'
+import type { ChildSpan, DeliveryFailure, DeliveryRecord } from '../../core/delivery.ts'
 import { endOf } from './record-metadata.ts'
 
 /** One span of a generation's trace, for platforms that are sent spans in a shape of their own. Ids are the raw ones. */
@@ -43,6 +43,12 @@ const toChildStep =
     isTop: false,
     startedAt: child.startedAt,
     endedAt: endOf(child),
-    ...(child.ok ? {} : { error: { type: child.attributes['error.type']?.toString() ?? 'error', message: child.message ?? 'failed' } }),
+    ...(child.ok ? {} : { error: childFailure(child) }),
     child,
   })
+
+/** Why an attempt or a tool failed. */
+export const childFailure = ({ attributes, message }: ChildSpan): DeliveryFailure => ({
+  type: attributes['error.type']?.toString() ?? 'error',
+  message: message ?? 'failed',
+})
