@@ -105,6 +105,24 @@ describe('a run', () => {
   })
 })
 
+describe('what a call took', () => {
+  const textsOfRun = async (call: Sent): Promise<ReturnType<typeof textsOf>> =>
+    textsOf((await sent(call)).find(({ attributes }) => textsOf(attributes)['langsmith.span.kind'] === 'llm')?.attributes ?? [])
+
+  it('is kept where nobody may read what was said: the platform keeps it with the outputs of a run', async () => {
+    const run = await textsOfRun({ ...fullGeneration(), privacyMode: true })
+    expect(run).not.toHaveProperty(['gen_ai.prompt'])
+    expect(run['gen_ai.completion']).toBe('{}')
+    expect(JSON.parse(run['langsmith.usage_metadata'] ?? '')).toMatchObject({ total_tokens: 1545, total_cost: 0.0123 })
+  })
+
+  it('is not told of a call that took nothing', async () => {
+    const run = await textsOfRun({ ...failedGeneration(), privacyMode: true })
+    expect(run).not.toHaveProperty(['gen_ai.completion'])
+    expect(run).not.toHaveProperty(['langsmith.usage_metadata'])
+  })
+})
+
 describe('LangSmith', () => {
   const probe = (config: object): { readonly url: string; readonly headers: { readonly [name: string]: string } } | undefined =>
     langsmith.probe(langsmith.settings.parse({ apiKey: 'k', ...config }), context)[0]?.request

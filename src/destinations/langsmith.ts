@@ -59,6 +59,8 @@ function generationAttributes(record: DeliveryRecord): AttributeSet {
   const set = genAiAttributes(record, { ...limit, withContent: false })
   set.string('langsmith.span.kind', isEmbedding(record) ? 'embedding' : 'llm').json('langsmith.usage_metadata', usageMetadata(record))
   if (hasUsage(record)) set.int('gen_ai.usage.details.reasoning_tokens', record.generation.usage.reasoningTokens)
+  // Tokens and costs are kept with the outputs of a run, and lost where it has none.
+  if (hasUsage(record) && record.content === undefined) set.json('gen_ai.completion', {})
   return setTrace(setContent(set, record), record, record.names.generation)
 }
 
