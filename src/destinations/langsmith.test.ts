@@ -105,10 +105,15 @@ describe('a run', () => {
   })
 })
 
-describe('what a call took', () => {
-  const textsOfRun = async (call: Sent): Promise<ReturnType<typeof textsOf>> =>
-    textsOf((await sent(call)).find(({ attributes }) => textsOf(attributes)['langsmith.span.kind'] === 'llm')?.attributes ?? [])
+const textsOfRun = async (call: Sent): Promise<ReturnType<typeof textsOf>> =>
+  textsOf((await sent(call)).find(({ attributes }) => textsOf(attributes)['langsmith.span.kind'] === 'llm')?.attributes ?? [])
 
+it('shows the model that answered, not the one that was asked for first', async () => {
+  const run = await textsOfRun(changed(fullGeneration(), { requestedModel: 'acme/large', model: 'beta/small' }))
+  expect(run).toMatchObject({ 'gen_ai.request.model': 'acme/large', 'langsmith.metadata.ls_model_name': 'beta/small' })
+})
+
+describe('what a call took', () => {
   it('is kept where nobody may read what was said: the platform keeps it with the outputs of a run', async () => {
     const run = await textsOfRun({ ...fullGeneration(), privacyMode: true })
     expect(run).not.toHaveProperty(['gen_ai.prompt'])

@@ -3,7 +3,7 @@ import type { DeliveryRecord } from '../core/delivery.ts'
 import { DESTINATION_DEFAULTS, type Destination } from '../core/destination.ts'
 import type { AttributeSet } from './shared/attributes.ts'
 import { toChatChoices } from './shared/chat-shape.ts'
-import { genAiAttributes, hasCost, hasUsage, isEmbedding, promptObject, traceAttributes } from './shared/gen-ai-attributes.ts'
+import { genAiAttributes, hasCost, hasUsage, isEmbedding, modelSlug, promptObject, traceAttributes } from './shared/gen-ai-attributes.ts'
 import { otlpProbe, otlpRequest, type OtlpTarget } from './shared/otlp.ts'
 import { classifyOtlp } from './shared/otlp-classify.ts'
 import type { OtlpOptions } from './shared/otlp-spans.ts'
@@ -61,7 +61,11 @@ function generationAttributes(record: DeliveryRecord): AttributeSet {
   if (hasUsage(record)) set.int('gen_ai.usage.details.reasoning_tokens', record.generation.usage.reasoningTokens)
   // Tokens and costs are kept with the outputs of a run, and lost where it has none.
   if (hasUsage(record) && record.content === undefined) set.json('gen_ai.completion', {})
-  return setTrace(setContent(set, record), record, record.names.generation)
+  return (
+    setTrace(setContent(set, record), record, record.names.generation)
+      // Unsaid, a run goes by the model that was asked for, whichever answered.
+      .string('langsmith.metadata.ls_model_name', modelSlug(record))
+  )
 }
 
 /** A trace is listed with what its topmost run was given and gave. */
