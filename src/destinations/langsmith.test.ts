@@ -4,11 +4,14 @@ import type { FinishedGeneration, Generation } from '../core/generation.ts'
 import { toDeliveryRecord } from '../delivery/record.ts'
 import { decodeOtlpRequest } from '../testing/decode-otlp.ts'
 import { testDestination } from '../testing/destination-contract.ts'
-import { failedGeneration, fullGeneration } from '../testing/sample-generations.ts'
+import { failedGeneration, fullGeneration, minimalGeneration } from '../testing/sample-generations.ts'
 import { langsmith } from './langsmith.ts'
 
 type Attributes = readonly { readonly key: string; readonly value: { stringValue?: string } }[]
 interface Span {
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId?: string
   readonly name: string
   readonly attributes: Attributes
   readonly events?: readonly { readonly name: string; readonly attributes: Attributes }[]
@@ -95,7 +98,11 @@ describe('a run', () => {
       ['Answer', message],
       ['LLM Generation', message],
     ])
-    expect(errors(spans).slice(2).map(([name]) => name)).toEqual(spans.slice(2).map(({ name }) => name))
+    expect(
+      errors(spans)
+        .slice(2)
+        .map(([name]) => name),
+    ).toEqual(spans.slice(2).map(({ name }) => name))
   })
 
   it('has not failed because an attempt before it has', async () => {
@@ -125,6 +132,45 @@ describe('what a call took', () => {
     const run = await textsOfRun({ ...failedGeneration(), privacyMode: true })
     expect(run).not.toHaveProperty(['gen_ai.completion'])
     expect(run).not.toHaveProperty(['langsmith.usage_metadata'])
+  })
+})
+
+describe('a trace', () => {
+  const call = (id: string, trace: NonNullable<Generation['trace']>, changes: Partial<Generation> = {}): FinishedGeneration =>
+    changed(minimalGeneration(), { id, trace, ...changes })
+  const tree = (spans: readonly Span[]): readonly string[] =>
+    spans.map(({ name, parentSpanId }) => {
+      if (parentSpanId === undefined) return name
+      return `${name} < ${spans.find(({ spanId }) => spanId === parentSpanId)?.name ?? parentSpanId}`
+    })
+
+  it('that several calls belong to has one root: spans without a parent all become the run with its id', async () => {
+    const [early, late] = [
+      { startedAt: 1_000, endedAt: 2_000 },
+      { startedAt: 3_000, endedAt: 4_000 },
+    ]
+    const trace = (generation_name: string) => ({ trace_id: 'ticket 7', trace_name: 'Ticket', generation_name })
+    const spans = await sent(call('gen-1', trace('first'), early), call('gen-2', trace('second'), late), call('gen-3', { trace_id: 'other' }))
+    expect(tree(spans)).toEqual(['Ticket', 'first < Ticket', 'second < Ticket', 'Gateway Request', 'LLM Generation < Gateway Request'])
+    expect(spans[0]).toMatchObject({ startTimeUnixNano: '1000000000', endTimeUnixNano: '4000000000' })
+    expect(textsOf(spans[0]?.attributes ?? [])).toMatchObject({ 'langsmith.span.kind': 'chain', 'langsmith.trace.name': 'Ticket' })
+    // Another batch names the same root.
+    const [again] = await sent(call('gen-4', trace('third')))
+    expect(again).toMatchObject({ traceId: spans[0]?.traceId, spanId: spans[0]?.spanId })
+  })
+
+  it('of one call begins with that call', async () => {
+    expect(tree(await sent(call('gen-1', { span_name: 'Answer' })))).toEqual(['Answer', 'LLM Generation < Answer'])
+  })
+
+  it('keeps a parent that is named as spans are, and no other: what is below one that never comes is dropped', async () => {
+    const trace = { trace_id: 'ticket 7', trace_name: 'Ticket' }
+    expect(tree(await sent(call('gen-1', { ...trace, parent_span_id: 'B7AD6B7169203331' })))).toEqual(['LLM Generation < b7ad6b7169203331'])
+    for (const parent_span_id of ['step 3', '4bf92f35-77b3-4da6-a3ce-929d0e0e4736']) {
+      const spans = await sent(call('gen-1', { ...trace, parent_span_id }))
+      expect(tree(spans)).toEqual(['Ticket', 'LLM Generation < Ticket'])
+      expect(textsOf(spans[1]?.attributes ?? [])['langsmith.metadata.parent_span_id']).toBe(parent_span_id)
+    }
   })
 })
 

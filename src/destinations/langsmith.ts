@@ -36,7 +36,10 @@ const spans: OtlpOptions = {
   // A run has failed where an event says so; statuses are not read (github.com/langchain-ai/langsmith-collector-proxy, `otel_converter.go`).
   eventOfEveryFailure: true,
   generation: generationAttributes,
-  wrapper: wrapperAttributes,
+  wrapper: (record) => chain(record, record.names.wrapper),
+  // Every span without a parent becomes the run that has the trace's id: of several only one would be left.
+  root: (record) => chain(record, record.names.trace),
+  parent: knownParent,
   child: (child, set) => {
     set.string('langsmith.span.kind', child.kind === 'tool' ? 'tool' : 'chain').string('langsmith.trace.name', child.name)
     if (child.kind === 'tool') set.string('gen_ai.prompt', child.input).string('gen_ai.completion', child.output)
@@ -69,9 +72,17 @@ function generationAttributes(record: DeliveryRecord): AttributeSet {
 }
 
 /** A trace is listed with what its topmost run was given and gave. */
-function wrapperAttributes(record: DeliveryRecord): AttributeSet {
+function chain(record: DeliveryRecord, name: string | undefined): AttributeSet {
   const set = traceAttributes(record, limit).string('langsmith.span.kind', 'chain')
-  return setTrace(setContent(set, record), record, record.names.wrapper)
+  return setTrace(setContent(set, record), record, name)
+}
+
+/**
+ * A span whose parent is never sent there is dropped, hours after it was accepted (docs.langchain.com/langsmith/trace-with-opentelemetry). A parent named
+ * otherwise than OpenTelemetry names spans is none that could be.
+ */
+function knownParent({ ids }: DeliveryRecord): string | undefined {
+  return ids.parent?.trim().toLowerCase() === ids.otlp.parentSpanId ? ids.otlp.parentSpanId : undefined
 }
 
 /** Request and answer of a chat completion: of what is no such format the platform renders no messages, reasoning or calls of tools. */
@@ -95,6 +106,7 @@ function setTrace(set: AttributeSet, record: DeliveryRecord, name: string | unde
     .string('langsmith.metadata.session_id', sessionId)
     .string('langsmith.metadata.thread_id', sessionId)
     .string('langsmith.metadata.user_id', externalUser)
+    .string('langsmith.metadata.parent_span_id', record.ids.parent)
 }
 
 function usageMetadata(record: DeliveryRecord): object | undefined {

@@ -1,6 +1,6 @@
 import type { ChildSpan, DeliveryFailure, DeliveryRecord } from '../../core/delivery.ts'
 import type { DestinationContext } from '../../core/destination.ts'
-import { unixNanos } from '../../lib/derived-id.ts'
+import { otlpSpanId, unixNanos } from '../../lib/derived-id.ts'
 import { createAttributes, cutText, type Attribute, type AttributeLimits, type AttributeSet } from './attributes.ts'
 import { genAiAttributes, traceAttributes } from './gen-ai-attributes.ts'
 import { childFailure } from './trace-steps.ts'
@@ -45,10 +45,15 @@ export interface OtlpOptions extends AttributeLimits {
   readonly project?: (set: AttributeSet) => void
   /** What went wrong is told in an event on every span that failed, for platforms that read no status. Default: on the generation's own alone. */
   readonly eventOfEveryFailure?: boolean
+  /** The caller's own span above all of ours, for platforms that lose what stands below a span they do not know. Default: as it was named. */
+  readonly parent?: (record: DeliveryRecord) => string | undefined
+  /** Attributes of a root for traces the caller named and has no span in, for platforms where a trace has one root. Default: each top span is one. */
+  readonly root?: (record: DeliveryRecord) => Pick<AttributeSet, 'list'>
 }
 
 /** One resource per generation (it names the generation), holding the spans of its trace: parents before children. */
 export function toOtlpGroups(batch: readonly DeliveryRecord[], context: DestinationContext, options: OtlpOptions = {}): readonly OtlpGroup[] {
+  const roots = traceRoots(batch, options)
   return batch.map((record) => {
     const resource = createAttributes(options)
       .string('service.name', context.serviceName)
@@ -56,14 +61,53 @@ export function toOtlpGroups(batch: readonly DeliveryRecord[], context: Destinat
       .string('gateway.trace.id', record.generation.id)
     options.project?.(resource)
     options.resource?.(record, resource)
-    return { resource: resource.list(), scope: scopeOf(context), spans: recordSpans(record, options) }
+    const root = roots.get(record)
+    return { resource: resource.list(), scope: scopeOf(context), spans: [...(root === undefined ? [] : [root]), ...recordSpans(record, options)] }
   })
 }
 
 const scopeOf = (context: DestinationContext): OtlpGroup['scope'] => ({ name: context.serviceName, version: context.serviceVersion })
 
+const parentOf = (record: DeliveryRecord, { parent }: OtlpOptions): string | undefined =>
+  parent === undefined ? record.ids.otlp.parentSpanId : parent(record)
+
+/** What stands above the topmost span of a generation: the caller's span, or the root of the trace it named. */
+function aboveTop(record: DeliveryRecord, options: OtlpOptions): string | undefined {
+  const parent = parentOf(record, options)
+  const { trace, generation } = record.ids
+  return parent !== undefined || options.root === undefined || trace === generation ? parent : rootSpanId(record)
+}
+
+/** Of the trace, however the caller writes its id. */
+const rootSpanId = ({ ids }: DeliveryRecord): string => otlpSpanId(ids.otlp.traceId)
+
+/** Roots of the traces of a batch, each by the record in front of which it is sent. Of several generations the one that began last has the last word. */
+function traceRoots(batch: readonly DeliveryRecord[], options: OtlpOptions): ReadonlyMap<DeliveryRecord, OtlpSpan> {
+  const { root } = options
+  const roots = new Map<DeliveryRecord, OtlpSpan>()
+  if (root === undefined) return roots
+  const rootless = batch.filter((record) => aboveTop(record, options) !== parentOf(record, options))
+  for (const group of Map.groupBy(rootless, ({ ids }) => ids.otlp.traceId).values()) {
+    const [first, ...others] = group
+    if (first === undefined) continue
+    const last = others.reduce((a, b) => (b.generation.startedAt >= a.generation.startedAt ? b : a), first)
+    roots.set(first, {
+      traceId: last.ids.otlp.traceId,
+      spanId: rootSpanId(last),
+      name: capped(last.names.trace, options),
+      kind: 1,
+      ...spanTimes(Math.min(...group.map((each) => each.generation.startedAt)), Math.max(...group.map((each) => each.generation.endedAt))),
+      attributes: root(last).list(),
+      events: options.eventOfEveryFailure ? exceptionEvents(last, options) : [],
+      status: statusOf(last.failure === undefined, last.failure?.message, options),
+    })
+  }
+  return roots
+}
+
 function recordSpans(record: DeliveryRecord, options: OtlpOptions): readonly OtlpSpan[] {
-  const { traceId, generationSpanId, wrapperSpanId, parentSpanId } = record.ids.otlp
+  const { traceId, generationSpanId, wrapperSpanId } = record.ids.otlp
+  const parentSpanId = aboveTop(record, options)
   const spans: OtlpSpan[] = []
   const times = spanTimes(record.generation.startedAt, record.generation.endedAt)
   const status = statusOf(record.failure === undefined, record.failure?.message, options)
