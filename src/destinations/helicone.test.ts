@@ -13,6 +13,10 @@ testDestination(helicone, {
   inspect: (requests) => expect(requests.map(({ records }) => records)).toEqual([[0]]),
 })
 
+interface LogBody {
+  readonly providerRequest: { readonly json: { readonly [name: string]: unknown }; readonly meta: Record<string, string> }
+}
+
 describe('Helicone', () => {
   const log = async (changes: Partial<Generation>, sample = fullGeneration()): Promise<OutgoingRequest> => {
     const record = toDeliveryRecord({ ...sample.generation, ...changes }, sample.content, {
@@ -32,6 +36,14 @@ describe('Helicone', () => {
       'helicone-property-cost-usd': '0.0123',
     })
     expect(Buffer.from(headers['helicone-user-id'] ?? '', 'latin1').toString()).toBe('größe 漢')
+  })
+
+  it('makes no headers of a request to a model of names and values that could be none', async () => {
+    const trace = { 'Größe, 漢': 'a\nb', '': 1, 'helicone-fallbacks': 'x', authorization: 'Bearer mine' }
+    const { json, meta } = (JSON.parse(String((await log({ trace, metadata: {} })).body)) as LogBody).providerRequest
+    expect(() => new Headers(meta)).not.toThrow()
+    expect(meta).toEqual({})
+    expect(json['metadata']).toMatchObject(trace)
   })
 
   it('recognises a repeat by its request id', async () => {

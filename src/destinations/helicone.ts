@@ -70,7 +70,7 @@ function logHeaders(record: DeliveryRecord): { readonly [name: string]: string }
   }
 }
 
-/** Facts first, then the caller's metadata as far as there is room; all of it stands in the request's own metadata as well. */
+/** Facts first, then the caller's metadata as far as there is room; all of it stands in the request as well. */
 function properties(record: DeliveryRecord): { readonly [name: string]: string } {
   const { cost, provider } = record.generation
   const all: readonly (readonly [string, unknown])[] = [
@@ -121,8 +121,10 @@ function toLog(record: DeliveryRecord): object {
         model: modelSlug(record),
         ...(content === undefined ? {} : { messages: toChatMessages(content) }),
         ...(tools.length === 0 ? {} : { tools }),
+        metadata: metadataObject(record),
       },
-      meta: toMeta(record),
+      // Headers of the request to the model, in the platform's eyes: a name or value that could be none fails the whole log.
+      meta: {},
     },
     providerResponse: {
       json: {
@@ -143,15 +145,6 @@ function toLog(record: DeliveryRecord): object {
       ...(generation.firstTokenMs === undefined ? {} : { timeToFirstToken: generation.firstTokenMs }),
     },
   }
-}
-
-/** Values are texts there. */
-function toMeta(record: DeliveryRecord): { readonly [name: string]: string } {
-  const entries = Object.entries(metadataObject(record)).map(([key, value]): [string, string] => [
-    key,
-    typeof value === 'string' ? value : JSON.stringify(value),
-  ])
-  return Object.fromEntries(entries)
 }
 
 const usage = ({ generation: { usage: tokens } }: DeliveryRecord): object => ({
