@@ -46,6 +46,15 @@ describe('Helicone', () => {
     expect(json['metadata']).toMatchObject(trace)
   })
 
+  it.each([
+    ['{"error":"queue is away"}', 'retry'],
+    ['{"error":null}', 'delivered'],
+    ['ok', 'delivered'],
+  ])('has taken a log or not as its answer %s says, whatever the status', (body, kind) => {
+    const request: OutgoingRequest = { method: 'POST', url: 'https://api.worker.helicone.ai/custom/v1/log', headers: {} }
+    expect(helicone.classify?.({ status: 200, headers: {}, body: Buffer.from(body) }, request).kind).toBe(kind)
+  })
+
   it('recognises a repeat by its request id', async () => {
     expect((await log({})).headers['helicone-request-id']).toBe((await log({})).headers['helicone-request-id'])
     expect((await log({ id: 'gen-other' })).headers['helicone-request-id']).not.toBe((await log({})).headers['helicone-request-id'])

@@ -1,9 +1,11 @@
 import type { z } from 'zod'
 import type { DeliveryRecord } from '../core/delivery.ts'
-import type { Destination, OutgoingRequest } from '../core/destination.ts'
+import type { DeliveryOutcome, Destination, OutgoingRequest, OutgoingResponse } from '../core/destination.ts'
+import { classifyHttp, redact } from '../core/outcome.ts'
 import { uuidFromId } from '../lib/derived-id.ts'
 import { toChatChoices, toChatMessages, toChatTools } from './shared/chat-shape.ts'
 import { hasCost, hasUsage, modelSlug } from './shared/gen-ai-attributes.ts'
+import { readObject } from './shared/read-answer.ts'
 import { endOf, metadataObject, modelParameters, ownMetadata } from './shared/record-metadata.ts'
 import { destinationSettings, headerSecret, headerValue, HEADER_SECRETS, httpUrl, joinUrl, mergeHeaders } from './shared/settings.ts'
 
@@ -25,6 +27,8 @@ export const helicone: Destination<HeliconeSettings> = {
   secrets: ['apiKey', HEADER_SECRETS],
   limits: { records: 50, bytes: 4_000_000 },
   encode: (batch, options) => batch.map((record, index) => ({ ...logRequest(options, logHeaders(record), toLog(record)), records: [index] })),
+  classify,
+  answersInBody: true,
   // The key can write and nothing else: the test is a log entry, named as such.
   probe: (options, context) => [
     {
@@ -154,3 +158,11 @@ const usage = ({ generation: { usage: tokens } }: DeliveryRecord): object => ({
   prompt_tokens_details: { cached_tokens: tokens.cachedTokens },
   completion_tokens_details: { reasoning_tokens: tokens.reasoningTokens },
 })
+
+/** What could not be stored is told with a good status; otherwise the answer is no JSON. */
+function classify(response: OutgoingResponse): DeliveryOutcome {
+  const outcome = classifyHttp(response)
+  if (outcome.kind !== 'delivered') return outcome
+  const error = readObject(response)?.['error']
+  return error === undefined || error === null ? outcome : { kind: 'retry', message: redact(`not stored: ${JSON.stringify(error)}`, 300) }
+}
