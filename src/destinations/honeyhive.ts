@@ -35,7 +35,10 @@ const spans = (options: HoneyhiveSettings): OtlpOptions => ({
   child: (child, set, record) => void setSession(set.string('honeyhive_event_type', child.kind === 'tool' ? 'tool' : 'chain'), record, options),
 })
 
-/** HoneyHive by OTLP. Its sessions are UUIDs: the caller's session, or the trace where there is none, gives one. */
+/**
+ * HoneyHive by OTLP. Its sessions are UUIDs: the caller's session, or the trace where there is none, gives one. A session nobody has begun must be asked
+ * for: spans of one that does not exist are accepted and shown nowhere (github.com/honeyhiveai/skills).
+ */
 export const honeyhive: Destination<HoneyhiveSettings> = {
   type: 'honeyhive',
   name: 'HoneyHive',
@@ -50,6 +53,8 @@ export const honeyhive: Destination<HoneyhiveSettings> = {
 function setSession(set: AttributeSet, record: DeliveryRecord, { project, source }: HoneyhiveSettings): AttributeSet {
   return set
     .string('honeyhive.session_id', uuidFromId(record.generation.sessionId ?? record.ids.trace))
+    .bool('honeyhive.session_auto_create', true)
+    .string('honeyhive.session_name', record.names.trace)
     .string('honeyhive.project', project)
     .string('honeyhive.source', record.environment ?? source)
 }
