@@ -17,6 +17,14 @@ describe('replaceMedia', () => {
     expect(replaceMedia(part)).toEqual({ type: 'input_image', image_url: '[image/png, 128 bytes]', detail: 'low' })
   })
 
+  it('replaces what platforms refuse in a text: halves of a character, and NULs', () => {
+    const read = { type: 'function_call_output', call_id: 'c', output: 'ELF\0\0 \ud83d end' }
+    expect(replaceMedia([read, 'whole'])).toEqual([{ ...read, output: 'ELF\ufffd\ufffd \ufffd end' }, 'whole'])
+    const { generation } = fullGeneration()
+    expect(replaceMediaInGeneration({ ...generation, errorMessage: 'a\0b' }).errorMessage).toBe('a\ufffdb')
+    expect(replaceMediaInValues({ note: 'a\0b' })).toEqual({ note: 'a\ufffdb' })
+  })
+
   it('knows every field that carries bytes', () => {
     const data = Buffer.alloc(30, 'a').toString('base64')
     expect(replaceMedia({ type: 'input_audio', input_audio: { data, format: 'wav' } })).toEqual({

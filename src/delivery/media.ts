@@ -6,7 +6,8 @@ import { dataUrlPlaceholder, decodedSize, isPlaceholder, mayBeginDataUrl, placeh
  * Media bytes never leave for an observability platform: data URLs and base64 payloads become a placeholder with type and size.
  * Found wherever they hide: in their proper fields, in tool arguments and results, in the middle of a text.
  *
- * On the same way halves of surrogate pairs, which an upstream may have cut, are replaced: strict readers of JSON refuse a whole batch for one.
+ * On the same way halves of surrogate pairs, which an upstream may have cut, are replaced: strict readers of JSON refuse a whole batch for one. So are
+ * NULs, as of a binary file a tool has read: platforms on PostgreSQL accept what holds one and cannot store it.
  */
 
 /** No honest content nests deeper; a recursion without an end would be the caller's to choose. */
@@ -36,7 +37,12 @@ const binaryType = (key: string, parent: Node): string | undefined => {
   return BINARY_FIELDS.get(key)
 }
 
-const clean = (text: string): string => replaceMediaInText(text.isWellFormed() ? text : text.toWellFormed())
+const clean = (text: string): string => replaceMediaInText(toStorable(text))
+
+function toStorable(text: string): string {
+  const whole = text.isWellFormed() ? text : text.toWellFormed()
+  return whole.includes('\0') ? whole.replaceAll('\0', '\u{fffd}') : whole
+}
 
 /** What becomes of one field of an object. */
 type ReplaceField = (key: string, value: unknown, parent: Node, depth: number) => unknown
