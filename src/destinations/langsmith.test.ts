@@ -120,6 +120,11 @@ it('shows the model that answered, not the one that was asked for first', async 
   expect(run).toMatchObject({ 'gen_ai.request.model': 'acme/large', 'langsmith.metadata.ls_model_name': 'beta/small' })
 })
 
+it('shows lists of the caller’s metadata as they were given', async () => {
+  const run = await textsOfRun(changed(minimalGeneration(), { trace: { labels: ['a', 'b'], none: [] } }))
+  expect(run).toMatchObject({ 'langsmith.metadata.labels': '["a","b"]', 'langsmith.metadata.none': '[]' })
+})
+
 describe('what a call took', () => {
   it('is kept where nobody may read what was said: the platform keeps it with the outputs of a run', async () => {
     const run = await textsOfRun({ ...fullGeneration(), privacyMode: true })

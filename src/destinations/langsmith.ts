@@ -100,7 +100,8 @@ function setTrace(set: AttributeSet, record: DeliveryRecord, name: string | unde
   const { sessionId, externalUser } = record.generation
   set.string('langsmith.trace.name', name)
   if (record.tags.length > 0) set.string('langsmith.span.tags', record.tags.join(','))
-  for (const [key, value] of Object.entries(metadataObject(record))) set.any(`langsmith.metadata.${key}`, value)
+  // Lists are shown as the wire holds them, member by member with its type.
+  for (const [key, value] of Object.entries(metadataObject(record))) set[Array.isArray(value) ? 'json' : 'any'](`langsmith.metadata.${key}`, value)
   return set
     .string('langsmith.metadata.trace_name', record.names.trace)
     .string('langsmith.metadata.session_id', sessionId)
