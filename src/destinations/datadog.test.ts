@@ -80,7 +80,8 @@ describe('Datadog', () => {
   it.each([
     ['My App', 'my_app'],
     ['a/b:c.d-e_f', 'a/b:c.d-e_f'],
-    ['Größe__', 'gr__e'],
+    ['Größe__', 'gr_e'],
+    ['Chat (prod)__v2', 'chat_prod_v2'],
     ['x'.repeat(300), 'x'.repeat(193)],
     [`${'y'.repeat(192)}__z`, 'y'.repeat(192)],
   ])('calls the application %s %s', (given, expected) => expect(toMlApp(given)).toBe(expected))

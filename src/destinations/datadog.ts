@@ -14,19 +14,19 @@ import { traceSteps, type TraceStep } from './shared/trace-steps.ts'
 
 const settings = destinationSettings({
   apiKey: headerSecret('API key of the organisation.'),
-  mlApp: requiredText('Name of the application in LLM Observability. Other characters than `a-z 0-9 _ - : . /` become `_`.').refine(
-    (name) => toMlApp(name) !== '',
-    'has no character the platform takes in an application name',
-  ),
+  mlApp: requiredText(
+    'Name of the application in LLM Observability. Other characters than `a-z 0-9 _ - : . /` become `_`, several in a row one.',
+  ).refine((name) => toMlApp(name) !== '', 'has no character the platform takes in an application name'),
   url: httpUrl('API of the site the organisation lives on.').default('https://api.us5.datadoghq.com'),
 })
 type DatadogSettings = z.output<typeof settings>
 
-/** Lower case, at most 193 characters, no trailing underscores: anything else is refused or silently renamed. */
+/** Lower case, at most 193 characters, no underscores in a row or at the end: anything else is refused or silently renamed. */
 export function toMlApp(name: string): string {
   return name
     .toLowerCase()
     .replace(/[^a-z0-9_\-:./]/g, '_')
+    .replace(/_+/g, '_')
     .slice(0, 193)
     .replace(/_+$/, '')
 }
