@@ -19,3 +19,30 @@ describe('what was written to a cache', () => {
     expect(decodeUsage({ ...counts, ...told }, conventions)).toMatchObject({ inputTokens: 2_000, cachedTokens: 0, cacheWriteTokens: 1_500 })
   })
 })
+
+describe('what went through a cache', () => {
+  const counted = (usage: object): unknown => decodeUsage({ ...usage }, conventions)
+
+  it.each([
+    ['there is more of it than of the prompt', { prompt_tokens: 13, completion_tokens: 5, total_tokens: 18, prompt_tokens_details: { cached_tokens: 9_000 } }],
+    ['the sum holds both', { prompt_tokens: 13, completion_tokens: 5, total_tokens: 9_018, cache_read_input_tokens: 9_000 }],
+  ])('is counted beside the prompt, as relays of Claude do it, where %s', (_name, usage) => {
+    expect(counted(usage)).toMatchObject({ inputTokens: 9_013, cachedTokens: 9_000, outputTokens: 5 })
+  })
+
+  it('is counted beside it when it is read and written', () => {
+    const usage = { prompt_tokens: 100, completion_tokens: 5, total_tokens: 365, cache_read_input_tokens: 200, cache_creation_input_tokens: 60 }
+    expect(counted(usage)).toMatchObject({ inputTokens: 360, cachedTokens: 200, cacheWriteTokens: 60 })
+  })
+
+  it('is a part of the prompt everywhere else', () => {
+    expect(counted({ ...counts, prompt_tokens_details: { cached_tokens: 1_900 } })).toMatchObject({ inputTokens: 2_000, cachedTokens: 1_900 })
+  })
+})
+
+describe('output that is not counted', () => {
+  it('is the rest of the sum', () => {
+    expect(decodeUsage({ prompt_tokens: 30, total_tokens: 32 }, conventions)).toMatchObject({ inputTokens: 30, outputTokens: 2 })
+    expect(decodeUsage({ prompt_tokens: 30 }, conventions)).toMatchObject({ inputTokens: 30, outputTokens: 0 })
+  })
+})

@@ -1,6 +1,7 @@
 import { createUsage } from '../../core/usage.ts'
 import type { Usage } from '../../core/usage.ts'
 import { isObject } from '../shared/json.ts'
+import { countedApart } from '../shared/usage-counts.ts'
 import type { OpenAiChatOptions } from './options.ts'
 
 /** 1e10 ticks are one dollar, where costs come in ticks. */
@@ -15,33 +16,37 @@ export function decodeUsage(raw: { readonly [field: string]: unknown }, conventi
   const promptDetails = { ...object('input_tokens_details'), ...object('prompt_tokens_details') }
   const outputDetails = { ...object('output_tokens_details'), ...object('completion_tokens_details') }
 
-  let input = number(raw['prompt_tokens'], raw['input_tokens']) ?? 0
-  let output = number(raw['completion_tokens'], raw['output_tokens']) ?? 0
+  const cached = number(
+    promptDetails['cached_tokens'],
+    raw['cached_tokens'],
+    raw['prompt_cache_hit_tokens'],
+    raw['num_cached_tokens'],
+    raw['cache_read_input_tokens'],
+  )
+  const written = number(
+    promptDetails['cache_write_tokens'],
+    promptDetails['cache_creation_tokens'],
+    promptDetails['cache_creation_input_tokens'],
+    promptDetails['caching_tokens'],
+    raw['cache_creation_input_tokens'],
+  )
   const total = number(raw['total_tokens'])
+  let input = number(raw['prompt_tokens'], raw['input_tokens']) ?? 0
+  // One that is left out is the rest of the sum.
+  let output = number(raw['completion_tokens'], raw['output_tokens']) ?? Math.max(0, (total ?? 0) - input)
   const reasoning = number(outputDetails['reasoning_tokens'], raw['reasoning_tokens']) ?? 0
 
   if (total !== undefined && conventions.input_from_total && total > output) input = total - output
   if (total !== undefined && conventions.output_from_total && total > input) output = total - input
   // Where the total is the sum of three, reasoning stands beside the output, not in it: arithmetic says so without a declaration.
   else if (reasoning > 0 && (total === undefined ? conventions.output_excludes_reasoning : total === input + output + reasoning)) output += reasoning
+  input += countedApart(input, (cached ?? 0) + (written ?? 0), total === undefined ? undefined : total - output)
 
   return createUsage({
     inputTokens: input,
     outputTokens: output,
-    cachedTokens: number(
-      promptDetails['cached_tokens'],
-      raw['cached_tokens'],
-      raw['prompt_cache_hit_tokens'],
-      raw['num_cached_tokens'],
-      raw['cache_read_input_tokens'],
-    ),
-    cacheWriteTokens: number(
-      promptDetails['cache_write_tokens'],
-      promptDetails['cache_creation_tokens'],
-      promptDetails['cache_creation_input_tokens'],
-      promptDetails['caching_tokens'],
-      raw['cache_creation_input_tokens'],
-    ),
+    cachedTokens: cached,
+    cacheWriteTokens: written,
     reasoningTokens: reasoning,
     audioInputTokens: number(promptDetails['audio_tokens']),
     imageOutputTokens: number(outputDetails['image_tokens']),

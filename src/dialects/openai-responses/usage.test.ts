@@ -60,6 +60,15 @@ describe('readUsage', () => {
     expect(readUsage({ input_tokens: 1, output_tokens: 1, cost_in_usd_ticks: 0, cost: 0.002 })?.reportedCost).toBe(0.002)
   })
 
+  it('adds what relays of Claude count beside the prompt', () => {
+    const usage = { input_tokens: 13, output_tokens: 5, total_tokens: 18, input_tokens_details: { cached_tokens: 9_000 } }
+    expect(readUsage(usage)).toMatchObject({ inputTokens: 9_013, cachedTokens: 9_000, outputTokens: 5 })
+  })
+
+  it('takes output that is left out for the rest of the sum', () => {
+    expect(readUsage({ input_tokens: 30, total_tokens: 32 })).toMatchObject({ inputTokens: 30, outputTokens: 2 })
+  })
+
   it('counts the requests of server-side tools', () => {
     const base = { input_tokens: 1, output_tokens: 1 }
     expect(readUsage({ ...base, server_side_tool_usage_details: { web_search_calls: 2, x_search_calls: 0 } })?.serverToolUse).toEqual({

@@ -1,7 +1,7 @@
 import { createUsage } from '../../core/usage.ts'
 import type { Usage } from '../../core/usage.ts'
 import { isObject } from '../shared/json.ts'
-import { hasCounts } from '../shared/usage-counts.ts'
+import { countedApart, hasCounts } from '../shared/usage-counts.ts'
 
 /** Ticks of `cost_in_usd_ticks` per US dollar. */
 const TICKS_PER_USD = 1e10
@@ -20,7 +20,7 @@ function firstNumber(source: Numbers, ...names: readonly string[]): number | und
 
 /**
  * Token counts as any Responses server spells them. Input includes cache reads and writes, output includes reasoning: true for every
- * server of this dialect that was recorded. `searches` are the web searches the decoder saw, used when the upstream does not count them.
+ * server of this dialect that was recorded; relays that count them apart are told by their sums. `searches` are the web searches the decoder saw, used when the upstream does not count them.
  */
 export function readUsage(value: unknown, searches = 0): Usage | undefined {
   if (!isObject(value) || !hasCounts(value)) return undefined
@@ -29,15 +29,19 @@ export function readUsage(value: unknown, searches = 0): Usage | undefined {
   if (input === undefined && output === undefined) return undefined
   const inputDetails: Numbers = { ...objectOf(value['prompt_tokens_details']), ...objectOf(value['input_tokens_details']) }
   const outputDetails = { ...objectOf(value['completion_tokens_details']), ...objectOf(value['output_tokens_details']) }
+  const cached = firstNumber(inputDetails, 'cached_tokens') ?? firstNumber(value, 'cached_tokens', 'cache_read_input_tokens')
+  const written =
+    firstNumber(inputDetails, 'cache_write_tokens', 'cache_creation_tokens') ??
+    firstNumber(value, 'cache_write_tokens', 'cache_creation_input_tokens')
+  const total = firstNumber(value, 'total_tokens')
+  const apart = countedApart(input ?? 0, (cached ?? 0) + (written ?? 0), total === undefined ? undefined : total - (output ?? 0))
   return createUsage({
-    inputTokens: input,
-    cachedTokens: firstNumber(inputDetails, 'cached_tokens') ?? firstNumber(value, 'cached_tokens', 'cache_read_input_tokens'),
-    cacheWriteTokens:
-      firstNumber(inputDetails, 'cache_write_tokens', 'cache_creation_tokens') ??
-      firstNumber(value, 'cache_write_tokens', 'cache_creation_input_tokens'),
+    inputTokens: (input ?? 0) + apart,
+    cachedTokens: cached,
+    cacheWriteTokens: written,
     // The longer of the two lifetimes these servers sell, at a price of its own.
     cacheWrite1hTokens: firstNumber(objectOf(inputDetails['cache_write_tokens_details']), 'ttl_12h_tokens'),
-    outputTokens: output,
+    outputTokens: output ?? Math.max(0, (total ?? 0) - (input ?? 0)),
     reasoningTokens: firstNumber(outputDetails, 'reasoning_tokens') ?? firstNumber(value, 'reasoning_tokens'),
     audioInputTokens: firstNumber(inputDetails, 'audio_tokens'),
     imageOutputTokens: firstNumber(outputDetails, 'image_tokens'),

@@ -36,3 +36,12 @@ export function overlayCounts(before: Json, update: Json): Json {
   }
   return merged
 }
+
+/**
+ * What went through a cache and stands beside the prompt, as relays of Claude count it, not in it: more than the prompt is no part of it, and
+ * where the sum holds both they are two things.
+ */
+export function countedApart(input: number, cached: number, allInput: number | undefined): number {
+  if (cached <= 0 || input <= 0) return 0
+  return cached > input || allInput === input + cached ? cached : 0
+}
