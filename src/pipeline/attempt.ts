@@ -19,6 +19,7 @@ import { exchangeInProcess } from './in-process-exchange.ts'
 import { readableInput } from './input-tools.ts'
 import type { MediaLoader } from './media.ts'
 import { beginReading, readStart } from './read-answer.ts'
+import { withoutHalfCounts } from './whole-counts.ts'
 import { withoutCredential } from './without-credential.ts'
 
 export interface AttemptDependencies {
@@ -85,7 +86,7 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
         record.firstTokenMs = deps.clock.monotonic() - startedAt
         timer.content()
       }
-      const shown = search.take(events)
+      const shown = withoutHalfCounts(search.take(events), request, record)
       if (shown.length === 0) continue
       timer.hold()
       yield shown

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import type { AttemptRecord } from '../core/call.ts'
+import type { ModelEvent } from '../core/event.ts'
+import { createUsage, type Usage } from '../core/usage.ts'
+import { testEndpoint } from '../testing/endpoints.ts'
+import { withoutHalfCounts } from './whole-counts.ts'
+
+type Counts = Parameters<typeof createUsage>[0]
+
+/** What is left of the counts at the end of an answer, and what its record holds of them. */
+function told(counts: Counts, spoke = true, modalities?: readonly string[]): { readonly told: Usage | undefined; readonly kept: Usage | undefined } {
+  const record: AttemptRecord = { endpoint: testEndpoint(), status: 200, startedAt: 0, ...(spoke ? { firstTokenMs: 1 } : {}) }
+  const events: ModelEvent[] = [{ type: 'response-end', reason: 'stop', usage: createUsage(counts) }]
+  const shown = withoutHalfCounts(events, { input: [], ...(modalities === undefined ? {} : { modalities }) }, record)
+  return { told: (shown.at(-1) as { usage?: Usage }).usage, kept: record.counted }
+}
+
+describe('counts at the end of an answer', () => {
+  it('are told where they know of its prompt and its words', () => {
+    expect(told({ inputTokens: 30, outputTokens: 2 })).toMatchObject({ told: { inputTokens: 30, outputTokens: 2 }, kept: undefined })
+  })
+
+  it.each<[string, Counts, boolean]>([
+    ['without a prompt', { outputTokens: 2 }, true],
+    ['without its words', { inputTokens: 30 }, true],
+    ['of nothing', {}, false],
+  ])('%s are half a report, by which an estimate is mended', (_name, counts, spoke) => {
+    const { told: usage, kept } = told(counts, spoke)
+    expect(usage).toBeUndefined()
+    expect(kept).toEqual(createUsage(counts))
+  })
+
+  it.each<[string, Counts]>([
+    ['says what it has cost', { inputTokens: 30, reportedCost: 0.5 }],
+    ['counts pictures apart', { inputTokens: 30, imageOutputTokens: 1_290 }],
+    ['says what it charges for', { inputTokens: 30, billed: { inputTokens: 3, outputTokens: 1 } }],
+  ])('stand where their server %s', (_name, counts) => {
+    expect(told(counts).told).toEqual(createUsage(counts))
+  })
+
+  it('stand for an answer without a word, and for vectors', () => {
+    expect(told({ inputTokens: 30 }, false).told).toBeDefined()
+    expect(told({ inputTokens: 30 }, true, ['embeddings']).told).toBeDefined()
+  })
+})
