@@ -14,6 +14,8 @@ const CLOSE_OF: { readonly [open: string]: string } = {
   '◁think▷': '◁/think▷',
 }
 const OPEN_TAGS = Object.keys(CLOSE_OF)
+const CLOSE_TAGS = Object.values(CLOSE_OF)
+const ALL_TAGS = [...OPEN_TAGS, ...CLOSE_TAGS]
 
 /** Length of the longest end of `text` that begins `tag`. */
 function partialTag(text: string, tag: string): number {
@@ -79,7 +81,14 @@ export class ThinkSplitter {
       this.#reasoned = false
       return true
     }
-    if (start === '' || OPEN_TAGS.some((tag) => tag.startsWith(start))) return false
+    // Of thoughts that were told elsewhere, or not thought: the template opened the tag, and the server left its end in the answer.
+    const close = CLOSE_TAGS.find((tag) => start.startsWith(tag))
+    if (close !== undefined) {
+      this.#held = start.slice(close.length)
+      this.#afterClose = true
+      return true
+    }
+    if (start === '' || ALL_TAGS.some((tag) => tag.startsWith(start))) return false
     this.#state = 'text'
     sink('text', this.#afterClose ? start : this.#held)
     this.#held = ''
