@@ -174,12 +174,12 @@ function functionResponse(result: ToolResult, target: GeminiTarget, traits: Mode
   return { functionResponse: { ...shared, response: responseObject(text, notes, failed) } }
 }
 
-/** Responses are objects: one a tool wrote goes as it is, everything else under a name. */
+/** Responses are objects: one a tool wrote goes as it is, everything else, and one with references, under a name as the text it is. */
 function responseObject(text: string, notes: readonly string[], failed: boolean): JsonObject {
   const said = notes.filter((each) => each !== '')
   if (failed) return { error: [text, ...said].filter((each) => each !== '').join('\n\n') }
   const value = text.startsWith('{') || /^\s+\{/.test(text) ? parseExact(text) : undefined
-  const object = isExactObject(value) ? (withoutReferences(value, 0) as JsonObject) : undefined
+  const object = isExactObject(value) && !holdsReferences(value, 0) ? (value as JsonObject) : undefined
   if (object === undefined) return { output: [text, ...said].filter((each) => each !== '').join('\n\n') }
   return said.length === 0 ? object : { ...object, attachments: said.join(' ') }
 }
@@ -187,12 +187,12 @@ function responseObject(text: string, notes: readonly string[], failed: boolean)
 const MAX_DEPTH = 100
 const REFERENCE_KEYS: ReadonlySet<string> = new Set(['$ref', '$defs'])
 
-/** Inside a response these keys are taken for references to its media, and an unknown one rejects the request. */
-function withoutReferences(value: unknown, depth: number): unknown {
-  if (depth > MAX_DEPTH) return null
-  if (Array.isArray(value)) return value.map((each) => withoutReferences(each, depth + 1))
-  if (!isExactObject(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([key, inner]) => (REFERENCE_KEYS.has(key) ? [] : [[key, withoutReferences(inner, depth + 1)]])),
-  )
+/**
+ * Inside a response these keys are taken for references to its media, and an unknown one rejects the request. Without them a schema, or an API's
+ * description, would be another one.
+ */
+function holdsReferences(value: unknown, depth: number): boolean {
+  if (depth > MAX_DEPTH) return true
+  if (Array.isArray(value)) return value.some((each) => holdsReferences(each, depth + 1))
+  return isExactObject(value) && Object.entries(value).some(([key, inner]) => REFERENCE_KEYS.has(key) || holdsReferences(inner, depth + 1))
 }

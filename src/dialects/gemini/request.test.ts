@@ -120,7 +120,8 @@ describe('contents', () => {
     ['plain', { output: 'plain' }],
     ['[1,2]', { output: '[1,2]' }],
     ['{"a":1}', { a: 1 }],
-    ['{"a":{"$ref":"#/x","$defs":{},"b":[{"$ref":1}]}}', { a: { b: [{}] } }],
+    ['{"a":{"b":[{"$ref":"#/x"}]}}', { output: '{"a":{"b":[{"$ref":"#/x"}]}}' }],
+    ['{"$defs":{},"type":"object"}', { output: '{"$defs":{},"type":"object"}' }],
     ['{"broken', { output: '{"broken' }],
     ['', { output: '' }],
   ])('wrap the result %j in an object', (text, response) => {

@@ -17,7 +17,7 @@ export const toolLoop: ModelRequest = {
     { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Two cities.' }], encrypted_content: sealReasoning({ format: FORMAT, scope: 'acme', signature: 'c2lnMQ==' }) },
     { type: 'function_call', call_id: 'call_1', name: 'get_weather', arguments: '{"city":"Paris","id":12345678901234567890}' },
     { type: 'function_call', call_id: 'call_2', name: 'get_weather', arguments: '{"city":"Rome"}' },
-    { type: 'function_call_output', call_id: 'call_2', output: '{"temperature":24.0,"$ref":"x"}' },
+    { type: 'function_call_output', call_id: 'call_2', output: '{"temperature":24.0}' },
     { type: 'function_call_output', call_id: 'call_1', output: 'sunny' },
     { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Sunny, and 24 degrees.' }] },
     sealed('c2lnMg=='),
