@@ -39,6 +39,10 @@ function argumentsText(value: unknown): string {
 const isWhole = ({ closed, open, waiting }: Call): boolean =>
   closed && (open === undefined ? isCompleteJson(waiting) : open.end.isWhole(open.arguments))
 
+/** Its arguments have begun, and this is more of them: nothing that begins anew. */
+const goesOn = (call: Call, args: string): boolean =>
+  (call.open?.arguments ?? call.waiting) !== '' && !isWhole(call) && !args.trimStart().startsWith('{')
+
 /**
  * Puts pieces of tool calls together. Calls are told apart by `index`; servers that leave it out, or always say 0, are caught by a new
  * id, a new name, or arguments that follow complete ones. Repeated ids and names are ignored.
@@ -104,7 +108,7 @@ export class ToolCallDecoder {
     }
     this.#lastKey = key
     if (call.id === '') call.id = id
-    if (call.name === '') call.name = name
+    call.name = this.#nameOf(call, name)
     if (signature !== undefined) this.#options.onSignature?.(signature)
     this.#arguments(call, args)
   }
@@ -118,11 +122,22 @@ export class ToolCallDecoder {
     return open.name === '' || isWhole(open) ? key : last
   }
 
+  /** Names come in one piece or, with some servers, in several; most that are told once more are the same. */
+  #nameOf(call: Call, told: string): string {
+    if (call.name === '' || told === '' || !this.#takesName(call, told)) return call.name || told
+    return told.startsWith(call.name) ? told : call.name + told
+  }
+
+  #takesName({ name, open, waiting }: Call, told: string): boolean {
+    return told !== name && open === undefined && waiting === '' && this.#writer.beginsName(name)
+  }
+
   #startsAnother(call: Call, id: string, name: string, args: string, index: number | undefined, position: number): boolean {
-    // An id that changes from piece to piece without a name is one call of a careless server.
-    if (id !== '' && call.id !== '') return id !== call.id && name !== ''
+    // An id that changes from piece to piece is one call of a careless server: there is no name, or the arguments go on.
+    if (id !== '' && call.id !== '' && id !== call.id) return name !== '' && !(index !== undefined && name === call.name && goesOn(call, args))
+    if (id !== '' && call.id !== '') return false
     if (name === '' || call.name === '') return false
-    if (name !== call.name) return true
+    if (name !== call.name) return !this.#takesName(call, name)
     if (index === undefined && position > 0) return true
     return (index === undefined || args !== '') && isWhole(call)
   }
@@ -137,8 +152,8 @@ export class ToolCallDecoder {
     }
     if (call.open !== undefined) return this.#writer.arguments(call.open, args)
     call.waiting += args
-    // Without an id yet it may still come, until there is something to show.
-    if (call.name !== '' && (call.id !== '' || call.waiting !== '')) this.#open(call)
+    // Without an id yet it may still come, and so may the rest of a name, until there is something to show.
+    if (call.name !== '' && (call.waiting !== '' || (call.id !== '' && !this.#writer.beginsName(call.name)))) this.#open(call)
   }
 
   #open(call: Call): void {

@@ -66,7 +66,7 @@ function nameTools(listed: readonly Listed[], options: ResponsesOptions): ToolNa
   return names
 }
 
-const NO_NAMES: ToolNames = { upstream: (name) => name, origin: (name) => ({ kind: 'function', name }) }
+const NO_NAMES: ToolNames = { upstream: (name) => name, origin: (name) => ({ kind: 'function', name }), begins: () => false }
 
 /** The way back from the endpoint's tool names to the caller's tools: the same names `encodeTools` gives out. */
 export function toolNames(request: ModelRequest, options: ResponsesOptions): ToolNames {

@@ -194,6 +194,11 @@ export class AnswerWriter {
     this.#refusedAt = -1
   }
 
+  /** Whether more of this name of a tool may come. */
+  beginsName(name: string): boolean {
+    return (this.#names ??= this.#options.names()).begins(name)
+  }
+
   /** Opens a call; `name` is the endpoint's. Calls before it that are complete end here. */
   openCall(callId: string, name: string): OpenCall {
     this.closeReasoning()

@@ -23,15 +23,17 @@ export interface ToolNames {
   upstream(name: string, namespace?: string | null, kind?: ToolOrigin['kind']): string
   /** The caller's tool behind an endpoint's name; a name the model made up stands for itself. */
   origin(upstreamName: string): ToolOrigin
+  /** Whether this is no name of a tool that was offered, but the beginning of one. */
+  begins(written: string): boolean
 }
 
 /**
- * The name in what servers let through of a model's own notation: `functions.` before it, which is where open models think their tools are,
- * and from `<|` on the tokens behind it, which no name holds.
+ * The name in what servers let through of a model's own notation: `functions.` before it, which is where open models think their tools are, or
+ * `default_api.`, where Gemini does, and from `<|` on the tokens behind it, which no name holds.
  */
 function meantName(written: string): string {
   const tokens = written.indexOf('<|')
-  return (tokens < 0 ? written : written.slice(0, tokens)).trim().replace(/^functions\./, '')
+  return (tokens < 0 ? written : written.slice(0, tokens)).trim().replace(/^(?:functions\.|default_api[.:])/, '')
 }
 
 export function createToolNames(rule: NameRule): ToolNames {
@@ -64,6 +66,10 @@ export function createToolNames(rule: NameRule): ToolNames {
     },
     origin(upstreamName) {
       return byUpstream?.get(upstreamName) ?? byUpstream?.get(meantName(upstreamName)) ?? { kind: 'function', name: upstreamName }
+    },
+    begins(written) {
+      if (byUpstream === undefined || byUpstream.has(written)) return false
+      return [...byUpstream.keys()].some((name) => name.startsWith(written))
     },
   }
 }
