@@ -16,6 +16,9 @@ export interface PartReaderOptions {
   readonly calls: FunctionCallDecoder
 }
 
+/** A part without a word, for the signature it carries: relays leave out the text of it, as it is empty. */
+const isCarrier = (part: Json): boolean => part['text'] === '' || Object.keys(part).every((key) => key === 'thoughtSignature')
+
 /** What the parts of an answer say: text, thoughts, calls, code, pictures. One instance per answer. */
 export class PartReader {
   /** Set by every part that did more than write text. */
@@ -44,7 +47,7 @@ export class PartReader {
     this.spoke = false
     for (const part of parts) {
       if (!isObject(part)) continue
-      if (part['text'] !== '') this.spoke = true
+      if (!isCarrier(part)) this.spoke = true
       if (typeof part['text'] === 'string' && part['thought'] !== true && part['text'] !== '') {
         this.#textPart(part['text'], asString(part['thoughtSignature']), unwritten)
         unwritten = undefined
@@ -86,7 +89,7 @@ export class PartReader {
     else if (isObject(part['toolCall']) || isObject(part['toolResponse'])) {
       this.#leaveText()
       this.#signatures.carry(part)
-    } else if (part['text'] === '' && signature !== undefined) this.#signatures.keepForEnd(signature)
+    } else if (isCarrier(part) && signature !== undefined) this.#signatures.keepForEnd(signature)
   }
 
   #thought(text: string): void {

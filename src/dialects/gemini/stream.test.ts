@@ -149,6 +149,7 @@ describe('thoughts and signatures', () => {
       [frame([text('Hi')]), frame([text('', 's1'), call('f', {}, {}, 's2')], 'STOP')],
       'message:Hi reasoning:/s1 reasoning:/s2 f:{}',
     ],
+    ['in a part of its own, behind it', [frame([text('Hi')]), frame([{ thoughtSignature: 's1' }], 'STOP')], 'message:Hi reasoning:/s1'],
     ['on a thought, with what follows', [frame([{ ...thought('t'), thoughtSignature: 's1' }, text('Hi')], 'STOP')], 'reasoning:t/s1 message:Hi'],
     [
       'on a call after which empty text is signed too',
