@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { chatEvents, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { chatEvents, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
@@ -45,5 +45,44 @@ describe('a conversation without a session id', () => {
       ['backup1', ['the session is pinned here']],
       ['acme', []],
     ])
+  })
+})
+
+describe('a session at a provider with several keys', () => {
+  const KEYS = ['one', 'two', 'three']
+  const usedKeys = (): readonly string[] => cheap.requests.map(({ headers }) => (headers.authorization ?? '').replace('Bearer ', ''))
+  const startWithKeys = async (): Promise<void> => {
+    await gateway.close()
+    const config = chatConfig([cheap.url]) as { readonly providers: readonly object[] }
+    gateway = await startGateway({ ...config, providers: config.providers.map((provider) => ({ ...provider, api_keys: KEYS })) })
+  }
+
+  it('keeps to one of them, as keys may be of accounts that share no cache', async () => {
+    await startWithKeys()
+    for (const session of ['s1', 's2', 's3', 's4', 's5', 's6', 's7', 's8']) {
+      for (let n = 0; n < 3; n++) await ask(later, { session_id: session })
+    }
+    const bySession = Array.from({ length: 8 }, (_, n) => new Set(usedKeys().slice(n * 3, n * 3 + 3)))
+    expect(bySession.map((keys) => keys.size)).toEqual(Array.from({ length: 8 }, () => 1))
+    expect(new Set(usedKeys()).size).toBeGreaterThan(1)
+  })
+
+  it('keeps to one without an id, too, once its prompt was read from a cache', async () => {
+    await startWithKeys()
+    for (let n = 0; n < 5; n++) await ask(later)
+    expect(new Set(usedKeys().slice(1)).size).toBe(1)
+  })
+
+  it('goes on with another one while its own is limited', async () => {
+    let limited: string | undefined
+    await cheap.close()
+    cheap = await startFakeUpstream((request, response) =>
+      (request.headers.authorization === limited ? status(429, { error: { message: 'slow' } }) : cached)(request, response),
+    )
+    await startWithKeys()
+    await ask(later, { session_id: 's' })
+    limited = `Bearer ${usedKeys()[0]}`
+    expect(await ask(later, { session_id: 's' })).toBe(200)
+    expect(new Set(usedKeys()).size).toBe(2)
   })
 })

@@ -45,7 +45,7 @@ export const providerEntry = section({
   api_keys: list(text('a key; write null instead of the list when the server needs none'), 'a list of keys, or null for none')
     .nullable()
     .optional()
-    .describe('Used in turns. `null`: the server needs none. Without: the vendor’s usual variable.'),
+    .describe('Used in turns; a session keeps to one. `null`: the server needs none. Without: the vendor’s usual variable.'),
   options: free().default({}).describe('Options of the dialect ([dialects](dialects.md)).'),
   timeouts: section({
     connect: wait().optional().describe('Until the connection stands; `5s` unless set.'),

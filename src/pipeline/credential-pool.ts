@@ -21,14 +21,15 @@ const MAX_TRACKED = 10_000
 
 /**
  * Which credential of a provider's pool to use. States: live -> limited (429, until its hint) -> live; live -> dead (rejected by the
- * vendor) -> live again after a minute, keys get topped up. Live ones rotate; a limited one is used only when nothing else is left; a dead one never.
+ * vendor) -> live again after a minute, keys get topped up. Live ones rotate but for sessions; a limited one is used only when nothing else is left; a dead one never.
  */
 export interface CredentialPools {
   /**
    * Undefined for a provider without authentication. Throws `provider_unavailable` when every credential was tried or is dead.
    * `own`: the caller's keys instead of the provider's pool; they are tried in their order, not in turns.
+   * `seed`: of a session, which keeps to one key: those of other accounts know nothing of what is in its cache.
    */
-  pick(connection: Connection, tried: ReadonlySet<string>, own?: readonly Credential[]): Credential | undefined
+  pick(connection: Connection, tried: ReadonlySet<string>, own?: readonly Credential[], seed?: number): Credential | undefined
   report(connection: Connection, credential: Credential, error: GatewayError): void
   /** Whether another credential of this provider could still be tried. */
   hasOther(connection: Connection, tried: ReadonlySet<string>, own?: readonly Credential[]): boolean
@@ -51,17 +52,17 @@ export function createCredentialPools(clock: Clock, cooldown = true, onDead?: On
     return state?.secret.reveal() === credential.secret.reveal() ? state : undefined
   }
 
-  const choose = (connection: Connection, tried: ReadonlySet<string>, own?: readonly Credential[]): Credential | undefined => {
+  const choose = (connection: Connection, tried: ReadonlySet<string>, own?: readonly Credential[], seed?: number): Credential | undefined => {
     const credentials = own ?? connection.credentials
     const now = clock.monotonic()
-    const turn = own === undefined ? (turns.get(connection.provider) ?? 0) : 0
+    const turn = own === undefined ? (seed ?? turns.get(connection.provider) ?? 0) : 0
     let limited: Credential | undefined
     for (let i = 0; i < credentials.length; i++) {
       const credential = credentials[(turn + i) % credentials.length]!
       if (tried.has(credential.id)) continue
       const state = stateOf(connection, credential)
       if (isLive(state, now)) {
-        if (own === undefined) turns.set(connection.provider, (turn + i + 1) % credentials.length)
+        if (own === undefined && seed === undefined) turns.set(connection.provider, (turn + i + 1) % credentials.length)
         return credential
       }
       if ((state?.deadUntil ?? 0) <= now) limited ??= credential
@@ -70,10 +71,10 @@ export function createCredentialPools(clock: Clock, cooldown = true, onDead?: On
   }
 
   return {
-    pick(connection, tried, own) {
+    pick(connection, tried, own, seed) {
       const credentials = own ?? connection.credentials
       if (credentials.length === 0) return undefined
-      const credential = credentials.length === 1 && states.size === 0 && tried.size === 0 ? credentials[0] : choose(connection, tried, own)
+      const credential = credentials.length === 1 && states.size === 0 && tried.size === 0 ? credentials[0] : choose(connection, tried, own, seed)
       if (credential !== undefined) return credential
       if (own !== undefined) {
         throw new GatewayError('provider_unavailable', `None of your own keys for ${connection.providerName} is usable at the moment`, {

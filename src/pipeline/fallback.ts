@@ -189,7 +189,11 @@ function limitsOf(options: FallbackOptions, call: Call, route: Route, index: num
 }
 
 function pickCredential(options: FallbackOptions, route: Route, attempt: PlannedAttempt): Credential | undefined {
-  return options.pools.pick(attempt.endpoint.connection, usedBy(route, attempt), ownOf(route, attempt))
+  const { endpoint } = attempt
+  const { session } = route
+  // Many endpoints have one key or none: only where there is a choice the session is looked up.
+  const stays = endpoint.connection.credentials.length > 1 && session !== undefined && (session.explicit || session.pinned(servedModel(endpoint)) !== undefined)
+  return options.pools.pick(endpoint.connection, usedBy(route, attempt), ownOf(route, attempt), stays ? session.seed : undefined)
 }
 
 /** Of an answer that waited for its caller nobody knows how fast it was written: meanwhile the upstream wrote on, or had to wait, too. */
