@@ -86,3 +86,33 @@ describe('a session at a provider with several keys', () => {
     expect(new Set(usedKeys()).size).toBe(2)
   })
 })
+
+describe('a session that a client names in a header of its own', () => {
+  const sessionOf = async (headers: { readonly [name: string]: string }, more: object = {}): Promise<unknown> => {
+    const response = await gateway.respond({ model: 'acme/small', input: 'Hi', ...more }, { headers })
+    await response.text()
+    const id = response.headers.get('x-generation-id')
+    return ((await (await gateway.api('GET', `/api/v1/generation?id=${id}`)).json()) as { data: { session_id: unknown } }).data.session_id
+  }
+
+  it.each(['X-Claude-Code-Session-Id', 'session-id', 'session_id', 'X-Session-Affinity'])('is that of the call: %s', async (header) => {
+    expect(await sessionOf({ [header]: 's-1' })).toBe('s-1')
+    expect(await sessionOf({ [header]: 's-1', 'x-session-id': 's-2' })).toBe('s-2')
+    expect(await sessionOf({ [header]: 's-1' }, { session_id: 's-3' })).toBe('s-3')
+    expect(await sessionOf({ [header]: 's'.repeat(300) })).toBeNull()
+  })
+
+  it('keeps its endpoint from the first answer on', async () => {
+    const headers = { 'X-Claude-Code-Session-Id': 's-1' }
+    await sessionOf(headers, { provider: { ignore: ['acme'] } })
+    for (let n = 0; n < 3; n++) await sessionOf(headers, { input: `${n}` })
+    expect(served()).toEqual([0, 4])
+  })
+
+  it('is looked for where the operator says', async () => {
+    await gateway.close()
+    gateway = await startGateway(chatConfig([cheap.url], { routing: { session_headers: ['X-Conversation'] } }))
+    expect(await sessionOf({ 'x-conversation': 'c-1' })).toBe('c-1')
+    expect(await sessionOf({ 'session-id': 's-1' })).toBeNull()
+  })
+})

@@ -4,7 +4,7 @@ import { sampleWorkspace } from '../testing/sample-records.ts'
 import { createRoutingDefaults } from './routing-defaults.ts'
 
 const owner: Owner = { workspaceId: 'w', keyHash: 'h', keyName: '', keyLabel: '' }
-const routing = { cooldown: true, retries: true, sticky: false, stream_failure: 'fail' } as const
+const routing = { cooldown: true, retries: true, sticky: false, session_headers: [], stream_failure: 'fail' } as const
 
 function defaultsOf(settings: { readonly [name: string]: unknown }, model?: string) {
   const config = { defaults: { plugins: [], ...(model === undefined ? {} : { model }) }, routing }

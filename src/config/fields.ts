@@ -127,6 +127,9 @@ export function headers() {
   })
 }
 
+/** A header that is read; letters of either size are the same. */
+export const headerName = () => text('the name of a header, such as x-team').regex(HEADER_NAME, 'the name of a header, such as x-team').toLowerCase()
+
 /** Where a server can listen: no URL, and no port beside it. */
 export function host() {
   const expected = 'a host name or address without scheme, port and brackets, such as 127.0.0.1 or ::1'

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { STREAM_FAILURES } from '../core/call.ts'
 import { guardrailFieldsOf, MAX_USD } from '../core/guardrail-schema.ts'
 import { modelEntry, providerEntry } from './catalog-sections.ts'
-import { address, choice, credit, flag, host, list, origin, section, size, text, wait, whole } from './fields.ts'
+import { address, choice, credit, flag, headerName, host, list, origin, section, size, text, wait, whole } from './fields.ts'
 import { pluginsSection } from './plugins-section.ts'
 import { overloadSection, retentionSection } from './running.ts'
 import { postgresUrl, redisUrl } from './storage-urls.ts'
@@ -104,6 +104,11 @@ export const configSchema = section({
     cooldown: flag().prefault(true).describe('Endpoints and keys that failed are left aside for a while. `false`: no memory between calls.'),
     retries: flag().prefault(true).describe('Whether the same endpoint may be tried a second time.'),
     sticky: flag().prefault(true).describe('Whether a session stays with the endpoint that served it.'),
+    session_headers: list(headerName())
+      .default(['x-claude-code-session-id', 'session-id', 'session_id', 'x-session-affinity'])
+      .describe(
+        'Headers that name a session where neither the body nor `x-session-id` does, the first that is there; those of known clients unless set ([which](../guides/clients.md#sessions)).',
+      ),
     stream_failure: choice(STREAM_FAILURES)
       .default('fail')
       .describe('A stream that breaks: is reported, is continued by the next endpoint, or is held back until it is whole.'),

@@ -24,7 +24,14 @@ export interface Config {
   readonly models: readonly ModelConfig[]
   readonly catalog: { readonly open: boolean }
   readonly defaults: { readonly model?: string; readonly plugins: readonly ({ readonly id: string } & JsonObject)[] }
-  readonly routing: { readonly cooldown: boolean; readonly retries: boolean; readonly sticky: boolean; readonly stream_failure: StreamFailure }
+  readonly routing: {
+    readonly cooldown: boolean
+    readonly retries: boolean
+    readonly sticky: boolean
+    /** Headers that name a session where callers say it neither in the body nor in `x-session-id`; small letters. */
+    readonly session_headers: readonly string[]
+    readonly stream_failure: StreamFailure
+  }
   readonly responses: ResponsesConfig
   readonly limits: LimitsConfig
   readonly network: { readonly allowPrivate: { readonly destinations: boolean; readonly tools: boolean; readonly media: boolean } }

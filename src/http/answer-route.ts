@@ -5,7 +5,7 @@ import type { ModelEvent } from '../core/event.ts'
 import type { OutputItem } from '../core/item.ts'
 import type { Preset, Presets } from '../core/preset.ts'
 import type { ModelRequest } from '../core/request.ts'
-import { decodeResponsesRequest, withHeaders, type ResponsesHeaders } from '../doors/responses/decode-request.ts'
+import { decodeResponsesRequest, withHeaders } from '../doors/responses/decode-request.ts'
 import { applyPreset } from '../doors/shared/apply-preset.ts'
 import type { Door, Read } from '../doors/shared/door.ts'
 import type { Fold } from '../doors/shared/fold.ts'
@@ -24,7 +24,7 @@ import type { Admission } from './admission.ts'
 import { referencesOf, type RecentItems } from './recent-items.ts'
 import { liftKey } from './key-parameter.ts'
 import { modelNamed } from './model-named.ts'
-import { betasOf, metadataFields, originOf, requestIdOf, sessionHeader, streamWishes, wantsErrorWord } from './request-headers.ts'
+import { headersOf, metadataFields, originOf, requestIdOf, streamWishes, wantsErrorWord } from './request-headers.ts'
 import { SseBody, type KeepAlive } from './sse-body.ts'
 
 export interface AnswerRouteOptions extends AssemblySources {
@@ -37,6 +37,8 @@ export interface AnswerRouteOptions extends AssemblySources {
   readonly bodyLimitBytes: number
   /** Headers in which features of upstream formats are asked for. */
   readonly betaHeaders: readonly string[]
+  /** Headers in which clients name their sessions, beside the gateway's own. */
+  readonly sessionHeaders: () => readonly string[]
   /** Whether streams that fail say so in an `error` event as well, where the caller says nothing of it. */
   readonly errorEvent: () => boolean
   /** Whether a caller who asks is told what upstreams are sent. */
@@ -220,7 +222,7 @@ interface Asked {
 
 /** What was read, filled in by a preset where it names one, and checked where its door has not done so. */
 function requestOf(options: AnswerRouteOptions, request: IncomingMessage, read: Read, owner: Owner, size: number): Asked {
-  const headers = headersOf(request, options.betaHeaders)
+  const headers = headersOf(request, options.betaHeaders, options.sessionHeaders())
   if ('request' in read) return { modelRequest: withHeaders(read.request, headers) }
   const { body, preset } = applyPreset(read.body, (slug) => options.presets.find(owner.workspaceId, slug))
   const resolveReference = referencesOf(options.recentItems, owner.workspaceId, size, options.bodyLimitBytes)
@@ -287,12 +289,6 @@ function failStream(
 function lastEcho(call: Call): { readonly debug: object } | undefined {
   const last = takeEchoes(call.trace.attempts).at(-1)
   return last === undefined ? undefined : { debug: { echo_upstream_body: JSON.parse(last) as unknown } }
-}
-
-function headersOf(request: IncomingMessage, betaHeaders: readonly string[]): ResponsesHeaders {
-  const sessionId = sessionHeader(request)
-  const betas = betasOf(request, betaHeaders)
-  return { ...(sessionId === undefined ? {} : { sessionId }), ...(betas.length === 0 ? {} : { betas }) }
 }
 
 function sendJson(response: ServerResponse, status: number, headers: { readonly [name: string]: string }, body: string): void {

@@ -13,6 +13,16 @@ describe('headers as text', () => {
     expect(sessionHeader(request({ 'x-session-id': '' }))).toBeUndefined()
     expect(sessionHeader(request({}))).toBeUndefined()
   })
+  it('name a session by a word of the client’s own where the gateway’s is not there, the first that says one', () => {
+    const others = ['x-first', 'x-second']
+    const long = 's'.repeat(257)
+    expect(sessionHeader(request({ 'x-second': 'two', 'x-first': 'one' }), others)).toBe('one')
+    expect(sessionHeader(request({ 'x-second': 'two', 'x-first': '' }), others)).toBe('two')
+    expect(sessionHeader(request({ 'x-second': 'two', 'x-first': long }), others)).toBe('two')
+    expect(sessionHeader(request({ 'x-session-id': 'own', 'x-first': 'one' }), others)).toBe('own')
+    expect(sessionHeader(request({ 'x-first': long }), others)).toBeUndefined()
+    expect(sessionHeader(request({ 'x-first': 'one' }))).toBeUndefined()
+  })
   it('are read as UTF-8 where they are that, else as Latin-1, and never cut within a character', () => {
     const sent = (text: string, encoding: 'utf8' | 'latin1') => request({ 'x-title': Buffer.from(text, encoding).toString('latin1') })
     for (const text of ['naïve', '会话 → 😀']) expect(textHeader(sent(text, 'utf8'), 'x-title')).toBe(text)

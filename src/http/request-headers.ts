@@ -2,10 +2,12 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { STREAM_FAILURES, type CallOrigin, type StreamFailure } from '../core/call.ts'
 import { GatewayError } from '../core/error.ts'
+import type { ResponsesHeaders } from '../doors/responses/decode-request.ts'
 import { cutText } from '../lib/cut-text.ts'
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
 const MAX_TEXT = 512
+const NONE: readonly string[] = []
 // Control characters would reach logs and destinations.
 const CONTROL = /\p{Cc}/gu
 
@@ -29,12 +31,24 @@ export function textHeader(request: IncomingMessage, name: string, maxChars = MA
   return text === '' ? undefined : text
 }
 
-/** Whole, for whoever refuses one that is too long says how long it is; the server bounds all headers. */
-export const sessionHeader = (request: IncomingMessage): string | undefined => textHeader(request, 'x-session-id', Infinity)
+const MAX_SESSION = 256
+
+/**
+ * Whole, for whoever refuses one that is too long says how long it is; the server bounds all headers. Without it the first of `others` that says
+ * one: those are words of clients, who did not ask to be refused for what they say there.
+ */
+export function sessionHeader(request: IncomingMessage, others: readonly string[] = NONE): string | undefined {
+  const own = textHeader(request, 'x-session-id', Infinity)
+  if (own !== undefined) return own
+  for (const name of others) {
+    const session = textHeader(request, name, Infinity)
+    if (session !== undefined && session.length <= MAX_SESSION) return session
+  }
+  return undefined
+}
 
 const BETA = /^[\w.:-]{1,128}$/
 const MAX_BETAS = 32
-const NONE: readonly string[] = []
 
 /** Names of features in headers with lists of them, each once; what is no name is none of any vendor's, and left out. */
 export function betasOf(request: IncomingMessage, headers: readonly string[]): readonly string[] {
@@ -48,6 +62,13 @@ export function betasOf(request: IncomingMessage, headers: readonly string[]): r
     }
   }
   return names === undefined ? NONE : [...names].slice(0, MAX_BETAS)
+}
+
+/** What headers say of a request beside its body. */
+export function headersOf(request: IncomingMessage, betaHeaders: readonly string[], sessionHeaders: readonly string[]): ResponsesHeaders {
+  const sessionId = sessionHeader(request, sessionHeaders)
+  const betas = betasOf(request, betaHeaders)
+  return { ...(sessionId === undefined ? {} : { sessionId }), ...(betas.length === 0 ? {} : { betas }) }
 }
 
 /** The caller's `x-request-id` when it is sane: it goes back in the answer and into the record. */

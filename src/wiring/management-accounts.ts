@@ -129,6 +129,7 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
     explainRoutes({
       explain: (request, owner, sessionId) => explain(deps, request, owner, sessionId),
       presets: deps.policies.presets,
+      sessionHeaders: () => deps.config().routing.session_headers,
       bodyLimitBytes: deps.config().server.bodyLimit,
     }),
   ]

@@ -58,14 +58,16 @@ export interface ExplainRouteOptions {
   /** The plan of a request as JSON; calls nobody. Throws GatewayError for a request whose models cannot be told without that. */
   readonly explain: (request: ModelRequest, owner: Owner, sessionId: string | undefined) => Promise<z.output<typeof explanation>>
   readonly presets: Presets
+  /** Headers in which clients name their sessions, beside the gateway's own. */
+  readonly sessionHeaders: () => readonly string[]
   readonly bodyLimitBytes: number
 }
 
 /** `POST /api/v1/route/explain`: the body of a response, answered with the plan instead of being sent. */
-export function explainRoutes({ explain, presets, bodyLimitBytes }: ExplainRouteOptions): ManagementRoutes {
+export function explainRoutes({ explain, presets, sessionHeaders, bodyLimitBytes }: ExplainRouteOptions): ManagementRoutes {
   return (app) => {
     app.post('/api/v1/route/explain', { bodyLimit: bodyLimitBytes, config: { access: 'inference', doc } }, (request) => {
-      const sessionId = sessionHeader(request.raw)
+      const sessionId = sessionHeader(request.raw, sessionHeaders())
       const { owner } = callerOf(request)
       const { body } = applyPreset(request.body, (slug) => presets.find(owner.workspaceId, slug))
       const decoded = decodeResponsesRequest(body, sessionId === undefined ? {} : { sessionId })
