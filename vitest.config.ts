@@ -119,6 +119,7 @@ const SCENARIOS_TOGETHER = [
   'scenarios/stream-failure',
   'scenarios/tenancy',
   'scenarios/tool-money',
+  'scenarios/trace-context',
   'scenarios/unfinished-searches',
   'scenarios/unfinished-usage',
   'scenarios/unreadable-reasoning',

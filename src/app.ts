@@ -184,7 +184,7 @@ export async function createApp({
     mirrorReasoning: () => config.responses.mirrorReasoning,
     errorEvent: () => config.responses.errorEvent,
     betaHeaders,
-    sessionHeaders: () => config.routing.session_headers,
+    callerHeaders: () => ({ sessions: config.routing.session_headers, traces: config.destinations.traceContext }),
     echoUpstreamBody: () => config.responses.echoUpstreamBody,
     recentItems: new RecentItems({ clock: systemClock, ...RECENT_ITEMS }),
     clock: systemClock,

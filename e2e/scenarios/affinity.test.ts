@@ -74,14 +74,14 @@ describe('a session at a provider with several keys', () => {
   })
 
   it('goes on with another one while its own is limited', async () => {
-    let limited: string | undefined
+    const limited = new Set<string | undefined>()
     await cheap.close()
     cheap = await startFakeUpstream((request, response) =>
-      (request.headers.authorization === limited ? status(429, { error: { message: 'slow' } }) : cached)(request, response),
+      (limited.has(request.headers.authorization) ? status(429, { error: { message: 'slow' } }) : cached)(request, response),
     )
     await startWithKeys()
     await ask(later, { session_id: 's' })
-    limited = `Bearer ${usedKeys()[0]}`
+    limited.add(`Bearer ${usedKeys()[0]}`)
     expect(await ask(later, { session_id: 's' })).toBe(200)
     expect(new Set(usedKeys()).size).toBe(2)
   })

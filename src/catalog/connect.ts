@@ -127,14 +127,17 @@ function resolveBase(sources: ProviderSources, slug: string, name: string, repor
     providerName: name,
     baseUrl,
     credentials: apiKeys.map((secret, index) => ({ id: `${slug}#${index}`, secret })),
-    scope: hidden(connected.scope ?? [slug, URL.parse(baseUrl)?.origin, config?.organization].filter(Boolean).join('@')),
+    scope: hidden(connected.scope ?? scopeOf(slug, baseUrl, config?.organization)),
     timeouts: { ...DEFAULT_TIMEOUTS, ...config?.timeouts },
     headers: { ...provider?.headers, ...connected.headers, ...config?.headers },
     secrets: secretsAmong(config?.headers),
-    ...defined({ sign: connected.sign, transport: connected.transport }),
+    ...defined({ traceContext: config?.traceContext, sign: connected.sign, transport: connected.transport }),
   }
   return { shared, baseUrls: connected.baseUrls ?? {}, baseUrlFor: connected.baseUrlFor }
 }
+
+const scopeOf = (slug: string, baseUrl: string, organization: string | undefined): string =>
+  [slug, URL.parse(baseUrl)?.origin, organization].filter(Boolean).join('@')
 
 /** Headers that say who asks and for what, and prove nothing. */
 const PLAIN_HEADERS = /^(?:accept|content-type|user-agent|(?:http-)?referer|x-title)$/i

@@ -59,6 +59,11 @@ export const providerEntry = section({
   }).default({}),
   rate_limits: rateLimits('it'),
   headers: headers().default({}).describe('More headers for its requests.'),
+  trace_context: flag()
+    .prefault(false)
+    .describe(
+      'Whether it is told by `traceparent` which span of ours its requests come from ([how](../guides/destinations.md#one-trace-from-end-to-end)).',
+    ),
   organization: credential('an account')
     .optional()
     .describe('The account there: sent where the vendor has a header for it; encrypted reasoning is replayed only within it.'),

@@ -162,6 +162,11 @@ export const configSchema = section({
       .default({})
       .describe('Where types without an address in their config lead ([destinations](destinations.md)).'),
     privacy_locked: flag().prefault(false).describe('Every destination is in privacy mode, and its owner cannot change that.'),
+    trace_context: flag()
+      .prefault(false)
+      .describe(
+        'Whether calls that name no trace belong to that of the header `traceparent`, below the span it names ([how](../guides/destinations.md#one-trace-from-end-to-end)).',
+      ),
   }).prefault({}),
   storage: storage.prefault({}),
   answer_cache: section({

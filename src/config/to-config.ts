@@ -52,6 +52,7 @@ export function toConfig(file: ConfigFile, keys: FixedKeys, path: string | undef
       serviceName: destinations.service_name,
       baseUrls: destinations.base_urls,
       privacyLocked: destinations.privacy_locked,
+      traceContext: destinations.trace_context,
     },
     storage: {
       database: storage.database ?? (storage.url === undefined ? 'sqlite' : 'postgres'),
@@ -120,6 +121,7 @@ function toProvider(entry: FileProvider): ProviderConfig {
     timeouts: defined({ connect: timeouts.connect, firstToken: timeouts.first_token, idle: timeouts.idle, total: timeouts.total }),
     rateLimits: toRateLimits(entry.rate_limits),
     headers: entry.headers,
+    traceContext: entry.trace_context,
     settings: entry.region === undefined ? entry.settings : { region: entry.region, ...entry.settings },
     enabled: entry.enabled,
     policies: toPolicies(entry.policies),

@@ -127,6 +127,8 @@ export interface ProviderConfig {
   readonly timeouts: Partial<Timeouts>
   readonly rateLimits?: RateLimits
   readonly headers: { readonly [name: string]: string }
+  /** Its requests say which span of ours they come from. */
+  readonly traceContext?: boolean
   readonly organization?: string
   /** Vendor-specific settings (region, resource, project); checked against the provider's own schema. */
   readonly settings: JsonObject
@@ -226,6 +228,8 @@ export interface DestinationsConfig {
   readonly baseUrls: { readonly [type: string]: string | null }
   /** Every destination is in privacy mode, and its owner cannot change that. Read at the start. */
   readonly privacyLocked: boolean
+  /** `traceparent` of callers names trace and parent of calls that name no trace themselves. */
+  readonly traceContext: boolean
 }
 
 export interface StorageConfig {

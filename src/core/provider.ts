@@ -35,6 +35,8 @@ export interface Connection {
   readonly scope: string
   readonly timeouts: Timeouts
   readonly headers?: { readonly [name: string]: string }
+  /** Requests say in `traceparent` which span of ours they come from. */
+  readonly traceContext?: boolean
   /** Values among them that no caller is shown, should the provider quote them. */
   readonly secrets?: readonly string[]
   /** Puts the credential on the request. Default: `authorization: Bearer`. May be asynchronous (token exchange, SigV4). */

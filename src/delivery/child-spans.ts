@@ -3,7 +3,7 @@ import type { ChildSpan } from '../core/delivery.ts'
 import type { Generation, GenerationAttempt, GenerationContent, GenerationStep } from '../core/generation.ts'
 import type { OutputItem } from '../core/item.ts'
 import { defined } from '../lib/defined.ts'
-import { otlpSpanId } from '../lib/derived-id.ts'
+import { attemptSpanId, otlpSpanId } from '../lib/derived-id.ts'
 
 /** A run-away tool loop must not make a trace no backend can show. */
 const MAX_TOOL_SPANS = 100
@@ -14,7 +14,7 @@ export function childSpans(generation: Generation, content: GenerationContent | 
 }
 
 function attemptSpan(generation: Generation, attempt: GenerationAttempt, number: number): ChildSpan {
-  const id = `${generation.id}:attempt:${number}`
+  const id = attemptSpanId(generation.id, number)
   return {
     kind: 'attempt',
     id,

@@ -2,7 +2,7 @@ import { roundCost } from '../core/cost.ts'
 import type { DeliveryFailure, DeliveryIds, DeliveryNames, DeliveryRecord } from '../core/delivery.ts'
 import type { Generation, GenerationContent } from '../core/generation.ts'
 import type { DestinationRecord } from '../core/outbox.ts'
-import { otlpParentSpanId, otlpSpanId, otlpTraceId } from '../lib/derived-id.ts'
+import { callTraceId, otlpParentSpanId, otlpSpanId, otlpTraceId } from '../lib/derived-id.ts'
 import { defined } from '../lib/defined.ts'
 import { broadcastFields } from './broadcast.ts'
 import { childSpans } from './child-spans.ts'
@@ -70,7 +70,7 @@ function toNames(trace: NonNullable<Generation['trace']>): DeliveryNames {
 
 function toIds(generation: Generation): DeliveryIds {
   const trace = generation.trace ?? {}
-  const traceId = text(trace['trace_id']) ?? generation.id
+  const traceId = callTraceId(trace['trace_id'], generation.id)
   const parent = text(trace['parent_span_id'])
   const wrapper = text(trace['span_name']) === undefined ? undefined : `${generation.id}:span`
   return {

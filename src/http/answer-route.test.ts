@@ -95,7 +95,7 @@ async function listen(handler: Handler, { keepAlive = new KeepAlive(), clock = s
       mirrorReasoning: () => false,
       errorEvent: () => false,
       betaHeaders: ['x-betas'],
-      sessionHeaders: () => [],
+      callerHeaders: () => ({ sessions: [], traces: false }),
       echoUpstreamBody: () => true,
       recentItems: new RecentItems({ clock: systemClock, maxEntries: 10, maxChars: 10_000, ttlMs: 1_000 }),
       clock,

@@ -24,7 +24,7 @@ import type { Admission } from './admission.ts'
 import { referencesOf, type RecentItems } from './recent-items.ts'
 import { liftKey } from './key-parameter.ts'
 import { modelNamed } from './model-named.ts'
-import { headersOf, metadataFields, originOf, requestIdOf, streamWishes, wantsErrorWord } from './request-headers.ts'
+import { headersOf, metadataFields, originOf, requestIdOf, streamWishes, wantsErrorWord, type CallerHeaders } from './request-headers.ts'
 import { SseBody, type KeepAlive } from './sse-body.ts'
 
 export interface AnswerRouteOptions extends AssemblySources {
@@ -37,8 +37,7 @@ export interface AnswerRouteOptions extends AssemblySources {
   readonly bodyLimitBytes: number
   /** Headers in which features of upstream formats are asked for. */
   readonly betaHeaders: readonly string[]
-  /** Headers in which clients name their sessions, beside the gateway's own. */
-  readonly sessionHeaders: () => readonly string[]
+  readonly callerHeaders: () => CallerHeaders
   /** Whether streams that fail say so in an `error` event as well, where the caller says nothing of it. */
   readonly errorEvent: () => boolean
   /** Whether a caller who asks is told what upstreams are sent. */
@@ -222,7 +221,7 @@ interface Asked {
 
 /** What was read, filled in by a preset where it names one, and checked where its door has not done so. */
 function requestOf(options: AnswerRouteOptions, request: IncomingMessage, read: Read, owner: Owner, size: number): Asked {
-  const headers = headersOf(request, options.betaHeaders, options.sessionHeaders())
+  const headers = headersOf(request, options.betaHeaders, options.callerHeaders())
   if ('request' in read) return { modelRequest: withHeaders(read.request, headers) }
   const { body, preset } = applyPreset(read.body, (slug) => options.presets.find(owner.workspaceId, slug))
   const resolveReference = referencesOf(options.recentItems, owner.workspaceId, size, options.bodyLimitBytes)

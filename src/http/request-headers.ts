@@ -4,6 +4,7 @@ import { STREAM_FAILURES, type CallOrigin, type StreamFailure } from '../core/ca
 import { GatewayError } from '../core/error.ts'
 import type { ResponsesHeaders } from '../doors/responses/decode-request.ts'
 import { cutText } from '../lib/cut-text.ts'
+import { readTraceParent } from '../lib/trace-context.ts'
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
 const MAX_TEXT = 512
@@ -64,11 +65,25 @@ export function betasOf(request: IncomingMessage, headers: readonly string[]): r
   return names === undefined ? NONE : [...names].slice(0, MAX_BETAS)
 }
 
+/** Which headers of others the operator has read. */
+export interface CallerHeaders {
+  /** In which clients name their sessions, beside the gateway's own. */
+  readonly sessions: readonly string[]
+  /** Whether `traceparent` names the trace and the span a call belongs to. */
+  readonly traces: boolean
+}
+
 /** What headers say of a request beside its body. */
-export function headersOf(request: IncomingMessage, betaHeaders: readonly string[], sessionHeaders: readonly string[]): ResponsesHeaders {
-  const sessionId = sessionHeader(request, sessionHeaders)
+export function headersOf(request: IncomingMessage, betaHeaders: readonly string[], { sessions, traces }: CallerHeaders): ResponsesHeaders {
+  const sessionId = sessionHeader(request, sessions)
   const betas = betasOf(request, betaHeaders)
-  return { ...(sessionId === undefined ? {} : { sessionId }), ...(betas.length === 0 ? {} : { betas }) }
+  const traceparent = traces ? one(request.headers['traceparent']) : undefined
+  const parent = traceparent === undefined ? undefined : readTraceParent(traceparent)
+  return {
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(betas.length === 0 ? {} : { betas }),
+    ...(parent === undefined ? {} : { parent }),
+  }
 }
 
 /** The caller's `x-request-id` when it is sane: it goes back in the answer and into the record. */

@@ -19,6 +19,14 @@ export function otlpTraceId(id: string): string {
   return HEX_32.test(hex) && !ZEROS.test(hex) ? hex : sha256(id).slice(0, 32)
 }
 
+/** The trace of a call: the caller's where it says one, else its own. */
+export function callTraceId(given: unknown, callId: string): string {
+  return typeof given === 'string' && given.trim() !== '' ? given : callId
+}
+
+/** A span of ours: the try at a provider with this number, from 1. */
+export const attemptSpanId = (callId: string, number: number): string => `${callId}:attempt:${number}`
+
 /** 16 hex digits for a span of ours. */
 export function otlpSpanId(id: string): string {
   return sha256(id).slice(0, 16)

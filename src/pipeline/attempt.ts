@@ -7,9 +7,11 @@ import type { Credential, SignableRequest } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { secretsOfTools } from '../core/tool-secrets.ts'
 import type { Clock } from '../lib/clock.ts'
+import { attemptSpanId, callTraceId, otlpSpanId, otlpTraceId } from '../lib/derived-id.ts'
 import { isHeaderValue } from '../lib/header-value.ts'
 import type { Exchange, HttpClient } from '../lib/http-client.ts'
 import { wellFormedJson } from '../lib/json.ts'
+import { writeTraceParent, type TraceParent } from '../lib/trace-context.ts'
 import type { AttemptLimits } from '../router/limits.ts'
 import { attemptFailure } from './attempt-failure.ts'
 import { AttemptTimer } from './attempt-timer.ts'
@@ -160,6 +162,7 @@ async function open(deps: AttemptDependencies, input: AttemptInput, encoded: Enc
       'user-agent': deps.userAgent,
       ...encoded.headers,
       ...connection.headers,
+      ...(connection.traceContext === true ? { traceparent: writeTraceParent(spanOf(input)) } : {}),
     },
     body: encoded.body,
   }
@@ -179,6 +182,13 @@ async function open(deps: AttemptDependencies, input: AttemptInput, encoded: Enc
     body: request.body,
     connectTimeoutMs: input.limits.connect,
   })
+}
+
+/** The attempt's own span, as destinations will be told of it; of one part of several, the span of the call. */
+function spanOf({ call, record }: AttemptInput): TraceParent {
+  const number = call.trace.attempts.indexOf(record) + 1
+  const { trace_id: given } = call.request.trace ?? {}
+  return { traceId: otlpTraceId(callTraceId(given, call.id)), spanId: otlpSpanId(number === 0 ? call.id : attemptSpanId(call.id, number)) }
 }
 
 /** A key file that stands where a key is expected: its own fault, and not that of the provider who would have got it. */

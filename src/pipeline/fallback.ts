@@ -192,7 +192,8 @@ function pickCredential(options: FallbackOptions, route: Route, attempt: Planned
   const { endpoint } = attempt
   const { session } = route
   // Many endpoints have one key or none: only where there is a choice the session is looked up.
-  const stays = endpoint.connection.credentials.length > 1 && session !== undefined && (session.explicit || session.pinned(servedModel(endpoint)) !== undefined)
+  const stays =
+    endpoint.connection.credentials.length > 1 && session !== undefined && (session.explicit || session.pinned(servedModel(endpoint)) !== undefined)
   return options.pools.pick(endpoint.connection, usedBy(route, attempt), ownOf(route, attempt), stays ? session.seed : undefined)
 }
 

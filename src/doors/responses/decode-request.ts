@@ -1,6 +1,7 @@
 import type { InputItem } from '../../core/item.ts'
-import type { ModelRequest } from '../../core/request.ts'
+import type { ModelRequest, TraceOptions } from '../../core/request.ts'
 import { countCharacters } from '../../lib/count-characters.ts'
+import type { TraceParent } from '../../lib/trace-context.ts'
 import { findEmptyMedia } from './empty-media.ts'
 import { findImpossibleChoice } from './forced-tool.ts'
 import { MAX_LABEL, responsesRequest } from './schema.ts'
@@ -14,6 +15,8 @@ export interface ResponsesHeaders {
   readonly sessionId?: string
   /** Features asked for beside the body; none of the body's own is read by this name. */
   readonly betas?: readonly string[]
+  /** The trace and the span the call belongs to; a trace that the body names wins. */
+  readonly parent?: TraceParent
 }
 
 export interface DecodeOptions {
@@ -121,8 +124,9 @@ export function withHeaders(request: ModelRequest, headers: ResponsesHeaders): M
   return copy
 }
 
-function setHeaders(request: { [field: string]: unknown }, { sessionId, betas = [] }: ResponsesHeaders): void {
+function setHeaders(request: { [field: string]: unknown }, { sessionId, betas = [], parent }: ResponsesHeaders): void {
   setSession(request, sessionId)
+  if (parent !== undefined) setTrace(request, parent)
   if (betas.length > 0) request['vendor_betas'] = betas
   else if ('vendor_betas' in request) delete request['vendor_betas']
 }
@@ -135,4 +139,10 @@ function setSession(request: { [field: string]: unknown }, header: string | unde
     throw refuse('invalid_request', 'x-session-id', `must have at most ${MAX_LABEL} characters, not ${length}`)
   }
   request['session_id'] = header
+}
+
+function setTrace(request: { [field: string]: unknown }, { traceId, spanId }: TraceParent): void {
+  const trace = request['trace'] as TraceOptions | undefined
+  if (trace?.trace_id) return
+  request['trace'] = { ...trace, trace_id: traceId, parent_span_id: trace?.parent_span_id || spanId }
 }
