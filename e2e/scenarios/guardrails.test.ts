@@ -340,6 +340,37 @@ describe('models and providers', () => {
   })
 })
 
+describe('what a key sees of models', () => {
+  const LISTS = ['/api/v1/models', '/api/v1/models/user', '/api/v1beta/models']
+  const listed = async (path: string, key: string): Promise<readonly string[]> => {
+    const { data, models } = (await (await gateway.api('GET', path, undefined, key)).json()) as {
+      readonly data?: readonly { readonly id: string }[]
+      readonly models?: readonly { readonly name: string }[]
+    }
+    const names = (data ?? []).map(({ id }) => id).concat((models ?? []).map(({ name }) => name.replace('models/', '')))
+    return names.filter((name) => name.startsWith('acme/'))
+  }
+
+  it.each(LISTS)('are those it may use, in %s', async (path) => {
+    await demand({ allowed_models: ['acme/large'] })
+    expect(await listed(path, gateway.key)).toEqual(['acme/large'])
+    expect(await listed(path, gateway.managementKey)).toEqual(expect.arrayContaining(['acme/small', 'acme/large']))
+    const { data } = (await (await gateway.api('GET', '/api/v1/models/count', undefined, gateway.key)).json()) as { data: { count: number } }
+    expect(data.count).toBe(1)
+  })
+
+  it('are those of which one endpoint is left to it', async () => {
+    await demand({ ignored_providers: ['acme'] })
+    expect(await listed('/api/v1/models', gateway.key)).toEqual(['acme/small'])
+    await demand({ ignored_providers: ['acme', 'backup1'] })
+    expect(await listed('/api/v1/models', gateway.key)).toEqual([])
+  })
+
+  it('are all where nothing is forbidden', async () => {
+    expect(await listed('/api/v1/models/user', gateway.key)).toEqual(['acme/large', 'acme/small'])
+  })
+})
+
 describe('keys', () => {
   it('have guardrails of their own, on top of the workspace’s', async () => {
     await demand({ content_filter_builtins: [{ slug: 'email', action: 'redact' }], allowed_models: ['acme/*'] })

@@ -76,16 +76,16 @@ export interface ModelsPage {
 
 const PAGE = 500
 
+/** Whether whoever asks may use an endpoint. */
+export type MayUse = (endpoint: Endpoint) => boolean
+
 /**
- * The models that match the query string, all of them unless it asks for a page. Prices in the query are USD per million tokens.
- * Throws GatewayError `invalid_request` naming the first parameter that is wrong.
+ * The models that match the query string, all of them unless it asks for a page, without those of which `mayUse` holds for no endpoint. Prices in
+ * the query are USD per million tokens. Throws GatewayError `invalid_request` naming the first parameter that is wrong.
  */
-export function listModels(catalog: BuiltCatalog, search: URLSearchParams, now = Date.now()): ModelsPage {
+export function listModels(catalog: BuiltCatalog, search: URLSearchParams, mayUse?: MayUse, now = Date.now()): ModelsPage {
   const query = parseQuery(search)
-  const found = sortModels(
-    presented(catalog, now).filter((model) => matches(model, catalog, query)),
-    query,
-  )
+  const found = sortModels(selected(catalog, query, mayUse, now), query)
   const { offset = 0, limit = query.offset === undefined ? Infinity : PAGE } = query
   const end = offset + limit
   const next = new URLSearchParams(search)
@@ -105,9 +105,18 @@ export function findModel(catalog: BuiltCatalog, name: string, now = Date.now())
 }
 
 /** How many models `GET /models/count` counts. */
-export function countModels(catalog: BuiltCatalog, search: URLSearchParams, now = Date.now()): { readonly data: { readonly count: number } } {
-  const query = parseQuery(search)
-  return { data: { count: presented(catalog, now).filter((model) => matches(model, catalog, query)).length } }
+export function countModels(
+  catalog: BuiltCatalog,
+  search: URLSearchParams,
+  mayUse?: MayUse,
+  now = Date.now(),
+): { readonly data: { readonly count: number } } {
+  return { data: { count: selected(catalog, parseQuery(search), mayUse, now).length } }
+}
+
+function selected(catalog: BuiltCatalog, query: ModelsQuery, mayUse: MayUse | undefined, now: number): readonly PublicModel[] {
+  const usable = (id: string): boolean => mayUse === undefined || (catalog.find(id)?.endpoints.some(mayUse) ?? true)
+  return presented(catalog, now).filter((model) => matches(model, catalog, query) && usable(model.id))
 }
 
 const presentations = new WeakMap<BuiltCatalog, { readonly day: number; readonly models: readonly PublicModel[] }>()

@@ -42,7 +42,7 @@ describe('prices', () => {
     const model = { ...catalog.models()[0]!, slug: 'acme/dated' }
     const dated = { ...model, endpoints: [{ ...model.endpoints[0]!, pricing: { input: 1, output: 2, windows } }] }
     const dearer: BuiltCatalog = { ...catalog, models: () => [dated], find: () => undefined }
-    const listed = (now: number) => listModels(dearer, new URLSearchParams(), now).data.map(({ pricing }) => pricing.prompt)
+    const listed = (now: number) => listModels(dearer, new URLSearchParams(), undefined, now).data.map(({ pricing }) => pricing.prompt)
     expect([listed(day - 1), listed(day), listed(day + 1)]).toEqual([['0.000001'], ['0.000003'], ['0.000003']])
   })
   test('are decimal strings per token', () => {

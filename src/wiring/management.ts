@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createFindGeneration } from '../accounts/find-generation.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { FastifyInstance } from 'fastify'
-import { countModels, findModel, listModels, modelsQuery } from '../catalog/list-models.ts'
+import { countModels, findModel, listModels, modelsQuery, type MayUse } from '../catalog/list-models.ts'
 import { presentEndpoints, presentProviders, type EndpointStats } from '../catalog/present.ts'
 import type { Health } from '../router/health.ts'
 import type { Quantiles } from '../router/sketch.ts'
 import { doorsOpenApi } from '../doors/openapi.ts'
-import { createManagementApp, type ManagementOptions } from '../http/management/app.ts'
+import { createManagementApp, type Caller, type ManagementOptions } from '../http/management/app.ts'
 import { estimateRequest } from '../router/estimate.ts'
 import { consoleRoutes } from '../http/management/console-routes.ts'
 import { catalogRoutes, type CatalogViews } from '../http/management/catalog-routes.ts'
@@ -21,6 +21,7 @@ import { findConsole } from './console-files.ts'
 import { accountRoutes, type AccountDependencies } from './management-accounts.ts'
 import { policyRoutes, type PolicyDependencies } from './management-policies.ts'
 import { destinationManagement, type DestinationDependencies } from './management-destinations.ts'
+import { compileEndpointRule } from '../pipeline/guardrails/endpoint-rules.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { VERSION } from '../version.ts'
 
@@ -37,6 +38,13 @@ export interface ManagementApi {
 
 const BODY_LIMIT = 1024 * 1024
 
+/** What a key may use by its guardrails; undefined for keys that use nothing but manage, and where nothing is forbidden. */
+function usableBy({ policies }: ManagementDependencies, { key, owner }: Caller): MayUse | undefined {
+  if (key.kind !== 'inference') return undefined
+  const forbids = compileEndpointRule(policies.guardrails.of(owner) ?? [])
+  return forbids === undefined ? undefined : (endpoint) => forbids(endpoint) === undefined
+}
+
 /** Wires the management API. Loaded with its first request, so that the socket opens before the framework is read. */
 export async function buildManagement(deps: ManagementDependencies): Promise<ManagementApi> {
   const registered: RegisteredRoute[] = []
@@ -46,7 +54,7 @@ export async function buildManagement(deps: ManagementDependencies): Promise<Man
     sleep,
   })
   const views: Pick<CatalogViews, 'models' | 'model'> = {
-    models: (search) => listModels(deps.catalog(), search),
+    models: (search, caller) => listModels(deps.catalog(), search, usableBy(deps, caller)),
     model: (slug) => findModel(deps.catalog(), slug),
   }
   const app = createManagementApp({ ...deps, bodyLimitBytes: BODY_LIMIT, onRoute: (route) => registered.push(route) }, [
@@ -54,7 +62,7 @@ export async function buildManagement(deps: ManagementDependencies): Promise<Man
     catalogRoutes({
       ...views,
       query: modelsQuery,
-      count: (search) => countModels(deps.catalog(), search),
+      count: (search, caller) => countModels(deps.catalog(), search, usableBy(deps, caller)),
       providers: () => ({ data: presentProviders(deps.catalog()) }),
       endpoints: (slug) => {
         const model = deps.catalog().find(slug)

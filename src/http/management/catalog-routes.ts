@@ -6,7 +6,7 @@ import { asListedModel, listedPage, type ListedModel } from '../../doors/generat
 import { speaksGenerateContent } from '../../doors/generate-content/path.ts'
 import { messages } from '../../doors/messages/door.ts'
 import { asMessagesModel, messagesPage, speaksMessages } from '../../doors/messages/model-list.ts'
-import type { ManagementRoutes } from './app.ts'
+import { callerOf, type Caller, type ManagementRoutes } from './app.ts'
 import { countAnswer, endpointsAnswer, modelAnswer, modelsAnswer, providersAnswer, type ReadonlyDeep } from './catalog-shapes.ts'
 import type { RouteDoc } from './route-doc.ts'
 
@@ -16,9 +16,9 @@ const tag = 'Models'
 
 /** The catalog as the contract shows it; each answer is a whole JSON body. */
 export interface CatalogViews {
-  /** `search`: the query string. Throws GatewayError `invalid_request` for a parameter that is wrong. */
-  readonly models: (search: URLSearchParams) => Answer<typeof modelsAnswer>
-  readonly count: (search: URLSearchParams) => Answer<typeof countAnswer>
+  /** `search`: the query string. What the caller may not use is left out. Throws GatewayError `invalid_request` for a parameter that is wrong. */
+  readonly models: (search: URLSearchParams, caller: Caller) => Answer<typeof modelsAnswer>
+  readonly count: (search: URLSearchParams, caller: Caller) => Answer<typeof countAnswer>
   /** Both undefined for a model nobody serves. */
   readonly model: (slug: string) => Omit<Answer<typeof modelAnswer>, 'object' | 'owned_by'> | undefined
   readonly endpoints: (slug: string) => Answer<typeof endpointsAnswer> | undefined
@@ -27,7 +27,7 @@ export interface CatalogViews {
   readonly query: z.ZodObject
 }
 
-/** `GET /api/v1/models`, `/models/count`, `/embeddings/models`, `/models/{author}/{slug}`, `/models/{author}/{slug}/endpoints`, `/providers`. */
+/** `GET /api/v1/models`, `/models/user`, `/models/count`, `/embeddings/models`, `/models/{author}/{slug}`, `/models/{author}/{slug}/endpoints`, `/providers`. */
 export function catalogRoutes(views: CatalogViews): ManagementRoutes {
   return (app) => {
     const any = (doc: RouteDoc) => ({ config: { access: 'any', doc } }) as const
@@ -38,19 +38,29 @@ export function catalogRoutes(views: CatalogViews): ManagementRoutes {
       '/api/v1/models',
       ofAllFormats({ id: 'getModels', tag, summary: 'List the models that are served', query, answer: modelsAnswer }),
       (request) => {
-        if (speaksMessages(request.headers)) return messagesPage(views.models, searchOf(request))
-        if (speaksGenerateContent(request.headers)) return listedPage(views.models, searchOf(request))
-        return views.models(searchOf(request))
+        const listed = (search: URLSearchParams): Answer<typeof modelsAnswer> => views.models(search, callerOf(request))
+        if (speaksMessages(request.headers)) return messagesPage(listed, searchOf(request))
+        if (speaksGenerateContent(request.headers)) return listedPage(listed, searchOf(request))
+        return listed(searchOf(request))
       },
     )
+    // No part of the contract: clients of the hosted service ask so for what their key may use.
+    const own: RouteDoc = {
+      id: 'listModelsUser',
+      tag,
+      summary: 'List the models the key may use: the same, by another address',
+      query,
+      answer: modelsAnswer,
+    }
+    app.get('/api/v1/models/user', any(own), (request) => views.models(searchOf(request), callerOf(request)))
     app.get('/api/v1/models/count', any({ id: 'listModelsCount', tag, summary: 'Count the models', query, answer: countAnswer }), (request) =>
-      views.count(searchOf(request)),
+      views.count(searchOf(request), callerOf(request)),
     )
     const embedders: RouteDoc = { id: 'listEmbeddingsModels', tag, summary: 'List the models that make embeddings', query, answer: modelsAnswer }
     app.get('/api/v1/embeddings/models', any(embedders), (request) => {
       const search = searchOf(request)
       search.set('output_modalities', 'embeddings')
-      return views.models(search)
+      return views.models(search, callerOf(request))
     })
     // One model is no part of the contract: clients of the field ask for it, bare, and write the slash of its name either way.
     const one = (slug: string, request: FastifyRequest): Answer<typeof modelAnswer> | ListedModel => {
