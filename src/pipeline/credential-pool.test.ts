@@ -69,6 +69,16 @@ describe('a pool of credentials', () => {
     expect(turns(pools, acme, 2)).toContain('a')
   })
 
+  it('is not back sooner because another limit of its own was met meanwhile', () => {
+    const { clock, pools } = open()
+    const acme = connection('a', 'b')
+    for (const hint of [60_000, 5_000, undefined]) pools.report(acme, acme.credentials[0]!, limited(hint))
+    clock.advance(59_999)
+    expect(turns(pools, acme, 2)).toBe('bb')
+    clock.advance(1)
+    expect(turns(pools, acme, 2)).toContain('a')
+  })
+
   it('tells of a dead one of its own once, not of a caller’s', () => {
     const clock = manualClock()
     const told: string[] = []

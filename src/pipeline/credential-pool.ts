@@ -111,7 +111,10 @@ export function createCredentialPools(clock: Clock, cooldown = true, onDead?: On
       if (dead) {
         if (state.deadUntil <= now && connection.credentials.includes(credential)) onDead?.(connection, credential, error)
         state.deadUntil = now + DEAD_MS
-      } else state.limitedUntil = now + (error.details.retryAfterMs ?? DEFAULT_LIMITED_MS)
+      } else {
+        // Calls under way together meet different limits of it: all of them have to be over.
+        state.limitedUntil = Math.max(state.limitedUntil, now + (error.details.retryAfterMs ?? DEFAULT_LIMITED_MS))
+      }
       states.set(keyOf(connection, credential), state)
     },
   }
