@@ -12,7 +12,13 @@ const DSN = /^https:\/\/([^:@]+)(?::[^@]*)?@([^/]+)(?:\/[^/]+)*\/(\d+)\/?$/
 
 const settings = destinationSettings({
   otlpEndpoint: httpUrl('OTLP endpoint of the project, with or without `/v1/traces`.'),
-  dsn: headerText().min(1).max(2_048).regex(DSN, 'must look like https://<key>@<host>/<project>').describe('Client key (DSN) of the project.'),
+  // Old ones hold a secret beside the key. Nothing asks for it any more, and what is no secret is shown whole.
+  dsn: headerText()
+    .min(1)
+    .max(2_048)
+    .regex(DSN, 'must look like https://<key>@<host>/<project>')
+    .overwrite((dsn) => dsn.replace(/^(https:\/\/[^:@]+):[^@]*@/, '$1@'))
+    .describe('Client key (DSN) of the project.'),
 })
 type SentrySettings = z.output<typeof settings>
 
