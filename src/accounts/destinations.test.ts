@@ -60,6 +60,24 @@ describe('a destination whose secrets cannot be read any more', () => {
     expect(await store.destinations.get(damaged)).toMatchObject({ sealed: 'damaged', revision: 3 })
   })
 
+  it('takes changes of different fields that come at once, one after the other', async () => {
+    const { id } = (await accounts.list({ workspaceId: DEFAULT_WORKSPACE_ID, offset: 1, limit: 1 })).destinations[0]!
+    const changes = [
+      { name: 'new' },
+      { samplingRate: 0.5 },
+      { privacyMode: true },
+      { config: { modelId: 'n' } },
+      { config: { apiKey: 'a-new-secret' } },
+    ]
+    await Promise.all([...changes, ...changes].map((change) => accounts.update(id, change)))
+    expect(await accounts.get(id)).toMatchObject({
+      name: 'new',
+      samplingRate: 0.5,
+      privacyMode: true,
+      config: { modelId: 'n', apiKey: 'a-ne...cret', spaceKey: 'secr...pace' },
+    })
+  })
+
   it('works again with all of its secrets, and with no mask of one', async () => {
     for (const config of [{ modelId: 'n' }, { apiKey: 'a-new-secret-of-the-api' }])
       await expect(accounts.update(damaged, { config })).rejects.toMatchObject({ errorType: 'invalid_request' })

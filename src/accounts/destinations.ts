@@ -18,6 +18,8 @@ const MAX_PER_TYPE = 5
 const MAX_NAME_CHARS = 256
 const MAX_KEY_HASHES = 1_000
 const MIN_SAMPLING_RATE = 0.0001
+/** How often a change is made anew because another one of the same destination came between. */
+const MAX_RACES = 20
 
 export interface DestinationAccountsOptions {
   readonly store: DestinationStore
@@ -59,7 +61,6 @@ export function createDestinationAccounts(options: DestinationAccountsOptions): 
     if ((await options.workspaces.get(wanted.workspaceId)) === undefined) throw invalid('workspace_id', 'there is no such workspace')
     const id = newId()
     const now = clock.now()
-    const { broadcast = {} } = wanted
     const stored: StoredDestination = {
       id,
       workspaceId: wanted.workspaceId,
@@ -72,7 +73,7 @@ export function createDestinationAccounts(options: DestinationAccountsOptions): 
       filterRules: checkFilter(wanted.filterRules),
       samplingRate: wanted.samplingRate ?? 1,
       privacyMode: wanted.privacyMode ?? privacyLocked,
-      broadcast: { cost: broadcast.cost ?? false, identity: broadcast.identity ?? false, requestContext: broadcast.requestContext ?? false },
+      broadcast: mergeBroadcast({ cost: false, identity: false, requestContext: false }, wanted.broadcast ?? {}),
       revision: 1,
       createdAt: now,
       updatedAt: now,
@@ -102,8 +103,10 @@ export function createDestinationAccounts(options: DestinationAccountsOptions): 
 
   const update = async (id: string, change: DestinationChange, scope?: string): Promise<DestinationView> => {
     checkFields(change, privacyLocked)
-    const stored = await need(id, scope)
-    const updated = await store.update(id, stored.workspaceId, toPatch(open(stored).destination, change), stored.revision)
+    const updated = await againWhenRaced(async () => {
+      const stored = await need(id, scope)
+      return store.update(id, stored.workspaceId, toPatch(open(stored).destination, change), stored.revision)
+    })
     if (updated === undefined) throw notFound()
     onChange()
     return view(open(updated))
@@ -140,6 +143,17 @@ export function createDestinationAccounts(options: DestinationAccountsOptions): 
       await need(id, scope)
       return outbox.purge(id, letters)
     },
+  }
+}
+
+/** Whoever was faster changed what he named. This change is of what it names, and is made to what stands then. */
+async function againWhenRaced<T>(change: () => Promise<T>): Promise<T> {
+  for (let left = MAX_RACES; ; left--) {
+    try {
+      return await change()
+    } catch (error) {
+      if (left === 0 || !isGatewayError(error) || error.errorType !== 'conflict') throw error
+    }
   }
 }
 
