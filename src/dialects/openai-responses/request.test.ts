@@ -248,16 +248,6 @@ describe('reasoning options', () => {
     expect(encode(request, { options: { reasoning_budget: true } }).body['reasoning']).toEqual({ max_tokens: 8000 })
   })
 
-  it('asks for no reasoning of who switches it off, whatever effort stands beside the switch', () => {
-    const off = { enabled: false, effort: 'high' as const }
-    expect(encode({ reasoning: off }).body['reasoning']).toEqual({ effort: 'none' })
-    expect(encode({ reasoning: { enabled: false, max_tokens: 8000 } }).body['reasoning']).toEqual({ effort: 'none' })
-    expect(encode({ reasoning: { max_tokens: 0 } }).body['reasoning']).toEqual({ effort: 'none' })
-    expect(encode({ reasoning: { max_tokens: 0 } }, { options: { reasoning_budget: true } }).body['reasoning']).toEqual({ max_tokens: 0 })
-    expect(encode({ reasoning: off }, { options: { reasoning_efforts: ['low' as const, 'high' as const] } }).body['reasoning']).toEqual({ effort: 'low' })
-    expect(encode({ reasoning: off }, { options: { reasoning_budget: true } }).body['reasoning']).toEqual({ enabled: false })
-  })
-
   it('leaves out summaries where they are refused, and everything where the endpoint does not reason', () => {
     expect(encode({ reasoning: { effort: 'low', summary: 'auto' } }, { options: { reasoning_summary: false } })).toMatchObject({
       body: { reasoning: { effort: 'low' } },

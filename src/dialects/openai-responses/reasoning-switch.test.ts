@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest'
+import type { ModelRequest } from '../../core/request.ts'
+import { target } from './__fixtures__/harness.ts'
+import type { TargetParts } from './__fixtures__/harness.ts'
+import { openAiResponses } from './index.ts'
+
+function reasoning(wish: ModelRequest['reasoning'], options: TargetParts['options'] = {}): unknown {
+  const { body } = openAiResponses.encodeRequest({ input: [], reasoning: wish }, target({ options }))
+  return (JSON.parse(body) as { readonly reasoning?: unknown }).reasoning
+}
+
+describe('reasoning that is switched off', () => {
+  const off = { enabled: false, effort: 'high' } as const
+
+  it('is off, whatever effort or budget stands beside the switch', () => {
+    expect(reasoning(off)).toEqual({ effort: 'none' })
+    expect(reasoning({ enabled: false, max_tokens: 8000 })).toEqual({ effort: 'none' })
+    expect(reasoning(off, { reasoning_efforts: ['low', 'high'] })).toEqual({ effort: 'low' })
+  })
+  it('is so by a budget of no tokens', () => {
+    expect(reasoning({ max_tokens: 0 })).toEqual({ effort: 'none' })
+  })
+  it('is told by the switch itself where that is understood', () => {
+    expect(reasoning(off, { reasoning_budget: true })).toEqual({ enabled: false })
+    expect(reasoning({ max_tokens: 0 }, { reasoning_budget: true })).toEqual({ max_tokens: 0 })
+  })
+})
