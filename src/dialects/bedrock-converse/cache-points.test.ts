@@ -97,3 +97,14 @@ it('an answer begun ends without white space, marked or not', () => {
   ]
   expect(contents(begun, 'amazon.nova-pro-v1:0')[1]).toEqual([{ text: 'a' }, { cachePoint: { type: 'default' } }])
 })
+
+it('points beyond the four that count are left out with a word, not those that stand at one place', () => {
+  const dropped = (parts: number, cache_control?: { readonly type: 'ephemeral' }) => {
+    const input = [{ type: 'message' as const, role: 'user' as const, content: Array.from({ length: parts }, () => text()) }]
+    return bedrockConverse.encodeRequest({ input, ...(cache_control === undefined ? {} : { cache_control }) }, bedrockTarget({ model: NEW_CLAUDE }))
+      .dropped
+  }
+  expect(dropped(5)).toEqual(['prompt_cache_breakpoint: more than the endpoint takes'])
+  expect(dropped(4)).toEqual([])
+  expect(dropped(4, { type: 'ephemeral' })).toEqual([])
+})

@@ -31,17 +31,18 @@ export function cachePointOf(part: CacheMarked | ContentPart, { point, lives }: 
   return [lives && mark.ttl !== undefined ? cachePoint(mark.ttl) : point]
 }
 
-/** The point the caller wants at the end, and no more points than count. Those before a long-lived one live as long: longer ones must come first. */
+/** The point the caller wants at the end, and no more points than count: `dropped` says where there were more. Those before a long-lived one live as long: longer ones must come first. */
 export function placeCachePoints(
   tools: JsonObject[],
   system: JsonObject[],
   messages: readonly { readonly content: JsonObject[] }[],
   cache: CachePlan,
+  dropped: string[],
 ): void {
   if (cache.atEnd && cache.point !== undefined) messages.at(-1)!.content.push(cache.point)
   const blocks = [tools, system, ...messages.map(({ content }) => content)]
   lengthenCachePoints(blocks)
-  limitCachePoints(blocks)
+  if (limitCachePoints(blocks) > 0) dropped.push('prompt_cache_breakpoint: more than the endpoint takes')
 }
 
 const cachePoint = (ttl?: '5m' | '1h'): JsonObject => ({ cachePoint: { type: 'default', ...(ttl === undefined ? {} : { ttl }) } })
@@ -58,16 +59,21 @@ function lengthenCachePoints(blocks: readonly JsonObject[][]): void {
   }
 }
 
-/** The last points cover the longest prefixes; earlier ones give way. */
-function limitCachePoints(blocks: readonly JsonObject[][]): void {
+/** The last points cover the longest prefixes; earlier ones give way. How many did. */
+function limitCachePoints(blocks: readonly JsonObject[][]): number {
   let kept = 0
+  let tooMany = 0
   for (const list of blocks.toReversed()) {
     const rest: JsonObject[] = []
     for (let at = list.length - 1; at >= 0; at--) {
       const block = list[at]!
       if ('cachePoint' in block) {
         const doubled = at > 0 && 'cachePoint' in list[at - 1]!
-        if (doubled || at === 0 || kept === MAX_CACHE_POINTS) continue
+        if (doubled || at === 0) continue
+        if (kept === MAX_CACHE_POINTS) {
+          tooMany++
+          continue
+        }
         kept++
       }
       rest.push(block)
@@ -76,4 +82,5 @@ function limitCachePoints(blocks: readonly JsonObject[][]): void {
     list.length = 0
     for (const block of rest.toReversed()) list.push(block)
   }
+  return tooMany
 }

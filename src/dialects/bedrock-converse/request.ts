@@ -57,7 +57,7 @@ export function encodeRequest(request: ModelRequest, target: BedrockTarget): Enc
   )
   finishPrefill(messages, traits.prefill === 'always' || (traits.prefill === 'without-reasoning' && !reasoning.on), dropped)
   const tools = toolList(offer, request.tool_choice === 'none' ? [] : systemTools, traits, cache, dropped)
-  placeCachePoints(tools, system, messages, cache)
+  placeCachePoints(tools, system, messages, cache, dropped)
   const additional = additionalFields(request, target, traits, reasoning, offer, dropped)
   const body: Body = {
     messages,
