@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { startFakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { chatEvents, startFakeUpstream, stream } from '../../src/testing/fake-upstream.ts'
 import { startGateway } from '../../src/testing/start-gateway.ts'
 import { PLACE, PLACES, setVoicesStage, voices, withoutSummaries } from './voices-stage.ts'
 
@@ -147,6 +147,17 @@ it('a stream that nobody wants in events is a list that comes in pieces', async 
   expect(listed.headers.get('content-type')).toBe('application/json; charset=UTF-8')
   const without = (answers: readonly Json[]): unknown => answers.map((answer) => ({ ...answer, responseId: 'gen' }))
   expect(without((await listed.json()) as readonly Json[])).toEqual(without(events))
+})
+
+it('a stream that breaks ends with its failure as an event, and once more bare, in a piece of its own: some clients read the one, some the other', async () => {
+  stage.does('openai-chat', stream([chatEvents.role(), chatEvents.text('Hel'), { error: { message: 'Out of ideas', code: 500 } }]))
+  const { body } = await call('/acme/openai-chat:streamGenerateContent?alt=sse', { contents })
+  const pieces: string[] = []
+  for await (const piece of body!.pipeThrough(new TextDecoderStream())) pieces.push(piece)
+  stage.does('openai-chat', stage.speak('openai-chat'))
+  const bare = pieces.pop()!
+  expect(eventsOf(pieces.join('')).at(-1)).toEqual(JSON.parse(bare))
+  expect(JSON.parse(bare)).toMatchObject({ error: { code: 502, message: 'Out of ideas', status: 'UNAVAILABLE' } })
 })
 
 it('models are listed in pages', async () => {

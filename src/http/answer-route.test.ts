@@ -7,6 +7,7 @@ import type { Handler } from '../core/call.ts'
 import { NO_COST } from '../core/cost.ts'
 import { GatewayError } from '../core/error.ts'
 import { responses } from '../doors/responses/door.ts'
+import type { Door } from '../doors/shared/door.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { Generation } from '../core/generation.ts'
 import { createUsage } from '../core/usage.ts'
@@ -60,8 +61,8 @@ const holdBody = (): BodyHold => new BodyHold(room)
 
 const owner = { workspaceId: 'home', keyHash: 'a'.repeat(64), keyName: 'test', keyLabel: 'sk-...' }
 
-async function start(handler: Handler, keepAlive = new KeepAlive()): Promise<(body: object, headers?: Record<string, string>) => Promise<Response>> {
-  const url = await listen(handler, { keepAlive })
+async function start(handler: Handler, keepAlive = new KeepAlive(), door?: Door): Promise<(body: object, headers?: Record<string, string>) => Promise<Response>> {
+  const url = await listen(handler, door === undefined ? { keepAlive } : { keepAlive, door })
   return (body, headers = {}) =>
     fetch(url, {
       method: 'POST',
@@ -76,10 +77,15 @@ interface Surroundings {
   readonly clock?: Clock
   /** The head of a request is here. */
   readonly onHead?: () => void
+  /** Default: that of Responses. */
+  readonly door?: Door
   readonly options?: Partial<AnswerRouteOptions>
 }
 
-async function listen(handler: Handler, { keepAlive = new KeepAlive(), clock = systemClock, onHead, options = {} }: Surroundings): Promise<string> {
+async function listen(
+  handler: Handler,
+  { keepAlive = new KeepAlive(), clock = systemClock, onHead, door = responses, options = {} }: Surroundings,
+): Promise<string> {
   const route = createAnswerRoute(
     {
       authenticate: () => {
@@ -108,7 +114,7 @@ async function listen(handler: Handler, { keepAlive = new KeepAlive(), clock = s
       accepting: () => true,
       ...options,
     },
-    responses,
+    door,
   )
   const server = createGatewayServer({ routes: new Map([['POST /', route]]), fallback: route })
   servers.push(server)
@@ -367,6 +373,44 @@ describe('a keep-alive that carries data', () => {
     const text = await (await call({ stream: true })).text()
     expect(text).toMatch(/^: keep-alive\n\nevent: response\.created\n/)
     expect(text).not.toContain('"keepalive"')
+  })
+
+  it('is an event for callers of a format whose clients take comments for a fault', async () => {
+    const door: Door = { ...responses, signs: 'event' }
+    const asked = async (headers: Record<string, string>): Promise<string> => {
+      const pulse = new Pulse()
+      const call = await start(
+        async function* () {
+          pulse.beat()
+          yield ANSWER
+        },
+        pulse,
+        door,
+      )
+      return (await call({ stream: true }, headers)).text()
+    }
+    expect(await asked({})).toContain('"keepalive"')
+    expect(await asked({ 'x-gateway-keep-alive': 'comment' })).toMatch(/^: keep-alive/)
+  })
+
+  it('is what a stream can hold that is none of events, whatever its caller asks for', async () => {
+    const door: Door = {
+      ...responses,
+      read: (sent) => ({ ...responses.read(sent), streamed: { headers: { 'content-type': 'text/plain' }, sign: () => '\n' } }),
+    }
+    for (const headers of [{}, { 'x-gateway-keep-alive': 'comment' }, asked]) {
+      const pulse = new Pulse()
+      const call = await start(
+        async function* () {
+          pulse.beat()
+          yield ANSWER
+        },
+        pulse,
+        door,
+      )
+      const response = await call({ stream: true }, headers)
+      expect([response.headers.get('content-type'), await response.text()]).toEqual(['text/plain', expect.stringMatching(/^\nevent: /)])
+    }
   })
 
   it('knows two words', async () => {

@@ -96,7 +96,7 @@ async function serve(options: AnswerRouteOptions, door: Door, request: IncomingM
   try {
     await answer(options, request, response, serving)
   } catch (thrown) {
-    refuse(options, request, response, serving, retold(asGatewayError(thrown), serving.pathOf))
+    await refuse(options, request, response, serving, retold(asGatewayError(thrown), serving.pathOf))
   } finally {
     const { call, assembler } = serving
     serving.sse?.release()
@@ -160,6 +160,8 @@ function passOn(assembler: Fold, sse: SseBody): Promise<void> | undefined {
   return text === '' ? undefined : sse.write(text)
 }
 
+type Telling = Promise<void> | undefined
+
 interface Opened {
   readonly call: Call
   readonly assembler: Fold
@@ -179,9 +181,9 @@ function open(
 ): Opened {
   // All of it is here: what its caller took to send it is neither our time nor the model's.
   const receivedAt = options.clock.now()
-  const { streamFailure, asEvents, errorEvent } = streamWishes(request, options.errorEvent())
-  const sent = jsonOf(bytes)
   const { door } = serving
+  const { streamFailure, asEvents, errorEvent } = streamWishes(request, options.errorEvent(), door.signs)
+  const sent = jsonOf(bytes)
   const read = door.read(sent, exactly(bytes), request.url)
   serving.pathOf = read.pathOf
   serving.streamed = read.streamed
@@ -208,7 +210,7 @@ function open(
   call.output = outputOf(assembler)
   serving.call = call
   serving.assembler = assembler
-  const sign = asEvents ? signOf(assembler) : read.streamed?.sign
+  const sign = read.streamed?.sign ?? (asEvents ? signOf(assembler) : undefined)
   const sse = call.stream ? new SseBody(response, options.keepAlive, streamHeaders(serving), sign) : undefined
   if (sse !== undefined) serving.sse = sse
   return { call, assembler, sse, atOnce: fields.length === 0 }
@@ -254,18 +256,16 @@ async function waitedFor(authenticated: Promise<Authenticated>, { gone }: Servin
   return found
 }
 
-/** Before the first byte a failure is an HTTP error; after it, it is told in the stream. A caller who is gone hears nothing. */
-function refuse(options: AnswerRouteOptions, request: IncomingMessage, response: ServerResponse, serving: Serving, error: GatewayError): void {
+/** Before the first byte a failure is an HTTP error; after it, it is told in the stream. A caller who is gone hears nothing. Undefined, or resolves when all is told. */
+function refuse(options: AnswerRouteOptions, request: IncomingMessage, response: ServerResponse, serving: Serving, error: GatewayError): Telling {
   const { call, assembler, sse, requestId } = serving
   if (error.errorType === 'server' && !serving.gone.signal.aborted) options.onBug(error, requestId)
-  if (response.destroyed || response.writableEnded) return
-  if (sse?.committed === true && assembler !== undefined) failStream(options, response, serving, { sse, assembler, error })
-  else {
-    const route = call === undefined ? undefined : metadataOf(options, call, metadataFields(request))
-    const echo = call?.echoes === true ? lastEcho(call) : undefined
-    const rendered = renderError(error, requestId, route, echo, serving.door.envelope, wantsErrorWord(request))
-    sendJson(response, rendered.status, { ...serving.headers, ...rendered.headers }, rendered.body)
-  }
+  if (response.destroyed || response.writableEnded) return undefined
+  if (sse?.committed === true && assembler !== undefined) return failStream(options, response, serving, { sse, assembler, error })
+  const route = call === undefined ? undefined : metadataOf(options, call, metadataFields(request))
+  const echo = call?.echoes === true ? lastEcho(call) : undefined
+  const rendered = renderError(error, requestId, route, echo, serving.door.envelope, wantsErrorWord(request))
+  return sendJson(response, rendered.status, { ...serving.headers, ...rendered.headers }, rendered.body)
 }
 
 /** A failure that cannot be told is no reason to leave its caller waiting: a connection that breaks says as much as can be said. */
@@ -274,13 +274,13 @@ function failStream(
   response: ServerResponse,
   { requestId }: Serving,
   { sse, assembler, error }: { readonly sse: SseBody; readonly assembler: Fold; readonly error: GatewayError },
-): void {
+): Telling {
   try {
     assembler.fail(error)
-    sse.end(assembler.takeWire())
+    return sse.end(assembler.takeWire(), assembler.takeWire())
   } catch (thrown) {
     onBug(asGatewayError(thrown), requestId)
-    response.destroy()
+    return void response.destroy()
   }
 }
 
@@ -290,6 +290,6 @@ function lastEcho(call: Call): { readonly debug: object } | undefined {
   return last === undefined ? undefined : { debug: { echo_upstream_body: JSON.parse(last) as unknown } }
 }
 
-function sendJson(response: ServerResponse, status: number, headers: { readonly [name: string]: string }, body: string): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
+function sendJson(response: ServerResponse, status: number, headers: { readonly [name: string]: string }, body: string): undefined {
+  return void response.writeHead(status, { 'content-type': 'application/json', ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
 }

@@ -76,6 +76,7 @@ describe('what a caller wants of a stream', () => {
   it('is the operator’s choice where it says nothing', () => {
     expect(streamWishes(request({}), false)).toEqual({ asEvents: false, errorEvent: false })
     expect(streamWishes(request({}), true)).toEqual({ asEvents: false, errorEvent: true })
+    expect(streamWishes(request({}), false, 'event')).toEqual({ asEvents: true, errorEvent: false })
   })
   it('is one of the words of a header, in any case', () => {
     const wished = { 'x-gateway-stream-failure': 'Continue', 'x-gateway-keep-alive': ' EVENT ', 'x-gateway-error-event': 'Off' }

@@ -124,12 +124,13 @@ export interface StreamWishes {
   readonly errorEvent: boolean
 }
 
-export function streamWishes(request: IncomingMessage, errorEvent: boolean): StreamWishes {
+/** `signs`: keep-alives of the door, where the caller says nothing. */
+export function streamWishes(request: IncomingMessage, errorEvent: boolean, signs: 'comment' | 'event' = 'comment'): StreamWishes {
   const streamFailure = wordOf(request, 'x-gateway-stream-failure', STREAM_FAILURES)
   wordOf(request, ERROR_CODE, ERROR_CODES)
   return {
     ...(streamFailure === undefined ? {} : { streamFailure }),
-    asEvents: wordOf(request, 'x-gateway-keep-alive', ['comment', 'event']) === 'event',
+    asEvents: (wordOf(request, 'x-gateway-keep-alive', ['comment', 'event']) ?? signs) === 'event',
     errorEvent: (wordOf(request, 'x-gateway-error-event', ['on', 'off']) ?? (errorEvent ? 'on' : 'off')) === 'on',
   }
 }

@@ -5,6 +5,7 @@ import { LiveSet } from '../lib/live-map.ts'
 const KEEP_ALIVE_AFTER_MS = 10_000
 const TICK_MS = 2_500
 const STALL_MS = 60_000
+const APART_MS = 30
 const comment = (): string => ': keep-alive\n\n'
 /** The slowest reader worth serving takes one within the time of a stall. */
 const SLICE_CHARS = 64 * 1024
@@ -86,10 +87,16 @@ export class SseBody {
     this.#response.write(this.#sign())
   }
 
-  end(text: string): void {
+  /**
+   * `rest`: what is to reach the caller as a piece of its own, and therefore a little later: readers join what comes together. Undefined, or
+   * resolves when all is written.
+   */
+  end(text: string, rest = ''): Promise<void> | undefined {
     this.#head()
     this.release()
-    this.#response.end(text)
+    if (rest === '') return void this.#response.end(text)
+    this.#response.write(text)
+    return new Promise((resolve) => setTimeout(() => resolve(void this.#response.end(rest)), APART_MS))
   }
 
   /** Stops the keep-alive; idempotent. */

@@ -103,6 +103,21 @@ describe('a stream', () => {
       message: 'Gone',
       details: [{ reason: 'PROVIDER_UNAVAILABLE', domain: 'gateway' }],
     })
+    expect(JSON.parse(subject.takeWire())).toEqual(last)
+    expect(subject.takeWire()).toBe('')
+  })
+})
+
+describe('a stream whose model is silent', () => {
+  it('says nothing in a part, as readers take an answer with none for broken, and then who answers', () => {
+    let model = 'acme/asked'
+    const subject = assembler(true, true, { facts: () => ({ model }) })
+    const [sign] = parse(subject.keepAlive())
+    model = 'acme/served'
+    subject.push([...hello, end()])
+    subject.finish()
+    expect([partsOf(sign!), candidateOf(sign!)['finishReason'], sign!['modelVersion']]).toEqual([[{ text: '' }], undefined, 'acme/asked'])
+    expect(new Set(parse(subject.takeWire()).map((answer) => answer['modelVersion']))).toEqual(new Set(['acme/served']))
   })
 })
 
@@ -126,6 +141,7 @@ describe('a stream that is a list', () => {
     broken.push(hello)
     broken.fail(new GatewayError('provider_unavailable', 'Gone'))
     expect(answers(broken.takeWire()).at(-1)).toMatchObject({ error: { code: 502, message: 'Gone' } })
+    expect(broken.takeWire()).toBe('')
     const atOnce = listed()
     atOnce.fail(new GatewayError('provider_unavailable', 'Gone'))
     expect(answers(atOnce.takeWire())).toMatchObject([{ error: { code: 502 } }])

@@ -33,6 +33,10 @@ export class ContentWriter implements AnswerWriter {
   /** Everything behind the candidates. */
   #tail = ''
   #text = ''
+  /** How a failure ends the stream for readers that pass over events with one. */
+  #bareFault = ''
+  /** The stream began with a sign of life, when nobody knew yet who answers. */
+  #begunEarly = false
   answer = ''
 
   constructor(options: AssemblerOptions, wishes: GenerateContentWishes) {
@@ -49,6 +53,7 @@ export class ContentWriter implements AnswerWriter {
   }
 
   item(item: OutputItem, id: string, index: number): OpenItem {
+    if (this.#begunEarly) this.#tail = this.#tailFor(this.#options.facts().model)
     const inner = createItem(item, id, index, this.#surroundings)
     switch (item.type) {
       case 'message':
@@ -72,7 +77,8 @@ export class ContentWriter implements AnswerWriter {
   }
 
   sign(): void {
-    this.#write(`{${this.#tail.slice(1)}}`)
+    this.#begunEarly = true
+    this.#chunk('{"text":""}')
   }
 
   end(state: ResourceState): void {
@@ -81,7 +87,9 @@ export class ContentWriter implements AnswerWriter {
     if (error !== undefined) {
       const { errorType, message } = error
       const told = faultOf(ERROR_KINDS[errorType as ErrorType].status, message.toWellFormed(), errorType)
-      this.#write(`{"error":${JSON.stringify(told)}${more}}`)
+      const fault = `{"error":${JSON.stringify(told)}${more}}`
+      this.#write(fault)
+      if (this.#wishes.listed !== true) this.#bareFault = fault
       return this.#close()
     }
     this.#parts.finish()
@@ -99,7 +107,8 @@ export class ContentWriter implements AnswerWriter {
   }
 
   take(): string {
-    const text = this.#text
+    const text = this.#text === '' ? this.#bareFault : this.#text
+    if (this.#text === '') this.#bareFault = ''
     this.#text = ''
     return text
   }

@@ -18,6 +18,7 @@ export const generateContent: TranslatingDoor = {
   methods: METHODS,
   apiType: 'generate_content',
   refersToItems: false,
+  signs: 'event',
   ...KEYS,
   read(sent, exactly, url = '') {
     const { body, wishes, pathOf } = generateContentToResponses(sent, url, exactly)

@@ -167,6 +167,10 @@ describe('what a model has said', () => {
         says('A'),
       ])
     })
+    it('are one, whatever sign of life stands in their midst', () => {
+      const kept = model({ text: 'Hm. ', thought: true }, { text: '' }, { text: 'Well.', thought: true }, { text: '' }, { text: 'A', ...sealed() })
+      expect(toItems([kept])).toEqual([thought(undefined, 'Hm. Well.'), says('A')])
+    })
     it('that nothing followed are not lost', () => {
       expect(toItems([model({ text: 'A' }, { text: '', ...sealed() })])).toEqual([says('A'), thought()])
       expect(toItems([model({ text: 'Hm.', thought: true })])).toEqual([{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] }])

@@ -104,6 +104,8 @@ class HistoryReader {
   #answered(turn: ModelTurn, part: Part, at: number, index: number): void {
     const kind = kindOf(part, `contents[${at}].parts[${index}]`)
     if (part.thought === true) return turn.thought(part.text ?? '', part.thoughtSignature)
+    // A sign of life that was kept ends no thought it stands in.
+    if (part.text === '' && !part.thoughtSignature) return
     turn.seal(part.thoughtSignature)
     if (kind === 'text') turn.text(part.text!)
     else if (kind === 'functionCall') turn.item(this.#callOf(part.functionCall!, at, index))

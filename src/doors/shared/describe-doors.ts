@@ -68,7 +68,8 @@ export const keepAliveHeader = {
   in: 'header',
   description:
     'What a silent stream carries every ten seconds or so: a "comment" (default), or an "event" of type keepalive, for clients that take ' +
-    'comments for silence. The first one comes behind response.created, which then names the model that was asked for.',
+    'comments for silence. The first one comes behind response.created, which then names the model that was asked for. ' +
+    'Streams of generateContent carry an event with an empty part by default.',
   schema: { type: 'string', enum: ['comment', 'event'] },
 }
 export const errorEventHeader = {

@@ -46,6 +46,8 @@ export interface Door {
    * format does not have.
    */
   read(sent: unknown, exactly?: () => unknown, url?: string): Read
+  /** What keeps silent streams alive for callers who do not say; default: comments, which clients of some formats take for a fault. */
+  readonly signs?: 'event'
   /** A header, beside `authorization`, in which clients of this format send their key. */
   readonly keyHeader?: string
   /** A parameter of the address in which some of them do. */

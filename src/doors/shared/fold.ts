@@ -14,7 +14,7 @@ export interface Fold {
   fail(error: GatewayError): void
   /** A sign of life as wire text, for clients that take comments for silence. */
   keepAlive(): string
-  /** Wire text since the last call. */
+  /** Wire text since the last call; of a failure its end alone, where that is to be a piece of its own. */
   takeWire(): string
   /** The JSON answer; valid once ended. */
   answer(): string
