@@ -262,6 +262,16 @@ describe('thoughts', () => {
     expect(parts).toEqual([{ text: 'Hello' }, { text: '', thoughtSignature: expect.any(String) as string }])
     expect(sealIn(parts[1])!.at).toBeUndefined()
   })
+  it('before words that lead to a call are sealed on both, as some clients keep what stands on calls alone', () => {
+    const led = [thinks('t'), close('t', { encrypted_content: sealed }), ...hello, ...call('a', '{}'), close('a'), ...call('b', '{}'), close('b'), end()]
+    for (const parts of [partsOf(whole(led)), stream(led).flatMap(partsOf)]) {
+      const words = parts.filter((part) => part['text'] !== undefined)
+      const calls = parts.filter((part) => part['functionCall'] !== undefined)
+      expect(sealIn(words[0])).toMatchObject({ data: 'secret' })
+      expect(sealIn(calls[0])).toMatchObject({ at: [0, 0, 0], data: 'secret' })
+      expect(calls[1]).not.toHaveProperty('thoughtSignature')
+    }
+  })
   it('that gave way to the words behind them say where they stood', () => {
     const late = [thinks('t'), thought('t', 'Hm.'), message('m'), text('m', 'Hello'), close('m'), close('t', { encrypted_content: sealed }), end()]
     const parts = partsOf(stream(late).at(-2)!)

@@ -192,6 +192,14 @@ describe('what a model has said', () => {
       const items = toItems([model({ text: 'One' }, ...Array.from({ length: many }, () => ({ text: '', ...sealed([0, 0]) })))])
       expect([items.length, items.at(-1)]).toEqual([many + 1, says('One')])
     })
+    it('whose seal stands on the words and on the call they led to are one, whatever comes back of it', () => {
+      const place = [0, 0] as const
+      const go = { functionCall: { id: 'x', name: 'go' }, ...sealed(place) }
+      const called = { type: 'function_call', call_id: 'x', name: 'go', arguments: '{}' }
+      expect(toItems([model({ text: 'One', ...sealed() }, go)])).toEqual([thought(), says('One'), called])
+      expect(toItems([model({ text: 'One' }, go)])).toEqual([thought(place), says('One'), called])
+      expect(toItems([model({ text: 'Hm.', thought: true }, { text: 'One' }, go)])).toEqual([thought(place, 'Hm.'), says('One'), called])
+    })
     it('signed by a vendor are its own', () => {
       expect(toItems([model({ text: 'A', thoughtSignature: 'CiQB' })])).toEqual([
         { type: 'reasoning', summary: [], signature: 'CiQB', format: 'google-gemini-v1' },

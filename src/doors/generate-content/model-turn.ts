@@ -10,6 +10,8 @@ export class ModelTurn {
   readonly #items: InputItem[] = []
   #parts: InputPart[] = []
   #thoughts = ''
+  /** What is sealed where it stands. */
+  readonly #seen = new Set<string>()
   /** Thoughts that stood somewhere else than their seal could. */
   readonly #placed: { readonly item: ReasoningItem; readonly at: Place }[] = []
 
@@ -28,9 +30,14 @@ export class ModelTurn {
     const summary = this.#thoughts === '' ? [] : ([{ type: 'summary_text', text: this.#thoughts }] as const)
     this.#thoughts = ''
     const item: ReasoningItem = { type: 'reasoning', summary, ...seal }
-    const at = openReasoning(seal?.encrypted_content)?.at
-    if (at === undefined) this.#items.push(item)
-    else this.#placed.push({ item, at })
+    const { at, ...payload } = openReasoning(seal?.encrypted_content) ?? {}
+    const key = JSON.stringify(payload)
+    if (at === undefined) {
+      this.#seen.add(key)
+      this.#items.push(item)
+    }
+    // Words that led to a call have the seal of their thought, and so has the call.
+    else if (summary.length > 0 || !this.#seen.has(key)) this.#placed.push({ item, at })
   }
 
   text(text: string): void {
@@ -94,6 +101,12 @@ export class ModelTurn {
       }
     }
     for (const item of this.#items) {
+      const sealed = waiting[next]
+      if (sealed?.at[0] === text && sealed.at[1] === calls && isUnsealed(item) && sealed.item.summary?.length === 0) {
+        items.push({ ...item, ...sealed.item, summary: item.summary })
+        next++
+        continue
+      }
       // One whose seal stands where it belongs began before all others of the place.
       if (item.type !== 'reasoning') put(text)
       const words = textIn(item)
@@ -111,6 +124,9 @@ export class ModelTurn {
     return [...items, ...waiting.slice(next).map(({ item }) => item)]
   }
 }
+
+/** A thought that can be read, and has lost its seal to a part behind it. */
+const isUnsealed = (item: InputItem): item is ReasoningItem => item.type === 'reasoning' && item['encrypted_content'] === undefined && item['signature'] === undefined
 
 /** Of a message that is text alone. */
 function textIn(item: InputItem): string | undefined {

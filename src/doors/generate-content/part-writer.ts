@@ -2,6 +2,11 @@ import { placeReasoning, type Place } from '../../core/reasoning-envelope.ts'
 import { quote } from '../responses/wire.ts'
 import { writeSeal } from './seal.ts'
 
+interface Sealed {
+  readonly envelope: string
+  readonly began: Place
+}
+
 /** The parts of an answer: told at once to whoever reads a stream, kept for the end for whoever does not. */
 export class PartWriter {
   /** Writes one part, as JSON. */
@@ -11,6 +16,9 @@ export class PartWriter {
   #open: { readonly head: string; text: string } | undefined
   /** Seals of thoughts that go with the part that comes next. */
   #seals: string[] = []
+  /** The thought whose seal that was, and the one whose seal went with words: some clients keep what stands on calls alone. */
+  #sealed: Sealed | undefined
+  #onWords: Sealed | undefined
   #thoughts = 0
   /** Thoughts that have begun and may still get a seal. */
   readonly #unsealed = new Set<number>()
@@ -55,8 +63,19 @@ export class PartWriter {
 
   /** `args`: an object, as JSON. */
   call(id: string, name: string, args: string): void {
+    this.#endText()
+    this.#sealAgain()
     this.whole(`"functionCall":{"id":${JSON.stringify(id)},"name":${JSON.stringify(name)},"args":${args}}`)
     this.#calls++
+  }
+
+  /** The seal that words have, for the call they led to, where that has none of its own. */
+  #sealAgain(): void {
+    const words = this.#onWords
+    this.#onWords = undefined
+    if (words === undefined || this.#seals.length > 0) return
+    const placed = placeReasoning(words.envelope, words.began)
+    if (placed !== words.envelope) this.#seals.push(writeSeal(placed))
   }
 
   /** A part that comes at once; `members`: what it says, as JSON. */
@@ -80,6 +99,7 @@ export class PartWriter {
     this.#endText()
     const isNext = text === this.#textLength && calls === this.#calls && [...this.#unsealed].every((other) => other > nth)
     this.#seals.push(writeSeal(isNext ? envelope : placeReasoning(envelope, began)))
+    this.#sealed = isNext ? { envelope, began } : undefined
   }
 
   /** The last of the parts: seals that nothing followed. */
@@ -90,7 +110,7 @@ export class PartWriter {
 
   #say(head: string, delta: string, plain: boolean | undefined): void {
     if (this.#write !== undefined) {
-      const seal = head === '' ? this.#seal() : ''
+      const seal = head === '' ? this.#sealOfWords() : ''
       this.#put(`{${head}"text":${quote(delta, plain)}${seal}}`)
       return
     }
@@ -103,8 +123,13 @@ export class PartWriter {
     const open = this.#open
     if (open === undefined) return
     this.#open = undefined
-    const seal = open.head === '' ? this.#seal() : ''
+    const seal = open.head === '' ? this.#sealOfWords() : ''
     this.#put(`{${open.head}"text":${JSON.stringify(open.text)}${seal}}`)
+  }
+
+  #sealOfWords(): string {
+    if (this.#seals.length > 0) this.#onWords = this.#sealed
+    return this.#seal()
   }
 
   /** A part has room for one; those before it get parts of their own. */
