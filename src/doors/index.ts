@@ -5,7 +5,8 @@ import { responses } from './responses/door.ts'
 import type { Door } from './shared/door.ts'
 
 /** A door that is there from the start, or one that is loaded when it is first asked: its schemas take time and memory nobody may need. */
-export type Entrance = Pick<Door, 'path' | 'methods' | 'envelope' | 'isMeant' | 'isSpokenBy'> & ({ readonly door: Door } | { readonly load: () => Promise<Door> })
+export type Entrance = Pick<Door, 'path' | 'methods' | 'envelope' | 'isMeant' | 'isSpokenBy'> &
+  ({ readonly door: Door } | { readonly load: () => Promise<Door> })
 
 /** The addresses of a door, a name in one of them as `:model`. */
 export const addressesOf = ({ path, methods }: Pick<Door, 'path' | 'methods'>): readonly string[] =>

@@ -61,7 +61,11 @@ const holdBody = (): BodyHold => new BodyHold(room)
 
 const owner = { workspaceId: 'home', keyHash: 'a'.repeat(64), keyName: 'test', keyLabel: 'sk-...' }
 
-async function start(handler: Handler, keepAlive = new KeepAlive(), door?: Door): Promise<(body: object, headers?: Record<string, string>) => Promise<Response>> {
+async function start(
+  handler: Handler,
+  keepAlive = new KeepAlive(),
+  door?: Door,
+): Promise<(body: object, headers?: Record<string, string>) => Promise<Response>> {
   const url = await listen(handler, door === undefined ? { keepAlive } : { keepAlive, door })
   return (body, headers = {}) =>
     fetch(url, {

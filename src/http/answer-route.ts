@@ -277,7 +277,7 @@ function failStream(
 ): Telling {
   try {
     assembler.fail(error)
-    return sse.end(assembler.takeWire(), assembler.takeWire())
+    return sse.endWith(assembler.takeWire(), assembler.takeWire())
   } catch (thrown) {
     onBug(asGatewayError(thrown), requestId)
     return void response.destroy()

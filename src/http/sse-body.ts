@@ -87,14 +87,23 @@ export class SseBody {
     this.#response.write(this.#sign())
   }
 
-  /**
-   * `rest`: what is to reach the caller as a piece of its own, and therefore a little later: readers join what comes together. Undefined, or
-   * resolves when all is written.
-   */
-  end(text: string, rest = ''): Promise<void> | undefined {
+  end(text: string): void {
     this.#head()
     this.release()
-    if (rest === '') return void this.#response.end(text)
+    this.#response.end(text)
+  }
+
+  /**
+   * The same with a last piece that is to be read by itself, and therefore comes a little later: readers join what comes together. Undefined
+   * where there is none, else resolves when all is written.
+   */
+  endWith(text: string, rest: string): Promise<void> | undefined {
+    if (rest === '') {
+      this.end(text)
+      return undefined
+    }
+    this.#head()
+    this.release()
     this.#response.write(text)
     return new Promise((resolve) => setTimeout(() => resolve(void this.#response.end(rest)), APART_MS))
   }

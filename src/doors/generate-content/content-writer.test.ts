@@ -12,7 +12,12 @@ import type { GenerateContentWishes } from './to-responses.ts'
 
 type Json = { readonly [field: string]: unknown }
 
-function assembler(stream: boolean, thoughts = true, options: Partial<AssemblerOptions> = {}, wishes: Partial<GenerateContentWishes> = {}): Assembler {
+function assembler(
+  stream: boolean,
+  thoughts = true,
+  options: Partial<AssemblerOptions> = {},
+  wishes: Partial<GenerateContentWishes> = {},
+): Assembler {
   const clock = manualClock()
   const facts = () => ({ model: 'acme/small' })
   const all: AssemblerOptions = {
@@ -263,7 +268,16 @@ describe('thoughts', () => {
     expect(sealIn(parts[1])!.at).toBeUndefined()
   })
   it('before words that lead to a call are sealed on both, as some clients keep what stands on calls alone', () => {
-    const led = [thinks('t'), close('t', { encrypted_content: sealed }), ...hello, ...call('a', '{}'), close('a'), ...call('b', '{}'), close('b'), end()]
+    const led = [
+      thinks('t'),
+      close('t', { encrypted_content: sealed }),
+      ...hello,
+      ...call('a', '{}'),
+      close('a'),
+      ...call('b', '{}'),
+      close('b'),
+      end(),
+    ]
     for (const parts of [partsOf(whole(led)), stream(led).flatMap(partsOf)]) {
       const words = parts.filter((part) => part['text'] !== undefined)
       const calls = parts.filter((part) => part['functionCall'] !== undefined)

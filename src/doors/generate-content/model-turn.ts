@@ -126,7 +126,8 @@ export class ModelTurn {
 }
 
 /** A thought that can be read, and has lost its seal to a part behind it. */
-const isUnsealed = (item: InputItem): item is ReasoningItem => item.type === 'reasoning' && item['encrypted_content'] === undefined && item['signature'] === undefined
+const isUnsealed = (item: InputItem): item is ReasoningItem =>
+  item.type === 'reasoning' && item['encrypted_content'] === undefined && item['signature'] === undefined
 
 /** Of a message that is text alone. */
 function textIn(item: InputItem): string | undefined {

@@ -99,7 +99,13 @@ export function describeGenerateContent(): readonly DoorDescription[] {
       ['GatewayMetadata', gatewayMetadata],
     ],
   } satisfies Partial<DoorDescription>
-  const alt = { name: 'alt', in: 'query', required: false, description: '"sse": server-sent events; else one list in JSON that comes in pieces.', schema: { type: 'string', enum: ['sse', 'json'] } }
+  const alt = {
+    name: 'alt',
+    in: 'query',
+    required: false,
+    description: '"sse": server-sent events; else one list in JSON that comes in pieces.',
+    schema: { type: 'string', enum: ['sse', 'json'] },
+  }
   const described = (folder: string, word: string, told: string): readonly DoorDescription[] => {
     const [whole, stream, one, batch] = [...METHODS, ...VECTOR_METHODS].map((method) => `${folder}{model}${method}`) as [
       string,

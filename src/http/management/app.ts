@@ -133,7 +133,10 @@ function missing({ method, url }: FastifyRequest): GatewayError {
 /** Places of other servers, and what takes their place here. */
 const ELSEWHERE: readonly (readonly [place: RegExp, instead: string])[] = [
   [/\/files(?:[/:]|$)/, ': files are not stored, so send the bytes of a file, or its address, with each request'],
-  [/\/cachedContents(?:\/|$)/i, ': prompts are not stored, so send all of a conversation with each request; what repeats is read from the cache of its provider'],
+  [
+    /\/cachedContents(?:\/|$)/i,
+    ': prompts are not stored, so send all of a conversation with each request; what repeats is read from the cache of its provider',
+  ],
   [/\/interactions(?:\/|$)/, ': models are asked with POST /api/v1beta/models/{model}:generateContent (base URL: /api), and answers are not stored'],
   [/\/batches(?:\/|$)/, ': there are no batches, so ask one by one'],
 ]
@@ -158,8 +161,8 @@ function wayTo(path: string): string {
 /** Whoever looks for a route of a format, at the wrong place or a part of it that is not served, reads errors of that format. */
 function envelopeFor({ url, is404, headers }: FastifyRequest): Door['envelope'] {
   const path = `${url.split('?', 1)[0]!}/`
-  const own = is404 ? DOORS.find((door) => door.isSpokenBy?.(headers)) : undefined
-  if (own !== undefined) return own.envelope
+  const spoken = is404 ? DOORS.find((door) => door.isSpokenBy?.(headers)) : undefined
+  if (spoken !== undefined) return spoken.envelope
   const isOf = ({ path: own, methods, isMeant }: Pick<Door, 'path' | 'methods' | 'isMeant'>): boolean => {
     if (isMeant?.(path, headers) === false) return false
     const folder = own.replace(/\/$/, '')

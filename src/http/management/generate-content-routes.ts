@@ -4,7 +4,7 @@ import type { Presets } from '../../core/preset.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { generateContent } from '../../doors/generate-content/door.ts'
 import { asListedModel, listedPage } from '../../doors/generate-content/model-list.ts'
-import { LATER_PATH, METHODS, modelNamed, MODELS_PATH, VECTOR_METHODS } from '../../doors/generate-content/path.ts'
+import { LATER_PATH, METHODS, modelNamed, MODELS_PATH, SHORT_PATH, VECTOR_METHODS } from '../../doors/generate-content/path.ts'
 import { translate } from '../../doors/generate-content/to-responses.ts'
 import { decodeResponsesRequest } from '../../doors/responses/decode-request.ts'
 import { applyPreset } from '../../doors/shared/apply-preset.ts'
@@ -16,6 +16,12 @@ import { component, type RouteDoc } from './route-doc.ts'
 const tag = 'GenerateContent'
 const error = 'GenerateContentError'
 const COUNT = ':countTokens'
+
+interface Named {
+  readonly '*'?: string
+  readonly author?: string
+  readonly model?: string
+}
 
 const listed = component(
   'GenerateContentModel',
@@ -71,13 +77,15 @@ export function generateContentRoutes({ views, estimate, presets, bodyLimitBytes
       errors: { 404: 'There is no such method, or the preset does not exist.', 422: 'A tool is forced that is not offered.' },
       error,
     }
-    for (const [path, id] of [
-      [MODELS_PATH, 'countGenerateContentTokens'],
-      [LATER_PATH, 'countGenerateContentTokensV1'],
+    for (const [path, id, name, rest] of [
+      [MODELS_PATH, 'countGenerateContentTokens', ':model', '*'],
+      [LATER_PATH, 'countGenerateContentTokensV1', ':model', '*'],
+      // Much else is looked for below it, and only names with a slash stand there.
+      [SHORT_PATH, 'countGenerateContentTokensByName', ':author/:model', `:author/:model(^.+${COUNT}$)`],
     ] as const) {
-      const config = { access: 'inference', doc: { ...weigh, id }, address: `${path}:model${COUNT}`, ...keys } as const
-      app.post<{ Params: { '*': string } }>(`${path}*`, { bodyLimit: bodyLimitBytes, config }, async (request) => {
-        const named = request.params['*']
+      const config = { access: 'inference', doc: { ...weigh, id }, address: `${path}${name}${COUNT}`, ...keys } as const
+      app.post<{ Params: Named }>(`${path}${rest}`, { bodyLimit: bodyLimitBytes, config }, async (request) => {
+        const { '*': named = `${request.params.author}/${request.params.model}` } = request.params
         if (!named.endsWith(COUNT))
           throw new GatewayError('not_found', `There is no such method here: known are ${[...METHODS, COUNT, ...VECTOR_METHODS].join(', ')}`)
         const { owner } = callerOf(request)
