@@ -90,8 +90,8 @@ describe('a stream', () => {
       is_byok: false,
     }
     expect(stream([...hello, end()])).toEqual([
-      { candidates: [part('Hel')], ...about },
-      { candidates: [part('lo')], ...about },
+      { candidates: [part('Hel')], usageMetadata: {}, ...about },
+      { candidates: [part('lo')], usageMetadata: {}, ...about },
       { candidates: [part('', { finishReason: 'STOP' })], usageMetadata: counted, ...about },
     ])
   })

@@ -118,7 +118,8 @@ export class ContentWriter implements AnswerWriter {
   }
 
   #chunk(part: string): void {
-    this.#write(`{"candidates":[{"content":{"parts":[${part}],"role":"model"},"index":0}]${this.#tail}}`)
+    // Some readers pass over answers that do not speak of usage, as those of the format's vendor always do.
+    this.#write(`{"candidates":[{"content":{"parts":[${part}],"role":"model"},"index":0}],"usageMetadata":{}${this.#tail}}`)
   }
 
   #write(answer: string): void {

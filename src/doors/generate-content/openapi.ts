@@ -46,7 +46,7 @@ const candidate = z.looseObject({
 
 const answer = z.looseObject({
   candidates: z.array(candidate),
-  usageMetadata: usage.optional().describe('With the last part.'),
+  usageMetadata: usage.optional().describe('With the last part; empty before it.'),
   modelVersion: z.string().describe('The model that answers.'),
   responseId: z.string().describe('Generation id, gen-...'),
   gateway_metadata: gatewayMetadata.optional(),
