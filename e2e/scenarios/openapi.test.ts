@@ -204,7 +204,7 @@ describe('answers', () => {
   async function exercise(call: Call, dataOf: (answer: { readonly [field: string]: never }) => { readonly [field: string]: string }): Promise<void> {
     const api = '/api/v1'
     const simple = (method: string, path: string, body?: object) => call(method, path, path, body)
-    for (const path of ['/models', '/models/user', '/models/count', '/embeddings/models', '/providers', '/key', '/credits'])
+    for (const path of ['/models', '/models/user', '/models/count', '/embeddings/models', '/providers', '/key', '/auth/key', '/credits'])
       await simple('GET', api + path)
     await call('GET', `${api}/models/acme/small`, `${api}/models/{author}/{slug}`)
     await call('GET', `${api}/models/acme%2Fsmall`, `${api}/models/{id}`)

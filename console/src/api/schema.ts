@@ -286,6 +286,7 @@ export interface Routes {
   'PATCH /api/v1/keys/{hash}': { params: { hash: string }; query: {  }; body: UpdateKeyRequest; answer: GetKeyAnswer }
   'DELETE /api/v1/keys/{hash}': { params: { hash: string }; query: {  }; body: undefined; answer: DeleteKeysAnswer }
   'GET /api/v1/key': { params: {  }; query: {  }; body: undefined; answer: GetCurrentKeyAnswer }
+  'GET /api/v1/auth/key': { params: {  }; query: {  }; body: undefined; answer: GetCurrentKeyAnswer }
   'GET /api/v1/workspaces': { params: {  }; query: { offset?: number | undefined; limit?: number | undefined }; body: undefined; answer: ListWorkspacesAnswer }
   'POST /api/v1/workspaces': { params: {  }; query: {  }; body: CreateWorkspaceRequest; answer: CreateWorkspaceAnswer }
   'GET /api/v1/workspaces/{id}': { params: { id: string }; query: {  }; body: undefined; answer: CreateWorkspaceAnswer }

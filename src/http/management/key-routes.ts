@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { KeyAccounts } from '../../core/account.ts'
 import type { Owner } from '../../core/call.ts'
@@ -40,6 +41,7 @@ const docs = {
   update: { id: 'updateKeys', tag, summary: 'Change a key; null removes a limit', body: updateKeyBody, answer: keyAnswer },
   remove: { id: 'deleteKeys', tag, summary: 'Revoke a key', answer: deletedAnswer },
   current: { id: 'getCurrentKey', tag, summary: 'Read the key that asks', answer: currentKeyAnswer },
+  currentByOldName: { id: 'getCurrentKeyByOldName', tag, summary: 'The same, at the address that older clients know', answer: currentKeyAnswer },
 } satisfies { readonly [name: string]: RouteDoc }
 
 type LimitFields = z.output<typeof updateKeyBody>
@@ -142,10 +144,12 @@ export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
       return { deleted: true }
     })
 
-    app.get('/api/v1/key', { config: { access: 'any', doc: docs.current } }, async (request) => {
+    const current = async (request: FastifyRequest): Promise<ReturnType<typeof presentCurrentKey>> => {
       const { key, owner } = callerOf(request)
       const spend = (await options.spendOf([key.hash])).get(key.hash) ?? NO_SPENDING
       return presentCurrentKey(key, spend, options.limitsOf(owner) ?? [])
-    })
+    }
+    app.get('/api/v1/key', { config: { access: 'any', doc: docs.current } }, current)
+    app.get('/api/v1/auth/key', { config: { access: 'any', doc: docs.currentByOldName } }, current)
   }
 }
