@@ -155,7 +155,7 @@ function matches(model: PublicModel, catalog: BuiltCatalog, query: ModelsQuery):
     holds(query.supported_parameters, model.supported_parameters) &&
     holds(query.input_modalities, architecture.input_modalities) &&
     holds(query.output_modalities ?? ['text'], architecture.output_modalities) &&
-    (query.model_authors === undefined || query.model_authors.includes(model.id.replace(/^~|\/.*$/g, ''))) &&
+    (query.model_authors === undefined || query.model_authors.includes((model.alias_target?.slug ?? model.id).replace(/\/.*$/, ''))) &&
     (text === undefined || model.id.toLowerCase().includes(text) || model.name.toLowerCase().includes(text)) &&
     (query.context === undefined || (model.context_length ?? Infinity) >= query.context) &&
     within(pricing.prompt, query.min_price, query.max_price) &&

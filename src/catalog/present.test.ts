@@ -7,6 +7,7 @@ import type { Pricing } from '../core/pricing.ts'
 import { createUsage } from '../core/usage.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import { buildCatalog, type BuiltCatalog } from './build.ts'
+import type { Model } from '../core/endpoint.ts'
 import { computeCost } from './cost.ts'
 import { countModels, listModels } from './list-models.ts'
 import { presentEndpoints, presentPricing, presentProviders } from './present.ts'
@@ -140,6 +141,24 @@ describe('the list of models', () => {
     const latest = list('q=claude-sonnet-latest').data[0]
     expect(latest?.id).toBe('~anthropic/claude-sonnet-latest')
     expect(catalog.find(latest?.alias_target?.slug ?? '')).toBeDefined()
+  })
+
+  test('has the names the operator gave a model beside it, as one menus may offer, and looks for their author where the model has it', () => {
+    const base = catalog.find('openai/gpt-4.1-mini')!
+    const named = { ...base, slug: 'openai/gpt-4.1-mini', aliases: ['team-default', 'house/small'] }
+    const variant = { ...named, slug: 'openai/gpt-4.1-mini:extended' }
+    const models = [named, variant]
+    const find = (name: string): Model | undefined => models.find(({ slug }) => slug === name) ?? (named.aliases.includes(name) ? named : undefined)
+    const listed = (query: string) => listModels({ ...catalog, models: () => models, find }, new URLSearchParams(query)).data
+    expect(listed('').map(({ id, name, alias_target: target }) => [id, name, target?.slug])).toEqual([
+      ['openai/gpt-4.1-mini', base.name, undefined],
+      ['team-default', 'team-default', 'openai/gpt-4.1-mini'],
+      ['house/small', 'house/small', 'openai/gpt-4.1-mini'],
+      ['openai/gpt-4.1-mini:extended', base.name, undefined],
+    ])
+    expect(listed('model_authors=openai')).toHaveLength(4)
+    expect(listed('model_authors=house')).toEqual([])
+    expect(listed('q=team').map(({ links }) => links.details)).toEqual(['/api/v1/models/openai/gpt-4.1-mini/endpoints'])
   })
 
   test.each([

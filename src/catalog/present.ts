@@ -24,17 +24,26 @@ export interface EndpointStats {
   readonly degraded?: boolean
 }
 
-/** Every model as `GET /models` lists it, floating `~family-latest` names included. */
+/** Every model as `GET /models` lists it, with the other names the operator gave it and floating `~family-latest` names: menus offer what is listed. */
 export function presentModels(catalog: BuiltCatalog, now = Date.now()): readonly PublicModel[] {
+  const presentAlias = (id: string, target: Model, name: string): PublicModel => ({
+    ...presentModel(target, now),
+    id,
+    canonical_slug: id,
+    name,
+    alias_target: { slug: target.slug, name: target.name },
+  })
   const floating = LATEST_FAMILIES.flatMap((family): PublicModel[] => {
     const id = `~${family}-latest`
     const target = catalog.find(id)
-    if (target === undefined) return []
-    return [
-      { ...presentModel(target, now), id, canonical_slug: id, name: `${family} (latest)`, alias_target: { slug: target.slug, name: target.name } },
-    ]
+    return target === undefined ? [] : [presentAlias(id, target, `${family} (latest)`)]
   })
-  return [...catalog.models().map((model) => presentModel(model, now)), ...floating]
+  const models = catalog.models().flatMap((model): PublicModel[] => {
+    // Variants of a model carry its aliases: the names are those of the model itself.
+    const aliases = (model.aliases ?? []).filter((alias) => catalog.find(alias) === model)
+    return [presentModel(model, now), ...aliases.map((alias) => presentAlias(alias, model, alias))]
+  })
+  return [...models, ...floating]
 }
 
 function presentModel(model: Model, now: number): PublicModel {

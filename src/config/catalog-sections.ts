@@ -143,7 +143,7 @@ export const modelEntry = section({
   answers: choice(['text', 'embeddings'])
     .optional()
     .describe('`embeddings`: it makes vectors, for `POST /api/v1/embeddings`. Without: what its name tells.'),
-  aliases: list(text()).default([]).describe('Other names callers may use.'),
+  aliases: list(text()).default([]).describe('Other names callers may use, listed beside it.'),
   only_listed: flag()
     .prefault(false)
     .describe('`true`: nobody serves it but the endpoints listed here, whatever other providers that are on have ([why](../guides/switching.md)).'),

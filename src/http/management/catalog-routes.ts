@@ -70,7 +70,7 @@ export function catalogRoutes(views: CatalogViews): ManagementRoutes {
       if (found === undefined) throw new GatewayError('not_found', `No endpoint serves ${slug}`.slice(0, 300))
       if (speaksGenerateContent(request.headers)) return asListedModel(found)
       const shown = speaksMessages(request.headers) ? asMessagesModel(found) : found
-      return { ...shown, object: 'model', owned_by: found.id.replace(/^~|\/.*$/g, '') }
+      return { ...shown, object: 'model', owned_by: (found.alias_target?.slug ?? found.id).replace(/\/.*$/, '') }
     }
     const model: RouteDoc = { id: 'getModel', tag, summary: 'One model, as the list shows it', answer: modelAnswer }
     app.get<{ Params: { author: string; slug: string } }>('/api/v1/models/:author/:slug', ofAllFormats(model), (request) =>
