@@ -146,6 +146,15 @@ describe('a pool of three credentials', () => {
     expect([second.status, second.used.length]).toEqual([502, 0])
     expect(second.text).toContain('upstream_credentials_exhausted')
   })
+
+  it('serves again within seconds where all were refused for a moment only, and nobody else could serve', async () => {
+    for (const one of ['one', 'two', 'three']) verdicts.set(`Bearer ${one}`, 401)
+    expect((await ask()).status).toBe(502)
+    verdicts.clear()
+    const before = upstream.requests.length
+    await expect.poll(async () => (await ask()).status, { timeout: 8_000, interval: 250 }).toBe(200)
+    expect(upstream.requests.length - before).toBe(1)
+  })
 })
 
 describe('an own key', () => {

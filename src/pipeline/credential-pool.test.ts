@@ -106,6 +106,23 @@ describe('a pool of credentials', () => {
     expect(turns(pools, acme, 2)).toBe('ab')
   })
 
+  it('asks a dead one again every five seconds, one call at a time, for whom nobody else can serve', () => {
+    const { clock, pools } = open()
+    const acme = connection('a', 'b')
+    const again = (tried = NONE): string | undefined => pools.pickDead(acme, tried)?.id
+    expect(again()).toBeUndefined()
+    for (const one of acme.credentials) pools.report(acme, one, dead)
+    clock.advance(4_999)
+    expect(again()).toBeUndefined()
+    clock.advance(1)
+    expect([again(new Set(['a'])), again(), again()]).toEqual(['b', 'a', undefined])
+    pools.report(acme, acme.credentials[0]!, dead)
+    pools.served(acme, acme.credentials[1]!)
+    expect(turns(pools, acme, 2)).toBe('bb')
+    clock.advance(5_000)
+    expect([again(), again()]).toEqual(['a', undefined])
+  })
+
   it('knows which were tried in this call', () => {
     const { pools } = open()
     const acme = connection('a', 'b')

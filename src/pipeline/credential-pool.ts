@@ -10,18 +10,23 @@ interface CredentialState {
   limitedUntil: number
   /** Until when it counts as dead (401, 402, 403, exhausted quota): tried again after a while. */
   deadUntil: number
+  /** When it was last sent, or refused, while it counted as dead. */
+  askedAt: number
 }
 
 const isLive = (state: CredentialState | undefined, now: number): boolean =>
   state === undefined || (state.deadUntil <= now && state.limitedUntil <= now)
 
 const DEAD_MS = 60_000
+/** How often a dead one is sent again where nothing else could serve: vendors refuse good keys, too, for moments. */
+const ASK_AGAIN_MS = 5_000
 const DEFAULT_LIMITED_MS = 10_000
 const MAX_TRACKED = 10_000
 
 /**
  * Which credential of a provider's pool to use. States: live -> limited (429, until its hint) -> live; live -> dead (rejected by the
- * vendor) -> live again after a minute, keys get topped up. Live ones rotate but for sessions; a limited one is used only when nothing else is left; a dead one never.
+ * vendor) -> live again after a minute, keys get topped up. Live ones rotate but for sessions; a limited one is used only when nothing else is left; a dead one never, but where
+ * the call has nowhere else to go: then it is asked every few seconds whether it is good again.
  */
 export interface CredentialPools {
   /**
@@ -31,6 +36,10 @@ export interface CredentialPools {
    */
   pick(connection: Connection, tried: ReadonlySet<string>, own?: readonly Credential[], seed?: number): Credential | undefined
   report(connection: Connection, credential: Credential, error: GatewayError): void
+  /** One of the provider's own that is dead and has not been sent for a while, for a call that nobody else can serve. */
+  pickDead(connection: Connection, tried: ReadonlySet<string>): Credential | undefined
+  /** An answer came with it: whatever was said of it before, it is good. */
+  served(connection: Connection, credential: Credential): void
   /** Whether another credential of this provider could still be tried. */
   hasOther(connection: Connection, tried: ReadonlySet<string>, own?: readonly Credential[]): boolean
   /** Whether a credential of the provider's own pool is neither limited nor dead at the moment. */
@@ -91,6 +100,20 @@ export function createCredentialPools(clock: Clock, cooldown = true, onDead?: On
         metadata: { reason: 'upstream_credentials_exhausted' },
       })
     },
+    pickDead(connection, tried) {
+      const now = clock.monotonic()
+      for (const credential of connection.credentials) {
+        const state = tried.has(credential.id) ? undefined : stateOf(connection, credential)
+        if (state === undefined || state.deadUntil <= now || now - state.askedAt < ASK_AGAIN_MS) continue
+        state.askedAt = now
+        return credential
+      }
+      return undefined
+    },
+    served(connection, credential) {
+      const state = states.size === 0 ? undefined : stateOf(connection, credential)
+      if (state !== undefined) state.deadUntil = 0
+    },
     hasOther(connection, tried, own) {
       return (own ?? connection.credentials).length > tried.size && choose(connection, tried, own) !== undefined
     },
@@ -106,11 +129,14 @@ export function createCredentialPools(clock: Clock, cooldown = true, onDead?: On
       if (!cooldown) return
       if (!dead && error.errorType !== 'rate_limit_exceeded') return
       if (states.size > MAX_TRACKED) states.clear()
-      const state = stateOf(connection, credential) ?? { secret: credential.secret, limitedUntil: 0, deadUntil: 0 }
+      const state = stateOf(connection, credential) ?? { secret: credential.secret, limitedUntil: 0, deadUntil: 0, askedAt: 0 }
       const now = clock.monotonic()
       if (dead) {
-        if (state.deadUntil <= now && connection.credentials.includes(credential)) onDead?.(connection, credential, error)
-        state.deadUntil = now + DEAD_MS
+        state.askedAt = now
+        if (state.deadUntil <= now) {
+          state.deadUntil = now + DEAD_MS
+          if (connection.credentials.includes(credential)) onDead?.(connection, credential, error)
+        }
       } else {
         // Calls under way together meet different limits of it: all of them have to be over.
         state.limitedUntil = Math.max(state.limitedUntil, now + (error.details.retryAfterMs ?? DEFAULT_LIMITED_MS))

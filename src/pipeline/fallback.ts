@@ -56,7 +56,7 @@ export function createFallback(options: FallbackOptions): Handler {
           if (shown.length > 0) yield shown
         }
         outcome.usage = last?.type === 'response-end' ? last.usage : undefined
-        settleSuccess(options, call, route, input.record, outcome.usage)
+        settleSuccess(options, call, route, input, outcome.usage)
         return
       } catch (thrown) {
         // Others need not wait for its place while the call waits for its next try.
@@ -157,7 +157,7 @@ async function prepare(
   const record: AttemptRecord = { endpoint, status: 0, startedAt: call.clock.now(), ...(attempt.isByok ? { isByok: true } : {}) }
   call.trace.attempts.push(record)
   outcome.record = record
-  const credential = pickCredential(options, route, attempt)
+  const credential = pickCredential(options, route, index)
   outcome.credential = credential
   if (credential !== undefined) record.credentialId = credential.id
   options.health.started(endpoint.id)
@@ -188,20 +188,31 @@ function limitsOf(options: FallbackOptions, call: Call, route: Route, index: num
   return fitted
 }
 
-function pickCredential(options: FallbackOptions, route: Route, attempt: PlannedAttempt): Credential | undefined {
+function pickCredential({ pools }: FallbackOptions, route: Route, index: number): Credential | undefined {
+  const { session, plan } = route
+  const attempt = plan.attempts[index]!
   const { endpoint } = attempt
-  const { session } = route
   // Many endpoints have one key or none: only where there is a choice the session is looked up.
   const stays =
     endpoint.connection.credentials.length > 1 && session !== undefined && (session.explicit || session.pinned(servedModel(endpoint)) !== undefined)
-  return options.pools.pick(endpoint.connection, usedBy(route, attempt), ownOf(route, attempt), stays ? session.seed : undefined)
+  const used = usedBy(route, attempt)
+  const own = ownOf(route, attempt)
+  try {
+    return pools.pick(endpoint.connection, used, own, stays ? session.seed : undefined)
+  } catch (error) {
+    if (own !== undefined || hasAlternative(plan.attempts, index, failedIndexes(route.tries))) throw error
+    const again = pools.pickDead(endpoint.connection, used)
+    if (again === undefined) throw error
+    return again
+  }
 }
 
 /** Of an answer that waited for its caller nobody knows how fast it was written: meanwhile the upstream wrote on, or had to wait, too. */
 const isHeldUp = ({ heldMs = 0, durationMs = 0 }: AttemptRecord): boolean => heldMs >= HELD_UP_MS && heldMs >= durationMs * HELD_UP_SHARE
 
-function settleSuccess(options: FallbackOptions, call: Call, route: Route, record: AttemptRecord, usage: Usage | undefined): void {
+function settleSuccess(options: FallbackOptions, call: Call, route: Route, { record, credential }: AttemptInput, usage: Usage | undefined): void {
   const { endpoint } = record
+  if (credential !== undefined) options.pools.served(endpoint.connection, credential)
   options.health.success(endpoint.id, {
     ...(record.firstTokenMs === undefined ? {} : { firstTokenMs: record.firstTokenMs }),
     ...(record.durationMs === undefined || isHeldUp(record) ? {} : { durationMs: record.durationMs }),
