@@ -13,6 +13,7 @@ import type { Store } from '../core/store.ts'
 import type { WriteBehindSink } from '../store/index.ts'
 import { createMemoryLook, memoryLeftOf, startLoadProbe } from '../telemetry/load-probe.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { VERSION } from '../version.ts'
 
 /** What stands between the socket and the calls: who is let in, what `readyz` says, and how it ends. */
 export interface Serving {
@@ -108,6 +109,7 @@ interface Told extends Pick<Serving, 'admission' | 'readiness'> {
 }
 
 function tellFigures(metrics: ServingOptions['metrics'], { inFlight, admission, readiness, delayMs }: Told): void {
+  metrics.gauges('gateway_build_info', '1, with the version that runs.', 'version', () => ({ [VERSION]: 1 }))
   metrics.gauge('gateway_calls_in_flight', 'Calls being served.', () => inFlight.size)
   metrics.gauge(
     'gateway_calls_limit',
