@@ -49,6 +49,23 @@ describe('fields', () => {
     ['tiers nobody knows', { service_tier: 'constructor', speed: 'standard' }, {}],
     ['who asks', { metadata: { user_id: 'ada' } }, { user: 'ada' }],
     ['who asks, said twice', { metadata: { user_id: 'ada' }, user: 'bob' }, { user: 'bob' }],
+    [
+      'who asks, told with the session as an object',
+      { metadata: { user_id: '{"device_id":"d1","account_uuid":"a1","session_id":"0123"}' } },
+      { user: 'a1' },
+    ],
+    [
+      'who asks without an account, told with the session as an object',
+      { metadata: { user_id: '{"device_id":"d1","account_uuid":"","session_id":"0123"}' } },
+      { user: 'd1' },
+    ],
+    [
+      'who asks, told with the session as one word',
+      { metadata: { user_id: 'user_0a_account_b1_session_01234567-89ab-4cde-8f01-23456789abcd' } },
+      { user: 'user_0a_account_b1' },
+    ],
+    ['an object of its own', { metadata: { user_id: '{"team":"blue"}' } }, { user: '{"team":"blue"}' }],
+    ['half an object', { metadata: { user_id: '{"session_id":' } }, { user: '{"session_id":' }],
     ['more than a name', { metadata: { user_id: 'x'.repeat(257) } }, {}],
     [
       'what steers the gateway',

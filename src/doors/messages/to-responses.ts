@@ -7,6 +7,7 @@ import { messagePaths } from './message-paths.ts'
 import { nativeTool, searchesTools } from './native-tools.ts'
 import { messagesRequest, SHARED } from './schema.ts'
 import { toolsAtTheEnd, type OfferedTool } from './tool-changes.ts'
+import { whoAsks } from './who-asks.ts'
 
 export interface MessagesWishes {
   /** Whether the caller wants to read thoughts; what keeps them alive comes in any case. */
@@ -160,5 +161,7 @@ function tierOf({ service_tier: tier, speed, inference_geo: place }: JsonObject)
 /** Programs put more into this field than the name of a user: what is too long for one is left out. */
 function userOf({ user, metadata }: JsonObject): JsonObject {
   const { user_id: id } = (metadata ?? {}) as { readonly user_id?: string | null }
-  return user == null && id != null && id !== '' && id.length <= MAX_USER ? { user: id } : {}
+  if (user != null || id == null || id === '') return {}
+  const name = whoAsks(id)
+  return name.length <= MAX_USER ? { user: name } : {}
 }
