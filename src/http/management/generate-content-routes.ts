@@ -58,7 +58,7 @@ export function generateContentRoutes({ views, estimate, presets, bodyLimitBytes
     const list: RouteDoc = { id: 'listGenerateContentModels', tag, summary: 'List the models that are served', query, answer: page, error }
     app.get(folder, { config: { access: 'any', doc: list, ...keys } }, (request) => {
       const search = new URL(request.url, 'http://gateway').searchParams
-      return listedPage((query) => views.models(query, callerOf(request)), search)
+      return listedPage((wanted) => views.models(wanted, callerOf(request)), search)
     })
 
     const one: RouteDoc = { id: 'getGenerateContentModel', tag, summary: 'One model, as the list shows it', answer: listed, error }
