@@ -37,4 +37,14 @@ describe.runIf(process.platform === 'linux')('what belongs to somebody else', ()
       stderr: expect.stringMatching(/signalbox\.db cannot be read \(EACCES\): the data directory and everything in it must belong to user id/),
     })
   })
+
+  it.runIf(isRoot)(verifies('I1', 'is the database: commands beside the gateway say what has to be done, and not to try again'), async () => {
+    await chmod(directory, 0o755)
+    await writeFile(join(directory, 'signalbox.db'), '', { mode: 0o644 })
+    for (const command of [['keys', 'list'], ['keys', 'create', '--name', 'ci'], ['reconcile']])
+      await expect(run(...command, '--data', directory)).rejects.toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/signalbox\.db cannot be written \(EACCES\): .* must belong to user id 65534, .*chown -R 65534/),
+      })
+  })
 })

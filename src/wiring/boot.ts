@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises'
+import { access, constants } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { databaseFileIn, notWritable, openDataDirectory, type DataDirectory } from '../accounts/data-directory.ts'
 import { createEncryption } from '../accounts/encryption.ts'
@@ -40,23 +40,29 @@ export async function openStore(
 
 /**
  * The store of an installation that exists, for commands beside a gateway: nothing is made. In the wrong directory a new installation would
- * answer instead. Throws GatewayError `not_found` with the file it looked for.
+ * answer instead. Throws GatewayError `not_found` with the file it looked for, `invalid_request` for one that may not be used.
  */
 export async function openExistingStore(config: Config, options: Pick<StoreOptions, 'synchronous'> = {}): Promise<Store> {
   if (config.storage.url !== undefined) return createStore({ url: config.storage.url })
   const path = databaseFileIn(config.dataDir)
-  const failure = await access(path).then(
-    () => undefined,
-    (error: unknown) => error as NodeJS.ErrnoException,
-  )
+  const failure = await failureOf(access(path))
   // A directory of the gateway's own user: whoever may not look in cannot say that nothing is there.
   if (failure?.code === 'EACCES') throw notWritable(dirname(path), path, failure, 'cannot be read')
   if (failure !== undefined) {
     const advice = 'is this the right data directory (--data, SIGNALBOX_DATA_DIR)? signalbox serve makes a new one, or migrate'
     throw new GatewayError('not_found', `There is no database at ${path}: ${advice}`)
   }
+  // Who only reads writes as well: into the files beside it, by which readers and the writer know of each other.
+  const readOnly = await failureOf(access(path, constants.R_OK | constants.W_OK))
+  if (readOnly !== undefined) throw notWritable(dirname(path), path, readOnly)
   return createStore({ path, ...options })
 }
+
+const failureOf = (work: Promise<void>): Promise<NodeJS.ErrnoException | undefined> =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error as NodeJS.ErrnoException,
+  )
 
 /** The same with its secret key. `synchronous: full` for what must not be taken back by a loss of power once a file outside says that it happened. */
 export async function openExisting(
