@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { IMPORTERS } from '../importers/index.ts'
 import { withoutSecrets } from './import.ts'
+import { createProgram, type Commands } from './program.ts'
+
+it('is said to read all that it reads', () => {
+  const help = createProgram({} as Commands, '0')
+    .commands.find((command) => command.name() === 'import')!
+    .helpInformation()
+  for (const { name } of IMPORTERS) expect(help).toContain(name)
+})
 
 describe('withoutSecrets', () => {
   it('hides what is one, and neither references nor what is none', () => {

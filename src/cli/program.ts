@@ -98,7 +98,7 @@ export function createProgram(commands: Commands, version: string): Command {
   program
     .command('import')
     .description('print what another gateway’s configuration is in this one’s words, and on standard error what has to be done by hand')
-    .argument('<format>', 'whose it is: litellm')
+    .argument('<format>', 'whose it is: litellm, bifrost or portkey')
     .argument('<file>', 'its configuration; - reads standard input')
     .option('--output <file>', 'write a new file instead; one that is there stays as it is')
     .action((format: string, file: string, options: ImportOptions) => commands.importConfig(format, file, options))
