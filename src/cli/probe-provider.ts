@@ -1,5 +1,6 @@
 import type { Connection } from '../core/provider.ts'
 import type { HttpClient } from '../lib/http-client.ts'
+import { unknownAuthority } from './reason.ts'
 
 export interface ProviderFinding {
   readonly fault: boolean
@@ -24,7 +25,10 @@ export async function probeProvider(
     const { status } = await exchange.head
     return { fault: false, text: `${baseUrl} reachable (HTTP ${status} without credentials), ${credentials.length} credential(s)` }
   } catch (error) {
-    return { fault: true, text: `${baseUrl} not reachable: ${isLate ? `no answer within ${limitMs / 1_000} s` : (error as Error).message}` }
+    return {
+      fault: true,
+      text: `${baseUrl} not reachable: ${isLate ? `no answer within ${limitMs / 1_000} s` : (unknownAuthority(error) ?? (error as Error).message)}`,
+    }
   } finally {
     clearTimeout(timer)
     exchange.cancel()
