@@ -270,6 +270,21 @@ describe('signalbox serve', () => {
     expect((await exit)[0]).toBe(0)
   })
 
+  it('says of a command whose output cannot be written that what it was to show is lost', async () => {
+    const full = openSync('/dev/full', 'w')
+    const child = spawn(process.execPath, [MAIN, 'check'], {
+      cwd: directory,
+      stdio: ['ignore', full, 'pipe'],
+      env: { PATH: process.env['PATH'] ?? '', HOME: directory },
+    })
+    closeSync(full)
+    children.push(child)
+    let errors = ''
+    child.stderr!.on('data', (chunk: Buffer) => (errors += chunk.toString()))
+    expect((await once(child, 'close'))[0]).toBe(1)
+    expect(errors).toBe('Standard output cannot be written, and what was to be shown there is lost (ENOSPC).\n')
+  })
+
   it('lives on when it is told to reload while it starts', async () => {
     const early = "setImmediate(function look() { process.listenerCount('SIGHUP') > 0 ? process.kill(process.pid, 'SIGHUP') : setImmediate(look) })"
     await writeFile(join(directory, 'signalbox.yaml'), 'defaults: { model: demo/echo }\n')

@@ -30,8 +30,7 @@ const COMMANDS: Commands = {
 
 /** Runs a command line; a failure the operator can mend is one sentence, anything else shows its stack. */
 export async function run(argv: readonly string[]): Promise<void> {
-  // Whoever reads the output may have seen enough (`| head`).
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+  process.stdout.on('error', endWithoutOutput)
   waitForAddresses()
   shareLookups()
   try {
@@ -40,6 +39,12 @@ export async function run(argv: readonly string[]): Promise<void> {
     process.stderr.write(`${sentenceOf(error)}\n`)
     process.exitCode = 1
   }
+}
+
+/** Whoever reads the output may have seen enough (`| head`). A full disk behind it has not: what stood there, a key that is shown once, is lost. */
+function endWithoutOutput({ code, message }: NodeJS.ErrnoException): never {
+  if (code !== 'EPIPE') process.stderr.write(`Standard output cannot be written, and what was to be shown there is lost (${code ?? message}).\n`)
+  process.exit(code === 'EPIPE' ? 0 : 1)
 }
 
 function sentenceOf(error: unknown): string {
