@@ -39,6 +39,8 @@ const STILL_FIRST = '; show transaction_read_only'
 /** What the server has nothing to do for: without an answer the connection leads nowhere, and what was to follow goes through another. */
 const BEGIN = 'begin'
 const BEGIN_MS = 2_000
+/** As our transactions are meant, whatever the database or the role has as its default: under a stricter one every second of two at a time would fail. */
+const BEGIN_AS_MEANT = 'begin isolation level read committed'
 /** protocol_violation, feature_not_supported: what poolers say of a connection that asks for settings of its own. */
 const NO_SETTINGS = new Set(['08P01', '0A000'])
 
@@ -75,7 +77,7 @@ function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, st
   pool.on('error', () => undefined)
   pool.on('connect', (client) => client.on('error', () => undefined))
   const trust = createTrust()
-  const begin = [BEGIN, ...Object.entries(limits).map(([name, ms]) => `set local ${name} = ${ms}`)].join('; ')
+  const begin = [BEGIN_AS_MEANT, ...Object.entries(limits).map(([name, ms]) => `set local ${name} = ${ms}`)].join('; ')
   let takesSettings = true
   const makeDo = shareWhatIsThere(pool, maxConnections)
   const connect = async (): Promise<PostgresPoolClient> => {
@@ -84,7 +86,7 @@ function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, st
       const asked = takesSettings
       try {
         const client = await pool.connect()
-        if (trust.holds(client)) return guardClient(driver, client, trust, takesSettings ? BEGIN : begin)
+        if (trust.holds(client)) return guardClient(driver, client, trust, takesSettings ? BEGIN_AS_MEANT : begin)
         client.release(true)
       } catch (error) {
         const code = error instanceof driver.DatabaseError ? error.code : undefined

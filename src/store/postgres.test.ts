@@ -209,6 +209,20 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     await listening.close()
   })
 
+  it('has a stricter isolation as its default fails nobody who changes something at the same time', async () => {
+    await store.migrate()
+    await store.workspaces.default()
+    const url = new URL(schema.url.reveal())
+    url.searchParams.set('options', `${url.searchParams.get('options')} -c default_transaction_isolation=serializable`)
+    const strict = await createStore({ url: new Secret(url.href) })
+    try {
+      await Promise.all(Array.from({ length: 20 }, (_, i) => strict.keys.insert(sampleKey(`h${i}`))))
+      expect(await strict.keys.list()).toHaveLength(20)
+    } finally {
+      await strict.close()
+    }
+  })
+
   it('keeps a table locked is left with nobody who waits for what is asked again and again', async () => {
     await store.migrate()
     const { db } = openDatabase({ url: schema.url, maxConnections: 1 })
