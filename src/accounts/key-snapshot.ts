@@ -112,12 +112,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
   let prepared = false
   /** Counts changes of this process, so that a list that was read before one is not put over it. */
   let localChanges = 0
-  const saving =
-    lastKnownGood &&
-    createLatestWrite<KnownAccounts>(
-      (known) => lastKnownGood.write(known),
-      (error) => onEvent({ type: 'file-not-written', error }),
-    )
+  const saving = lastKnownGood && savingIn(lastKnownGood, onEvent)
 
   const follower = createFollower({
     synchronize,
@@ -218,6 +213,12 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     },
   }
 }
+
+const savingIn = (file: LastKnownGood<KnownAccounts>, onEvent: (event: SnapshotEvent) => void) =>
+  createLatestWrite<KnownAccounts>(
+    (known) => file.write(known),
+    (error) => onEvent({ type: 'file-not-written', error }),
+  )
 
 function inForceAt(accepted: Accepted, now: number): Authentication {
   const { revokedAt, disabled, expiresAt } = accepted.key

@@ -156,7 +156,8 @@ function createTrust(): Trust {
   }
 }
 
-const isOnlyRead = (shown: pg.QueryResult<{ readonly transaction_read_only: string }>): boolean => shown.rows[0]?.transaction_read_only === 'on'
+const isOnlyRead = (shown: unknown): boolean =>
+  (shown as pg.QueryResult<{ readonly transaction_read_only: string }>).rows[0]?.transaction_read_only === 'on'
 
 /**
  * A connection whose answer never came is still waiting for it: it must not go back to the pool, where the next user would wait behind it. One
@@ -173,8 +174,9 @@ function guardClient(driver: typeof pg, client: pg.PoolClient, trust: Trust, beg
       const answer: unknown = await client.query({ text: sent, values, ...(shortMs === undefined ? {} : { query_timeout: shortMs }) })
       trust.answered(client)
       if (!isQuick || !Array.isArray(answer)) return answer
-      broken ||= isOnlyRead(answer.at(-1)) && trust.lookElsewhere()
-      return answer.at(-2) as unknown
+      const [read, shown] = (answer as readonly unknown[]).slice(-2)
+      broken ||= isOnlyRead(shown) && trust.lookElsewhere()
+      return read
     } catch (error) {
       if (error instanceof driver.DatabaseError) {
         trust.answered(client)
