@@ -28,3 +28,8 @@ it('what callers do wrong pages nobody, and what is counted as a fault is one th
   expect(types).toContain('provider_unavailable')
   for (const type of types) expect(ERROR_KINDS).toHaveProperty(type)
 })
+
+it('nobody who ever cleaned up is no reason for silence: the figure is not there before the first round', () => {
+  const { expr } = rules.find(({ alert }) => alert === 'SignalboxNothingCleansUp')!
+  expect(expr).toMatch(/gateway_retention_last_run_timestamp_seconds\s+or on \(job, instance\) \(process_start_time_seconds\b/)
+})

@@ -20,4 +20,14 @@ describe('delivery metrics', () => {
     metrics.queues([], 7_000)
     expect(await registry.metrics()).not.toContain('gateway_delivery_queue_depth{type="webhook"}')
   })
+
+  it('count from nothing where there is a destination, so that the first to be given up are an increase', async () => {
+    const registry = new Registry()
+    const metrics = createDeliveryMetrics(registry)
+    metrics.queues([{ type: 'webhook', queued: 0, oldestAt: undefined }], 6_000)
+    for (const outcome of ['delivered', 'rejected', 'retried', 'dead'])
+      expect(await registry.metrics()).toContain(`gateway_delivery_total{type="webhook",outcome="${outcome}"} 0`)
+    metrics.givenUp({ type: 'webhook', deliveries: 4 })
+    expect(await registry.metrics()).toContain('gateway_delivery_total{type="webhook",outcome="dead"} 4')
+  })
 })

@@ -34,8 +34,16 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
     labelNames: ['type'],
     registers,
   })
+  const begun = new Set<string>()
+  /** From the moment there is such a destination: of a figure that comes into being with the first thirty given up, Prometheus knows no increase. */
+  const begin = (type: string): void => {
+    if (begun.has(type)) return
+    begun.add(type)
+    for (const outcome of ['delivered', 'rejected', 'retried', 'dead']) total.inc({ type, outcome }, 0)
+  }
   return {
     batch: ({ type, counts, rejected }) => {
+      begin(type)
       const outcomes = { delivered: Math.max(0, counts.delivered - rejected), rejected, retried: counts.retry, dead: counts.dead }
       for (const [outcome, count] of Object.entries(outcomes)) if (count > 0) total.inc({ type, outcome }, count)
     },
@@ -46,6 +54,7 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
       depth.reset()
       oldest.reset()
       for (const { type, queued, oldestAt } of queues) {
+        begin(type)
         depth.set({ type }, queued)
         oldest.set({ type }, oldestAt === undefined ? 0 : Math.max(0, (now - oldestAt) / 1000))
       }
