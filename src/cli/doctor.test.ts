@@ -80,7 +80,12 @@ describe('doctor', () => {
     await client.config('SET', 'maxmemory', '1')
     await doctor({ data })
     expect(out).toMatch(/^redis: takes no writes: OOM /m)
-    await client.config('SET', 'maxmemory', '0')
+    await client.config('SET', 'maxmemory', '1gb', 'maxmemory-policy', 'volatile-lru')
+    await doctor({ data })
+    expect(out).toMatch(
+      /^redis: answers and takes writes, and drops keys when its memory is full, .*\(maxmemory-policy volatile-lru; noeviction keeps them\)$/m,
+    )
+    await client.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction')
     await client.replicaof('127.0.0.1', 1)
     await doctor({ data })
     expect(out).toMatch(/^redis: takes no writes: READONLY /m)

@@ -44,12 +44,20 @@ export async function probeRedis(url: string, namespace: string, limitMs: number
       found = fault
       await step(redis, namespace, limitMs)
     }
-    return { fault: false, text: 'answers and takes writes' }
+    return { fault: false, text: `answers and takes writes${await evictionNote(redis)}` }
   } catch (error) {
     return { fault: true, text: `${found}: ${reasonOf(why ?? error)}` }
   } finally {
     redis.disconnect()
   }
+}
+
+/** One that makes room by dropping keys answers as ever: limits of a minute begin anew, and nobody is told. */
+async function evictionNote(redis: Redis): Promise<string> {
+  const info = await redis.info('memory').catch(() => '')
+  const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1]
+  if (policy === undefined || policy === 'noeviction' || !/^maxmemory:[1-9]/m.test(info)) return ''
+  return `, and drops keys when its memory is full, counts of limits among them (maxmemory-policy ${policy}; noeviction keeps them)`
 }
 
 /** A server that loads its data has the client wait until it has: for minutes where it keeps more than our few counters. Others fail by themselves. */
