@@ -92,17 +92,18 @@ export async function migrationFault(db: Db, engine: Engine): Promise<string | u
   if (engine === 'sqlite') return undefined
   const found = await sql<{
     readonly role: string
-    readonly schema: string
+    readonly schema: string | null
     readonly is_read: boolean
     readonly creates: boolean
     readonly owner: string | null
   }>`
-    select current_user as role, coalesce(current_schema(), '') as schema, current_setting('transaction_read_only') = 'on' as is_read,
+    select current_user as role, current_schema() as schema, current_setting('transaction_read_only') = 'on' as is_read,
       coalesce(has_schema_privilege(current_schema(), 'create'), false) as creates,
       (select tableowner from pg_tables where schemaname = current_schema() and tablename = 'migrations' and not pg_has_role(tableowner, 'usage')) as owner
   `.execute(db)
   const { role, schema, is_read: isRead, creates, owner } = found.rows[0]!
   if (isRead) return 'no migration can be applied, as it takes no writes (a standby, or default_transaction_read_only)'
+  if (schema === null) return 'no migration can be applied, as its search_path names no schema that exists: create one, or name it for the role'
   if (creates && owner === null) return undefined
   const missing = creates ? `its tables belong to ${owner}` : `it may create no table in the schema ${schema}`
   return `the role ${role} cannot apply migrations (${missing}): ${AS_OWNER}`
