@@ -130,3 +130,85 @@ describe('a model that takes tools only where it is told not to reason', () => {
     expect(upstream.requests.length).toBeLessThanOrEqual(1)
   })
 })
+
+/** Templates of open models, and some vendors, insist on what no format says: which form an endpoint wants is known when it has refused another. */
+describe('a conversation in a form the upstream refuses', () => {
+  let upstream: FakeUpstream
+  let gateway: TestGateway
+  beforeEach(async () => {
+    upstream = await startFakeUpstream()
+    gateway = await startGateway({
+      providers: [{ slug: 'acme', name: 'Acme', dialect: 'openai-chat', base_url: upstream.url, api_keys: ['k'] }],
+      models: [{ slug: 'acme/small', context_length: 100_000, endpoints: [{ provider: 'acme', pricing: { input: 1, output: 1 } }] }],
+      routing: { sticky: false, retries: false },
+    })
+  })
+  afterEach(async () => {
+    await gateway.close()
+    await upstream.close()
+  })
+
+  type Message = { readonly role: string; readonly [field: string]: unknown }
+  const message = (role: string, content: string): Message => ({ type: 'message', role, content })
+  const call = { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' }
+  const result = { type: 'function_call_output', call_id: 'c1', output: 'sun' }
+  const thoughts = { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'why' }] }
+  /** Refuses messages of which `wrong` is true. */
+  const strict =
+    (status: number, refusal: string, wrong: (messages: readonly Message[]) => boolean): Reply =>
+    (request, response) => {
+      if (!wrong(request.body['messages'] as readonly Message[])) return void picky()(request, response)
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { message: refusal, code: status } }))
+    }
+  const inARow = (messages: readonly Message[]): boolean => messages.some(({ role }, at) => role === messages[at - 1]?.role)
+
+  it.each<[string, object[], Reply, object[]]>([
+    [
+      'without turns of one role in a row',
+      [message('user', 'a'), message('user', 'b'), message('assistant', 'c'), message('system', 'd'), message('user', 'e')],
+      strict(400, 'Conversation roles must alternate user/assistant/user/assistant/...', inARow),
+      [
+        { role: 'user', content: 'a\n\nb' },
+        { role: 'assistant', content: 'c' },
+        { role: 'user', content: '<system_message>\nd\n</system_message>\n\ne' },
+      ],
+    ],
+    [
+      'without the role of the system',
+      [message('system', 'a'), message('user', 'b')],
+      strict(400, 'System role not supported', (messages) => messages.some(({ role }) => role === 'system')),
+      [{ role: 'user', content: 'a\n\nb' }],
+    ],
+    [
+      'with the thoughts that led to calls',
+      [message('user', 'a'), thoughts, call, result],
+      strict(400, 'The `reasoning_content` in the thinking mode must be passed back to the API.', (messages) =>
+        messages.some((each) => each['tool_calls'] !== undefined && each['reasoning_content'] === undefined),
+      ),
+      [{ role: 'user' }, { role: 'assistant', reasoning_content: 'why' }, { role: 'tool' }],
+    ],
+  ])('is told again %s', async (_name, input, reply, expected) => {
+    upstream.script(reply)
+    const answer = await askGateway(gateway, { input, tools: [{ type: 'function', name: 'look' }] }, false)
+    expect(answer['output_text']).toBe('Rome')
+    expect(upstream.requests).toHaveLength(2)
+    expect(upstream.requests[1]!.body['messages']).toMatchObject(expected)
+    expect(upstream.requests[1]!.body).not.toHaveProperty('told_as')
+    expect(answer.gateway_metadata).toMatchObject({ params: { refused: expect.stringContaining('Acme does not take it') } })
+  })
+
+  it('does not count as a failure of a server that says so with status 500', async () => {
+    upstream.script(strict(500, 'system message must be at the beginning', inARow))
+    const asked = { input: [message('user', 'a'), message('user', 'b')] }
+    await askGateway(gateway, asked, false)
+    expect((await askGateway(gateway, asked, false))['output_text']).toBe('Rome')
+  })
+
+  it('ends the call where it is refused in any form, and reads no form from callers', async () => {
+    upstream.script(strict(400, 'Conversation roles must alternate user/assistant/user/assistant/...', () => true))
+    const response = await gateway.respond({ model: 'acme/small', input: 'a', told_as: { systemless: true } })
+    expect(response.status).toBe(400)
+    expect(upstream.requests).toHaveLength(2)
+    expect(upstream.requests[0]!.body).not.toHaveProperty('told_as')
+  })
+})

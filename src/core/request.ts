@@ -98,8 +98,13 @@ export interface ModelRequest {
   readonly debug?: { readonly echo_upstream_body?: boolean | null }
   /** Names of features that a vendor has not made part of its format yet, as the caller asks for them in a header (`Dialect.betaHeaders`). */
   readonly vendor_betas?: readonly string[]
+  /** How an endpoint wants the conversation told, as its refusals have said. */
+  readonly told_as?: { readonly [form in ConversationForm]?: boolean }
   readonly [extra: string]: unknown
 }
+
+/** Without two turns of one role in a row; without the role of the system; with the thoughts that led to calls. */
+export type ConversationForm = 'alternating' | 'systemless' | 'reasoned'
 
 /** Whether vectors are asked for instead of an answer. */
 export const asksForEmbeddings = ({ modalities }: Pick<ModelRequest, 'modalities'>): boolean => modalities?.includes('embeddings') === true
@@ -129,4 +134,5 @@ export const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
   'stream_options',
   'max_tool_calls',
   'vendor_betas',
+  'told_as',
 ])

@@ -179,7 +179,7 @@ function responseObject(text: string, notes: readonly string[], failed: boolean)
   const said = notes.filter((each) => each !== '')
   if (failed) return { error: [text, ...said].filter((each) => each !== '').join('\n\n') }
   const value = text.startsWith('{') || /^\s+\{/.test(text) ? parseExact(text) : undefined
-  const object = isExactObject(value) && !holdsReferences(value, 0) ? (value as JsonObject) : undefined
+  const object = isExactObject(value) && !holdsReferences(value, 0) ? value : undefined
   if (object === undefined) return { output: [text, ...said].filter((each) => each !== '').join('\n\n') }
   return said.length === 0 ? object : { ...object, attachments: said.join(' ') }
 }

@@ -16,9 +16,11 @@ export type ChatMessage = { readonly role: string; readonly [field: string]: unk
 type ChatTarget = Target<OpenAiChatOptions>
 
 /** The conversation as chat messages. `extraSystem` is text the encoder adds (a schema, the word JSON). */
-export function encodeMessages(conversation: Conversation, target: ChatTarget, extraSystem: readonly string[]): ChatMessage[] {
+export function encodeMessages(whole: Conversation, target: ChatTarget, extraSystem: readonly string[]): ChatMessage[] {
   const { options } = target
-  const messages = systemMessages(conversation, options, extraSystem)
+  const hasRole = options.system_role !== 'none'
+  const conversation = hasRole ? whole : withoutSystem(whole, extraSystem)
+  const messages = systemMessages(conversation, options, hasRole ? extraSystem : [])
   const filler = (): void => {
     if (options.user_after_tool_filler !== null && messages.at(-1)?.role === 'tool')
       messages.push({ role: 'assistant', content: options.user_after_tool_filler })
@@ -56,6 +58,17 @@ function withoutSilentTurns(turns: readonly Turn[], { options, scope }: ChatTarg
 function isSilent(parts: readonly AssistantPart[], options: OpenAiChatOptions, scope: string): boolean {
   const reasoning = parts.filter((part) => part.type === 'reasoning')
   return reasoning.length === parts.length && Object.keys(replayFields(reasoning, false, '', options, scope)).length === 0
+}
+
+/** What the system says stands at the beginning of what the user says first. */
+function withoutSystem(conversation: Conversation, extra: readonly string[]): Conversation {
+  const { system, turns } = conversation
+  const told: readonly ContentPart[] = [...system.flatMap(({ parts }) => parts), ...extra.map((text): ContentPart => ({ type: 'input_text', text }))]
+  if (told.length === 0) return conversation
+  const [first, ...rest] = turns
+  const begun: readonly Turn[] =
+    first?.role === 'user' ? [{ role: 'user', parts: [...told, ...first.parts] }, ...rest] : [{ role: 'user', parts: told }, ...turns]
+  return { ...conversation, system: [], turns: begun }
 }
 
 /** An answer begun says so where the server has a field for it. */

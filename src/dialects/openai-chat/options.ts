@@ -34,9 +34,11 @@ export const openAiChatOptions = z.strictObject({
 
   // ---- roles and turns ----
   system_role: z
-    .enum(['system', 'developer', 'first-only'])
+    .enum(['system', 'developer', 'first-only', 'none'])
     .default('first-only')
-    .describe('`first-only`: one system message at the start, later ones become marked user text (strict chat templates).'),
+    .describe(
+      '`first-only`: one system message at the start, later ones become marked user text (strict chat templates). `none`: it stands in the first message of the user.',
+    ),
   alternating_roles: z.boolean().default(false).describe('Merge neighbours of one role and begin with a user message.'),
   prefill: z
     .boolean()

@@ -15,9 +15,10 @@ import { foldTurns } from '../shared/turns.ts'
 import { placeBreakpoints } from './cache.ts'
 import { encodeImageOutput } from './image-output.ts'
 import { encodeMessages } from './messages.ts'
-import { callIdsFor, refuses, replaying, takesSampling, type OpenAiChatOptions } from './options.ts'
+import { callIdsFor, refuses, takesSampling, type OpenAiChatOptions } from './options.ts'
 import { encodeReasoning } from './reasoning.ts'
 import { planFormat } from './response-format.ts'
+import { inForm } from './told-form.ts'
 import { demandsCall, encodeTools } from './tools.ts'
 import { encodeWebSearch, withoutHosted } from './web-search.ts'
 import { compiled } from '../shared/pattern.ts'
@@ -27,7 +28,7 @@ type Body = { [field: string]: unknown }
 
 /** The request as this endpoint takes it. `dropped` names what it does not get. Throws `invalid_prompt` for media it cannot take. */
 export function encodeRequest(request: ModelRequest, endpoint: ChatTarget): EncodedRequest {
-  const target = replaying(endpoint)
+  const target = inForm(request, endpoint)
   const { options } = target
   const dropped: string[] = []
   const callable = withoutHosted(request.tools, options)
@@ -38,7 +39,7 @@ export function encodeRequest(request: ModelRequest, endpoint: ChatTarget): Enco
   const conversation = foldTurns(request, {
     callIds: callIdsFor(target),
     names: tools.names,
-    laterSystem: options.system_role === 'first-only' ? 'user-text' : 'in-place',
+    laterSystem: ['first-only', 'none'].includes(options.system_role) ? 'user-text' : 'in-place',
     alternate: options.alternating_roles,
     keepReasoning: (part) => readable(part, target),
   })

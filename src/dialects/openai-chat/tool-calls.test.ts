@@ -52,9 +52,12 @@ describe('a call under a name with a piece of the model’s own notation', () =>
     )
     return start?.type === 'item-start' && 'name' in start.item ? start.item.name : undefined
   }
-  it.each(['query', 'query<|channel|>commentary', 'query <|constrain|>json', 'functions.query', ' query', 'default_api.query', 'default_api:query'])('is one of the tool: %s', (name) => {
-    expect(nameOf(name)).toBe('query')
-  })
+  it.each(['query', 'query<|channel|>commentary', 'query <|constrain|>json', 'functions.query', ' query', 'default_api.query', 'default_api:query'])(
+    'is one of the tool: %s',
+    (name) => {
+      expect(nameOf(name)).toBe('query')
+    },
+  )
   it.each(['functions.other', 'other<|channel|>analysis', 'query.functions'])('stays as it is where there is no such tool: %s', (name) => {
     expect(nameOf(name)).toBe(name)
   })
@@ -98,7 +101,9 @@ describe('a call whose every piece has another id', () => {
   const callsOf = (...pieces: readonly string[]): unknown =>
     foldEvents(
       decode(
-        pieces.map((args, at) => ({ choices: [{ delta: { tool_calls: [{ index: 0, id: `c${at}`, function: { name: 'look', arguments: args } }] } }] })),
+        pieces.map((args, at) => ({
+          choices: [{ delta: { tool_calls: [{ index: 0, id: `c${at}`, function: { name: 'look', arguments: args } }] } }],
+        })),
       ),
     ).calls.map(({ text }) => text)
 

@@ -24,7 +24,10 @@ describe('what went through a cache', () => {
   const counted = (usage: object): unknown => decodeUsage({ ...usage }, conventions)
 
   it.each([
-    ['there is more of it than of the prompt', { prompt_tokens: 13, completion_tokens: 5, total_tokens: 18, prompt_tokens_details: { cached_tokens: 9_000 } }],
+    [
+      'there is more of it than of the prompt',
+      { prompt_tokens: 13, completion_tokens: 5, total_tokens: 18, prompt_tokens_details: { cached_tokens: 9_000 } },
+    ],
     ['the sum holds both', { prompt_tokens: 13, completion_tokens: 5, total_tokens: 9_018, cache_read_input_tokens: 9_000 }],
   ])('is counted beside the prompt, as relays of Claude do it, where %s', (_name, usage) => {
     expect(counted(usage)).toMatchObject({ inputTokens: 9_013, cachedTokens: 9_000, outputTokens: 5 })

@@ -55,6 +55,9 @@ const POLICY_TEXT =
 const UNSUPPORTED_TEXT =
   /unsupported (?:parameter|value|field|option|argument|feature|content|role|tool)|unrecognized (?:request )?(?:argument|parameter|field|key)|unknown (?:parameter|field|argument|name|key)|(?:extra|additional) (?:inputs?|fields?|properties|arguments?) (?:are |is )?not (?:permitted|allowed)|unexpected (?:keyword )?(?:argument|parameter|field|property)|(?:is|are|was) (?:not|no longer) (?:currently )?(?:supported|available|allowed|permitted|implemented)|(?:does|do)(?: not|n'?t) (?:currently )?(?:support|allow|accept)|(?:is|are) deprecated for this model|not (?:supported|implemented|available) (?:by|with|for|on|in) |isn'?t supported|cannot find field|only supported (?:by|with|on|in|for)|unable to (?:use|handle) .{0,40}tool|enable-auto-tool-choice|is not enabled for this|failed to parse grammar|json schema conversion failed|unable to generate parser|reference to undefined schema|rendering prompt with jinja/i
 
+/** A template takes no such conversation, and some servers say so as if they had broken: others have another one. */
+const TEMPLATE_TEXT = /system message must be (?:at the beginning|the first)|\broles must alternate|system role (?:is )?not supported/i
+
 /** What a request names by its id, in the account that made it. */
 const REFERENCE_TEXT =
   /\b(?:prompt|item|file|vector[ _]?store|container|conversation|cached ?content)s?\b.{0,120}(?:not found|does ?n[o']t exist)|no such (?:prompt|file|vector[ _]?store|container)\b/i
@@ -227,6 +230,7 @@ const RULES: readonly Rule[] = [
     when: badRequest,
     failover: 'next',
   },
+  { type: 'invalid_prompt', text: TEMPLATE_TEXT, when: (error) => badRequest(error) || error.status === 500, failover: 'next' },
   {
     type: 'invalid_prompt',
     codes: /^invalid_prompt$/,

@@ -1,5 +1,6 @@
 import type { GatewayError } from '../../core/error.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { refusedForm, toldOtherwise } from './conversation-forms.ts'
 import { descriptionLimit, withShortDescriptions } from './short-descriptions.ts'
 
 /** Parameters an answer can do without, by the letters of the names they have in any format. Limits and choices of tools are none of them. */
@@ -59,9 +60,10 @@ const nameOf = (word: string): string | undefined => NAMES.get(word.replace(/[^A
 
 /** The parameter a request of status 400 or 422 was refused for stands in the error's metadata, if the answer can do without it. */
 export function markRefusedParameter(status: number, error: GatewayError): GatewayError {
-  if (status !== 400 && status !== 422) return error
+  const form = refusedForm(status, error.message)
+  if (form === undefined && status !== 400 && status !== 422) return error
   const limit = descriptionLimit(error.message)
-  const told = TOLD.find(([refusal]) => refusal.test(error.message))?.[1]
+  const told = form ?? TOLD.find(([refusal]) => refusal.test(error.message))?.[1]
   const name = limit === undefined ? (told ?? refusedName(error)) : `tool descriptions beyond ${limit} characters`
   return name === undefined ? error : error.with({ metadata: { ...error.details.metadata, refused_parameter: name } })
 }
@@ -85,8 +87,9 @@ export function withoutParameters(request: ModelRequest, names: Iterable<string>
   const wanted = [...names]
   const limit = wanted.map((name) => LONG_DESCRIPTIONS.exec(name)?.[1]).find((found) => found !== undefined)
   const short = limit === undefined ? request : withShortDescriptions(request, Number(limit))
-  const bare: { [name: string]: unknown } = { ...short }
-  let changed = short !== request
+  const told = toldOtherwise(short, wanted)
+  const bare: { [name: string]: unknown } = { ...told }
+  let changed = told !== request
   for (const name of wanted.flatMap((each) => (each === 'penalties' ? PENALTIES : [each]))) {
     if (name === BESIDE_TOOLS) bare['reasoning'] = { effort: 'none', stated: true }
     else if (name === 'verbosity') {

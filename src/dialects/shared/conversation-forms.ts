@@ -1,0 +1,43 @@
+import type { ConversationForm, ModelRequest } from '../../core/request.ts'
+
+interface Form {
+  readonly form: ConversationForm
+  /** What the endpoint refuses, as the caller is told. */
+  readonly name: string
+  /** How servers say it: most of these words stand in the templates of models. */
+  readonly refusal: RegExp
+}
+
+/** Forms of a conversation that only some endpoints insist on, and say so when they are asked in another. */
+const FORMS: readonly Form[] = [
+  {
+    form: 'alternating',
+    name: 'turns of one role in a row',
+    refusal: /\broles? (?:must|should) (?:alternate|be alternating)|system message must be (?:at the beginning|the first)/i,
+  },
+  {
+    form: 'systemless',
+    name: 'the role of the system',
+    refusal:
+      /\bsystem role (?:is )?not supported|developer instruction is not enabled|only user(?:,| and) assistant(?:,? and tool)? roles are supported|\.role'? does not support '(?:system|developer)'/i,
+  },
+  {
+    form: 'reasoned',
+    name: 'calls without the thoughts before them',
+    refusal: /\breasoning_content\b.{0,60}(?:must be passed back|is missing in assistant tool call)/i,
+  },
+]
+
+/** Templates fail a request, with some servers, as if they had broken. */
+const STATUSES: readonly number[] = [400, 422, 500]
+
+/** What a request was refused for that may be told otherwise. */
+export const refusedForm = (status: number, message: string): string | undefined =>
+  STATUSES.includes(status) ? FORMS.find(({ refusal }) => refusal.test(message))?.name : undefined
+
+/** The request told in another form, where a name of what was refused is one of these. */
+export function toldOtherwise(request: ModelRequest, refused: readonly string[]): ModelRequest {
+  const forms = FORMS.filter(({ form, name }) => refused.includes(name) && request.told_as?.[form] !== true)
+  if (forms.length === 0) return request
+  return { ...request, told_as: { ...request.told_as, ...Object.fromEntries(forms.map(({ form }) => [form, true])) } }
+}
