@@ -58,6 +58,8 @@ const UNSUPPORTED_TEXT =
 /** A template takes no such conversation, and some servers say so as if they had broken: others have another one. */
 const TEMPLATE_TEXT = /system message must be (?:at the beginning|the first)|\broles must alternate|system role (?:is )?not supported/i
 
+const PROMPT_PATH = /^(?:messages|input|contents|prompt)\b/
+
 /** What a request names by its id, in the account that made it. */
 const REFERENCE_TEXT =
   /\b(?:prompt|item|file|vector[ _]?store|container|conversation|cached ?content)s?\b.{0,120}(?:not found|does ?n[o']t exist)|no such (?:prompt|file|vector[ _]?store|container)\b/i
@@ -238,12 +240,7 @@ const RULES: readonly Rule[] = [
     when: badRequest,
     failover: 'next-model',
   },
-  {
-    type: 'invalid_prompt',
-    statuses: [400],
-    when: ({ facts }) => /^(?:messages|input|contents|prompt)\b/.test(facts.param ?? ''),
-    failover: 'next-model',
-  },
+  { type: 'invalid_prompt', statuses: [400], when: ({ facts }) => PROMPT_PATH.test(facts.param ?? ''), failover: 'next-model' },
   // Nothing of the API answered: a proxy did, or the server could not even say what it disliked.
   { type: 'provider_unavailable', statuses: [400, 422], when: ({ facts }) => facts.kind === 'html', failover: 'next' },
   { type: 'invalid_request', statuses: [400], when: ({ facts }) => facts.kind === 'empty', failover: 'next' },
