@@ -1,12 +1,12 @@
 import type { ModelRequest } from '../../core/request.ts'
-import { ANSWER_TOOL, answerTool, askForFormat, isOfObjects, type FormatPlan, type JsonSchemaFormat } from '../shared/format-plan.ts'
+import { ANSWER_TOOL, answerTool, askForFormat, formatOf, isOfObjects, type FormatPlan, type JsonSchemaFormat } from '../shared/format-plan.ts'
 import { sanitizeSchema } from '../shared/sanitize-schema.ts'
 import { rulesFor } from './options.ts'
 import type { MessagesTarget } from './options.ts'
 
 /** `native` becomes `output_config.format`. */
 export function planFormat(request: ModelRequest, target: MessagesTarget): FormatPlan {
-  const format = request.text?.format
+  const format = formatOf(request)
   if (format == null || format.type === 'text') return {}
   if (format.type === 'json_object') return askForFormat(format)
   switch (schemaMode(format, target)) {
@@ -23,7 +23,7 @@ export function planFormat(request: ModelRequest, target: MessagesTarget): Forma
 
 /** The tool whose call is the answer of this request, if it has one. */
 export function answerToolName(request: ModelRequest, target: MessagesTarget): string | undefined {
-  const format = request.text?.format
+  const format = formatOf(request)
   return format?.type === 'json_schema' && schemaMode(format, target) === 'tool' ? ANSWER_TOOL : undefined
 }
 

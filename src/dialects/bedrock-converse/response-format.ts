@@ -1,12 +1,21 @@
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import { ANSWER_TOOL, answerTool, askForFormat, formatName, isOfObjects, type FormatPlan, type JsonSchemaFormat } from '../shared/format-plan.ts'
+import {
+  ANSWER_TOOL,
+  answerTool,
+  askForFormat,
+  formatName,
+  formatOf,
+  isOfObjects,
+  type FormatPlan,
+  type JsonSchemaFormat,
+} from '../shared/format-plan.ts'
 import { sanitizeSchema } from '../shared/sanitize-schema.ts'
 import type { ModelTraits } from './model-traits.ts'
 
 /** `native` becomes `outputConfig`. */
 export function planFormat(request: ModelRequest, traits: ModelTraits): FormatPlan {
-  const format = request.text?.format
+  const format = formatOf(request)
   if (format == null || format.type === 'text') return {}
   if (format.type === 'json_object') return askForFormat(format)
   switch (schemaMode(format, traits)) {
@@ -23,7 +32,7 @@ export function planFormat(request: ModelRequest, traits: ModelTraits): FormatPl
 
 /** The tool whose calls are the answer of this request, if it has one. */
 export function answerToolName(request: ModelRequest, traits: ModelTraits): string | undefined {
-  const format = request.text?.format
+  const format = formatOf(request)
   return format?.type === 'json_schema' && schemaMode(format, traits) === 'tool' ? ANSWER_TOOL : undefined
 }
 

@@ -2,7 +2,7 @@ import type { EncodedRequest } from '../../core/dialect.ts'
 import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { JsonObject } from '../../core/item.ts'
-import { askForFormat, isOfObjects, OBJECT_INSTRUCTION, type FormatPlan } from '../shared/format-plan.ts'
+import { askForFormat, formatOf, isOfObjects, OBJECT_INSTRUCTION, type FormatPlan } from '../shared/format-plan.ts'
 import { unmetImageWishes } from '../shared/image-output.ts'
 import { effortBudget, reasoningWish } from '../shared/reasoning-options.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
@@ -105,7 +105,7 @@ function encodeTools(flat: FlatTools, request: ModelRequest, target: CohereTarge
 }
 
 function planFormat(request: ModelRequest, target: CohereTarget, hasTools: boolean): FormatPlan {
-  const format = request.text?.format
+  const format = formatOf(request)
   if (format == null || format.type === 'text') return {}
   const native = target.supports.has('structured_outputs') && (target.options.schema_with_tools || !(hasTools || hasFiles(request)))
   // Its schemas are of objects.

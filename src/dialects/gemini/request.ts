@@ -2,7 +2,7 @@ import type { EncodedRequest, Target } from '../../core/dialect.ts'
 import type { InputItem, MessageItem } from '../../core/item.ts'
 import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import { askForFormat, type FormatPlan } from '../shared/format-plan.ts'
+import { askForFormat, formatOf, type FormatPlan } from '../shared/format-plan.ts'
 import { unmetImageWishes } from '../shared/image-output.ts'
 import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
@@ -168,7 +168,7 @@ const IMAGE_FIELDS: { readonly [field: string]: string } = { aspect_ratio: 'aspe
 
 /** Natively where the endpoint can, else by the prompt: older models refuse a schema beside tools. */
 function planFormat(request: ModelRequest, { options, supports }: GeminiTarget, traits: ModelTraits, tools: GeminiTools): FormatPlan {
-  const format = request.text?.format
+  const format = formatOf(request)
   if (format == null || format.type === 'text') return {}
   const native = (tools.tools.length === 0 && tools.native.size === 0) || traits.tools_with_schema || request.tool_choice === 'none'
   if (format.type === 'json_object') {

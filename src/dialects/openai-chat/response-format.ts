@@ -6,6 +6,7 @@ import {
   answerTool,
   askForFormat,
   formatName,
+  formatOf,
   isOfObjects,
   schemaInstruction,
   type FormatPlan,
@@ -21,7 +22,7 @@ type ChatTarget = Pick<Target<OpenAiChatOptions>, 'options' | 'upstreamModel' | 
 
 /** Where the schema goes: natively, as a JSON object with the schema in the prompt, as a forced tool, or only in the prompt. */
 export function planFormat(request: ModelRequest, target: ChatTarget): FormatPlan {
-  const format = request.text?.format
+  const format = formatOf(request)
   if (format == null || format.type === 'text') return {}
   const { supports, options } = target
   if (format.type === 'json_object') {
@@ -49,7 +50,7 @@ const ANY_OBJECT: JsonObject = { type: 'json_schema', json_schema: { name: 'obje
 
 /** The tool whose calls are the answer of this request, if it has one. */
 export function answerToolName(request: ModelRequest, target: ChatTarget): string | undefined {
-  const format = request.text?.format
+  const format = formatOf(request)
   return format?.type === 'json_schema' && schemaMode(request, target, format) === 'tool' ? ANSWER_TOOL : undefined
 }
 

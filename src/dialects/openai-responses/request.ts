@@ -6,7 +6,7 @@ import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { accountField } from '../shared/account-name.ts'
 import { visitParts } from '../shared/content-parts.ts'
-import { formatName, type JsonSchemaFormat } from '../shared/format-plan.ts'
+import { formatName, formatOf, type JsonSchemaFormat } from '../shared/format-plan.ts'
 import { hasOptionalMembers, STRICT_WITH_OPTIONAL } from '../shared/optional-members.ts'
 import { unmetImageWishes } from '../shared/image-output.ts'
 import { reasoningWish } from '../shared/reasoning-options.ts'
@@ -245,7 +245,8 @@ function namedSchema(format: JsonSchemaFormat, options: ResponsesOptions, droppe
 
 function addText(body: Body, request: ModelRequest, { options, supports }: ResponsesTarget, dropped: Set<string>): void {
   if (request.text == null) return
-  const { format, verbosity, ...rest } = request.text
+  const { format: _, verbosity, ...rest } = request.text
+  const format = formatOf(request)
   const text: Body = { ...rest }
   if (format != null) {
     const parameter = format.type === 'json_schema' ? 'structured_outputs' : 'response_format'

@@ -1,8 +1,17 @@
 import type { JsonObject } from '../../core/item.ts'
-import type { TextFormat } from '../../core/request.ts'
+import type { ModelRequest, TextFormat } from '../../core/request.ts'
+import { withReferredRoot } from './schema-pointer.ts'
 import type { FlatChoice, FlatTool } from './tools.ts'
 
 export type JsonSchemaFormat = Extract<TextFormat, { type: 'json_schema' }>
+
+/** The format that is asked for, with a schema that says itself what it is. */
+export function formatOf({ text }: Pick<ModelRequest, 'text'>): TextFormat | undefined {
+  const format = text?.format
+  if (format?.type !== 'json_schema') return format
+  const schema = withReferredRoot(format.schema)
+  return schema === format.schema ? format : { ...format, schema }
+}
 
 /** Whether answers are objects: the only ones that arguments of a tool can be, and that some vendors make with a schema. */
 export const isOfObjects = ({ schema }: JsonSchemaFormat): boolean => (schema['type'] ?? 'object') === 'object'
