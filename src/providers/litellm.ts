@@ -17,6 +17,8 @@ export const litellm: Provider = {
     file: 'file',
     // Taken away for models that know none.
     cache_breakpoints: true,
+    // What Gemini signs a call with.
+    tool_extra: 'provider_specific_fields',
   },
   keyless: true,
   homepage: 'https://docs.litellm.ai',

@@ -169,4 +169,13 @@ export class DeltaReader {
       encrypted_content: sealReasoning({ format, scope: this.#target.scope, signature }),
     })
   }
+
+  /** So does an object a server wants back with its call, whatever it says. */
+  extra(data: string): void {
+    const format = this.#target.options.reasoning_format
+    this.busy = true
+    this.#splitter.end(this.#sink)
+    const encrypted_content = sealReasoning({ format, scope: this.#target.scope, data, signs: 'call' })
+    this.#writer.opaqueReasoning({ format: publicReasoningFormat(format), encrypted_content })
+  }
 }

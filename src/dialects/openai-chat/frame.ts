@@ -56,6 +56,17 @@ export function follow(value: unknown, path: readonly string[]): string | undefi
   return asString(at) || undefined
 }
 
+/** More than any signature: what is longer is not carried through the conversations of callers. */
+const MAX_EXTRA_CHARS = 65_536
+
+/** What a server says of a call in a member of its own, an object, as text. */
+export function extraOf(call: Json, member: string | null): string | undefined {
+  const extra = member === null ? undefined : call[member]
+  if (!isObject(extra) || Object.keys(extra).length === 0) return undefined
+  const text = JSON.stringify(extra)
+  return text.length > MAX_EXTRA_CHARS ? undefined : text
+}
+
 /** Data URL or address of a picture part. */
 export function imageUrl(image: unknown): string | undefined {
   if (!isObject(image)) return undefined

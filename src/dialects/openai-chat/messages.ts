@@ -132,29 +132,38 @@ function assistantMessage(parts: readonly AssistantPart[], options: OpenAiChatOp
 }
 
 function toolCalls(calls: readonly CallPart[], parts: readonly AssistantPart[], options: OpenAiChatOptions, scope: string): JsonObject[] {
-  const path = options.tool_signature_path
+  const { tool_signature_path: path, tool_extra: member } = options
   return calls.map((call) => {
     const encoded = { id: call.id, type: 'function', function: { name: call.name, arguments: wholeArguments(call.arguments) } }
-    const signature = path.length === 0 ? undefined : signatureBefore(call, calls, parts, scope)
-    return signature === undefined ? encoded : { ...encoded, ...nest(path, signature) }
+    if (path.length > 0) {
+      const signature = signBefore(call, calls, parts, (part) => (part.scope === undefined || part.scope === scope ? part.signature : undefined))
+      return signature === undefined ? encoded : { ...encoded, ...nest(path, signature) }
+    }
+    if (member === null) return encoded
+    const extra = signBefore(call, calls, parts, (part) => (part.signs === 'call' && part.scope === scope ? part.data : undefined))
+    return extra === undefined ? encoded : { ...encoded, [member]: tryParseJson(extra) }
   })
 }
 
-/** A signature belongs to the call that follows it; one that arrived after all calls belongs to the first. */
-function signatureBefore(call: CallPart, calls: readonly CallPart[], parts: readonly AssistantPart[], scope: string): string | undefined {
-  const usable = (part: AssistantPart | undefined): string | undefined =>
-    part?.type === 'reasoning' && (part.scope === undefined || part.scope === scope) ? part.signature : undefined
+/** What signs a call stands before it; what arrived after all calls belongs to the first. `read`: the sign of a part, where it is one. */
+function signBefore(
+  call: CallPart,
+  calls: readonly CallPart[],
+  parts: readonly AssistantPart[],
+  read: (part: ReasoningPart) => string | undefined,
+): string | undefined {
+  const usable = (part: AssistantPart | undefined): string | undefined => (part?.type === 'reasoning' ? read(part) : undefined)
   const at = parts.indexOf(call)
   for (let index = at - 1; index >= 0 && parts[index]!.type !== 'call'; index--) {
-    const signature = usable(parts[index])
-    if (signature !== undefined) return signature
+    const sign = usable(parts[index])
+    if (sign !== undefined) return sign
   }
   if (call !== calls[0]) return undefined
   const lastCall = parts.indexOf(calls[calls.length - 1]!)
   return parts
     .slice(lastCall + 1)
     .map(usable)
-    .find((signature) => signature !== undefined)
+    .find((sign) => sign !== undefined)
 }
 
 function nest(path: readonly string[], value: string): JsonObject {

@@ -134,6 +134,11 @@ export const openAiChatOptions = z.strictObject({
     .array(z.string())
     .default([])
     .describe('Where a tool call carries an opaque signature that must be sent back, for example ["extra_content", "vendor", "thought_signature"].'),
+  tool_extra: z
+    .string()
+    .nullable()
+    .default('extra_content')
+    .describe('Member of a tool call whose object is sent back with it as it came, where no path names a signature. Null: none.'),
 
   web_search: z
     .enum(['none', 'options', 'plugin'])

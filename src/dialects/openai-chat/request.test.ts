@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { InputItem, OtherTool } from '../../core/item.ts'
 import type { ModelRequest, ReasoningOptions } from '../../core/request.ts'
+import { sealReasoning } from '../../core/reasoning-envelope.ts'
 import { REQUESTS } from './__fixtures__/requests.ts'
 import { chatTarget } from './__fixtures__/target.ts'
 import type { TargetOverrides } from './__fixtures__/target.ts'
@@ -474,5 +475,26 @@ describe('the service tier', () => {
   })
   it('stays here when the server is not known to take one, and no endpoint stands for one', () => {
     expect(encode({ service_tier: 'flex' })).toMatchObject({ body: expect.not.objectContaining({ service_tier: 'flex' }), dropped: ['service_tier'] })
+  })
+})
+
+describe('what a server has said of a call', () => {
+  const said = { vendor: { thought_signature: 'sig' } }
+  const envelope = (scope: string): InputItem => ({
+    type: 'reasoning',
+    summary: [],
+    encrypted_content: sealReasoning({ format: 'unknown', scope, data: JSON.stringify(said), signs: 'call' }),
+  })
+  const asked = (...items: readonly InputItem[]): unknown =>
+    (encode({ input: [user('q'), ...items] }).body['messages'] as { tool_calls?: unknown }[]).flatMap(({ tool_calls: calls }) => calls ?? [])
+  const call = (id: string): InputItem => ({ type: 'function_call', call_id: id, name: 'f', arguments: '{}' })
+  const plain = (id: string): object => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } })
+
+  it('goes back with that call, as it came', () => {
+    expect(asked(envelope('acme'), call('a'), call('b'))).toEqual([{ ...plain('a'), extra_content: said }, plain('b')])
+    expect(asked(call('a'), envelope('acme'), call('b'))).toEqual([plain('a'), { ...plain('b'), extra_content: said }])
+  })
+  it('goes to no other party', () => {
+    expect(asked(envelope('other'), call('a'))).toEqual([plain('a')])
   })
 })

@@ -100,6 +100,7 @@ function readable(part: ReasoningPart, target: ChatTarget): boolean {
   const { options } = target
   const signed = part.signature !== undefined || part.data !== undefined
   if (part.scope !== undefined && part.scope !== target.scope && signed) return false
+  if (part.signs === 'call' && part.data !== undefined) return options.tool_extra !== null
   if (options.tool_signature_path.length > 0 && part.signature !== undefined) return part.format === options.reasoning_format
   if (options.reasoning_replay === 'none') return false
   // Without an envelope nobody vouches for the party: details go back to a router, which knows formats; elsewhere only plain text.

@@ -17,7 +17,7 @@ import { DeltaReader } from './delta-reader.ts'
 import { lessonOf, readDelta, type LearnedField } from './fast-path.ts'
 import { mapFinish, strongerFinish, stopSequenceIn } from './finish.ts'
 import type { Finish } from './finish.ts'
-import { choiceOf, deltaOf, errorOf, follow } from './frame.ts'
+import { choiceOf, deltaOf, errorOf, extraOf, follow } from './frame.ts'
 import type { Json } from './frame.ts'
 import { knownShape, rememberShape } from './known-shapes.ts'
 import type { OpenAiChatOptions } from './options.ts'
@@ -77,7 +77,7 @@ export class ChatDecoder implements Decoder {
       providerName: target.providerName,
       ...(answerTool === undefined ? {} : { answerTool }),
       ...(path.length === 0
-        ? {}
+        ? { signatureOf: (call: Json) => extraOf(call, target.options.tool_extra), onSignature: (extra: string) => this.#reader.extra(extra) }
         : { signatureOf: (call: Json) => follow(call, path), onSignature: (signature: string) => this.#reader.signature(signature) }),
     })
   }

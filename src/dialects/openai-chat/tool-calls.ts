@@ -25,6 +25,8 @@ interface Call {
   answers: 'text' | 'nothing' | undefined
   /** Its arguments end like an object or a list. */
   closed: boolean
+  /** Its signature has come. */
+  signed: boolean
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
@@ -102,14 +104,17 @@ export class ToolCallDecoder {
     let call = this.#byKey.get(key)
     if (call === undefined || whole || this.#startsAnother(call, id, name, args, index, position)) {
       if (call !== undefined && index === undefined) key = `new:${this.#fresh++}`
-      call = { id: '', name: '', waiting: '', open: undefined, answers: undefined, closed: false }
+      call = { id: '', name: '', waiting: '', open: undefined, answers: undefined, closed: false, signed: false }
       this.#byKey.set(key, call)
       this.#all.push(call)
     }
     this.#lastKey = key
     if (call.id === '') call.id = id
     call.name = this.#nameOf(call, name)
-    if (signature !== undefined) this.#options.onSignature?.(signature)
+    if (signature !== undefined && !call.signed) {
+      call.signed = true
+      this.#options.onSignature?.(signature)
+    }
     this.#arguments(call, args)
   }
 
