@@ -212,3 +212,40 @@ describe('a conversation in a form the upstream refuses', () => {
     expect(upstream.requests[0]!.body).not.toHaveProperty('told_as')
   })
 })
+
+describe('a request with a field the upstream has another one for, or none', () => {
+  let upstream: FakeUpstream
+  let gateway: TestGateway
+  beforeEach(async () => {
+    upstream = await startFakeUpstream()
+    gateway = await startGateway({
+      providers: [{ slug: 'acme', dialect: 'openai-chat', base_url: upstream.url, api_keys: ['k'], options: { reasoning_style: 'effort' } }],
+      models: [{ slug: 'acme/small', context_length: 100_000, endpoints: [{ provider: 'acme', pricing: { input: 1, output: 1 } }] }],
+      routing: { sticky: false },
+    })
+  })
+  afterEach(async () => {
+    await gateway.close()
+    await upstream.close()
+  })
+
+  it.each<[string, string, object]>([
+    [
+      'max_tokens',
+      "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+      { max_completion_tokens: 50 },
+    ],
+    ['stream_options', 'Unrecognized request argument supplied: stream_options', { max_tokens: 50 }],
+    ['reasoning_effort', '"llama3.1:8b" does not support thinking', { max_tokens: 50 }],
+  ])('is sent again: %s', async (field, message, expected) => {
+    upstream.script((request, response) => {
+      if (request.body[field] === undefined) return void picky()(request, response)
+      response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { message, type: 'invalid_request_error' } }))
+    })
+    const answer = await askGateway(gateway, { input: 'Where is it?', max_output_tokens: 50, reasoning: { effort: 'low' } }, true)
+    expect(answer['output_text']).toBe('Rome')
+    expect(upstream.requests).toHaveLength(2)
+    expect(upstream.requests[1]!.body).toMatchObject(expected)
+    expect(upstream.requests[1]!.body).not.toHaveProperty(field)
+  })
+})

@@ -22,6 +22,11 @@ const REFUSALS = [
     },
   ],
   [
+    'openai-chat',
+    'deepseek-v4-flash',
+    { error: { message: 'This response_format type is unavailable now', type: 'invalid_request_error', param: null, code: 'invalid_request_error' } },
+  ],
+  [
     'gemini',
     'gemini-3-flash',
     { error: { code: 400, message: 'The specified schema produces a constraint that has too many states for serving.', status: 'INVALID_ARGUMENT' } },

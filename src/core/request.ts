@@ -98,13 +98,16 @@ export interface ModelRequest {
   readonly debug?: { readonly echo_upstream_body?: boolean | null }
   /** Names of features that a vendor has not made part of its format yet, as the caller asks for them in a header (`Dialect.betaHeaders`). */
   readonly vendor_betas?: readonly string[]
-  /** How an endpoint wants the conversation told, as its refusals have said. */
-  readonly told_as?: { readonly [form in ConversationForm]?: boolean }
+  /** How an endpoint wants to be told, as its refusals have said. */
+  readonly told_as?: { readonly [form in RequestForm]?: boolean }
   readonly [extra: string]: unknown
 }
 
-/** Without two turns of one role in a row; without the role of the system; with the thoughts that led to calls. */
-export type ConversationForm = 'alternating' | 'systemless' | 'reasoned'
+/**
+ * Without two turns of one role in a row; without the role of the system; with the thoughts that led to calls; with the bound of the answer by its
+ * newer name; without asking for counts in a stream.
+ */
+export type RequestForm = 'alternating' | 'systemless' | 'reasoned' | 'bounded_anew' | 'uncounted'
 
 /** Whether vectors are asked for instead of an answer. */
 export const asksForEmbeddings = ({ modalities }: Pick<ModelRequest, 'modalities'>): boolean => modalities?.includes('embeddings') === true

@@ -21,9 +21,13 @@ const NOT_STRICT =
 /** Answers that are lists, words or numbers, which the same vendors make without a schema alone. */
 const NO_OBJECT = /response_format '[^']*': schema must be a JSON Schema of 'type: "object"'/i
 
-/** A request of status 400 refused for such a schema may be sent again without being held to it: the metadata of the error say so. */
+/** No schemas at all, at a server of which nothing was declared: it knows objects alone, or nothing of the kind. */
+const NO_SCHEMAS =
+  /response_format type is unavailable|response_format['"`]?(?:\.type)?.{0,40}json_schema.{0,40}(?:unavailable|not supported|unsupported)|does not support response format/i
+
+/** A request of status 400 or 422 refused for such a schema may be sent again without being held to it: the metadata of the error say so. */
 export function markRefusedSchema(status: number, error: GatewayError): GatewayError {
-  if (status !== 400 || ![NO_GRAMMAR, NOT_STRICT, NO_OBJECT].some((words) => words.test(error.message))) return error
+  if ((status !== 400 && status !== 422) || ![NO_GRAMMAR, NOT_STRICT, NO_OBJECT, NO_SCHEMAS].some((words) => words.test(error.message))) return error
   return error.with({ metadata: { ...error.details.metadata, loosen_schemas: true } })
 }
 

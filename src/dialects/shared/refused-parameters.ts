@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../core/error.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import { refusedForm, toldOtherwise } from './conversation-forms.ts'
+import { refusedForm, toldOtherwise } from './request-forms.ts'
 import { descriptionLimit, withShortDescriptions } from './short-descriptions.ts'
 
 /** Parameters an answer can do without, by the letters of the names they have in any format. Limits and choices of tools are none of them. */
@@ -48,7 +48,7 @@ const TOLD: readonly (readonly [refusal: RegExp, name: string])[] = [
   [/must be verified to generate reasoning summaries/i, 'reasoning.summary'],
   [/\bpenalty is not enabled for\b/i, 'penalties'],
   [
-    /\bthinking[\w. ]{0,40}["'`]? is (?:not (?:enabled|supported)|unsupported|only enabled)|not a supported thinking level|this model only works in thinking mode/i,
+    /does not support thinking|\bthinking[\w. ]{0,40}["'`]? is (?:not (?:enabled|supported)|unsupported|only enabled)|not a supported thinking level|this model only works in thinking mode/i,
     'reasoning',
   ],
 ]
@@ -60,7 +60,7 @@ const nameOf = (word: string): string | undefined => NAMES.get(word.replace(/[^A
 
 /** The parameter a request of status 400 or 422 was refused for stands in the error's metadata, if the answer can do without it. */
 export function markRefusedParameter(status: number, error: GatewayError): GatewayError {
-  const form = refusedForm(status, error.message)
+  const form = refusedForm(status, error.message, error.details.path)
   if (form === undefined && status !== 400 && status !== 422) return error
   const limit = descriptionLimit(error.message)
   const told = form ?? TOLD.find(([refusal]) => refusal.test(error.message))?.[1]

@@ -1,14 +1,14 @@
-import type { ConversationForm, ModelRequest } from '../../core/request.ts'
+import type { RequestForm, ModelRequest } from '../../core/request.ts'
 
 interface Form {
-  readonly form: ConversationForm
+  readonly form: RequestForm
   /** What the endpoint refuses, as the caller is told. */
   readonly name: string
   /** How servers say it: most of these words stand in the templates of models. */
   readonly refusal: RegExp
 }
 
-/** Forms of a conversation that only some endpoints insist on, and say so when they are asked in another. */
+/** Forms of a request that only some endpoints insist on, and say so when they are asked in another. */
 const FORMS: readonly Form[] = [
   {
     form: 'alternating',
@@ -26,14 +26,21 @@ const FORMS: readonly Form[] = [
     name: 'calls without the thoughts before them',
     refusal: /\breasoning_content\b.{0,60}(?:must be passed back|is missing in assistant tool call)/i,
   },
+  { form: 'bounded_anew', name: 'max_tokens by that name', refusal: /\bmax_tokens\b.{0,80}\buse ['"`]?max_completion_tokens\b/i },
+  {
+    form: 'uncounted',
+    name: 'stream_options',
+    refusal:
+      /(?:unrecogni[sz]ed|unknown|unsupported|unexpected|extra).{0,100}\bstream_options\b|\bstream_options\b.{0,100}(?:not (?:supported|permitted|allowed)|extra|unknown|unsupported|unexpected)/i,
+  },
 ]
 
 /** Templates fail a request, with some servers, as if they had broken. */
 const STATUSES: readonly number[] = [400, 422, 500]
 
-/** What a request was refused for that may be told otherwise. */
-export const refusedForm = (status: number, message: string): string | undefined =>
-  STATUSES.includes(status) ? FORMS.find(({ refusal }) => refusal.test(message))?.name : undefined
+/** What a request was refused for that may be told otherwise. `path`: where, as far as it was said. */
+export const refusedForm = (status: number, message: string, path = ''): string | undefined =>
+  STATUSES.includes(status) ? FORMS.find(({ refusal }) => refusal.test(`${path}: ${message}`))?.name : undefined
 
 /** The request told in another form, where a name of what was refused is one of these. */
 export function toldOtherwise(request: ModelRequest, refused: readonly string[]): ModelRequest {

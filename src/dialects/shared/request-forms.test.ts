@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { refusedForm, toldOtherwise } from './conversation-forms.ts'
+import { refusedForm, toldOtherwise } from './request-forms.ts'
 
-describe('a refusal of the form of a conversation', () => {
+describe('a refusal of the form of a request', () => {
   it.each([
     [400, 'Conversation roles must alternate user/assistant/user/assistant/...', 'turns of one role in a row'],
     [400, 'After the optional system message, conversation roles must alternate user/assistant/user/assistant/...', 'turns of one role in a row'],
@@ -13,6 +13,13 @@ describe('a refusal of the form of a conversation', () => {
     [400, "Unsupported value: 'messages[0].role' does not support 'system' with this model.", 'the role of the system'],
     [400, 'The `reasoning_content` in the thinking mode must be passed back to the API.', 'calls without the thoughts before them'],
     [400, 'thinking is enabled but reasoning_content is missing in assistant tool call message at index 2', 'calls without the thoughts before them'],
+    [400, "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", 'max_tokens by that name'],
+    [400, 'Unrecognized request argument supplied: stream_options', 'stream_options'],
+    [
+      400,
+      "[{'type': 'extra_forbidden', 'loc': ('body', 'stream_options'), 'msg': 'Extra inputs are not permitted', 'input': {'include_usage': True}}]",
+      'stream_options',
+    ],
   ])('is known: %i %s', (status, message, name) => {
     expect(refusedForm(status, message)).toBe(name)
   })
@@ -21,8 +28,14 @@ describe('a refusal of the form of a conversation', () => {
     [503, 'system message must be at the beginning'],
     [400, 'reasoning_content is not permitted'],
     [400, 'messages must not be empty'],
+    [400, "'max_tokens' or 'max_completion_tokens' is too large: 32000. This model's maximum context length is 32768 tokens."],
   ])('is no other one: %i %s', (status, message) => {
     expect(refusedForm(status, message)).toBeUndefined()
+  })
+
+  it('is known by the place it names', () => {
+    expect(refusedForm(422, 'Extra inputs are not permitted', 'stream_options')).toBe('stream_options')
+    expect(refusedForm(422, 'Extra inputs are not permitted', 'temperature')).toBeUndefined()
   })
 
   it('has the request told otherwise, once', () => {
