@@ -265,24 +265,6 @@ describe('reasoning', () => {
       signature: 'sig',
     })
   })
-  it('carries what a server says of a call, whatever it says, once and before it', () => {
-    const extra = { vendor: { thought_signature: 'sig' } }
-    const piece = (args: string): object => ({ ...(call(0, 'c', 'f', args) as object), extra_content: extra })
-    const events = decode([tools(piece('{"a":')), tools(piece('1}')), end()], { scope: 's' })
-    expect(types(events)).toMatch(/^response-start item-start:r0 item-end:r0 item-start:c1 arguments-delta:c1/)
-    const sealed = events.flatMap((event) => (event.type === 'item-end' ? [event.item?.['encrypted_content']] : []))
-    expect(openReasoning(sealed[0] as string)).toEqual({ format: 'unknown', scope: 's', data: JSON.stringify(extra), signs: 'call' })
-    expect(sealed.filter((each) => each !== undefined)).toHaveLength(1)
-  })
-  it.each<[string, object, object]>([
-    ['says nothing', { extra_content: {} }, {}],
-    ['says no object', { extra_content: 'x' }, {}],
-    ['says too much', { extra_content: { x: 'x'.repeat(70_000) } }, {}],
-    ['is not wanted back', { extra_content: { x: 1 } }, { tool_extra: null }],
-  ])('carries none that %s', (_name, extra, options) => {
-    const events = decode([tools({ ...(call(0, 'c', 'f', '{}') as object), ...extra }), end()], { options })
-    expect(types(events)).not.toContain('r0')
-  })
 })
 
 describe('tool calls', () => {

@@ -201,12 +201,6 @@ describe('parameters', () => {
     ])
     expect(encode({ text: { verbosity: 'max' } })).toMatchObject({ body: { text: { verbosity: 'high' } }, dropped: ['verbosity: max became high'] })
   })
-
-  it('asks for a schema that is a reference at its root by what it refers to', () => {
-    const node = { type: 'object', properties: { next: { $ref: '#/$defs/Node' } }, required: ['next'], additionalProperties: false }
-    const format = { type: 'json_schema' as const, name: 'n', schema: { $defs: { Node: node }, $ref: '#/$defs/Node' }, strict: true }
-    expect(encode({ text: { format } }).body['text']).toEqual({ format: { ...format, schema: { ...node, $defs: { Node: node } } } })
-  })
 })
 
 describe('reasoning options', () => {

@@ -23,7 +23,7 @@ export function withReferredRoot(schema: Json): Json {
   let rooted = schema
   for (let step = 0; step < MAX_CHAIN && typeof rooted['$ref'] === 'string'; step++) {
     const { $ref: ref, ...beside } = rooted
-    const target = resolve(schema, String(ref))
+    const target = resolve(schema, ref)
     if (target === undefined || target === schema) return schema
     rooted = { ...target, ...beside }
   }
