@@ -187,6 +187,14 @@ describe('a conversation in a form the upstream refuses', () => {
       ),
       [{ role: 'user' }, { role: 'assistant', reasoning_content: 'why' }, { role: 'tool' }],
     ],
+    [
+      'with a blank where the thoughts that led to calls are lost',
+      [message('user', 'a'), call, result],
+      strict(400, 'The `reasoning_content` in the thinking mode must be passed back to the API.', (messages) =>
+        messages.some((each) => each['tool_calls'] !== undefined && !each['reasoning_content']),
+      ),
+      [{ role: 'user' }, { role: 'assistant', reasoning_content: ' ' }, { role: 'tool' }],
+    ],
   ])('is told again %s', async (_name, input, reply, expected) => {
     upstream.script(reply)
     const answer = await askGateway(gateway, { input, tools: [{ type: 'function', name: 'look' }] }, false)

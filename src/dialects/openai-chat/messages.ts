@@ -170,6 +170,9 @@ function nest(path: readonly string[], value: string): JsonObject {
   return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as JsonObject
 }
 
+/** Stands for reasoning nobody has any more: some of the servers that insist on it refuse an empty one too. */
+const LOST = ' '
+
 /** Reasoning of an earlier turn, in the field this server wants it back in. */
 function replayFields(parts: readonly ReasoningPart[], hasCalls: boolean, text: string, options: OpenAiChatOptions, scope: string): JsonObject {
   const { reasoning_replay: field } = options
@@ -179,7 +182,7 @@ function replayFields(parts: readonly ReasoningPart[], hasCalls: boolean, text: 
     .filter((part) => part !== '')
     .join('\n\n')
   const required = options.reasoning_replay_required && hasCalls
-  if (field === 'reasoning_content' || field === 'reasoning') return plain !== '' || required ? { [field]: plain } : {}
+  if (field === 'reasoning_content' || field === 'reasoning') return plain !== '' || required ? { [field]: plain || LOST } : {}
   if (field === 'thinking-part') {
     if (plain === '') return {}
     const thinking = { type: 'thinking', thinking: [{ type: 'text', text: plain }], closed: true }

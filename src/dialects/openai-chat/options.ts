@@ -188,7 +188,7 @@ export const openAiChatOptions = z.strictObject({
   reasoning_replay_required: z
     .boolean()
     .default(false)
-    .describe('Turns with tool calls are refused without the field: an empty one is sent when the reasoning is lost.'),
+    .describe('Turns with tool calls are refused without the field: a blank is sent when the reasoning is lost.'),
   reasoning_format: z.string().default('unknown').describe('Public format name of reasoning that this server signs.'),
   think_tags: z
     .enum(['none', 'tags', 'open-omitted'])
