@@ -257,3 +257,48 @@ describe('a request with a field the upstream has another one for, or none', () 
     expect(upstream.requests[1]!.body).not.toHaveProperty(field)
   })
 })
+
+/** DeepSeek and Kimi think unless told not to, in this format too, and want to have their thoughts back; clients of it leave out what nobody signed. */
+describe('calls without their thoughts, where the upstream insists on them', () => {
+  let upstream: FakeUpstream
+  let gateway: TestGateway
+  beforeEach(async () => {
+    const voice = VENDOR_VOICES.get('anthropic-messages')!
+    upstream = await startFakeUpstream(({ body }, response) => {
+      const said = body['messages'] as readonly { readonly role: string; readonly content: readonly { readonly type: string }[] }[]
+      const bare = said.some(({ content }) => content.some(({ type }) => type === 'tool_use') && content[0]!.type !== 'thinking')
+      if (bare) {
+        const message = 'The `content[].thinking` in the thinking mode must be passed back to the API.'
+        return void response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { message } }))
+      }
+      response.writeHead(200, { 'content-type': voice.contentType })
+      for (const frame of voice.stream({ text: 'Rome' })) response.write(frame)
+      response.end()
+    })
+    gateway = await startGateway({
+      providers: [{ slug: 'acme', dialect: 'anthropic-messages', base_url: upstream.url, api_keys: ['k'] }],
+      models: [{ slug: 'acme/small', context_length: 100_000, endpoints: [{ provider: 'acme', pricing: { input: 1, output: 1 } }] }],
+      routing: { sticky: false, retries: false },
+    })
+  })
+  afterEach(async () => {
+    await gateway.close()
+    await upstream.close()
+  })
+
+  it.each([
+    ['with what the client has kept', [{ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'why' }] }], 'why'],
+    ['with a blank', [], ' '],
+  ])('are told again %s', async (_name, thoughts, thinking) => {
+    const call = { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' }
+    const input = [{ type: 'message', role: 'user', content: 'a' }, ...thoughts, call, { type: 'function_call_output', call_id: 'c1', output: 'sun' }]
+    const answer = await askGateway(gateway, { input, tools: [{ type: 'function', name: 'look' }] }, false)
+    expect(answer['output_text']).toBe('Rome')
+    expect(upstream.requests).toHaveLength(2)
+    expect(upstream.requests[1]!.body['messages']).toMatchObject([
+      { role: 'user' },
+      { role: 'assistant', content: [{ type: 'thinking', thinking, signature: '' }, { type: 'tool_use' }] },
+      { role: 'user' },
+    ])
+  })
+})

@@ -110,7 +110,7 @@ function assistantBlocks(parts: readonly AssistantPart[], target: MessagesTarget
   return blocks
 }
 
-const isThought = ({ type }: Block): boolean => type === 'thinking' || type === 'redacted_thinking'
+export const isThought = ({ type }: Block): boolean => type === 'thinking' || type === 'redacted_thinking'
 
 function reasoningBlocks(part: ReasoningPart): readonly Block[] {
   if (holdsBlocks(part)) return blocksOfReasoning(part)

@@ -471,6 +471,16 @@ describe('reasoning of the history', () => {
     const plain = { content: [{ type: 'reasoning_text', text: 't' }] }
     expect(thinking(plain, { options: { unsigned_thinking: true } })).toEqual({ type: 'thinking', thinking: 't' })
   })
+  it('stands before every call where the server has insisted on it', () => {
+    const plain: InputItem = { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 't' }] }
+    const step = (id: string): InputItem[] => [call(id), output(id)]
+    const told = messages([user('q'), plain, ...step('c1'), ...step('c2'), assistant('a'), user('q')], {}, { told_as: { reasoned: true } })
+    expect(told.flatMap(({ role, content }) => (role === 'assistant' ? [content] : []))).toMatchObject([
+      [{ type: 'thinking', thinking: 't', signature: '' }, { type: 'tool_use' }],
+      [{ type: 'thinking', thinking: ' ', signature: '' }, { type: 'tool_use' }],
+      [{ type: 'text', text: 'a' }],
+    ])
+  })
 })
 
 describe('blocks of server tools', () => {

@@ -17,13 +17,15 @@ import type { AnthropicMessagesOptions, MessagesTarget, ModelRules } from './opt
 import { planFormat } from './response-format.ts'
 import { blocksOfItem } from './server-blocks.ts'
 import { planThinking } from './thinking.ts'
+import { inForm, thinkBeforeCalls } from './told-form.ts'
 import { encodeTools, planTools } from './tools.ts'
 import { compiled } from '../shared/pattern.ts'
 
 type Body = { [field: string]: unknown }
 
 /** The request as this endpoint takes it. `dropped` names what it does not get. Throws `invalid_prompt` for media it cannot take. */
-export function encodeRequest(request: ModelRequest, target: MessagesTarget): EncodedRequest {
+export function encodeRequest(request: ModelRequest, endpoint: MessagesTarget): EncodedRequest {
+  const target = inForm(request, endpoint)
   const { options } = target
   const rules = rulesFor(target)
   const dropped: string[] = []
@@ -49,6 +51,7 @@ export function encodeRequest(request: ModelRequest, target: MessagesTarget): En
   const tools = encodeTools(plan, format, calledTools(conversation.turns), request, target, dropped)
   const system = encodeSystem(conversation, target, format.instruction === undefined ? [] : [format.instruction])
   const messages = encodeMessages(conversation.turns, target, new Set(plan.native.map(({ name }) => String(name))))
+  thinkBeforeCalls(request, messages)
   const thinking = planThinking(request, target, rules, { forcedTool: tools.forced, loopWithoutThinking: isLoopWithoutThinking(messages) }, dropped)
   finishPrefill(messages, rules.prefill && !thinking.active, dropped)
   placeBreakpoints({ tools: tools.fields.tools ?? [], system, messages }, request, options, dropped)

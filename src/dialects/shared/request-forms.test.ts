@@ -13,6 +13,9 @@ describe('a refusal of the form of a request', () => {
     [400, "Unsupported value: 'messages[0].role' does not support 'system' with this model.", 'the role of the system'],
     [400, 'The `reasoning_content` in the thinking mode must be passed back to the API.', 'calls without the thoughts before them'],
     [400, 'thinking is enabled but reasoning_content is missing in assistant tool call message at index 2', 'calls without the thoughts before them'],
+    [400, 'Missing reasoning_content field in the assistant message at message index 2.', 'calls without the thoughts before them'],
+    [400, 'The `content[].thinking` in the thinking mode must be passed back to the API.', 'calls without the thoughts before them'],
+    [400, 'Missing thinking block in the assistant message at message index 11.', 'calls without the thoughts before them'],
     [400, "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", 'max_tokens by that name'],
     [400, 'Unrecognized request argument supplied: stream_options', 'stream_options'],
     [
@@ -27,6 +30,7 @@ describe('a refusal of the form of a request', () => {
   it.each([
     [503, 'system message must be at the beginning'],
     [400, 'reasoning_content is not permitted'],
+    [400, 'messages.1.content.0.thinking: each `thinking` block must contain `thinking`'],
     [400, 'messages must not be empty'],
     [400, "'max_tokens' or 'max_completion_tokens' is too large: 32000. This model's maximum context length is 32768 tokens."],
   ])('is no other one: %i %s', (status, message) => {

@@ -24,7 +24,8 @@ const FORMS: readonly Form[] = [
   {
     form: 'reasoned',
     name: 'calls without the thoughts before them',
-    refusal: /\breasoning_content\b.{0,60}(?:must be passed back|is missing in assistant tool call)/i,
+    refusal:
+      /\b(?:reasoning_content\b|content\[\]\.thinking\b).{0,60}(?:must be passed back|is missing in assistant tool call)|missing (?:reasoning_content field|thinking block) in the assistant message/i,
   },
   { form: 'bounded_anew', name: 'max_tokens by that name', refusal: /\bmax_tokens\b.{0,80}\buse ['"`]?max_completion_tokens\b/i },
   {

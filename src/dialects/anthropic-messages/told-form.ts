@@ -1,0 +1,17 @@
+import type { ModelRequest } from '../../core/request.ts'
+import { isThought, type Message } from './messages.ts'
+import type { MessagesTarget } from './options.ts'
+
+/** The endpoint as its refusals have shown it: one that wants the thoughts before calls back takes them unsigned. */
+export const inForm = ({ told_as: form }: ModelRequest, target: MessagesTarget): MessagesTarget =>
+  form?.reasoned === true ? { ...target, options: { ...target.options, unsigned_thinking: true } } : target
+
+/** Thoughts before every call, where an endpoint insists on that: a blank stands for those nobody has any more. */
+export function thinkBeforeCalls({ told_as: form }: ModelRequest, messages: readonly Message[]): void {
+  if (form?.reasoned !== true) return
+  for (const { role, content } of messages) {
+    if (role !== 'assistant' || !content.some(({ type }) => type === 'tool_use')) continue
+    if (!content.some(isThought)) content.unshift({ type: 'thinking', thinking: ' ' })
+    for (const block of content) if (block.type === 'thinking') block['signature'] ??= ''
+  }
+}
