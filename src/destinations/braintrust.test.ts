@@ -51,6 +51,26 @@ describe('Braintrust', () => {
     })
   })
 
+  it('gets tokens written to a cache by how long they are kept, where that is known', async () => {
+    const split = async (usage: object) => {
+      const { generation, content } = fullGeneration()
+      const record = toDeliveryRecord({ ...generation, usage: { ...generation.usage, ...usage } }, content, {
+        privacyMode: false,
+        broadcast: { cost: false, identity: false, requestContext: false },
+      })
+      const settings = braintrust.settings.parse({ apiKey: 'k', projectId: 'p' })
+      const [request] = await braintrust.encode([record], settings, { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 })
+      const { events } = JSON.parse(String(request?.body)) as { readonly events: readonly Event[] }
+      return events.find(({ span_attributes }) => span_attributes.type === 'llm')?.metrics
+    }
+    expect(await split({ cacheWriteTokens: 100, cacheWrite1hTokens: 40 })).toMatchObject({
+      prompt_cache_creation_tokens: 100,
+      prompt_cache_creation_5m_tokens: 60,
+      prompt_cache_creation_1h_tokens: 40,
+    })
+    expect(await split({ cacheWrite1hTokens: undefined })).not.toHaveProperty('prompt_cache_creation_1h_tokens')
+  })
+
   it('recognises the root of a trace by its span id, unless the trace is the caller’s; only a root has tags', async () => {
     const [plain] = await eventsOf({})
     expect(plain?.span_id).toBe(plain?.root_span_id)

@@ -138,6 +138,12 @@ function metrics(record: DeliveryRecord): object {
           tokens: usage.totalTokens,
           prompt_cached_tokens: usage.cachedTokens,
           prompt_cache_creation_tokens: usage.cacheWriteTokens,
+          ...(usage.cacheWrite1hTokens === undefined
+            ? {}
+            : {
+                prompt_cache_creation_5m_tokens: usage.cacheWriteTokens - usage.cacheWrite1hTokens,
+                prompt_cache_creation_1h_tokens: usage.cacheWrite1hTokens,
+              }),
           completion_reasoning_tokens: usage.reasoningTokens,
         }
       : {}),
