@@ -3,7 +3,7 @@ import type { DeliveryRecord } from '../core/delivery.ts'
 import type { DeliveryOutcome, Destination, OutgoingRequest, OutgoingResponse } from '../core/destination.ts'
 import { classifyHttp, excerpt } from '../core/outcome.ts'
 import { toGenerationEvent } from './shared/generation-event.ts'
-import { asObjects, readObject } from './shared/read-answer.ts'
+import { asObjects, readJson, readObject, type AnswerFields } from './shared/read-answer.ts'
 import { basicAuth, destinationSettings, HEADER_SECRETS, httpUrl, joinUrl, lineText, mergeHeaders } from './shared/settings.ts'
 
 const settings = destinationSettings({
@@ -45,27 +45,66 @@ export const kafkaRest: Destination<KafkaRestSettings> = {
   answersInBody: true,
   probe: (options) => [
     {
-      name: 'read the topic',
-      request: { method: 'GET', url: joinUrl(options.baseUrl, `/topics/${options.topic}`), headers: requestHeaders(options) },
+      name: 'find the topic',
+      // Not every proxy answers for one topic.
+      request: { method: 'GET', url: joinUrl(options.baseUrl, '/topics'), headers: requestHeaders(options) },
+      check: (response) => checkTopics(response, options.topic),
     },
   ],
 }
 
 const toRecord = (record: DeliveryRecord): object => ({ key: record.ids.trace, value: toGenerationEvent(record) })
 
-/** 404 is a topic that is not there; errors of single records stand in an accepted answer, with 1 for good and 2 for now. */
+function checkTopics(response: OutgoingResponse, topic: string): string | undefined {
+  const outcome = classifyHttp(response)
+  if (outcome.kind !== 'delivered') return outcome.message
+  const topics = readJson(response)
+  if (!Array.isArray(topics)) return 'the answer is no list of topics: is this the address of the proxy?'
+  return topics.includes(topic) ? undefined : 'there is no such topic, or this user may not see it'
+}
+
+// ---- answers ----
+
+/** Of single records: for good. Version 2's documentation has 1 for good and 2 for now; its servers send what all their errors are numbered by. */
+const REFUSED: ReadonlySet<unknown> = new Set([1, 50_002])
+/** Of a partition, by Kafka's own numbers: too large; not valid; and no such topic, or not for this user. */
+const TOO_LARGE: ReadonlySet<unknown> = new Set([10, 18])
+const INVALID_RECORD = 87
+const CONFIGURATION: ReadonlySet<unknown> = new Set([3, 17, 29, 31, 58])
+
+interface Failure {
+  readonly index: number
+  readonly code: unknown
+  readonly message: string
+  readonly isOfPartition: boolean
+}
+
+/** 404 is a topic that is not there; errors of single records stand in an accepted answer. */
 function classify(response: OutgoingResponse): DeliveryOutcome {
   if (response.status === 404) return { kind: 'unauthorized', message: `HTTP 404: ${excerpt(response.body)}` }
   const outcome = classifyHttp(response)
   if (outcome.kind !== 'delivered') return outcome
-  const offsets = asObjects(readObject(response)?.['offsets'])
-  const failed = [...offsets.entries()].filter(([, offset]) => typeof offset?.['error_code'] === 'number')
-  if (failed.length === 0) return outcome
-  const rejected = failed
-    .filter(([, offset]) => offset?.['error_code'] === 1)
-    .map(([index, offset]) => ({ index, message: errorText(offset?.['error']) }))
-  const retry = failed.filter(([, offset]) => offset?.['error_code'] !== 1).map(([index]) => index)
+  const failures = [...asObjects(readObject(response)?.['offsets']).entries()].flatMap(([index, offset]) => toFailure(index, offset))
+  if (failures.length === 0) return outcome
+  if (failures.some(({ isOfPartition }) => isOfPartition)) return classifyPartitions(failures.map(({ code }) => code))
+  const rejected = failures.filter(({ code }) => REFUSED.has(code)).map(({ index, message }) => ({ index, message }))
+  const retry = failures.filter(({ code }) => !REFUSED.has(code)).map(({ index }) => index)
   return { kind: 'partial', message: `${rejected.length} records were refused, ${retry.length} are to be sent again`, rejected, retry }
 }
 
-const errorText = (error: unknown): string => (typeof error === 'string' ? error.slice(0, 300) : 'refused')
+/** A record that failed has no partition. Where one is named, it is what failed, and the list has an entry for each partition, not for each record. */
+function toFailure(index: number, offset: AnswerFields | undefined): readonly Failure[] {
+  const code = offset?.['error_code']
+  if (typeof code !== 'number' || code === 0) return []
+  const error = offset?.['error'] ?? offset?.['message']
+  const message = typeof error === 'string' ? error.slice(0, 300) : 'refused'
+  return [{ index, code, message, isOfPartition: typeof offset?.['partition'] === 'number' }]
+}
+
+/** Which records a partition got is not said: all are sent again. */
+function classifyPartitions(codes: readonly unknown[]): DeliveryOutcome {
+  const message = `partitions failed with ${[...new Set(codes)].join(', ')}`
+  if (codes.some((code) => CONFIGURATION.has(code))) return { kind: 'unauthorized', message }
+  if (codes.some((code) => TOO_LARGE.has(code))) return { kind: 'split', message }
+  return { kind: codes.includes(INVALID_RECORD) ? 'reject' : 'retry', message }
+}

@@ -2,14 +2,17 @@ import type { OutgoingResponse } from '../../core/destination.ts'
 
 export type AnswerFields = { readonly [name: string]: unknown }
 
-/** The JSON object of an answer, or undefined for anything else. */
-export function readObject({ body }: OutgoingResponse): AnswerFields | undefined {
+/** The JSON of an answer, or undefined where it is none. */
+export function readJson({ body }: OutgoingResponse): unknown {
   try {
-    return asObject(JSON.parse(body.toString('utf8')))
+    return JSON.parse(body.toString('utf8'))
   } catch {
     return undefined
   }
 }
+
+/** The JSON object of an answer, or undefined for anything else. */
+export const readObject = (response: OutgoingResponse): AnswerFields | undefined => asObject(readJson(response))
 
 /** The value if it is a JSON object. */
 export function asObject(value: unknown): AnswerFields | undefined {
