@@ -17,6 +17,7 @@ testDestination(raindrop, {
   config: { writeKey: 'rd-secret-write-key-1', project: 'support' },
   required: ['writeKey'],
   defaults: { baseUrl: 'https://api.raindrop.ai' },
+  invalid: [{ project: 'Support' }, { project: 'my project' }, { project: '-support' }, { project: 'a'.repeat(64) }],
   inspect: (requests) => {
     expect(requests.map(({ url }) => url)).toEqual(['https://api.raindrop.ai/v1/events/track', 'https://api.raindrop.ai/v1/traces'])
     for (const { headers } of requests)

@@ -10,12 +10,16 @@ import { otlpProbe, otlpRequest, tracesUrl, type OtlpTarget } from './shared/otl
 import { classifyOtlp } from './shared/otlp-classify.ts'
 import type { OtlpOptions } from './shared/otlp-spans.ts'
 import { isoTime, ownMetadata } from './shared/record-metadata.ts'
-import { destinationSettings, headerSecret, headerValue, HEADER_SECRETS, httpUrl, lineText, mergeHeaders } from './shared/settings.ts'
+import { destinationSettings, headerSecret, HEADER_SECRETS, httpUrl, lineText, mergeHeaders } from './shared/settings.ts'
 
 const settings = destinationSettings({
   writeKey: headerSecret('Write key of the organisation.'),
   baseUrl: httpUrl('Address of the API.').default('https://api.raindrop.ai'),
-  project: lineText().min(1).optional().describe('Slug of the project; absent: the default one.'),
+  project: lineText()
+    // Any other is answered with 400: nothing would arrive.
+    .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'is no slug of a project')
+    .optional()
+    .describe('Slug of the project, as its address has it; absent: the default one.'),
 })
 type RaindropSettings = z.output<typeof settings>
 
@@ -23,7 +27,7 @@ const limit = { maxChars: DESTINATION_DEFAULTS.valueChars }
 
 const authentication = ({ writeKey, project }: RaindropSettings): { readonly [name: string]: string } => ({
   authorization: `Bearer ${writeKey}`,
-  ...(project === undefined ? {} : { 'x-raindrop-project-id': headerValue(project) }),
+  ...(project === undefined ? {} : { 'x-raindrop-project-id': project }),
 })
 
 const target = (options: RaindropSettings): OtlpTarget => ({
