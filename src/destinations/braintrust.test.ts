@@ -107,6 +107,12 @@ describe('Braintrust', () => {
     expect([outer?.span_id, wrapper?.span_parents, inner?.span_parents]).toEqual(['order-1', ['order-1'], [wrapper?.span_id]])
   })
 
+  it('writes no root over the generation whose id the caller has made the trace’s', async () => {
+    const [top, ...below] = await eventsOf({ trace_id: 'gen-1768472000-Z1b2C3d4E5f6G7h8I9j0', generation_name: 'Draft', tags: ['a'] })
+    expect(top).toMatchObject({ id: 'gen-1768473000-A1b2C3d4E5f6G7h8I9j0', span_parents: [top?.root_span_id], metadata: { tags: ['a'] } })
+    expect([top, ...below].map((event) => event?.root_span_id)).toEqual([top, ...below].map(() => 'gen-1768472000-Z1b2C3d4E5f6G7h8I9j0'))
+  })
+
   describe('root for all generations of a trace in a batch', () => {
     const rootsOf = async (...generations: readonly { id: string; trace: object; content?: GenerationContent | undefined; startedAt?: number }[]) => {
       const { generation, content } = fullGeneration()

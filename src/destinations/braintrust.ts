@@ -5,7 +5,7 @@ import { toChatChoices, toChatMessages, toChatTools } from './shared/chat-shape.
 import { hasCost, hasUsage, modelSlug } from './shared/gen-ai-attributes.ts'
 import { endOf, isoTime, metadataObject, modelParameters } from './shared/record-metadata.ts'
 import { destinationSettings, headerSecret, HEADER_SECRETS, httpUrl, joinUrl, mergeHeaders, requiredText } from './shared/settings.ts'
-import { traceSteps, type TraceStep } from './shared/trace-steps.ts'
+import { joinsGeneration, traceSteps, type TraceStep } from './shared/trace-steps.ts'
 
 const settings = destinationSettings({
   apiKey: headerSecret('API key of the organisation.'),
@@ -53,7 +53,8 @@ interface LogEvent {
 /** The generations of one trace in a batch share its root: a request takes an id once. */
 function toEvents(batch: readonly DeliveryRecord[]): readonly LogEvent[] {
   const roots = new Map<string, RootEvent>()
-  for (const root of batch.filter(isRootless).map(toRoot)) roots.set(root.id, joined(roots.get(root.id), root))
+  for (const root of batch.filter((record) => isRootless(record) && !joinsGeneration(record)).map(toRoot))
+    roots.set(root.id, joined(roots.get(root.id), root))
   const spans = batch.flatMap(toSpans)
   for (const { id } of spans) roots.delete(id)
   return [...roots.values(), ...spans]
@@ -101,8 +102,9 @@ const said = (record: DeliveryRecord): object =>
 function content(record: DeliveryRecord, step: TraceStep, root: string): object {
   const { ids, tags } = record
   const known = step.kind === 'generation' ? { ...modelParameters(record), ...metadata(record) } : wrapperMetadata(record)
-  // The platform takes tags on a root only, and the root of this trace is the caller's.
-  const more = step.isTop && step.id !== root && ids.parent !== undefined && tags.length > 0 ? { tags } : {}
+  // The platform takes tags on a root only, and the root of this trace is the caller's, or an earlier generation.
+  const isBelow = step.isTop && step.id !== root && (ids.parent !== undefined || joinsGeneration(record))
+  const more = isBelow && tags.length > 0 ? { tags } : {}
   return { ...said(record), metadata: { ...known, ...more } }
 }
 

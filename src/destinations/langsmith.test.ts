@@ -164,6 +164,14 @@ describe('a trace', () => {
     expect(again).toMatchObject({ traceId: spans[0]?.traceId, spanId: spans[0]?.spanId })
   })
 
+  it('that goes by the id of a call has that call as its root, and the others below it', async () => {
+    const first = 'gen-1768473000-A1b2C3d4E5f6G7h8I9j0'
+    const [root] = await sent(call(first, { generation_name: 'first' }))
+    const [later, ...others] = await sent(call('gen-1768473005-Z1b2C3d4E5f6G7h8I9j0', { trace_id: first, generation_name: 'second' }))
+    expect(others).toEqual([])
+    expect(later).toMatchObject({ name: 'second', traceId: root?.traceId, parentSpanId: root?.spanId })
+  })
+
   it('of one call begins with that call', async () => {
     expect(tree(await sent(call('gen-1', { span_name: 'Answer' })))).toEqual(['Answer', 'LLM Generation < Answer'])
   })

@@ -3,7 +3,7 @@ import type { DestinationContext } from '../../core/destination.ts'
 import { otlpSpanId, unixNanos } from '../../lib/derived-id.ts'
 import { createAttributes, cutText, type Attribute, type AttributeLimits, type AttributeSet } from './attributes.ts'
 import { genAiAttributes, traceAttributes } from './gen-ai-attributes.ts'
-import { childFailure } from './trace-steps.ts'
+import { childFailure, joinsGeneration } from './trace-steps.ts'
 
 /** Spans of OpenTelemetry's data model, before JSON or protobuf. */
 export interface OtlpSpan {
@@ -71,11 +71,12 @@ const scopeOf = (context: DestinationContext): OtlpGroup['scope'] => ({ name: co
 const parentOf = (record: DeliveryRecord, { parent }: OtlpOptions): string | undefined =>
   parent === undefined ? record.ids.otlp.parentSpanId : parent(record)
 
-/** What stands above the topmost span of a generation: the caller's span, or the root of the trace it named. */
+/** What stands above the topmost span of a generation: the caller's span, the generation whose trace it joins, or the root of the trace it named. */
 function aboveTop(record: DeliveryRecord, options: OtlpOptions): string | undefined {
   const parent = parentOf(record, options)
   const { trace, generation } = record.ids
-  return parent !== undefined || options.root === undefined || trace === generation ? parent : rootSpanId(record)
+  if (parent !== undefined || options.root === undefined || trace === generation) return parent
+  return joinsGeneration(record) ? otlpSpanId(trace) : rootSpanId(record)
 }
 
 /** Of the trace, however the caller writes its id. */
@@ -86,7 +87,7 @@ function traceRoots(batch: readonly DeliveryRecord[], options: OtlpOptions): Rea
   const { root } = options
   const roots = new Map<DeliveryRecord, OtlpSpan>()
   if (root === undefined) return roots
-  const rootless = batch.filter((record) => aboveTop(record, options) !== parentOf(record, options))
+  const rootless = batch.filter((record) => aboveTop(record, options) === rootSpanId(record))
   for (const group of Map.groupBy(rootless, ({ ids }) => ids.otlp.traceId).values()) {
     const [first, ...others] = group
     if (first === undefined) continue

@@ -33,6 +33,11 @@ export function traceSteps(record: DeliveryRecord): readonly TraceStep[] {
   ]
 }
 
+const GENERATION_ID = /^gen-\d{10,}-[0-9A-Za-z]{20}$/
+
+/** The trace is that of an earlier generation, whose id the caller has given as the trace's: it has its root already. */
+export const joinsGeneration = ({ ids }: DeliveryRecord): boolean => ids.trace !== ids.generation && GENERATION_ID.test(ids.trace)
+
 const toChildStep =
   (parentId: string) =>
   (child: ChildSpan): TraceStep => ({
