@@ -214,7 +214,9 @@ describe.skipIf(!postgres.available)('migrations on PostgreSQL as a role that ma
       expect(await rows.migrationFault()).toContain('its tables belong to')
       as.searchParams.set('options', '-c search_path=no_such_schema')
       const nowhere = await createStore({ url: new Secret(as.href) })
-      expect(await nowhere.migrationFault().finally(() => nowhere.close())).toContain('its search_path names no schema that exists')
+      const fault = await nowhere.migrationFault()
+      await nowhere.close()
+      expect(fault).toContain('its search_path names no schema that exists')
     } finally {
       await Promise.all([owner.close(), rows.close()])
       await sql.raw(`drop owned by ${role}; drop role ${role}`).execute(db)
