@@ -32,6 +32,10 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 const REFUSAL =
   /unsupported (?:parameter|value|argument)|(?:parameter|argument|field|value)s? (?:is |are )?(?:not supported|unsupported)|unrecognized (?:request )?(?:argument|parameter|field)|unknown (?:parameter|field|name|argument)|extra (?:inputs|fields) (?:are )?not permitted|(?:is|are) (?:not supported|unsupported|deprecated|not enabled|not allowed) (?:on|by|with|for|when) |property '[^']{1,80}' is unsupported|does(?:n't| not) support (?:the )?(?:parameter|field|argument|setting)|does(?:n't| not) support the [a-z_.]{2,40} field(?! of)|cannot both be specified/i
 
+/** A value that is fixed for a model, or while it thinks: whoever says none gets it. */
+const FIXED =
+  /\binvalid ([a-z_]+): only [\d.]+ is allowed\b|\b(temperature|top_p|top_k)\b\W? (?:may only be|must be) .{1,60}when thinking is enabled/i
+
 /** Names as they stand in messages: quoted, or after a colon. */
 const QUOTED =
   /["'`]([A-Za-z_.]{3,40})["'`]|\b([a-z]+(?:_[a-z]+)+|[a-z]+(?:[A-Z][a-z]*)+|temperature)\b|(?:supplied|parameter|argument|model|s\)): ?([A-Za-z_.]{3,40})/g
@@ -48,7 +52,7 @@ const TOLD: readonly (readonly [refusal: RegExp, name: string])[] = [
   [/must be verified to generate reasoning summaries/i, 'reasoning.summary'],
   [/\bpenalty is not enabled for\b/i, 'penalties'],
   [
-    /does not support thinking|\bthinking[\w. ]{0,40}["'`]? is (?:not (?:enabled|supported)|unsupported|only enabled)|not a supported thinking level|this model only works in thinking mode/i,
+    /does not support (?:thinking|the effort parameter)|\bthinking[\w. ]{0,40}["'`]? is (?:not (?:enabled|supported)|unsupported|only enabled)|not a supported thinking level|this model only works in thinking mode/i,
     'reasoning',
   ],
 ]
@@ -69,6 +73,8 @@ export function markRefusedParameter(status: number, error: GatewayError): Gatew
 }
 
 function refusedName({ message, details: { path } }: GatewayError): string | undefined {
+  const fixed = FIXED.exec(message)
+  if (fixed !== null) return nameOf(fixed[1] ?? fixed[2] ?? '')
   if (!REFUSAL.test(message)) return undefined
   const told = path === undefined ? undefined : nameOf(path.replace(/^body\W/, ''))
   if (told !== undefined) return told
