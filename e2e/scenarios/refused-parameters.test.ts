@@ -258,6 +258,42 @@ describe('a request with a field the upstream has another one for, or none', () 
   })
 })
 
+/** Clients of Claude mark what is to be cached wherever they send it. */
+describe('marks of what is cached, where the upstream knows none', () => {
+  let upstream: FakeUpstream
+  let gateway: TestGateway
+  afterEach(async () => {
+    await gateway.close()
+    await upstream.close()
+  })
+
+  it.each<[string, object]>([
+    ['openai-chat', { cache_breakpoints: true }],
+    ['anthropic-messages', {}],
+  ])('are left out: %s', async (dialect, options) => {
+    const voice = VENDOR_VOICES.get(dialect)!
+    upstream = await startFakeUpstream(({ body }, response) => {
+      if (JSON.stringify(body).includes('cache_control')) {
+        const message = "Extra inputs are not permitted, field: 'messages[0].cache_control'"
+        return void response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { message } }))
+      }
+      response.writeHead(200, { 'content-type': voice.contentType })
+      for (const frame of voice.stream({ text: 'Rome' })) response.write(frame)
+      response.end()
+    })
+    gateway = await startGateway({
+      providers: [{ slug: 'acme', dialect, base_url: upstream.url, api_keys: ['k'], options }],
+      models: [{ slug: 'acme/small', context_length: 100_000, endpoints: [{ provider: 'acme', pricing: { input: 1, output: 1 } }] }],
+      routing: { sticky: false, retries: false },
+    })
+    const content = [{ type: 'input_text', text: 'Where is it?', prompt_cache_breakpoint: { mode: 'explicit' } }]
+    const answer = await askGateway(gateway, { input: [{ type: 'message', role: 'user', content }] }, false)
+    expect(answer['output_text']).toBe('Rome')
+    expect(upstream.requests).toHaveLength(2)
+    expect(answer.gateway_metadata).toMatchObject({ params: { refused: expect.stringMatching(/^cache_control: /) } })
+  })
+})
+
 /** DeepSeek and Kimi think unless told not to, in this format too, and want to have their thoughts back; clients of it leave out what nobody signed. */
 describe('calls without their thoughts, where the upstream insists on them', () => {
   let upstream: FakeUpstream

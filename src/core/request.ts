@@ -105,9 +105,9 @@ export interface ModelRequest {
 
 /**
  * Without two turns of one role in a row; without the role of the system; with the thoughts that led to calls; with the bound of the answer by its
- * newer name; without asking for counts in a stream.
+ * newer name; without asking for counts in a stream; without marks of what is cached.
  */
-export type RequestForm = 'alternating' | 'systemless' | 'reasoned' | 'bounded_anew' | 'uncounted'
+export type RequestForm = 'alternating' | 'systemless' | 'reasoned' | 'bounded_anew' | 'uncounted' | 'unmarked'
 
 /** Whether vectors are asked for instead of an answer. */
 export const asksForEmbeddings = ({ modalities }: Pick<ModelRequest, 'modalities'>): boolean => modalities?.includes('embeddings') === true

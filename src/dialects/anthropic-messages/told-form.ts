@@ -3,8 +3,17 @@ import { isThought, type Message } from './messages.ts'
 import type { MessagesTarget } from './options.ts'
 
 /** The endpoint as its refusals have shown it: one that wants the thoughts before calls back takes them unsigned. */
-export const inForm = ({ told_as: form }: ModelRequest, target: MessagesTarget): MessagesTarget =>
-  form?.reasoned === true ? { ...target, options: { ...target.options, unsigned_thinking: true } } : target
+export function inForm({ told_as: form }: ModelRequest, target: MessagesTarget): MessagesTarget {
+  if (form === undefined) return target
+  return {
+    ...target,
+    options: {
+      ...target.options,
+      ...(form.reasoned === true ? { unsigned_thinking: true } : {}),
+      ...(form.unmarked === true ? { cache_control: 'none' as const } : {}),
+    },
+  }
+}
 
 /** Thoughts before every call, where an endpoint insists on that: a blank stands for those nobody has any more. */
 export function thinkBeforeCalls({ told_as: form }: ModelRequest, messages: readonly Message[]): void {

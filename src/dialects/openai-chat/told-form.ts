@@ -16,6 +16,7 @@ export function inForm({ told_as: form }: ModelRequest, endpoint: ChatTarget): C
       ...(form.alternating === true ? { alternating_roles: true, system_role: 'first-only' as const } : {}),
       ...(form.systemless === true ? { system_role: 'none' as const } : {}),
       ...(form.bounded_anew === true ? { max_tokens_field: 'max_completion_tokens' as const } : {}),
+      ...(form.unmarked === true ? { cache_breakpoints: false } : {}),
       ...(form.uncounted === true ? { stream_usage: false } : {}),
       ...(form.reasoned === true ? { reasoning_replay: 'reasoning_content' as const, reasoning_replay_required: true } : {}),
     },

@@ -23,6 +23,9 @@ describe('a refusal of the form of a request', () => {
       "[{'type': 'extra_forbidden', 'loc': ('body', 'stream_options'), 'msg': 'Extra inputs are not permitted', 'input': {'include_usage': True}}]",
       'stream_options',
     ],
+    [400, 'tools.3.cache_control: Extra inputs are not permitted', 'cache_control'],
+    [400, "Error from provider: Extra inputs are not permitted, field: 'messages[0].cache_control'", 'cache_control'],
+    [400, 'Unknown field: cache_control', 'cache_control'],
   ])('is known: %i %s', (status, message, name) => {
     expect(refusedForm(status, message)).toBe(name)
   })
@@ -32,6 +35,7 @@ describe('a refusal of the form of a request', () => {
     [400, 'reasoning_content is not permitted'],
     [400, 'messages.1.content.0.thinking: each `thinking` block must contain `thinking`'],
     [400, 'messages must not be empty'],
+    [400, 'A maximum of 4 blocks with cache_control may be provided. Found 5.'],
     [400, "'max_tokens' or 'max_completion_tokens' is too large: 32000. This model's maximum context length is 32768 tokens."],
   ])('is no other one: %i %s', (status, message) => {
     expect(refusedForm(status, message)).toBeUndefined()

@@ -8,6 +8,13 @@ interface Form {
   readonly refusal: RegExp
 }
 
+/** How servers say that they know no such field. */
+const unknownField = (field: string): RegExp =>
+  new RegExp(
+    `(?:unrecogni[sz]ed|unknown|unsupported|unexpected|extra).{0,100}\\b${field}\\b|\\b${field}\\b.{0,100}(?:not (?:supported|permitted|allowed)|extra|unknown|unsupported|unexpected)`,
+    'i',
+  )
+
 /** Forms of a request that only some endpoints insist on, and say so when they are asked in another. */
 const FORMS: readonly Form[] = [
   {
@@ -28,12 +35,8 @@ const FORMS: readonly Form[] = [
       /\b(?:reasoning_content\b|content\[\]\.thinking\b).{0,60}(?:must be passed back|is missing in assistant tool call)|missing (?:reasoning_content field|thinking block) in the assistant message/i,
   },
   { form: 'bounded_anew', name: 'max_tokens by that name', refusal: /\bmax_tokens\b.{0,80}\buse ['"`]?max_completion_tokens\b/i },
-  {
-    form: 'uncounted',
-    name: 'stream_options',
-    refusal:
-      /(?:unrecogni[sz]ed|unknown|unsupported|unexpected|extra).{0,100}\bstream_options\b|\bstream_options\b.{0,100}(?:not (?:supported|permitted|allowed)|extra|unknown|unsupported|unexpected)/i,
-  },
+  { form: 'uncounted', name: 'stream_options', refusal: unknownField('stream_options') },
+  { form: 'unmarked', name: 'cache_control', refusal: unknownField('cache_control') },
 ]
 
 /** Templates fail a request, with some servers, as if they had broken. */
