@@ -367,6 +367,14 @@ describe('rates', () => {
     expect(await told(gateway.managementKey)).toEqual({ requests: -1, interval: '1m', note: 'This key has no limit on its rate.' })
   })
 
+  it('are told at the address that older clients know, too', async () => {
+    await open()
+    const { key } = await createKey({ rate_limits: { requests_per_minute: 2 } })
+    const told = async (path: string): Promise<unknown> => (await gateway.api('GET', path, undefined, key)).json()
+    expect(await told('/api/v1/auth/key')).toEqual(await told('/api/v1/key'))
+    expect(await told('/api/v1/auth/key')).toMatchObject({ data: { rate_limit: { requests: 2, interval: '1m' } } })
+  })
+
   it('count tokens as they were used', async () => {
     await open()
     const { key } = await createKey({ rate_limits: { tokens_per_minute: 60 } })

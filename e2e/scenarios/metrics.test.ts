@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { startGateway } from '../../src/testing/start-gateway.ts'
+import { VERSION } from '../../src/version.ts'
 
 const PAGE = readFileSync(new URL('../../docs/reference/operations.md', import.meta.url), 'utf8')
 
@@ -19,6 +20,16 @@ it('every figure of the gateway is on the page of operations with its labels, an
       for (const [, label] of series.matchAll(/(\w+)="/g))
         expect([name, documented.get(name)]).toEqual([name, expect.stringContaining(`\`${label}\``)])
     }
+  } finally {
+    await gateway.close()
+  }
+})
+
+it('say which version runs', async () => {
+  const gateway = await startGateway()
+  try {
+    const text = await (await fetch(`${gateway.url}/metrics`)).text()
+    expect(text.split('\n')).toContain(`gateway_build_info{version="${VERSION}"} 1`)
   } finally {
     await gateway.close()
   }
