@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { loadConfig } from '../src/config/load.ts'
+import { MAINTENANCE_LIMIT_MS } from '../src/store/open-database.ts'
 import { AFTER_GRACE_MS } from '../src/wiring/stop-limits.ts'
 
 const read = (file: string): string => readFileSync(join(import.meta.dirname, '..', file), 'utf8')
@@ -15,7 +16,7 @@ interface Container {
   readonly image: string
   readonly env: readonly { readonly name: string; readonly value: string }[]
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[]
-  readonly startupProbe: Probe
+  readonly startupProbe: Probe & { readonly periodSeconds: number; readonly failureThreshold: number }
   readonly readinessProbe: Probe
   readonly livenessProbe: Probe
   readonly securityContext: object
@@ -52,6 +53,12 @@ describe.each(deployments)('each deployment for Kubernetes', ({ selector, templa
   const container = spec.containers[0]!
 
   it('finds its own pods', () => expect(metadata.labels).toMatchObject(selector.matchLabels))
+
+  // One that is ended in the middle of it begins the migration anew, and never comes to its end.
+  it('is waited for as long as a migration may take', () => {
+    const { periodSeconds, failureThreshold } = container.startupProbe
+    expect(periodSeconds * failureThreshold * 1_000).toBeGreaterThan(MAINTENANCE_LIMIT_MS)
+  })
 
   // Of a Service by this name every pod made after it has SIGNALBOX_PORT=tcp://...: no port to listen on, and no start.
   it('is told of no Services by variables', () => {

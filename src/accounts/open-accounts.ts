@@ -15,6 +15,8 @@ export type AccountsEvent =
   | SnapshotEvent
   /** The database was not there at the start: keys come from the environment and the last-known-good file until it is. */
   | { readonly type: 'started-without-database'; readonly error: GatewayError; readonly keys: number }
+  /** A migration takes its time, and the start waits for it. */
+  | { readonly type: 'migrating'; readonly migration: string }
   /** The database is still not prepared, for another reason than before: one that answers by now may refuse what a start needs. */
   | { readonly type: 'still-without-database'; readonly error: GatewayError }
   /** A first key was made: print it, it is shown once and never again. */
@@ -74,9 +76,9 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
   const closing = new AbortController()
 
   /** Undefined when done; the error when the database is away. Rejects when starting must be refused. */
-  async function prepare(): Promise<GatewayError | undefined> {
+  async function prepare(onSlow?: (migration: string) => void): Promise<GatewayError | undefined> {
     try {
-      await store.migrate()
+      await store.migrate(onSlow)
       await verifySecretKey(encryption, store.facts)
       const onGenerated = (generated: GeneratedKey) => onEvent({ type: 'key-generated', ...generated })
       const warnings = await bootstrapKeys({ store, fixedKeys, clock, onGenerated, ...(ids ? { ids } : {}) })
@@ -105,7 +107,7 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
     }
   }
 
-  const away = await prepare()
+  const away = await prepare((migration) => onEvent({ type: 'migrating', migration }))
   let preparing: Promise<void> = Promise.resolve()
   if (away) {
     const refused = refusal(away)

@@ -279,9 +279,9 @@ export interface Store {
   watch(onChange: () => void): { close(): Promise<void> }
   /**
    * Names of migrations that were applied by this call, under a lock: processes that start together wait for each other. Rejects with
-   * `invalid_request` for an empty database that has an `encodingFault`.
+   * `invalid_request` for an empty database that has an `encodingFault`. `onSlow` is told what takes its time.
    */
-  migrate(): Promise<readonly string[]>
+  migrate(onSlow?: (name: string) => void): Promise<readonly string[]>
   /** Names of migrations not yet applied. */
   pendingMigrations(): Promise<readonly string[]>
   /** Why none of them could be applied, as a sentence for the operator; undefined when nothing is known to be in the way. */

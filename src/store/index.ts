@@ -92,7 +92,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     version: () => readVersion(db, clock),
     watch: (onChange) =>
       options.url === undefined ? watchVersion(() => readVersion(db, clock), onChange, WATCH_MS) : listenForChanges(options.url, onChange),
-    migrate: () => guarded(() => migrate(database, migrations, clock)),
+    migrate: (onSlow) => guarded(() => migrate(database, migrations, clock, onSlow)),
     pendingMigrations: () => guarded(() => pendingMigrations(db, engine, migrations)),
     migrationFault: () => guarded(() => migrationFault(db, engine)),
     encodingFault: () => guarded(() => encodingFault(db, engine)),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Store } from '../core/store.ts'
 import { Secret } from '../lib/secret.ts'
 import { findTestPostgres } from '../testing/postgres.ts'
@@ -114,6 +114,20 @@ describe.each(places)('migrations: $name', ({ open }) => {
     await withStore({ ...place.options, migrations: [...MIGRATIONS, repaired] }, async (store) => {
       expect(await store.migrate()).toEqual(['9999-fails'])
     })
+  })
+
+  it('are named while they take their time', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const patient: Migration = { name: '9999-slow', up: async () => void (await vi.advanceTimersByTimeAsync(2_000)) }
+    try {
+      await withStore({ ...place.options, migrations: [...MIGRATIONS, patient] }, async (store) => {
+        const slow: string[] = []
+        await store.migrate((name) => void slow.push(name))
+        expect(slow).toEqual(['9999-slow'])
+      })
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('run once when several start together in one process', async () => {

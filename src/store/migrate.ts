@@ -10,6 +10,8 @@ import type { Migration } from './migrations/migration.ts'
 const TURN_LIMIT = '5s'
 /** How long to wait for a table: everybody who wants it, to read or to write, waits behind us. */
 const TABLE_LIMIT = '2s'
+/** A migration that takes longer is told, as nothing is served before it is done. */
+const SLOW_MS = 2_000
 /** lock_not_available. */
 const NO_LOCK = '55P03'
 /** insufficient_privilege. */
@@ -29,8 +31,14 @@ export async function pendingMigrations(db: Db, engine: Engine, migrations: read
  *
  * PostgreSQL: a lock that somebody holds for longer (a backup, a query of hours, a migration that runs) is an error as of a database that is away.
  * A start serves with what it knows and tries again; it would wait in silence, and all who read or write the table behind it.
+ * `onSlow` is told what is being applied, or waited for, when that takes its time.
  */
-export async function migrate(database: Database, migrations: readonly Migration[], clock: Clock): Promise<readonly string[]> {
+export async function migrate(
+  database: Database,
+  migrations: readonly Migration[],
+  clock: Clock,
+  onSlow: (name: string) => void = () => undefined,
+): Promise<readonly string[]> {
   // Without this look every start would wait for the lock, though nearly always nothing is pending.
   if ((await pendingMigrations(database.db, database.engine, migrations)).length === 0) return []
   if (!(await hasMigrationsTable(database.db, database.engine))) {
@@ -41,7 +49,9 @@ export async function migrate(database: Database, migrations: readonly Migration
   const applied: string[] = []
   try {
     for (const migration of migrations) {
-      const done = await maintenance.db.transaction().execute((trx) => applyOnce(trx, database.engine, migration, clock))
+      const slow = setTimeout(onSlow, SLOW_MS, migration.name).unref()
+      const applying = maintenance.db.transaction().execute((trx) => applyOnce(trx, database.engine, migration, clock))
+      const done = await applying.finally(() => clearTimeout(slow))
       if (done) applied.push(migration.name)
     }
     return applied

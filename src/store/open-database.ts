@@ -22,7 +22,7 @@ export interface DatabaseOptions {
 }
 
 /** Migrations wait for each other and may rewrite tables. */
-const MAINTENANCE_LIMIT_MS = 10 * 60_000
+export const MAINTENANCE_LIMIT_MS = 10 * 60_000
 
 /** Nothing is connected or opened before the first statement: a gateway starts even when its database does not. */
 export function openDatabase(options: DatabaseOptions): Database {
