@@ -139,11 +139,24 @@ describe('a server that', () => {
       const reply = /^HPUB \S+ (\S+) /.exec(line)?.[1]
       if (reply === undefined) return
       const body = reply.endsWith('.0')
-        ? '{"error":{"code":400,"description":"message size exceeds maximum allowed"}}'
+        ? '{"error":{"code":400,"err_code":10025,"description":"bad request"}}'
         : '{"error":{"code":503,"description":"no leader"}}'
       socket.write(`MSG ${reply} 1 ${body.length}\r\n${body}\r\n`)
     })
     expect((await send(url, {})).outcome).toMatchObject({ kind: 'partial', rejected: [{ index: 0 }], retry: [1] })
+  })
+
+  it('has a stream of small messages only gets smaller batches, and shorter messages in the end', async () => {
+    const url = await start((line, socket) => {
+      polite(line, socket)
+      const reply = /^HPUB \S+ (\S+) /.exec(line)?.[1]
+      if (reply === undefined) return
+      const body = reply.endsWith('.0')
+        ? '{"stream":"S","seq":1}'
+        : '{"error":{"code":400,"err_code":10054,"description":"message size exceeds maximum allowed"}}'
+      socket.write(`MSG ${reply} 1 ${body.length}\r\n${body}\r\n`)
+    })
+    expect((await send(url, {})).outcome).toEqual({ kind: 'split', message: 'message size exceeds maximum allowed' })
   })
 })
 

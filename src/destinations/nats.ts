@@ -114,7 +114,7 @@ const login = (user: string, password: string): string => `Basic ${Buffer.from(`
 
 const answer = (status: number, body: object): OutgoingResponse => ({ status, headers: {}, body: Buffer.from(JSON.stringify(body)) })
 
-/** A subject without a stream is a matter of configuration; what a stream refuses for its size or form it refuses again. */
+/** A subject without a stream is a matter of configuration; what a stream refuses for its form it refuses again, and for its size until it is smaller. */
 function classify(response: OutgoingResponse): DeliveryOutcome {
   const outcome = classifyHttp(response)
   if (outcome.kind !== 'delivered') return outcome
@@ -126,6 +126,9 @@ function classify(response: OutgoingResponse): DeliveryOutcome {
   const [first] = failed
   if (first === undefined) return outcome
   if (failed.every(({ code }) => code === 404)) return { kind: 'unauthorized', message: excerpt(Buffer.from(first.message)) }
+  const large = failed.find(({ code }) => code === 413)
+  // What was stored of the batch is not stored again: its messages keep their names.
+  if (large !== undefined) return { kind: 'split', message: excerpt(Buffer.from(large.message)) }
   const rejected = failed.filter(({ code }) => code === 400).map(({ index, message }) => ({ index, message }))
   const retry = failed.filter(({ code }) => code !== 400).map(({ index }) => index)
   return {

@@ -22,7 +22,7 @@ export interface NatsMessage {
   readonly payload: string
 }
 
-/** What the stream said of one message; `code` as the server gives it, 404 when no stream takes the subject. */
+/** What the stream said of one message; `code` as the server gives it, 404 when no stream takes the subject, 413 when it takes smaller ones only. */
 export type NatsAck = { readonly ok: true } | { readonly ok: false; readonly code: number; readonly message: string }
 
 /** The server does not want this connection or these messages. `code` in HTTP's terms: 401, 403 or 413. */
@@ -104,15 +104,18 @@ async function publishAcknowledged(link: Link, inbox: string, messages: readonly
   return acks.map((ack) => ack ?? { ok: false, code: 504, message: 'not acknowledged' })
 }
 
+/** Among the errors of streams, the one for their `max_msg_size`. */
+const EXCEEDS_MAXIMUM = 10_054
+
 function readAck(head: string, payload: string): NatsAck {
   if (head.startsWith('NATS/1.0 503')) return { ok: false, code: 404, message: 'no stream takes this subject' }
   try {
     const { error, seq } = JSON.parse(payload) as {
-      readonly error?: { readonly code?: unknown; readonly description?: unknown }
+      readonly error?: { readonly code?: unknown; readonly err_code?: unknown; readonly description?: unknown }
       readonly seq?: unknown
     }
     if (error === undefined && typeof seq === 'number') return { ok: true }
-    const code = typeof error?.code === 'number' ? error.code : 500
+    const code = error?.err_code === EXCEEDS_MAXIMUM ? 413 : typeof error?.code === 'number' ? error.code : 500
     return { ok: false, code, message: typeof error?.description === 'string' ? error.description.slice(0, 300) : 'the stream did not store it' }
   } catch {
     return { ok: false, code: 500, message: 'the acknowledgement cannot be read' }
