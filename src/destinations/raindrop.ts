@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { DeliveryRecord } from '../core/delivery.ts'
 import { DESTINATION_DEFAULTS, type Destination, type OutgoingRequest, type OutgoingResponse } from '../core/destination.ts'
 import { classifyHttp } from '../core/outcome.ts'
@@ -10,12 +10,13 @@ import { otlpProbe, otlpRequest, tracesUrl, type OtlpTarget } from './shared/otl
 import { classifyOtlp } from './shared/otlp-classify.ts'
 import type { OtlpOptions } from './shared/otlp-spans.ts'
 import { isoTime, ownMetadata } from './shared/record-metadata.ts'
-import { destinationSettings, headerSecret, HEADER_SECRETS, httpUrl, lineText, mergeHeaders } from './shared/settings.ts'
+import { destinationSettings, headerSecret, HEADER_SECRETS, httpUrl, mergeHeaders } from './shared/settings.ts'
 
 const settings = destinationSettings({
   writeKey: headerSecret('Write key of the organisation.'),
   baseUrl: httpUrl('Address of the API.').default('https://api.raindrop.ai'),
-  project: lineText()
+  project: z
+    .string()
     // Any other is answered with 400: nothing would arrive.
     .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'is no slug of a project')
     .optional()
