@@ -73,7 +73,7 @@ describe('bodies', () => {
       const asked = fc.record({
         base: fc.nat(CONTENTS.length - 1),
         dialect: fc.constantFrom(...DIALECTS),
-        method: fc.constantFrom('generateContent', 'streamGenerateContent?alt=sse'),
+        method: fc.constantFrom('generateContent', 'streamGenerateContent?alt=sse', 'streamGenerateContent'),
         changes: fc.array(change, { maxLength: 4 }),
       })
       await fc.assert(
