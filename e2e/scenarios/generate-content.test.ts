@@ -160,6 +160,18 @@ it('a stream that breaks ends with its failure as an event, and once more bare, 
   expect(JSON.parse(bare)).toMatchObject({ error: { code: 502, message: 'Out of ideas', status: 'UNAVAILABLE' } })
 })
 
+it('a failure that an upstream of the format tells as its vendor does, bare in its stream, is told with its words', async () => {
+  const fault = { error: { code: 503, message: 'The model is overloaded', status: 'UNAVAILABLE' } }
+  stage.does('gemini', (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(`data: ${JSON.stringify({ candidates: [{ content: { role: 'model', parts: [{ text: 'Once' }] } }] })}\r\n\r\n`)
+    response.end(JSON.stringify(fault, null, 2))
+  })
+  const text = await (await call('/acme/gemini:streamGenerateContent?alt=sse', { contents })).text()
+  stage.does('gemini', stage.speak('gemini'))
+  expect(eventsOf(text).at(-1)).toMatchObject(fault)
+})
+
 it('models are listed in pages', async () => {
   type Page = { readonly models: readonly { readonly name: string }[]; readonly nextPageToken?: string }
   const page = async (query: string): Promise<Page> => (await (await call(query)).json()) as Page

@@ -47,6 +47,20 @@ describe('createSseParser', () => {
     expect(parse([Buffer.from('data: a\ndata:  b\ndata\ndata: c\n\n')])).toEqual([['a\n b\n\nc', undefined]])
   })
 
+  it.each(['\n', '\r\n'])('reads an object that stands there bare, in one line or in several', (end) => {
+    const pretty = JSON.stringify({ error: { code: 503, message: 'Busy' } }, null, 2)
+    const text = `data: a\n\n${pretty}\n`.replaceAll('\n', end)
+    for (let at = 0; at <= text.length; at++)
+      expect(parse([Buffer.from(text.slice(0, at)), Buffer.from(text.slice(at))])).toEqual([
+        ['a', undefined],
+        [pretty, undefined],
+      ])
+    expect(parse([Buffer.from('{"a":1}\n\ndata: b\n{"c":2}\n\n')])).toEqual([
+      ['{"a":1}', undefined],
+      ['b', undefined],
+    ])
+  })
+
   it('delivers a last event that lacks its blank line', () => {
     expect(parse([Buffer.from('data: a\n\ndata: [DONE]')])).toEqual([
       ['a', undefined],

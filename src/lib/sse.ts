@@ -1,6 +1,9 @@
 import { StringDecoder } from 'node:string_decoder'
 
-/** Called per event with its joined `data` lines and its `event` name. Comments, `id` and `retry` lines are passed over. */
+/**
+ * Called per event with its joined `data` lines and its `event` name. Comments, `id` and `retry` lines are passed over. An object that stands
+ * where an event would, without `data:`, is one, too: some servers tell so of a failure after their first words.
+ */
 export type SseListener = (data: string, event: string | undefined) => void
 
 export class SseLimitError extends Error {
@@ -18,6 +21,7 @@ export interface SseParser {
 }
 
 const LF = 10
+const BRACE = 123
 
 /**
  * Server-sent events from arbitrary cuts of bytes (WHATWG HTML, section 9.2): LF, CRLF and CR line ends, multi-line data, a leading BOM,
@@ -39,6 +43,8 @@ class LineParser implements SseParser {
   #pieceChars = 0
   #data: string | undefined
   #eventName: string | undefined
+  /** The event is an object without `data:`. */
+  #isBare = false
   #first = true
   /** A CR ended the last chunk: an LF at the start of the next belongs to it. */
   #skipLf = false
@@ -68,6 +74,7 @@ class LineParser implements SseParser {
     const name = this.#eventName
     this.#data = undefined
     this.#eventName = undefined
+    this.#isBare = false
     if (complete !== undefined) this.#listener(complete, name)
   }
 
@@ -82,6 +89,9 @@ class LineParser implements SseParser {
       }
     } else if (text.startsWith('event:', from)) {
       this.#eventName = text.slice(text.charCodeAt(from + 6) === 32 ? from + 7 : from + 6, to)
+    } else if (this.#isBare || (this.#data === undefined && text.charCodeAt(from) === BRACE)) {
+      this.#isBare = true
+      this.#append(text.slice(from, to))
     }
   }
 
