@@ -64,7 +64,7 @@ describe('many small events', () => {
 describe('an event of many megabytes', () => {
   it(verifies('A2', 'is given to a caller who reads slowly and steadily, however long it takes'), async () => {
     const { body, answer } = await open(1_500)
-    const event = `data: ${'x'.repeat(40 * 1024 * 1024)}\n\n`
+    const event = `data: ${'x'.repeat(64 * 1024 * 1024)}\n\n`
     const reading = readSteadily(answer, 5)
     const began = performance.now()
     await body.write(event)
