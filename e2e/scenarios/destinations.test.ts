@@ -54,6 +54,9 @@ it('every call arrives, with ids that derive from it, and can be read while it i
     await ask('one'),
     await ask('two', { stream: false, user: 'customer-5', text: { format: { type: 'json_object' } }, trace: { trace_id: 'order-7', team: 'blue' } }),
   ]
+  const headed = await gateway.respond({ model: 'demo/echo', input: 'three' }, { headers: { 'x-gateway-metadata': '{"team":"green"}' } })
+  expect(await headed.json()).toMatchObject({ metadata: { team: 'green' } })
+  ids.push(headed.headers.get('x-generation-id')!)
   expect((await gateway.api('GET', `/api/v1/generation?id=${ids[1]!}`)).status).toBe(200)
   await untilArrived(ids)
   const [first, second] = ids.map((generationId) => arrived().find((span) => span.generationId === generationId)!)
@@ -61,12 +64,13 @@ it('every call arrives, with ids that derive from it, and can be read while it i
   expect(first!.span['spanId']).toBe(String(first!.span['traceId']).slice(0, 16))
   expect(second!.span['traceId']).not.toBe(first!.span['traceId'])
   expect(JSON.stringify(second!.span)).toContain('blue')
+  expect(JSON.stringify(arrived().find(({ generationId }) => generationId === ids[2])!.span)).toContain('green')
   expect(JSON.stringify(second!.span)).toContain('{"key":"trace.metadata.gateway.user_id","value":{"stringValue":"customer-5"}}')
   const outputTypes = [first, second].map((each) => /"gen_ai\.output\.type","value":\{"stringValue":"(\w+)"/.exec(JSON.stringify(each!.span))?.[1])
   expect(outputTypes).toEqual(['text', 'json'])
-  await expect.poll(() => status(id), SOON).toMatchObject({ queued: 0, delivered: 2, dead: 0, breaker: 'closed', oldest_age_seconds: null })
+  await expect.poll(() => status(id), SOON).toMatchObject({ queued: 0, delivered: 3, dead: 0, breaker: 'closed', oldest_age_seconds: null })
   const metrics = await (await gateway.api('GET', '/metrics')).text()
-  expect(metrics).toMatch(/gateway_delivery_total\{type="webhook",outcome="delivered"\} 2/)
+  expect(metrics).toMatch(/gateway_delivery_total\{type="webhook",outcome="delivered"\} 3/)
 })
 
 it('filters, allowlists and disabled destinations let only theirs through', async () => {

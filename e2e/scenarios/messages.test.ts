@@ -224,6 +224,7 @@ describe('what goes wrong', () => {
     ['a model nobody has', 404, 'not_found_error', () => post({ ...hi, model: 'nobody/nothing' })],
     ['another route of the format', 404, 'not_found_error', () => post(hi, '/api/v1/messages/batches')],
     ['a prompt to count that is none', 400, 'invalid_request_error', () => post({ ...hi, messages: [] }, '/api/v1/messages/count_tokens')],
+    ['metadata that is none', 400, 'invalid_request_error', () => post(hi, undefined, { 'x-gateway-metadata': 'team=search' })],
     ['no key to count with', 401, 'authentication_error', () => post(hi, '/api/v1/messages/count_tokens', { 'x-api-key': 'sk-sb-v1-wrong' })],
     ['another method', 404, 'not_found_error', () => fetch(`${stage.gateway().url}/api/v1/messages`)],
   ])('is told in the envelope of the format: %s', async (_name, status, type, send) => {

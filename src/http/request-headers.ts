@@ -77,11 +77,13 @@ export interface CallerHeaders {
 export function headersOf(request: IncomingMessage, betaHeaders: readonly string[], { sessions, traces }: CallerHeaders): ResponsesHeaders {
   const sessionId = sessionHeader(request, sessions)
   const betas = betasOf(request, betaHeaders)
+  const metadata = textHeader(request, 'x-gateway-metadata', Infinity)
   const traceparent = traces ? one(request.headers['traceparent']) : undefined
   const parent = traceparent === undefined ? undefined : readTraceParent(traceparent)
   return {
     ...(sessionId === undefined ? {} : { sessionId }),
     ...(betas.length === 0 ? {} : { betas }),
+    ...(metadata === undefined ? {} : { metadata }),
     ...(parent === undefined ? {} : { parent }),
   }
 }

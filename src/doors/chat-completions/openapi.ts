@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { errorEnvelope, gatewayMetadata } from '../responses/openapi-answer.ts'
 import {
+  addedMetadataHeader,
   cacheHeaders,
   errorCodeHeader,
   errorEventHeader,
@@ -104,7 +105,16 @@ export function describeChatCompletions(): DoorDescription {
     request: 'ChatRequest',
     answer: 'ChatCompletion',
     stream: 'Chunks of a chat completion, then "data: [DONE]". A stream that breaks ends with a chunk that has `error`.',
-    headers: [metadataHeader, sessionHeader, streamFailureHeader, keepAliveHeader, errorEventHeader, errorCodeHeader, ...cacheHeaders],
+    headers: [
+      metadataHeader,
+      sessionHeader,
+      addedMetadataHeader,
+      streamFailureHeader,
+      keepAliveHeader,
+      errorEventHeader,
+      errorCodeHeader,
+      ...cacheHeaders,
+    ],
     schemas: [
       ['ChatRequest', chatRequest],
       ['ChatMessage', requestMessage],

@@ -1,6 +1,14 @@
 import { z } from 'zod'
 import { errorEnvelope, gatewayMetadata } from '../responses/openapi-answer.ts'
-import { cacheHeaders, keepAliveHeader, metadataHeader, sessionHeader, streamFailureHeader, type DoorDescription } from '../shared/describe-doors.ts'
+import {
+  addedMetadataHeader,
+  cacheHeaders,
+  keepAliveHeader,
+  metadataHeader,
+  sessionHeader,
+  streamFailureHeader,
+  type DoorDescription,
+} from '../shared/describe-doors.ts'
 import { LATER_PATH, METHODS, MODELS_PATH, SHORT_PATH, VECTOR_METHODS } from './path.ts'
 import { batchEmbedRequest, content, embedContentRequest, generateContentRequest } from './schema.ts'
 
@@ -84,7 +92,7 @@ export function describeGenerateContent(): readonly DoorDescription[] {
     request: 'GenerateContentRequest',
     answer: 'GenerateContentAnswer',
     error: 'GenerateContentError',
-    headers: [model, metadataHeader, sessionHeader, streamFailureHeader, keepAliveHeader, ...cacheHeaders],
+    headers: [model, metadataHeader, sessionHeader, addedMetadataHeader, streamFailureHeader, keepAliveHeader, ...cacheHeaders],
     schemas: [
       ['GenerateContentRequest', generateContentRequest],
       ['GenerateContentContent', content],
@@ -113,7 +121,7 @@ export function describeGenerateContent(): readonly DoorDescription[] {
       string,
       string,
     ]
-    const embedding = { ...shared, headers: [model, metadataHeader, sessionHeader, ...cacheHeaders] }
+    const embedding = { ...shared, headers: [model, metadataHeader, sessionHeader, addedMetadataHeader, ...cacheHeaders] }
     return [
       {
         ...embedding,

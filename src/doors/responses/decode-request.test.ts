@@ -292,6 +292,29 @@ describe('session', () => {
   })
 })
 
+describe('metadata of a header', () => {
+  const metadata = (body: object, header: string): unknown => decodeResponsesRequest({ input: 'Hello', ...body }, { metadata: header }).metadata
+  it('stands beside that of the body, which wins', () => {
+    expect(metadata({}, '{"team":"search","app":"a"}')).toEqual({ team: 'search', app: 'a' })
+    expect(metadata({ metadata: { app: 'b' } }, '{"team":"search","app":"a"}')).toEqual({ team: 'search', app: 'b' })
+    expect(metadata({ metadata: null }, '{}')).toEqual({})
+  })
+  it.each([
+    ['no JSON', 'team=search', 'x-gateway-metadata'],
+    ['a list', '["search"]', 'x-gateway-metadata'],
+    ['a number', '{"team":1}', 'x-gateway-metadata.team'],
+    ['a key with brackets', '{"a[0]":"b"}', 'x-gateway-metadata'],
+    ['a long text', `{"team":"${'x'.repeat(513)}"}`, 'x-gateway-metadata.team'],
+  ])('%s is refused, and the header named', (_, header, path) => {
+    expect(refusal({ input: 'Hello' }, { metadata: header }).details.path).toBe(path)
+  })
+  it('has no more pairs with it than metadata may have', () => {
+    const own = Object.fromEntries(Array.from({ length: 16 }, (_, n) => [`k${n}`, 'v']))
+    expect(metadata({ metadata: own }, '{"k0":"other"}')).toEqual(own)
+    expect(refusal({ input: 'Hello', metadata: own }, { metadata: '{"team":"a"}' }).message).toContain('at most 16 pairs')
+  })
+})
+
 describe('null is as good as absent', () => {
   it('for every field of the request', () => {
     const nulls = Object.fromEntries(Object.keys(REQUEST.ok).map((field) => [field, null]))

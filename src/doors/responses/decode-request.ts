@@ -5,6 +5,7 @@ import type { TraceParent } from '../../lib/trace-context.ts'
 import { findEmptyMedia } from './empty-media.ts'
 import { findImpossibleChoice } from './forced-tool.ts'
 import { MAX_LABEL, responsesRequest } from './schema.ts'
+import { withAddedMetadata } from './added-metadata.ts'
 import { quote } from './schema-combinators.ts'
 import { PLUGINS } from './schema-routing.ts'
 import { saysNothing } from './says-nothing.ts'
@@ -15,6 +16,8 @@ export interface ResponsesHeaders {
   readonly sessionId?: string
   /** Features asked for beside the body; none of the body's own is read by this name. */
   readonly betas?: readonly string[]
+  /** `x-gateway-metadata`, as it came; pairs of the body's `metadata` win. */
+  readonly metadata?: string
   /** The trace and the span the call belongs to; a trace that the body names wins. */
   readonly parent?: TraceParent
 }
@@ -124,8 +127,9 @@ export function withHeaders(request: ModelRequest, headers: ResponsesHeaders): M
   return copy
 }
 
-function setHeaders(request: { [field: string]: unknown }, { sessionId, betas = [], parent }: ResponsesHeaders): void {
+function setHeaders(request: { [field: string]: unknown }, { sessionId, betas = [], metadata, parent }: ResponsesHeaders): void {
   setSession(request, sessionId)
+  if (metadata !== undefined) request['metadata'] = withAddedMetadata(request['metadata'], metadata)
   if (parent !== undefined) setTrace(request, parent)
   if (betas.length > 0) request['vendor_betas'] = betas
   else if ('vendor_betas' in request) delete request['vendor_betas']

@@ -47,6 +47,7 @@ describe('the OpenAPI document of the route', () => {
     expect(operation['parameters']).toMatchObject([
       { name: 'X-Gateway-Experimental-Metadata' },
       { name: 'x-session-id' },
+      { name: 'X-Gateway-Metadata', in: 'header', schema: { type: 'string' } },
       { name: 'X-Gateway-Stream-Failure', in: 'header', schema: { enum: ['fail', 'continue', 'buffer'] } },
       { name: 'X-Gateway-Keep-Alive', in: 'header', schema: { enum: ['comment', 'event'] } },
       { name: 'X-Gateway-Error-Event', in: 'header', schema: { enum: ['on', 'off'] } },

@@ -1,4 +1,5 @@
 import {
+  addedMetadataHeader,
   cacheHeaders,
   errorCodeHeader,
   errorEventHeader,
@@ -72,7 +73,16 @@ export function describeResponses(): DoorDescription {
     request: 'ResponsesRequest',
     answer: 'Response',
     stream: 'Events of the Responses API, then "data: [DONE]".',
-    headers: [metadataHeader, sessionHeader, streamFailureHeader, keepAliveHeader, errorEventHeader, errorCodeHeader, ...cacheHeaders],
+    headers: [
+      metadataHeader,
+      sessionHeader,
+      addedMetadataHeader,
+      streamFailureHeader,
+      keepAliveHeader,
+      errorEventHeader,
+      errorCodeHeader,
+      ...cacheHeaders,
+    ],
     schemas: components(),
   }
   return built

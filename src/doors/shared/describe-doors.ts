@@ -55,6 +55,12 @@ export const sessionHeader = {
   description: 'The same as session_id in the body, which wins.',
   schema: { type: 'string', maxLength: 256 },
 }
+export const addedMetadataHeader = {
+  name: 'X-Gateway-Metadata',
+  in: 'header',
+  description: 'A JSON object: more pairs for metadata, for programs that can set headers alone. Those of the body win.',
+  schema: { type: 'string' },
+}
 export const streamFailureHeader = {
   name: 'X-Gateway-Stream-Failure',
   in: 'header',
