@@ -1,16 +1,6 @@
 import { z } from 'zod'
 import { errorEnvelope, gatewayMetadata } from '../responses/openapi-answer.ts'
-import {
-  addedMetadataHeader,
-  cacheHeaders,
-  errorCodeHeader,
-  errorEventHeader,
-  keepAliveHeader,
-  metadataHeader,
-  sessionHeader,
-  streamFailureHeader,
-  type DoorDescription,
-} from '../shared/describe-doors.ts'
+import { cacheHeaders, callHeaders, failureHeaders, streamHeaders, type DoorDescription } from '../shared/describe-doors.ts'
 import { message as requestMessage } from './schema-messages.ts'
 import { chatRequest } from './schema.ts'
 
@@ -105,16 +95,7 @@ export function describeChatCompletions(): DoorDescription {
     request: 'ChatRequest',
     answer: 'ChatCompletion',
     stream: 'Chunks of a chat completion, then "data: [DONE]". A stream that breaks ends with a chunk that has `error`.',
-    headers: [
-      metadataHeader,
-      sessionHeader,
-      addedMetadataHeader,
-      streamFailureHeader,
-      keepAliveHeader,
-      errorEventHeader,
-      errorCodeHeader,
-      ...cacheHeaders,
-    ],
+    headers: [...callHeaders, ...streamHeaders, ...failureHeaders, ...cacheHeaders],
     schemas: [
       ['ChatRequest', chatRequest],
       ['ChatMessage', requestMessage],

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { errorEnvelope, gatewayMetadata } from '../responses/openapi-answer.ts'
-import { addedMetadataHeader, cacheHeaders, metadataHeader, sessionHeader, type DoorDescription } from '../shared/describe-doors.ts'
+import { cacheHeaders, callHeaders, type DoorDescription } from '../shared/describe-doors.ts'
 import { contentPart, embeddingsRequest } from './schema.ts'
 
 /** What POST /api/v1/embeddings answers, for the reference. Nothing is checked against these: the fold is the authority. */
@@ -44,7 +44,7 @@ export function describeEmbeddings(): DoorDescription {
     tag: 'Embeddings',
     request: 'EmbeddingsRequest',
     answer: 'EmbeddingsList',
-    headers: [metadataHeader, sessionHeader, addedMetadataHeader, ...cacheHeaders],
+    headers: [...callHeaders, ...cacheHeaders],
     schemas: [
       ['EmbeddingsRequest', embeddingsRequest],
       ['EmbeddingsContentPart', contentPart],

@@ -1,14 +1,6 @@
 import { z } from 'zod'
 import { errorEnvelope, gatewayMetadata } from '../responses/openapi-answer.ts'
-import {
-  addedMetadataHeader,
-  cacheHeaders,
-  keepAliveHeader,
-  metadataHeader,
-  sessionHeader,
-  streamFailureHeader,
-  type DoorDescription,
-} from '../shared/describe-doors.ts'
+import { cacheHeaders, callHeaders, streamHeaders, type DoorDescription } from '../shared/describe-doors.ts'
 import { LATER_PATH, METHODS, MODELS_PATH, SHORT_PATH, VECTOR_METHODS } from './path.ts'
 import { batchEmbedRequest, content, embedContentRequest, generateContentRequest } from './schema.ts'
 
@@ -92,7 +84,7 @@ export function describeGenerateContent(): readonly DoorDescription[] {
     request: 'GenerateContentRequest',
     answer: 'GenerateContentAnswer',
     error: 'GenerateContentError',
-    headers: [model, metadataHeader, sessionHeader, addedMetadataHeader, streamFailureHeader, keepAliveHeader, ...cacheHeaders],
+    headers: [model, ...callHeaders, ...streamHeaders, ...cacheHeaders],
     schemas: [
       ['GenerateContentRequest', generateContentRequest],
       ['GenerateContentContent', content],
@@ -121,7 +113,7 @@ export function describeGenerateContent(): readonly DoorDescription[] {
       string,
       string,
     ]
-    const embedding = { ...shared, headers: [model, metadataHeader, sessionHeader, addedMetadataHeader, ...cacheHeaders] }
+    const embedding = { ...shared, headers: [model, ...callHeaders, ...cacheHeaders] }
     return [
       {
         ...embedding,

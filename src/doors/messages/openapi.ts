@@ -1,14 +1,6 @@
 import { z } from 'zod'
 import { errorEnvelope, gatewayMetadata } from '../responses/openapi-answer.ts'
-import {
-  addedMetadataHeader,
-  cacheHeaders,
-  keepAliveHeader,
-  metadataHeader,
-  sessionHeader,
-  streamFailureHeader,
-  type DoorDescription,
-} from '../shared/describe-doors.ts'
+import { cacheHeaders, callHeaders, streamHeaders, type DoorDescription } from '../shared/describe-doors.ts'
 import { message as requestMessage } from './schema-blocks.ts'
 import { messagesRequest } from './schema.ts'
 
@@ -128,7 +120,7 @@ export function describeMessages(): DoorDescription {
     answer: 'MessagesAnswer',
     error: 'MessagesError',
     stream: 'Events of Messages. A stream that breaks ends with an event of the type `error`.',
-    headers: [metadataHeader, sessionHeader, addedMetadataHeader, streamFailureHeader, keepAliveHeader, ...cacheHeaders],
+    headers: [...callHeaders, ...streamHeaders, ...cacheHeaders],
     schemas: [
       ['MessagesRequest', messagesRequest],
       ['MessagesMessage', requestMessage],

@@ -1,14 +1,4 @@
-import {
-  addedMetadataHeader,
-  cacheHeaders,
-  errorCodeHeader,
-  errorEventHeader,
-  keepAliveHeader,
-  metadataHeader,
-  sessionHeader,
-  streamFailureHeader,
-  type DoorDescription,
-} from '../shared/describe-doors.ts'
+import { cacheHeaders, callHeaders, failureHeaders, streamHeaders, type DoorDescription } from '../shared/describe-doors.ts'
 import { errorEnvelope, gatewayMetadata, responseResource, usage } from './openapi-answer.ts'
 import { responsesRequest } from './schema.ts'
 import type { Branch, Schema } from './schema-combinators.ts'
@@ -73,16 +63,7 @@ export function describeResponses(): DoorDescription {
     request: 'ResponsesRequest',
     answer: 'Response',
     stream: 'Events of the Responses API, then "data: [DONE]".',
-    headers: [
-      metadataHeader,
-      sessionHeader,
-      addedMetadataHeader,
-      streamFailureHeader,
-      keepAliveHeader,
-      errorEventHeader,
-      errorCodeHeader,
-      ...cacheHeaders,
-    ],
+    headers: [...callHeaders, ...streamHeaders, ...failureHeaders, ...cacheHeaders],
     schemas: components(),
   }
   return built

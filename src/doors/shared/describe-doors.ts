@@ -43,25 +43,25 @@ const STATUSES: readonly (readonly [status: number, when: string])[] = [
 
 export const ref = (name: string): string => `#/components/schemas/${name}`
 
-export const metadataHeader = {
+const metadataHeader = {
   name: 'X-Gateway-Experimental-Metadata',
   in: 'header',
   description: '"enabled" adds gateway_metadata to the answer.',
   schema: { type: 'string', enum: ['enabled', 'disabled'] },
 }
-export const sessionHeader = {
+const sessionHeader = {
   name: 'x-session-id',
   in: 'header',
   description: 'The same as session_id in the body, which wins.',
   schema: { type: 'string', maxLength: 256 },
 }
-export const addedMetadataHeader = {
+const addedMetadataHeader = {
   name: 'X-Gateway-Metadata',
   in: 'header',
   description: 'A JSON object: more pairs for metadata, for programs that can set headers alone. Those of the body win.',
   schema: { type: 'string' },
 }
-export const streamFailureHeader = {
+const streamFailureHeader = {
   name: 'X-Gateway-Stream-Failure',
   in: 'header',
   description:
@@ -69,7 +69,7 @@ export const streamFailureHeader = {
     '"buffer" holds it back until it is whole. Default: routing.stream_failure of the operator.',
   schema: { type: 'string', enum: STREAM_FAILURES },
 }
-export const keepAliveHeader = {
+const keepAliveHeader = {
   name: 'X-Gateway-Keep-Alive',
   in: 'header',
   description:
@@ -78,7 +78,7 @@ export const keepAliveHeader = {
     'Streams of generateContent carry an event with an empty part by default.',
   schema: { type: 'string', enum: ['comment', 'event'] },
 }
-export const errorEventHeader = {
+const errorEventHeader = {
   name: 'X-Gateway-Error-Event',
   in: 'header',
   description:
@@ -88,7 +88,7 @@ export const errorEventHeader = {
   schema: { type: 'string', enum: ['on', 'off'] },
 }
 
-export const errorCodeHeader = {
+const errorCodeHeader = {
   name: 'X-Gateway-Error-Code',
   in: 'header',
   description:
@@ -96,6 +96,13 @@ export const errorCodeHeader = {
     '(context_length_exceeded, rate_limit_exceeded, invalid_prompt, ...), and not by the status, for clients that read it there.',
   schema: { type: 'string', enum: ['status', 'word'] },
 }
+
+/** Of every call. */
+export const callHeaders = [metadataHeader, sessionHeader, addedMetadataHeader]
+/** Of answers that may be streams. */
+export const streamHeaders = [streamFailureHeader, keepAliveHeader]
+/** Of formats whose clients look for failures in places of their own. */
+export const failureHeaders = [errorEventHeader, errorCodeHeader]
 
 /** Of answers that are kept. */
 export const cacheHeaders = [
