@@ -41,6 +41,7 @@ describe.skipIf(!hasBrowser)('the overview of a gateway nobody has called', () =
     expect(await page.getByRole('figure').count()).toBe(0)
     await figure(page, 'Credits').getByText('No limit').waitFor()
     await figure(page, 'Destinations').getByText('None').waitFor()
+    await figure(page, 'Failed calls').getByText('None').waitFor()
 
     await gateway.respond({ model: 'demo/echo', input: 'hi' })
     await page.getByRole('table', { name: 'Models by share' }).waitFor()
@@ -144,6 +145,23 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     expect(await page.getByRole('list', { name: 'Colours' }).getByRole('listitem').allTextContents()).toEqual(['acme/small'])
     await choose(page, 'What is counted', 'USD')
     await page.getByText('USD: nothing in these 30 days.').waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('counts the calls that failed, of which no report of usage tells, and leads to them', async () => {
+    await gateway.respond({ model: 'demo/error-400', input: 'fails' })
+    const failures = async (): Promise<number> => {
+      const answer = await gateway.api('GET', '/api/v1/generations?status=failed')
+      return ((await answer.json()) as { readonly data: readonly unknown[] }).data.length
+    }
+    await expect.poll(failures, { timeout: 15_000 }).toBe(1)
+    const { page, problems } = await browser.console(gateway, '/')
+    await expect.poll(() => figure(page, 'Failed calls').textContent(), { timeout: 15_000 }).toBe('Failed calls1in 24 hours')
+    expect(await figure(page, 'Calls').textContent()).toContain('3today')
+    await page.getByRole('link', { name: 'Failed calls: open the page' }).click()
+    const found = page.getByRole('table').getByRole('row').filter({ hasText: 'demo/error-400' })
+    await found.waitFor()
+    expect(await page.getByRole('table').getByText('completed').count()).toBe(0)
     expect(problems).toEqual([])
   })
 

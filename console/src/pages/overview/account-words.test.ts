@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { creditsShown, deliveryShown, keysShown, type Delivery } from './account-words.ts'
+import { creditsShown, deliveryShown, failedShown, keysShown, type Delivery } from './account-words.ts'
 
 test.each([
   [1_000_000_000, 12.5, { value: 'No limit', about: '$12.50 spent' }],
@@ -29,4 +29,12 @@ test.each<[readonly Delivery[], object]>([
   [[on(), on({ ...fine, breaker: 'open', dead: 9 })], { value: '2', about: '1 failing', isTrouble: true }],
 ])('destinations %# are told by what needs somebody first', (found, words) => {
   expect(deliveryShown({ found, isPart: false })).toEqual(words)
+})
+
+test.each([
+  [0, false, 'None'],
+  [1_200, false, '1,200'],
+  [3, true, '3 or more'],
+])('%i failed calls, of which there may be more: %s', (found, isPart, value) => {
+  expect(failedShown({ count: found, isPart })).toEqual({ value, about: 'in 24 hours' })
 })

@@ -23,8 +23,14 @@ interface Listed<T> {
   readonly isPart: boolean
 }
 
-const counted = ({ found, isPart }: Listed<unknown>): string =>
-  isPart ? `${count(found.length)} or more` : found.length === 0 ? 'None' : count(found.length)
+const amount = (found: number, isPart: boolean): string => (isPart ? `${count(found)} or more` : found === 0 ? 'None' : count(found))
+const counted = ({ found, isPart }: Listed<unknown>): string => amount(found.length, isPart)
+
+/** Calls that failed within a day, which is worth a look whenever there are any. */
+export const failedShown = (failed: { readonly count: number; readonly isPart: boolean }): Words => ({
+  value: amount(failed.count, failed.isPart),
+  about: 'in 24 hours',
+})
 
 export function keysShown(keys: Listed<{ readonly disabled: boolean }>): Words {
   const off = keys.found.filter(({ disabled }) => disabled).length

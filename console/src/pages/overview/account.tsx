@@ -4,20 +4,21 @@ import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { useRead } from '../../api/hooks.ts'
 import { count } from '../../lib/format.ts'
-import { creditsShown, deliveryShown, keysShown } from './account-words.ts'
-import { useDestinations, useKeys, type Workspace } from './reads.ts'
+import { creditsShown, deliveryShown, failedShown, keysShown } from './account-words.ts'
+import { useDestinations, useFailed, useKeys, type Workspace } from './reads.ts'
 
 export interface AccountProps {
   readonly workspaces: UseQueryResult<readonly Workspace[]>
 }
 
-/** Money, keys, workspaces and destinations of the gateway, each with the way to its page. */
+/** Money, failures, keys, workspaces and destinations of the gateway, each with the way to its page. */
 export function Account({ workspaces }: AccountProps): ReactNode {
   const credits = useRead('GET /api/v1/credits')
+  const failed = useFailed()
   const keys = useKeys(workspaces.data)
   const destinations = useDestinations(workspaces.data)
   return (
-    <SimpleGrid cols={{ base: 2, lg: 4 }} spacing="sm">
+    <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="sm">
       <Tile label="Credits" of={credits}>
         {({ data }) => {
           const { value, about, share } = creditsShown(data)
@@ -28,6 +29,9 @@ export function Account({ workspaces }: AccountProps): ReactNode {
             </>
           )
         }}
+      </Tile>
+      <Tile label="Failed calls" href="/generations?status=failed&span=24h" of={failed}>
+        {(data) => <Value {...failedShown(data)} />}
       </Tile>
       <Tile label="Keys" href="/keys" of={{ data: keys.data, error: keys.error ?? workspaces.error }}>
         {(data) => <Value {...keysShown(data)} />}

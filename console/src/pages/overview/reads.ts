@@ -34,6 +34,12 @@ export function useWorkspaces(): UseQueryResult<readonly Workspace[], ApiError> 
   })
 }
 
+export interface Counted {
+  readonly count: number
+  /** There may be more than were counted. */
+  readonly isPart: boolean
+}
+
 export interface Everywhere<T> {
   readonly found: readonly T[]
   /** There are more workspaces than were asked about. */
@@ -89,3 +95,29 @@ const askForDestinations: Ask<DestinationState> = async (api, workspace_id, sign
 /** Destinations with what becomes of them. */
 export const useDestinations = (workspaces: readonly Workspace[] | undefined): UseQueryResult<Everywhere<DestinationState>, ApiError> =>
   useEverywhere('GET /api/v1/observability/destinations', workspaces, askForDestinations)
+
+/** What is looked at is a bounded number of calls a page: of a busy gateway the latest few thousand. */
+const FAILED_PAGES = 5
+const FAILED_WITHIN_MS = 86_400_000
+const READ_FAILED_EVERY_MS = 60_000
+
+/** Calls of the last 24 hours that failed, of all workspaces the key sees. */
+export function useFailed(): UseQueryResult<Counted, ApiError> {
+  const api = useApi()
+  return useQuery<Counted, ApiError>({
+    queryKey: ['GET /api/v1/generations', 'failed'],
+    refetchInterval: READ_FAILED_EVERY_MS,
+    queryFn: async ({ signal }) => {
+      const from = new Date(Date.now() - FAILED_WITHIN_MS).toISOString()
+      let count = 0
+      let cursor: string | undefined
+      for (let page = 0; page < FAILED_PAGES; page++) {
+        const { data, next_cursor } = await api('GET /api/v1/generations', { query: { status: 'failed', from, limit: PAGE, cursor } }, signal)
+        count += data.length
+        if (next_cursor === null) return { count, isPart: false }
+        cursor = next_cursor
+      }
+      return { count, isPart: true }
+    },
+  })
+}
