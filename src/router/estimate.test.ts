@@ -2,21 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { sealReasoning } from '../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { modalityBit } from './columns.ts'
+import { fastestOf } from '../testing/fastest-of.ts'
 import { estimateRequest, textTokens } from './estimate.ts'
 import { verifies } from '../../e2e/requirements.ts'
 
 const of = (request: Partial<ModelRequest>): ReturnType<typeof estimateRequest> => estimateRequest({ input: [], ...request })
-
-/** Fastest of several rounds, so that a busy machine does not decide. */
-function fastest(work: () => unknown): number {
-  let best = Infinity
-  for (let round = 0; round < 7; round++) {
-    const start = performance.now()
-    for (let n = 0; n < 200; n++) work()
-    best = Math.min(best, performance.now() - start)
-  }
-  return best
-}
 
 describe('textTokens', () => {
   it('counts a token per four characters of English and fewer characters of other scripts', () => {
@@ -28,7 +18,7 @@ describe('textTokens', () => {
   it('samples long text: a megabyte costs no more than a page', () => {
     const text = 'The quick brown fox. '.repeat(50_000)
     const page = text.slice(0, 1_000)
-    expect(fastest(() => textTokens(text))).toBeLessThan(50 * fastest(() => textTokens(page)))
+    expect(fastestOf(() => textTokens(text), 200)).toBeLessThan(50 * fastestOf(() => textTokens(page), 200))
     expect(textTokens(text)).toBeCloseTo(text.length / 4, -3)
   })
 })

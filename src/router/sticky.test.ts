@@ -3,6 +3,7 @@ import type { ModelRequest } from '../core/request.ts'
 import { GatewayError } from '../core/error.ts'
 import { manualClock } from '../lib/clock.ts'
 import { testCatalog, testEndpoint } from '../testing/endpoints.ts'
+import { fastestOf } from '../testing/fastest-of.ts'
 import { createHealth } from './health.ts'
 import { hash64, sampleText, unitHash } from './hash.ts'
 import { planRoute } from './plan.ts'
@@ -15,17 +16,6 @@ const chat = (...messages: readonly (readonly [role: 'system' | 'user' | 'assist
   input: messages.map(([role, content]) => ({ type: 'message' as const, role, content })),
 })
 const MINUTE = 60_000
-
-/** Fastest of several rounds, so that a busy machine does not decide. */
-function fastest(work: () => unknown): number {
-  let best = Infinity
-  for (let round = 0; round < 7; round++) {
-    const start = performance.now()
-    for (let n = 0; n < 200; n++) work()
-    best = Math.min(best, performance.now() - start)
-  }
-  return best
-}
 
 describe('the session key', () => {
   const sticky = createSticky({ clock })
@@ -79,7 +69,7 @@ describe('the session key', () => {
     })
     expect(id(image(`data:${'A'.repeat(100_000)}x`))).not.toBe(id(image(`data:${'A'.repeat(100_000)}y`)))
     const [small, large] = [image(`data:${'A'.repeat(1_000)}`), image(`data:${'A'.repeat(4_000_000)}`)]
-    expect(fastest(() => id(large))).toBeLessThan(50 * fastest(() => id(small)))
+    expect(fastestOf(() => id(large), 200)).toBeLessThan(50 * fastestOf(() => id(small), 200))
   })
 })
 
