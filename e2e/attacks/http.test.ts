@@ -1,9 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { heldMemory } from '../../src/testing/held-memory.ts'
 import { chatText, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, TEST_KEY, TEST_MANAGEMENT_KEY, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
-import { bearer, exchange, portOf, request, type RawAnswer } from './raw-client.ts'
+import { bearer, exchange, open, portOf, request, type RawAnswer } from './raw-client.ts'
 
 /** Attacks on HTTP itself, as bytes on a socket. */
 let upstream: FakeUpstream
@@ -147,6 +148,20 @@ describe('expectations and offers', () => {
     const answer = await exchange(port, `CONNECT example.com:443 HTTP/1.1\r\nhost: example.com\r\n${KEY}\r\n\r\n`)
     expect([answer.statuses, answer.closed]).toEqual([[400], true])
     expectEnvelope(answer, 400)
+  })
+
+  it(verifies('A5', 'to tunnel end nothing but their own connection, however their callers leave'), async () => {
+    const uncaught: unknown[] = []
+    const note = (error: unknown): void => void uncaught.push(error)
+    process.on('uncaughtException', note)
+    for (let turn = 0; turn < 60; turn++) {
+      const socket = await open(port, 'CONNECT a.test:443 HTTP/1.1\r\nhost: a.test\r\n\r\n')
+      if (turn % 2 === 0) await nextTurn()
+      socket.resetAndDestroy()
+    }
+    expect((await exchange(port, request('GET', '/healthz'))).statuses).toEqual([200])
+    process.off('uncaughtException', note)
+    expect(uncaught).toEqual([])
   })
 
   it(verifies('A5', 'to echo the request (TRACE) find nothing, and no header comes back'), async () => {

@@ -86,7 +86,11 @@ export function createGatewayServer(options: ServerOptions): Server {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
     refuse(socket, CLIENT_ERRORS[error.code ?? ''] ?? NOT_HTTP)
   })
-  server.on('connect', (_request, socket: Socket) => refuse(socket, NO_TUNNEL))
+  server.on('connect', (_request, socket: Socket) => {
+    // Node lets go of such a connection, its errors included: one that nobody hears would end the process.
+    socket.on('error', () => socket.destroy())
+    refuse(socket, NO_TUNNEL)
+  })
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     holdContinue(request, response)
     server.emit('request', request, response)
