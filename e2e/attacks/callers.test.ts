@@ -90,6 +90,25 @@ describe('a caller of a stream', () => {
     }
   })
 
+  it.each([
+    ['half a request', 'GET /healthz HTTP/1.1\r\nhost'],
+    ['what is no HTTP', '\x00\r\n\r\n'],
+    ['a tunnel that is asked for', 'CONNECT a.test:443 HTTP/1.1\r\nhost: a.test\r\n\r\n'],
+    ['an expectation nobody meets', request('GET', '/healthz', ['expect: 200-ok'])],
+  ])(verifies('D1', 'D2', 'who closes it, or all of it, behind %s is gone as well'), async (_what, bytes) => {
+    for (const leave of ['end', 'destroy'] as const) {
+      upstream.script(stream([chatEvents.role(), chatEvents.text('a')], { then: 'hang' }))
+      const seen = upstream.requests.length
+      const socket = await dial(call({ stream: true }).replace('connection: close\r\n', '') + bytes)
+      await expect.poll(() => upstream.requests.length, { interval: 5 }).toBe(seen + 1)
+      await pause(30)
+      const left = performance.now()
+      socket[leave]()
+      await expect.poll(() => upstream.requests.at(-1)!.abortedAt, { interval: 5 }).toBeDefined()
+      expect(upstream.requests.at(-1)!.abortedAt! - left).toBeLessThan(100)
+    }
+  })
+
   it(verifies('D2', 'who closes it after half a body is gone as well, and no provider is asked'), async () => {
     const seen = upstream.requests.length
     const socket = await dial(call({}).slice(0, -5))

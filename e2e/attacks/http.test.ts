@@ -259,6 +259,17 @@ describe('many requests on one connection', () => {
     expect([answer.statuses, answer.closed]).toEqual([[413], true])
   })
 
+  it.each([
+    ['an expectation nobody meets', request('GET', '/healthz', ['expect: 200-ok']), 417],
+    ['bytes that are no HTTP', '\x00\x01\r\n\r\n', 400],
+    ['a tunnel', 'CONNECT a.test:443 HTTP/1.1\r\nhost: a.test\r\n\r\n', 400],
+    ['both lengths', request('POST', '/healthz', ['content-length: 3', 'transfer-encoding: chunked'], 'abc', { framed: true }), 400],
+  ])(verifies('A9', 'get their own answers before the refusal of %s behind them'), async (_name, bad, status) => {
+    const answer = await exchange(port, call(BODY) + health + bad)
+    expect([answer.statuses, answer.closed]).toEqual([[200, 200, status], true])
+    expect(answer.text.match(/"object":"response"|"status":"ok"|"error_type"/g)).toEqual(['"object":"response"', '"status":"ok"', '"error_type"'])
+  })
+
   it(verifies('A9', 'in a storm of two hundred are bounded and all answered'), async () => {
     const answer = await exchange(port, health.repeat(200) + last)
     expect(answer.statuses).toEqual(Array.from({ length: 201 }, () => 200))

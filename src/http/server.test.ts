@@ -48,6 +48,28 @@ const connections = (): Promise<number> => new Promise((resolve) => servers[0]!.
 const ok: RouteHandler = (_request, response) => void response.end('fine')
 const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'
 
+describe('callers who are refused', () => {
+  it(verifies('A10', 'and do not close their end keep no connection: a bounded time to read why, and no more'), { timeout: 10_000 }, async () => {
+    const port = await start(ok, { headersTimeoutMs: 60_000 })
+    const refused = [
+      '\x00\r\n\r\n',
+      'CONNECT a.test:443 HTTP/1.1\r\nhost: a.test\r\n\r\n',
+      'GET / HTTP/1.1\r\nhost: x\r\nexpect: 200-ok\r\n\r\n',
+      'GET / HTTP/1.1\r\n\r\n',
+      `GET / HTTP/1.1\r\nhost: x\r\nx-a: ${'a'.repeat(40_000)}\r\n\r\n`,
+    ]
+    for (const bytes of refused) {
+      const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+      sockets.push(socket)
+      socket.on('error', () => undefined).write(bytes)
+      const [answer] = (await once(socket, 'data')) as [Buffer]
+      expect(answer.toString()).toMatch(/^HTTP\/1\.1 4\d\d [\s\S]*"error_type":"invalid_request"/)
+    }
+    expect(await connections()).toBeGreaterThan(0)
+    await expect.poll(connections, { timeout: 5_000 }).toBe(0)
+  })
+})
+
 describe('callers who send slowly', () => {
   it.each([
     ['nothing at all', ''],

@@ -6,6 +6,7 @@ import { openFilesLimit } from '../lib/open-files.ts'
 import { createCrossOrigin } from './cross-origin.ts'
 import { rememberConnections } from './drain.ts'
 import { holdContinue } from './expect-continue.ts'
+import { refuse, refuseInTurn } from './refuse-connection.ts'
 import { createRouteTable, type RouteHandler } from './route-table.ts'
 import { cutSlowReaders } from './slow-readers.ts'
 
@@ -82,20 +83,27 @@ export function createGatewayServer(options: ServerOptions): Server {
   if (maxConnections !== undefined) server.maxConnections = maxConnections
   rememberConnections(server)
   cutSlowReaders(server, options.stallTimeoutMs ?? 60_000, options.minBytesPerSecond ?? 4_096)
+  // What follows on such a connection is read no more, however much it is.
+  const refused = new WeakSet<Socket>()
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-    refuse(socket, CLIENT_ERRORS[error.code ?? ''] ?? NOT_HTTP)
+    if (error.code === 'ECONNRESET') return void socket.destroy()
+    if (refused.has(socket)) return
+    refused.add(socket)
+    refuseInTurn(socket, CLIENT_ERRORS[error.code ?? ''] ?? NOT_HTTP)
   })
   server.on('connect', (_request, socket: Socket) => {
     // Node lets go of such a connection, its errors included: one that nobody hears would end the process.
     socket.on('error', () => socket.destroy())
-    refuse(socket, NO_TUNNEL)
+    refuseInTurn(socket, NO_TUNNEL)
   })
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     holdContinue(request, response)
     server.emit('request', request, response)
   })
-  server.on('checkExpectation', (request: IncomingMessage) => refuse(request.socket, UNMET))
+  server.on(
+    'checkExpectation',
+    oneAtATime((request) => refuse(request.socket, UNMET)),
+  )
   return server
 }
 
@@ -139,14 +147,4 @@ const ABSOLUTE = /^https?:\/\/[^/?#]*/i
 function originForm(target: string): string {
   const path = target.replace(ABSOLUTE, '')
   return path.startsWith('?') || path === '' ? `/${path}` : path
-}
-
-/** Answers outside of any request: the connection is of no more use. */
-function refuse(socket: Socket, [status, message]: readonly [status: string, message: string], header = ''): void {
-  const body = JSON.stringify({
-    error: { code: Number(status.slice(0, 3)), message, metadata: { error_type: 'invalid_request', source: 'gateway' } },
-  })
-  socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${header}connection: close\r\n\r\n${body}`,
-  )
 }
