@@ -7,7 +7,9 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 if (Number(process.versions.node.split('.')[0]) < 24) {
-  process.stderr.write(`Node 24 is needed, and this is ${process.versions.node}. It comes with the packages: npm start, npx signalbox\n`)
+  process.stderr.write(
+    `Signalbox needs Node 24, and this is Node ${process.versions.node}. In a checkout npm ci installs Node 24 beside the sources; npm start and npx signalbox then use it.\n`,
+  )
   process.exit(1)
 }
 // What takes its time comes after, so that it is not done twice.
@@ -24,5 +26,12 @@ if (bundle === undefined && /[\\/]node_modules[\\/]/.test(import.meta.dirname)) 
   process.exit(1)
 }
 const entry = bundle === undefined ? '../src/cli/run.ts' : pathToFileURL(join(bundle, 'run.js')).href
-const { run } = /** @type {typeof import('../src/cli/run.ts')} */ (await import(entry))
+const { run } = /** @type {typeof import('../src/cli/run.ts')} */ (await import(entry).catch(whyNotLoaded))
 await run(process.argv)
+
+/** @param {Error} error */
+function whyNotLoaded(error) {
+  if (bundle !== undefined || !error.message.includes('Cannot find package')) throw error
+  process.stderr.write('The packages are not installed yet. Run this first: npm ci\n')
+  process.exit(1)
+}

@@ -4,10 +4,17 @@ import { currentBundle, isConsoleCurrent } from '../bin/bundle.js'
 
 if (currentBundle() === undefined) {
   try {
+    // Whoever starts a fresh checkout has none of them; whoever left the tools out (`--omit=dev`) has this one.
+    import.meta.resolve('commander')
+  } catch {
+    process.stderr.write('The packages are not installed yet. Run this first: npm ci\n')
+    process.exit(1)
+  }
+  try {
     await import('rolldown')
     await import('./build.ts')
   } catch (error) {
-    process.stdout.write(`no bundle was made (${error.message}): Signalbox runs from its sources, and starts a little slower\n`)
+    process.stdout.write(`no bundle was built (${error.message}): Signalbox runs from its sources and starts a little slower\n`)
   }
 }
 

@@ -106,4 +106,12 @@ describe('the bundle', () => {
     const { status, stderr } = spawnSync(process.execPath, [join(place, 'bin/signalbox.js'), 'check'], { encoding: 'utf8' })
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^This package was installed without its bundle[^\n]*\n$/)])
   })
+
+  it.each(['bin/signalbox.js', 'scripts/prestart.js'])('says what to run in a checkout without packages (%s)', (entry) => {
+    for (const part of ['bin', 'scripts/prestart.js', 'package.json']) cpSync(join(ROOT, part), join(directory, part), { recursive: true })
+    for (const part of ['src/cli', 'console']) mkdirSync(join(directory, part), { recursive: true })
+    writeFileSync(join(directory, 'src/cli/run.ts'), "import 'commander'\n")
+    const { status, stderr } = spawnSync(process.execPath, [join(directory, entry)], { encoding: 'utf8' })
+    expect([status, stderr]).toEqual([1, 'The packages are not installed yet. Run this first: npm ci\n'])
+  })
 })
