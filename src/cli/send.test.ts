@@ -71,6 +71,22 @@ describe('signalbox send', () => {
     expect(errors).toContain('Nothing answers at http://127.0.0.1:1.')
   })
 
+  it('says that a gateway speaks HTTP where it was asked by https', async () => {
+    const port = await gateway()
+    expect(await ask(`https://127.0.0.1:${port}`)).toBe(1)
+    expect(errors).toBe(
+      `https://127.0.0.1:${port} does not speak TLS. A gateway without a proxy in front is asked by http: http://127.0.0.1:${port}\n`,
+    )
+  })
+
+  it('names the reason where a connection fails for another one than that nobody listens', async () => {
+    server = createServer((_request, response) => response.destroy()).listen(0, '127.0.0.1')
+    await new Promise((resolve) => server?.once('listening', resolve))
+    const { port } = server.address() as AddressInfo
+    expect(await ask(`http://127.0.0.1:${port}`)).toBe(1)
+    expect(errors).toMatch(/^http:\/\/127\.0\.0\.1:\d+ cannot be asked \(\w+\)\.\n$/)
+  })
+
   it('finds the gateway of this machine at SIGNALBOX_PORT, unless SIGNALBOX_URL or --url say where', async () => {
     const port = await gateway()
     vi.stubEnv('SIGNALBOX_PORT', String(port))

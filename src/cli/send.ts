@@ -55,8 +55,8 @@ export async function send(prompt: string, options: SendOptions, out: Output, er
       headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
       body: JSON.stringify({ model: options.model, input: prompt, stream: options.stream }),
     })
-  } catch {
-    errors.write(`Nothing answers at ${url}. Is the gateway running (signalbox serve)?\n`)
+  } catch (error) {
+    errors.write(`${whyUnreachable(url, error as Error)}\n`)
     return 1
   }
   try {
@@ -67,6 +67,16 @@ export async function send(prompt: string, options: SendOptions, out: Output, er
     errors.write(`\n${why}.\n`)
     return 1
   }
+}
+
+/** `fetch` says only that it failed; what the system or OpenSSL said is the cause of that. */
+function whyUnreachable(url: string, { cause }: { readonly cause?: unknown }): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  if (code.startsWith('ERR_SSL_')) {
+    return `${url} does not speak TLS. A gateway without a proxy in front is asked by http: ${url.replace('https:', 'http:')}`
+  }
+  if (code === '' || code === 'ECONNREFUSED') return `Nothing answers at ${url}. Is the gateway running (signalbox serve)?`
+  return `${url} cannot be asked (${code}).`
 }
 
 const CUT = '\n(the answer was cut)\n'
