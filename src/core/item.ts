@@ -125,6 +125,8 @@ export interface ReasoningItem {
   readonly format?: string | null
   readonly status?: ItemStatus | null
 }
+/** Who called a tool: the model itself, or a program of its that the provider runs and that waits for the result. */
+export type ToolCaller = { readonly type: string; readonly caller_id?: string }
 export interface FunctionCallItem extends CacheMarked {
   readonly type: 'function_call'
   readonly id?: string | null
@@ -132,6 +134,7 @@ export interface FunctionCallItem extends CacheMarked {
   readonly name: string
   readonly arguments: string
   readonly namespace?: string | null
+  readonly caller?: ToolCaller | null
   readonly status?: ItemStatus | null
 }
 export type ToolOutput = string | readonly (InputText | InputImage | InputFile | InputAudio | InputVideo)[]
@@ -142,6 +145,7 @@ export interface FunctionCallOutputItem {
   readonly output: ToolOutput
   /** The call failed, as a front door whose format says so was told; `output` begins with a word for it. */
   readonly failed?: boolean | null
+  readonly caller?: ToolCaller | null
   readonly status?: ItemStatus | null
 }
 export interface CustomToolCallItem {
@@ -151,6 +155,7 @@ export interface CustomToolCallItem {
   readonly name: string
   readonly input: string
   readonly namespace?: string | null
+  readonly caller?: ToolCaller | null
   readonly status?: ItemStatus | null
 }
 export interface CustomToolCallOutputItem {
@@ -158,6 +163,7 @@ export interface CustomToolCallOutputItem {
   readonly id?: string | null
   readonly call_id: string
   readonly output: ToolOutput
+  readonly caller?: ToolCaller | null
 }
 
 /** Built-in tool calls (`web_search_call`, `mcp_call`, `gateway:datetime`, ...) and every type not known here: carried as they are. */

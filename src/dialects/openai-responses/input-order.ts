@@ -93,14 +93,18 @@ function behindTheirCalls(entries: readonly Entry[], answers: ReadonlyMap<Entry,
 
 const outputTypeOf = ({ item }: Entry): string => (item?.['type'] === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output')
 
-/** The output under the id of its call, and of its kind: an endpoint looks for the two together, whatever a client calls them. */
+/** The output under the id of its call, of its kind, and for who made it: an endpoint looks for the two together, whatever a client calls them. */
 function answering(output: JsonObject, call: Entry, id: string): JsonObject {
   const type = outputTypeOf(call)
-  return output['call_id'] === id && output['type'] === type ? output : { ...output, type, call_id: id }
+  const { caller } = { ...call.item, ...output }
+  const isFit = output['call_id'] === id && output['type'] === type && output['caller'] === caller
+  return isFit ? output : { ...output, type, call_id: id, ...(caller === undefined ? {} : { caller }) }
 }
 
 function missingOutput(call: Entry): Entry {
-  return { role: 'output', bySpeaker: false, item: { type: outputTypeOf(call), call_id: call.item?.['call_id'], output: NO_RESULT } }
+  const { call_id, caller } = call.item ?? {}
+  const item = { type: outputTypeOf(call), call_id, output: NO_RESULT, ...(caller === undefined ? {} : { caller }) }
+  return { role: 'output', bySpeaker: false, item }
 }
 
 function orphanMessage(item: JsonObject): JsonObject {

@@ -12,6 +12,7 @@ import type { Entry } from './input-order.ts'
 import { encodeMessage, encodeToolOutput } from './message-parts.ts'
 import type { PartContext } from './message-parts.ts'
 import { takesCacheOptions, type ResponsesOptions } from './options.ts'
+import { callerOf, linkPrograms, opaqueField } from './programs.ts'
 import { encodeReasoningItem, openOwnContent } from './reasoning.ts'
 import { acceptsBuiltin } from './tools.ts'
 
@@ -48,6 +49,7 @@ export function encodeInput(
   }
   const entries = input.map((item, position) => encodeItem(item, position, context))
   const mapId = createIdMap({ pattern: ANY_ID, max: options.max_call_id_length })
+  linkPrograms(entries, mapId, dropped)
   return orderEntries(entries, { mapId, adjacentOutputs: options.tool_outputs === 'adjacent', dropped })
 }
 
@@ -68,19 +70,19 @@ function encodeKnown(item: KnownItem, position: number, context: InputContext): 
     }
     case 'function_call': {
       const call = { type: 'function_call', call_id: item.call_id, arguments: saysNothing(item.arguments) ? '{}' : wholeArguments(item.arguments) }
-      return { role: 'call', bySpeaker: true, item: { ...call, ...nameOf(item.name, item.namespace, names, options) } }
+      return { role: 'call', bySpeaker: true, item: { ...call, ...nameOf(item.name, item.namespace, names, options), ...callerOf(item) } }
     }
     case 'custom_tool_call': {
       const name = nameOf(item.name, item.namespace, names, options)
       const call = options.custom_tools
         ? { type: 'custom_tool_call', call_id: item.call_id, ...name, input: item.input }
         : { type: 'function_call', call_id: item.call_id, ...name, arguments: wrapCustomInput(item.input) }
-      return { role: 'call', bySpeaker: true, item: call }
+      return { role: 'call', bySpeaker: true, item: { ...call, ...callerOf(item) } }
     }
     default: {
       const isCustom = item.type === 'custom_tool_call_output' && options.custom_tools
       const { output, overflow } = encodeToolOutput(item.output, context)
-      const encoded = { type: isCustom ? 'custom_tool_call_output' : 'function_call_output', call_id: item.call_id, output }
+      const encoded = { type: isCustom ? 'custom_tool_call_output' : 'function_call_output', call_id: item.call_id, output, ...callerOf(item) }
       return { role: 'output', bySpeaker: false, item: encoded, overflow }
     }
   }
@@ -112,14 +114,15 @@ function encodeOther(item: OtherItem, position: number, context: InputContext): 
     dropped.add(`input: ${item.type} of another endpoint`)
     return left
   }
-  const encrypted = item['encrypted_content']
-  if (typeof encrypted !== 'string' || encrypted === '') return { role: 'other', bySpeaker, item: asTaken(item, context) }
-  const data = openOwnContent(encrypted, target)
+  const field = opaqueField(item.type)
+  const opaque = item[field]
+  if (typeof opaque !== 'string' || opaque === '') return { role: 'other', bySpeaker, item: asTaken(item, context) }
+  const data = openOwnContent(opaque, target)
   if (data === undefined) {
     dropped.add(`input: ${item.type} of another endpoint`)
     return left
   }
-  return { role: 'other', bySpeaker, item: { ...asTaken(item, context), encrypted_content: data } }
+  return { role: 'other', bySpeaker, item: { ...asTaken(item, context), [field]: data } }
 }
 
 /** A name, perhaps with an id behind it; ids of containers have digits in them. */

@@ -1,7 +1,7 @@
 import { BY_CALLER } from '../../core/caller-call.ts'
 import type { GatewayError } from '../../core/error.ts'
 import type { ModelEvent } from '../../core/event.ts'
-import type { JsonObject, Logprob, OutputItem } from '../../core/item.ts'
+import type { JsonObject, Logprob, OutputItem, ToolCaller } from '../../core/item.ts'
 import { publicReasoningFormat, sealReasoning } from '../../core/reasoning-envelope.ts'
 import { createCustomInputStream } from '../shared/custom-input.ts'
 import { hashedName } from '../shared/id-map.ts'
@@ -12,14 +12,15 @@ import type { ToolNames } from '../shared/tool-names.ts'
 import type { AnswerItem, StreamedPart } from './answer-item.ts'
 import { readAnnotation, readMessageParts, readReasoningParts } from './content-parts.ts'
 import type { FinalPart } from './content-parts.ts'
+import { opaqueField } from './programs.ts'
 
 /** The shortest limit any vendor of this dialect sets: a conversation may move there. */
 const MAX_CALL_ID = 64
 /** Characters of text, reasoning and arguments one answer may have. */
 const MAX_CHARS = 64 * 1024 * 1024
 
-/** Items whose id the caller sends back: an approval names its request by it. */
-const KEEPS_ID: ReadonlySet<string> = new Set(['mcp_approval_request'])
+/** Items whose id the caller sends back: an approval names its request by it, and a program is sealed with it. */
+const KEEPS_ID: ReadonlySet<string> = new Set(['mcp_approval_request', 'program', 'program_output'])
 
 export interface AnswerContext {
   readonly providerName: string
@@ -217,9 +218,10 @@ export class ItemWriter {
     const { id, item_id: _, output_index: __, ...rest } = source
     const item: JsonObject = KEEPS_ID.has(String(source['type'])) ? { id, ...rest } : rest
     if (source['type'] === 'web_search_call' && isObject(source['action'])) return { ...item, action: withQuery(source['action']) }
-    const encrypted = item['encrypted_content']
-    if (typeof encrypted !== 'string' || encrypted === '') return item
-    return { ...item, encrypted_content: sealReasoning({ format: this.#context.reasoningFormat, scope: this.#context.scope, data: encrypted }) }
+    const field = opaqueField(source['type'])
+    const opaque = item[field]
+    if (typeof opaque !== 'string' || opaque === '') return item
+    return { ...item, [field]: sealReasoning({ format: this.#context.reasoningFormat, scope: this.#context.scope, data: opaque }) }
   }
 
   #opening(item: AnswerItem, source: JsonObject): OutputItem {
@@ -242,10 +244,12 @@ export class ItemWriter {
     item.started = true
     const origin = this.#context.toolNames.origin(name)
     const namespace = asString(source['namespace']) ?? origin.namespace
+    const caller = source['caller'] ?? item.announced['caller']
     const shared = {
       call_id: this.#callId(callId, item.key),
       name: origin.name,
       ...(namespace === undefined ? {} : { namespace }),
+      ...(isObject(caller) ? { caller: caller as ToolCaller } : {}),
       status: 'in_progress',
     } as const
     if (item.type === 'function_call' && origin.kind === 'custom') item.wrapped = createCustomInputStream()

@@ -12,6 +12,7 @@ import type { ToolNames } from '../shared/tool-names.ts'
 import { flattenTools } from '../shared/tools.ts'
 import { Unfolding } from '../shared/unfolding.ts'
 import type { ResponsesOptions } from './options.ts'
+import { PROGRAMS, withoutPrograms } from './programs.ts'
 import { encodeWebSearch, isWebSearch } from './web-search.ts'
 
 export interface EncodedTools {
@@ -92,7 +93,7 @@ function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOpti
   const keepStrict = strict !== undefined && (options.strict === 'forward' || (options.strict === 'only-true' && strict === true))
   const keepDeferred = defer_loading !== undefined && acceptsBuiltin('tool_search', options.builtin_tools)
   return {
-    ...rest,
+    ...(acceptsBuiltin(PROGRAMS, options.builtin_tools) ? rest : withoutPrograms(rest)),
     name,
     parameters: keepStrict && strict === true ? strictChoices(parameters) : parameters,
     ...(keepStrict ? { strict } : {}),
@@ -107,11 +108,16 @@ function encodeWrapped(tool: CustomTool, name: string, options: ResponsesOptions
 }
 
 function encodeTool(entry: Listed, names: ToolNames, options: ResponsesOptions, dropped: Set<string>, unfolding: Unfolding): JsonObject {
-  if (entry.kind === 'verbatim') return isWebSearch(entry.tool) ? encodeWebSearch(entry.tool, options, dropped) : { ...entry.tool }
+  const runsPrograms = acceptsBuiltin(PROGRAMS, options.builtin_tools)
+  if (entry.kind === 'verbatim') {
+    if (isWebSearch(entry.tool)) return encodeWebSearch(entry.tool, options, dropped)
+    return runsPrograms ? { ...entry.tool } : withoutPrograms(entry.tool as JsonObject)
+  }
   const name = names.upstream(entry.tool.name, entry.namespace)
   if (!isCustomTool(entry.tool)) return encodeFunction(entry.tool, name, options, dropped, unfolding)
   const { prompt_cache_breakpoint: _, ...tool } = entry.tool
-  return options.custom_tools ? { ...tool, name } : encodeWrapped(tool, name, options)
+  if (!options.custom_tools) return encodeWrapped(tool, name, options)
+  return { ...(runsPrograms ? tool : withoutPrograms<JsonObject>({ ...tool })), name }
 }
 
 /** The endpoint's tools and the choice among them. Notes go to `dropped`. */

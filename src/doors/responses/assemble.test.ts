@@ -55,6 +55,20 @@ describe('Assembler', () => {
     expect(wire).toContain('"summary":"b\\ufffd"')
   })
 
+  it('says which calls a program made, and keeps the id the program has', () => {
+    const caller = { type: 'program', caller_id: 'call_prog' }
+    const program = { type: 'program', id: 'prog_1', call_id: 'call_prog', code: 'text(1)', fingerprint: 'sealed' }
+    const made: ModelEvent = { type: 'item-start', key: 'c', item: { type: 'function_call', call_id: 'call_1', name: 'look', arguments: '', caller } }
+    const events = [{ type: 'item-start', key: 'p', item: program } as const, close('p'), made, args('c', '{}'), close('c'), end]
+    expect(json(events).output).toMatchObject([program, { call_id: 'call_1', caller }])
+    expect(parseWire(stream(events)).flatMap((event) => event['item'] ?? [])).toMatchObject([
+      program,
+      program,
+      { call_id: 'call_1', caller },
+      { call_id: 'call_1', caller },
+    ])
+  })
+
   it('writes no half of a character, wherever the upstream has cut its texts, and none into the JSON answer', () => {
     const [first, second] = ['a\ud83d', '\ude00b\ud83d'] as const
     const thoughts = (delta: string): ModelEvent => ({ type: 'reasoning-delta', key: 'r', kind: 'text', delta })

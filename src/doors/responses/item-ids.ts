@@ -23,9 +23,11 @@ const PREFIXES: { readonly [type: string]: string } = {
   shell_call: 'sh_',
   apply_patch_call: 'apc_',
   compaction: 'cmp_',
+  program: 'prog_',
+  program_output: 'prog_out_',
 }
 /** Items whose id the caller sends back to whoever minted it. */
-const KEEPS_ID: ReadonlySet<string> = new Set(['mcp_approval_request'])
+const KEEPS_ID: ReadonlySet<string> = new Set(['mcp_approval_request', 'program', 'program_output'])
 
 /** The public id of an item: `<prefix of its type><24 characters>`. */
 export function mintItemId(item: OutputItem, newId: IdSource): string {

@@ -55,8 +55,14 @@ export class OpenCall implements OpenItem {
   }
 
   #item(text: string, status: 'in_progress' | ClosingStatus): FunctionCallItem | CustomToolCallItem {
-    const { name, namespace } = this.#start
-    const shared = { id: this.#id, call_id: this.#callId, name, ...(namespace == null ? {} : { namespace }) }
+    const { name, namespace, caller } = this.#start
+    const shared = {
+      id: this.#id,
+      call_id: this.#callId,
+      name,
+      ...(namespace == null ? {} : { namespace }),
+      ...(caller == null ? {} : { caller }),
+    }
     return this.#start.type === 'function_call'
       ? { type: 'function_call', ...shared, arguments: text, status }
       : { type: 'custom_tool_call', ...shared, input: text, status }

@@ -1,0 +1,46 @@
+import type { JsonObject } from '../../core/item.ts'
+import type { MapId } from '../shared/id-map.ts'
+import { asString, isObject } from '../shared/json.ts'
+import type { Entry } from './input-order.ts'
+
+/** The tool that lets a model write programs, which the endpoint runs and whose calls of functions come back to the caller. */
+export const PROGRAMS = 'programmatic_tool_calling'
+
+/** What nobody but the account that gave it can read, by the type of its item. */
+export const opaqueField = (type: unknown): string => (type === 'program' ? 'fingerprint' : 'encrypted_content')
+
+/** Words of a tool about programs: who calls it, and what they may read of its results. */
+export function withoutPrograms<T extends JsonObject>(tool: T): T {
+  const { allowed_callers: _callers, output_schema: _schema, ...rest } = tool
+  return rest as unknown as T
+}
+
+/** The program a call was made by, or an output goes to; undefined where the model itself called. */
+export function callerOf(item: { readonly caller?: unknown }): { readonly caller?: JsonObject } {
+  const { caller } = item
+  return isObject(caller) && caller['type'] === 'program' ? { caller } : {}
+}
+
+/**
+ * Keeps programs and what belongs to them together, in place: calls and outputs name the program that waits for them, where it is sent along; what came
+ * of one that is not is left out.
+ */
+export function linkPrograms(entries: readonly Entry[], mapId: MapId, dropped: Set<string>): void {
+  const idsOf = (type: string): Set<unknown> => new Set(entries.flatMap(({ item }) => (item?.['type'] === type ? [item['call_id']] : [])))
+  let programs: Set<unknown> | undefined
+  for (const entry of entries) {
+    const { item } = entry
+    if (item === undefined) continue
+    if (item['type'] === 'program_output') {
+      programs ??= idsOf('program')
+      if (programs.has(item['call_id'])) continue
+      entry.item = undefined
+      dropped.add('input: program_output of another endpoint')
+    } else if (isObject(item['caller'])) {
+      programs ??= idsOf('program')
+      const { caller, ...rest } = item
+      const id = asString(caller['caller_id'])
+      entry.item = id !== undefined && programs.has(id) ? { ...item, caller: { ...caller, caller_id: mapId(id, 0) } } : rest
+    }
+  }
+}
