@@ -35,19 +35,22 @@ const TYPE_OF_ENDING: { readonly [ending: string]: string } = {
   ogg: 'audio/ogg',
   flac: 'audio/flac',
   m4a: 'audio/m4a',
-  json: 'application/json',
-  csv: 'text/csv',
-  html: 'text/html',
-  xml: 'text/xml',
-  md: 'text/markdown',
-  rtf: 'text/rtf',
 }
-const TEXT_ENDING = /^(?:txt|log|ya?ml|toml|ini|[cm]?[jt]sx?|py|rb|go|rs|java|c|h|cpp|sh|sql|css)$/
+const TEXT_ENDING = /^(?:txt|log|jsonl?|csv|tsv|html?|xml|md|rtf|ya?ml|toml|ini|[cm]?[jt]sx?|py|rb|go|rs|java|c|h|cpp|sh|sql|css)$/
 
 function typeOfName(name: string): string | undefined {
   const ending = /\.([a-z0-9]+)$/i.exec(name.split(/[?#]/)[0] ?? '')?.[1]?.toLowerCase()
   if (ending === undefined) return undefined
   return TYPE_OF_ENDING[ending] ?? (TEXT_ENDING.test(ending) ? 'text/plain' : undefined)
+}
+
+const TEXT_TYPE =
+  /^(?:text\/|application\/(?:json|jsonl|xml|javascript|typescript|toml|sql|rtf|(?:x-)?(?:yaml|ndjson|sh|python|javascript))$|application\/[\w.-]+\+(?:json|xml)$)/
+
+/** As the endpoint calls it. Of text the public API takes some kinds and the cloud platform one; both read all of them as text alone. */
+function takenType(mimeType: string): string {
+  if (TEXT_TYPE.test(mimeType)) return 'text/plain'
+  return mimeType === 'image/jpg' ? 'image/jpeg' : mimeType
 }
 
 const AUDIO_FORMATS: { readonly [format: string]: string } = {
@@ -96,7 +99,7 @@ function encodeFile(part: InputFile, target: GeminiTarget): JsonObject {
   const named = typeOfName(part.filename ?? '')
   if (part.file_data) {
     if (/^(?:data|https?|gs):/i.test(part.file_data)) return blob(part.file_data, named ?? 'application/pdf', target, named)
-    return { inlineData: { mimeType: named ?? sniffBase64(part.file_data) ?? 'application/pdf', data: part.file_data } }
+    return { inlineData: { mimeType: named ?? takenType(sniffBase64(part.file_data) ?? 'application/pdf'), data: part.file_data } }
   }
   if (part.file_url) return blob(part.file_url, named ?? 'application/pdf', target, named)
   return part.file_id ? vendorFile(part.file_id, target) : unsupported('files without data', target)
@@ -119,7 +122,7 @@ function blob(url: string, assumed: string, target: GeminiTarget, named?: string
   if (!isRemote(url)) return unsupported('media from this kind of address', target)
   const media = target.media?.get(url)
   if (media === undefined) throw new GatewayError('image_download_failed', `Could not fetch ${url.slice(0, 200)}`, { path: 'input' })
-  return { inlineData: { mimeType: media.mimeType, data: media.data } }
+  return { inlineData: { mimeType: takenType(media.mimeType), data: media.data } }
 }
 
 /** What it is called decides, then its name, then its bytes. */
@@ -127,7 +130,7 @@ function inlineDataUrl(url: string, named: string | undefined, assumed: string, 
   const read = readDataUrl(url)
   if (read === undefined) return unsupported('data URLs without data', target)
   const declared = read.mimeType || (named ?? sniffBase64(read.data) ?? assumed)
-  return { inlineData: { mimeType: declared === 'image/jpg' ? 'image/jpeg' : declared, data: read.data } }
+  return { inlineData: { mimeType: takenType(declared), data: read.data } }
 }
 
 /** Whether this endpoint takes the part at all: results of tools degrade to a note where the user's own media would be refused. */

@@ -426,10 +426,23 @@ describe('media', () => {
   it.each([
     ['a picture', { type: 'input_image', image_url: 'data:;base64,iVBORw0KGgo=' }, 'image/png'],
     ['a text', { type: 'input_file', file_data: 'data:;base64,SGVsbG8=' }, 'text/plain'],
-    ['a file with a name', { type: 'input_file', filename: 'a.csv', file_data: 'data:;base64,SGVsbG8=' }, 'text/csv'],
+    ['a file with a name', { type: 'input_file', filename: 'a.csv', file_data: 'data:;base64,SGVsbG8=' }, 'text/plain'],
     ['a picture nobody knows', { type: 'input_image', image_url: 'data:;base64,/////w==' }, 'image/jpeg'],
   ])('of a data URL that does not say what it is are known by name and bytes: %s', (_name, content, mimeType) => {
     expect(encode(part(content)).body.contents[0]!.parts).toMatchObject([{ inlineData: { mimeType } }])
+  })
+  it('that are text are sent as plain text, whatever kind it is: few others are taken everywhere', () => {
+    const kinds = ['text/csv', 'text/markdown', 'TEXT/HTML', 'application/json', 'application/xml', 'application/x-yaml', 'application/ld+json']
+    const parts = kinds.map((type) => ({ type: 'input_file', filename: 'a', file_data: `data:${type};base64,SGVsbG8=` }))
+    const address = 'https://x.test/a'
+    const media = new Map([[address, { mimeType: 'application/json', data: 'e30=' }]])
+    const fetched = { type: 'input_file', file_url: address }
+    const kept = ['application/pdf', 'image/png'].map((type) => ({ type: 'input_file', file_data: `data:${type};base64,SGVsbG8=` }))
+    const bucket = { type: 'input_file', file_url: 'gs://b/a.md' }
+    const bare = { type: 'input_file', filename: 'a.json', file_data: 'e30=' }
+    const sent = encode({ input: [user([...parts, fetched, bucket, bare, ...kept])] }, { media }).body.contents[0]!.parts
+    const types = sent.map((each) => (each['inlineData'] ?? each['fileData']) as { readonly mimeType: string }).map(({ mimeType }) => mimeType)
+    expect(types).toEqual([...kinds.map(() => 'text/plain'), 'text/plain', 'text/plain', 'text/plain', 'application/pdf', 'image/png'])
   })
   it('that were not fetched are an error', () => {
     expect(() => encode(part({ type: 'input_image', image_url: 'https://x.test/a.png' }))).toThrow(

@@ -53,7 +53,7 @@ const POLICY_TEXT =
   /content[ _](?:management |filter(?:ing)? )?polic(?:y|ies)|content[ _]?filter|(?:violat\w+|against|breach\w*) .{0,40}(?:usage (?:polic|guideline)|polic(?:y|ies)|guidelines|terms of (?:use|service)|safety)|(?:input|prompt|content|request|image|output) .{0,30}(?:flagged|blocked) .{0,20}(?:by|as|for|due|because)|\b(?:input|prompt|content|request|message)s? (?:was|were|has been|have been) flagged\b|safety (?:system|filter|check|reasons)|inappropriate content|responsible ?ai|prohibited content|data[ _]inspection(?! process)|sensitive (?:content|words?)|content exists risk|\bnew_sensitive\b|敏感内容/i
 
 const UNSUPPORTED_TEXT =
-  /unsupported (?:parameter|value|field|option|argument|feature|content|role|tool)|unrecognized (?:request )?(?:argument|parameter|field|key)|unknown (?:parameter|field|argument|name|key)|(?:extra|additional) (?:inputs?|fields?|properties|arguments?) (?:are |is )?not (?:permitted|allowed)|unexpected (?:keyword )?(?:argument|parameter|field|property)|(?:is|are|was) (?:not|no longer) (?:currently )?(?:supported|available|allowed|permitted|implemented)|(?:does|do)(?: not|n'?t) (?:currently )?(?:support|allow|accept)|(?:is|are) deprecated for this model|not (?:supported|implemented|available) (?:by|with|for|on|in) |isn'?t supported|cannot find field|only supported (?:by|with|on|in|for)|unable to (?:use|handle) .{0,40}tool|enable-auto-tool-choice|is not enabled for this|failed to parse grammar|json schema conversion failed|unable to generate parser|reference to undefined schema|rendering prompt with jinja/i
+  /unsupported (?:parameter|value|field|option|argument|feature|content|role|tool|mime type)|unrecognized (?:request )?(?:argument|parameter|field|key)|unknown (?:parameter|field|argument|name|key)|(?:extra|additional) (?:inputs?|fields?|properties|arguments?) (?:are |is )?not (?:permitted|allowed)|unexpected (?:keyword )?(?:argument|parameter|field|property)|(?:is|are|was) (?:not|no longer) (?:currently )?(?:supported|available|allowed|permitted|implemented)|(?:does|do)(?: not|n'?t) (?:currently )?(?:support|allow|accept)|(?:is|are) deprecated for this model|not (?:supported|implemented|available) (?:by|with|for|on|in) |isn'?t supported|cannot find field|only supported (?:by|with|on|in|for)|unable to (?:use|handle) .{0,40}tool|enable-auto-tool-choice|is not enabled for this|failed to parse grammar|json schema conversion failed|unable to generate parser|reference to undefined schema|rendering prompt with jinja/i
 
 /** A template takes no such conversation, and some servers say so as if they had broken: others have another one. */
 const TEMPLATE_TEXT = /system message must be (?:at the beginning|the first)|\broles must alternate|system role (?:is )?not supported/i
@@ -149,7 +149,7 @@ const RULES: readonly Rule[] = [
   {
     type: 'unsupported_image_format',
     codes: /^(?:unsupported_image_(?:media_type|format)|invalid_image_format)$/,
-    text: /unsupported image|image (?:format|type|media type).{0,40}(?:not|un)\s?supported/i,
+    text: /unsupported (?:mime type: )?image|image (?:format|type|media type).{0,40}(?:not|un)\s?supported/i,
     when: clientSide,
   },
   {

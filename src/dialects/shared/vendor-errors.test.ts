@@ -32,6 +32,16 @@ describe('the words of vendors', () => {
       'invalid_image',
       'next',
     ]),
+    ...[
+      ['image/gif', 'unsupported_image_format'],
+      ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'invalid_request'],
+    ].map(([type, kind]): Row => [
+      `media of another kind: ${type}`,
+      400,
+      of(`Unsupported MIME type: ${type}`, { status: 'INVALID_ARGUMENT' }),
+      kind!,
+      'next',
+    ]),
     empty('Your prepayment credits are depleted.', 429, { status: 'RESOURCE_EXHAUSTED' }),
     empty('Your project has exceeded its monthly spending cap.', 429, { status: 'RESOURCE_EXHAUSTED' }),
     empty('The request failed because your account has an overdue balance.', 403, { code: 'AccountOverdueError', type: 'Forbidden' }),
