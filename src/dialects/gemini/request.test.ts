@@ -406,6 +406,30 @@ describe('structured output', () => {
   })
 })
 
+describe('sampling', () => {
+  const asked = { temperature: 0.2, top_p: 0.5, top_k: 8, seed: 1 }
+  const sent = (model: string, options = {}) => {
+    const { body, dropped } = encode(asked, { model, options })
+    return [body['generationConfig'], dropped]
+  }
+  const all = [{ temperature: 0.2, topP: 0.5, topK: 8, seed: 1 }, []]
+  it.each(['gemini-2.5-flash', 'gemini-3-flash-preview', 'gemini-3.1-pro-preview', 'gemini-3.5-flash', 'models/gemma-4-31b-it'])(
+    'is as the caller wants it: %s',
+    (model) => expect(sent(model)).toEqual(all),
+  )
+  it.each([
+    'gemini-3.5-flash-lite',
+    'gemini-3.6-flash',
+    'publishers/google/models/gemini-3.8-flash',
+    'gemini-3.10-pro',
+    'gemini-4-flash',
+    'gemini-flash-latest',
+  ])('is fixed, and its caller hears of it: %s', (model) => {
+    expect(sent(model)).toEqual([{ seed: 1 }, ['temperature', 'top_p', 'top_k']])
+    expect(sent(model, { sampling: true })).toEqual(all)
+  })
+})
+
 describe('media', () => {
   const part = (content: object): ModelRequest => ({ input: [user([content])] })
   const urls = (request: ModelRequest, overrides: TargetOverrides = {}): readonly string[] => gemini.mediaUrls!(request, geminiTarget(overrides))

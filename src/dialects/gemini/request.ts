@@ -116,10 +116,10 @@ function encodeParameters(request: ModelRequest, target: GeminiTarget, traits: M
     if (allowed) config[name] = value
     else dropped.push(field)
   }
-  put('temperature', 'temperature', supports.has('temperature'))
-  put('top_p', 'topP', supports.has('top_p'))
+  put('temperature', 'temperature', supports.has('temperature') && traits.sampling)
+  put('top_p', 'topP', supports.has('top_p') && traits.sampling)
   // Zero is everybody's word for no such limit, and out of range here.
-  if (request.top_k !== 0) put('top_k', 'topK', supports.has('top_k'))
+  if (request.top_k !== 0) put('top_k', 'topK', supports.has('top_k') && traits.sampling)
   put('seed', 'seed', supports.has('seed'))
   put('presence_penalty', 'presencePenalty', supports.has('presence_penalty') && traits.penalties)
   put('frequency_penalty', 'frequencyPenalty', supports.has('frequency_penalty') && traits.penalties)
