@@ -3,13 +3,13 @@ import type { ModelRequest } from '../core/request.ts'
 import { anthropicMessages } from '../dialects/anthropic-messages/index.ts'
 import { anthropic } from './anthropic.ts'
 
-function sent(fields: Partial<ModelRequest>): { betas: readonly string[]; body: { [field: string]: unknown } } {
+function sent(fields: Partial<ModelRequest>, upstreamModel = 'claude-opus-4-8'): { betas: readonly string[]; body: { [field: string]: unknown } } {
   const { headers, body } = anthropicMessages.encodeRequest(
     { input: [{ type: 'message', role: 'user', content: 'q' }], ...fields },
     {
       provider: anthropic.slug,
       providerName: anthropic.name,
-      upstreamModel: 'claude-opus-4-8',
+      upstreamModel,
       options: anthropicMessages.options.parse(anthropic.options),
       supports: new Set([...anthropicMessages.supports, 'tools']),
       contextLength: 200_000,
@@ -64,4 +64,40 @@ it('what changes the blocks of an answer is not switched on by a caller’s word
 it('sets of tools, which have no name of their own, are sent as they are', () => {
   const tools = [{ type: 'computer_toolset_20260801' }, { type: 'browser_toolset_20260801' }]
   expect(sent({ tools })).toMatchObject({ betas: [], body: { tools } })
+})
+
+describe('thoughts behind a history that has changed', () => {
+  const thought = { type: 'reasoning', content: [{ type: 'reasoning_text', text: 't' }], signature: 's', format: 'anthropic-claude-v1' } as const
+  const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' } as const
+  const input: ModelRequest['input'] = [
+    { type: 'message', role: 'user', content: 'q' },
+    thought,
+    call,
+    { type: 'function_call_output', call_id: 'c', output: 'r' },
+  ]
+  const tools = [{ type: 'function', name: 'f' }]
+  const dropped = { block_binding: { prefix_mismatch_behavior: 'drop_block' } }
+  const beta = ['thinking-binding-controls-2026-08-01']
+  it.each(['claude-fable-5-1', 'claude-opus-5-5', 'claude-sonnet-5-5', 'claude-haiku-5-5'])(
+    'are left out by %s, which would refuse the call',
+    (model) => {
+      const silent = sent({ input, tools }, model)
+      expect([silent.body['thinking'], silent.betas]).toEqual([{ type: 'adaptive', ...dropped }, beta])
+      const asked = sent({ input, tools, reasoning: { effort: 'low' } }, model)
+      expect([asked.body['thinking'], asked.betas]).toEqual([{ type: 'adaptive', display: 'summarized', ...dropped }, beta])
+      const first = sent({ tools, reasoning: { effort: 'low' } }, model)
+      expect([first.body['thinking'], first.betas]).toEqual([{ type: 'adaptive', display: 'summarized' }, []])
+    },
+  )
+  it('stay out of what says how to think less, where nothing may stand beside it', () => {
+    expect(sent({ input, tools, reasoning: { effort: 'none' } }, 'claude-sonnet-5-5').body['thinking']).toEqual({ type: 'between_tools' })
+    expect(sent({ input, tools, reasoning: { effort: 'none' } }, 'claude-haiku-5-5').body['thinking']).toEqual({ type: 'disabled' })
+    const least = sent({ input, tools, reasoning: { effort: 'none' } }, 'claude-opus-5-5').body
+    expect([least['thinking'], least['output_config']]).toEqual([{ type: 'adaptive', ...dropped }, { effort: 'low' }])
+  })
+  it.each(['claude-opus-5', 'claude-opus-4-8', 'claude-sonnet-4-5'])('are no matter to %s', (model) => {
+    const { body, betas } = sent({ input, tools, reasoning: { effort: 'low' } }, model)
+    expect(JSON.stringify(body)).not.toContain('block_binding')
+    expect(betas).toEqual([])
+  })
 })

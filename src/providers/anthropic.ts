@@ -1,5 +1,5 @@
 import type { Provider } from '../core/provider.ts'
-import { CLAUDE_OPTIONS } from './shared/claude.ts'
+import { CLAUDE_OPTIONS_OWN } from './shared/claude.ts'
 import { signWithHeader } from './shared/sign.ts'
 
 /** https://platform.claude.com/docs/en/api/beta-headers: without them "Extra inputs are not permitted", and tools of unknown types. */
@@ -9,6 +9,7 @@ const BETAS = [
   { field: 'context_management', betas: ['context-management-2025-06-27'] },
   { field: 'context_management', match: '"compact_20260112"', betas: ['compact-2026-01-12'] },
   { field: 'container', match: '"skills"', betas: ['code-execution-2025-08-25', 'skills-2025-10-02'] },
+  { field: 'thinking', match: '"block_binding"', betas: ['thinking-binding-controls-2026-08-01'] },
   { field: 'tools', match: '\\bcomputer_20251124\\b', betas: ['computer-use-2025-11-24'] },
   { field: 'tools', match: '\\bcomputer_20250124\\b', betas: ['computer-use-2025-01-24'] },
   { field: 'tools', match: '_20241022\\b', betas: ['computer-use-2024-10-22'] },
@@ -35,7 +36,7 @@ export const anthropic: Provider = {
   baseUrl: 'https://api.anthropic.com/v1',
   dialect: 'anthropic-messages',
   options: {
-    ...CLAUDE_OPTIONS,
+    ...CLAUDE_OPTIONS_OWN,
     service_tier: true,
     web_search_tool: 'web_search_20250305',
     native_tools: [

@@ -18,6 +18,12 @@ const modelRules = z.strictObject({
     .enum(['required', 'optional'])
     .optional()
     .describe('`required`: with thinking on, a running tool loop must begin with the thinking that led to it. Default: required with budgets.'),
+  stale_thinking: z
+    .enum(['as-is', 'dropped'])
+    .optional()
+    .describe(
+      '`dropped`: the server ties thinking to what stood before it and refuses a call whose history has changed since, unless it is told to leave such thinking out.',
+    ),
   efforts: z.array(z.enum(['minimal', 'low', 'medium', 'high', 'xhigh', 'max'])).optional(),
   sampling: z
     .enum(['all', 'one', 'none'])
@@ -51,6 +57,7 @@ export type ModelRules = Required<Omit<ModelRuleOptions, 'max_output_tokens' | '
 const RULES: Omit<ModelRules, 'thinking_in_tool_loops'> = {
   thinking: 'budget',
   thinking_off: 'disabled',
+  stale_thinking: 'as-is',
   efforts: ['low', 'medium', 'high'],
   sampling: 'all',
   forced_tools: 'without-thinking',
@@ -156,6 +163,7 @@ export function rulesFor(target: Pick<MessagesTarget, 'options' | 'upstreamModel
     thinking,
     thinking_off: rule('thinking_off'),
     thinking_in_tool_loops: options.thinking_in_tool_loops ?? model.thinking_in_tool_loops ?? (thinking === 'budget' ? 'required' : 'optional'),
+    stale_thinking: rule('stale_thinking'),
     efforts: rule('efforts'),
     sampling: rule('sampling'),
     forced_tools: rule('forced_tools'),

@@ -16,7 +16,7 @@ import { rulesFor } from './options.ts'
 import type { AnthropicMessagesOptions, MessagesTarget, ModelRules } from './options.ts'
 import { planFormat } from './response-format.ts'
 import { blocksOfItem } from './server-blocks.ts'
-import { planThinking } from './thinking.ts'
+import { planThinking, withStaleThoughts } from './thinking.ts'
 import { inForm, thinkBeforeCalls } from './told-form.ts'
 import { encodeTools, planTools } from './tools.ts'
 import { compiled } from '../shared/pattern.ts'
@@ -55,6 +55,7 @@ export function encodeRequest(request: ModelRequest, endpoint: MessagesTarget): 
   const thinking = planThinking(request, target, rules, { forcedTool: tools.forced, loopWithoutThinking: isLoopWithoutThinking(messages) }, dropped)
   finishPrefill(messages, rules.prefill && !thinking.active, dropped)
   placeBreakpoints({ tools: tools.fields.tools ?? [], system, messages }, request, options, dropped)
+  const thoughts = withStaleThoughts(thinking.thinking, rules, messages)
   // Citations and structured output refuse each other.
   if (format.native !== undefined) withoutCitations(messages)
 
@@ -67,7 +68,7 @@ export function encodeRequest(request: ModelRequest, endpoint: MessagesTarget): 
     ...tools.fields,
     ...(system.length === 0 ? {} : { system }),
     messages,
-    ...(thinking.thinking === undefined ? {} : { thinking: thinking.thinking }),
+    ...(thoughts === undefined ? {} : { thinking: thoughts }),
     ...(Object.keys(output).length === 0 ? {} : { output_config: output }),
     ...encodeSampling(request, target, rules, thinking.active, dropped),
     ...encodeAccount(request, target, dropped),

@@ -2,6 +2,8 @@ import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { budgetEffort, effortBudget, nameChange, nearestEffort, reasoningWish } from '../shared/reasoning-options.ts'
 import type { ReasoningWish } from '../shared/reasoning-options.ts'
+import { isThought } from './messages.ts'
+import type { Message } from './messages.ts'
 import { rulesFor } from './options.ts'
 import type { MessagesTarget, ModelRules } from './options.ts'
 
@@ -63,6 +65,16 @@ export function planThinking(
     thinking: { type: 'adaptive', ...(rules.thinking_display === undefined ? {} : { display: rules.thinking_display }) },
     ...(effort === undefined ? {} : { effort }),
   }
+}
+
+/**
+ * What a request says of thinking where it sends some back: that of a history which has changed since is to be left out, not refused with all the rest.
+ * A model that thinks unasked is told to think for it.
+ */
+export function withStaleThoughts(thinking: JsonObject | undefined, rules: ModelRules, messages: readonly Message[]): JsonObject | undefined {
+  if (rules.stale_thinking !== 'dropped' || (thinking !== undefined && thinking['type'] !== 'adaptive')) return thinking
+  if (!messages.some(({ content }) => content.some(isThought))) return thinking
+  return { type: 'adaptive', ...thinking, block_binding: { prefix_mismatch_behavior: 'drop_block' } }
 }
 
 /** The wish as far as this request allows it; what it does not is named in `dropped`. */

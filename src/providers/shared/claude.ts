@@ -86,6 +86,17 @@ const CLAUDE_MODELS: readonly Rules[] = [
 /** Options of the dialect for every cloud that hosts these models. */
 export const CLAUDE_OPTIONS = { models: CLAUDE_MODELS, forward_user: true, eager_tools: true }
 
+const LATEST: readonly Rules[] = [SONNET_5_5, HAIKU_5_5, NEWEST]
+
+/**
+ * The same where the vendor itself serves them: since 5.1 a thought is refused behind a history that has changed, and leaving it out is a beta feature
+ * that clouds are not known to have. https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+ */
+export const CLAUDE_OPTIONS_OWN = {
+  ...CLAUDE_OPTIONS,
+  models: CLAUDE_MODELS.map((rule) => (LATEST.includes(rule) ? { ...rule, stale_thinking: 'dropped' } : rule)),
+}
+
 const withoutFormats = (rule: Rules): Rules => ({ ...rule, json_schema: 'tool', strict_tools: false })
 
 /** The same where requests are checked by a copy of the vendor's schema that knows neither formats of answers nor strict tools for these, and is not known to know more. */
