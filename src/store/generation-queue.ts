@@ -44,17 +44,18 @@ export interface GenerationQueue<P> {
   find(id: string): Generation | undefined
 }
 
-/** Emptied places at the front are given back in blocks: shifting an array of thousands for each record would be quadratic. */
+/** Places at the front are emptied as they are taken, and given back in blocks: shifting an array of thousands for each record would be quadratic. */
 const COMPACT_AT = 1024
 
 export function createGenerationQueue<P>(packing: Packing<P>): GenerationQueue<P> {
   const unsettled = new LiveMap<string, QueuedGeneration<P>>()
-  let entries: QueuedGeneration<P>[] = []
+  let entries: (QueuedGeneration<P> | undefined)[] = []
   let head = 0
   let bytes = 0
 
   const advance = (to: number): readonly QueuedGeneration<P>[] => {
-    const taken = entries.slice(head, to)
+    const taken = entries.slice(head, to) as QueuedGeneration<P>[]
+    entries.fill(undefined, head, to)
     head = to
     if (head >= COMPACT_AT || head === entries.length) {
       entries = entries.slice(head)
