@@ -41,6 +41,7 @@ import { openDoors } from './wiring/open-doors.ts'
 import { openPolicies } from './wiring/policies.ts'
 import { checkDestinationAddresses } from './wiring/destination-addresses.ts'
 import { estimateUsage } from './wiring/estimate-usage.ts'
+import { recentItemsBounds } from './wiring/memory-bounds.ts'
 import { openRecording } from './wiring/recording.ts'
 import { openServing } from './wiring/serving.ts'
 import type { WriteBehindSink } from './store/index.ts'
@@ -84,9 +85,6 @@ export interface App {
   /** Ordered and idempotent: stop accepting, finish streams within the grace period, flush records, close stores. */
   close(): Promise<void>
 }
-
-/** Seconds of the busiest gateway, an hour of a quiet one. */
-const RECENT_ITEMS = { maxEntries: 20_000, maxChars: 32 * 1024 * 1024, ttlMs: 3_600_000 }
 
 /** The composition root: the only place that knows every room. */
 // oxlint-disable-next-line max-lines-per-function -- who gets what from whom reads best on one page
@@ -186,7 +184,7 @@ export async function createApp({
     betaHeaders,
     callerHeaders: () => ({ sessions: config.routing.session_headers, traces: config.destinations.traceContext }),
     echoUpstreamBody: () => config.responses.echoUpstreamBody,
-    recentItems: new RecentItems({ clock: systemClock, ...RECENT_ITEMS }),
+    recentItems: new RecentItems({ clock: systemClock, ...recentItemsBounds() }),
     clock: systemClock,
     newId: randomId,
     random: Math.random,

@@ -111,6 +111,8 @@ export interface Packing<P> {
   /** Roughly what it occupies in memory: good enough to bound a queue, not to bill by. */
   bytes(packed: P): number
   unpack(packed: P): Generation
+  /** The record without what was said; undefined where it has none. */
+  withoutContent(packed: P): P | undefined
 }
 
 /** Which records a list holds: all that match every field given. */

@@ -36,6 +36,15 @@ describe('packing', () => {
     expect(packing.bytes(large) - packing.bytes(packing.pack({ generation }))).toBeGreaterThan(50_000)
   })
 
+  it('leaves out what was said where there is no room for it', () => {
+    const packed = packing.pack({ ...full, generation: { ...full.generation, workspaceId: keeper } })
+    const short = packing.withoutContent(packed)!
+    expect(packing.unpack(short)).toEqual(packing.unpack(packed))
+    expect(packing.bytes(short)).toBeLessThan(packing.bytes(packed))
+    expect(packing.withoutContent(short)).toBeUndefined()
+    expect([enter(packed), enter(short)].map((entry) => 'keptContent' in entry)).toEqual([true, false])
+  })
+
   it('loses neither the record nor its neighbours to what cannot be written', () => {
     const generation: Generation = { ...minimalGeneration().generation, trace: abyss() as Record<string, unknown> }
     expect(packing.unpack(packing.pack({ generation }))).toMatchObject({ id: generation.id, trace: { omitted: 'too deep' } })

@@ -52,6 +52,7 @@ export function createHandOver({ keepsContent, withoutOversize }: HandOverOption
     },
     bytes: ({ g, c }) => ENTRY_BYTES + g.length + (c?.length ?? 0),
     unpack: ({ g }) => JSON.parse(g) as Generation,
+    withoutContent: ({ g, c }) => (c === undefined ? undefined : { g }),
   }
 }
 

@@ -8,13 +8,14 @@ export const UNPACKED: Packing<RecordedGeneration> = {
   pack: (record) => record,
   bytes: estimateRecordBytes,
   unpack: ({ generation }) => generation,
+  withoutContent: ({ generation, content }) => (content === undefined ? undefined : { generation }),
 }
 
 /** One record on its way; `settled` once it is written or lost. */
 export interface QueuedGeneration<P> {
   readonly id: string
-  readonly packed: P
-  readonly bytes: number
+  packed: P
+  bytes: number
   /** When it was recorded. */
   readonly at: number
   settled: boolean
@@ -36,6 +37,8 @@ export interface GenerationQueue<P> {
   push(record: RecordedGeneration, now: number): void
   /** Takes from the front until a bound is reached; at least one, if any waits. */
   take(bounds: QueueBounds): readonly QueuedGeneration<P>[]
+  /** Leaves out what was said in the oldest that wait until what is left fits, or there is no more to leave out. Returns in how many. */
+  stripExcess(bounds: QueueBounds): number
   /** Takes the oldest that wait until what is left fits. What a writer holds cannot be taken back, but counts. */
   takeExcess(bounds: QueueBounds): readonly QueuedGeneration<P>[]
   settle(entries: readonly QueuedGeneration<P>[]): void
@@ -51,17 +54,30 @@ export function createGenerationQueue<P>(packing: Packing<P>): GenerationQueue<P
   const unsettled = new LiveMap<string, QueuedGeneration<P>>()
   let entries: (QueuedGeneration<P> | undefined)[] = []
   let head = 0
+  /** Those before this place have nothing more to leave out. */
+  let stripped = 0
   let bytes = 0
 
   const advance = (to: number): readonly QueuedGeneration<P>[] => {
     const taken = entries.slice(head, to) as QueuedGeneration<P>[]
     entries.fill(undefined, head, to)
     head = to
+    stripped = Math.max(stripped, head)
     if (head >= COMPACT_AT || head === entries.length) {
       entries = entries.slice(head)
+      stripped -= head
       head = 0
     }
     return taken
+  }
+  const strip = (entry: QueuedGeneration<P>): boolean => {
+    const packed = packing.withoutContent(entry.packed)
+    if (packed === undefined) return false
+    bytes -= entry.bytes
+    entry.packed = packed
+    entry.bytes = packing.bytes(packed)
+    bytes += entry.bytes
+    return true
   }
 
   return {
@@ -88,6 +104,11 @@ export function createGenerationQueue<P>(packing: Packing<P>): GenerationQueue<P
       let end = head
       for (let size = 0; end < entries.length && end - head < bounds.records && size < bounds.bytes; end++) size += entries[end]!.bytes
       return advance(end)
+    },
+    stripExcess: (bounds) => {
+      let count = 0
+      for (; bytes > bounds.bytes && stripped < entries.length; stripped++) if (strip(entries[stripped]!)) count++
+      return count
     },
     takeExcess: (bounds) => {
       let end = head

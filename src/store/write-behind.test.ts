@@ -188,12 +188,35 @@ describe('the generation sink', () => {
       expect([...store.stored].sort()).toEqual(['taken-0', 'taken-1', 'taken-2', 'taken-3', ...[2, 3, 4, 5, 6, 7].map((i) => `waiting-${i}`)])
     })
 
-    it('holds no more bytes than it may, however large the records', async () => {
+    const tell = (sink: ReturnType<typeof createSink>, count: number): void => {
+      for (let i = 0; i < count; i++) sink.record({ ...finished(`gen-${i}`), content: { ...sampleContent, instructions: 'x'.repeat(100_000) } })
+    }
+    it(
+      verifies('I1', 'holds no more bytes than it may, however large the records: the oldest go without what was said, and all are written'),
+      async () => {
+        store.next(hangs)
+        const sink = createSink({ keepsContent: () => true, limits: { maxBytes: 1_000_000, insertLimitMs: 1_000, batchRecords: 1 } })
+        tell(sink, 100)
+        expect(sink.stats().waitingBytes).toBeLessThanOrEqual(1_000_000)
+        expect(sink.stats()).toMatchObject({ waiting: 100, lost: { overflow: 0 } })
+        await vi.advanceTimersByTimeAsync(5_000)
+        expect(sink.stats()).toMatchObject({ waiting: 0, waitingBytes: 0, written: 100, lost: { overflow: 0 } })
+        const kept = new Map(store.batches.flat().map(({ generation, content }) => [generation.id, content !== undefined]))
+        const without = [...kept.values()].filter((has) => !has).length
+        expect(without).toBeGreaterThan(85)
+        // The one under way cannot be taken back, and the newest fit.
+        expect([kept.get('gen-0'), kept.get('gen-1'), kept.get('gen-99')]).toEqual([true, false, true])
+        const told = events.flatMap((event) => (event.type === 'content-lost' ? [event.records] : []))
+        expect(told.reduce((sum, records) => sum + records, 0)).toBe(without)
+      },
+    )
+
+    it('drops records where leaving out what was said is not enough', async () => {
       store.next(hangs)
-      const sink = createSink({ keepsContent: () => true, limits: { maxBytes: 1_000_000, insertLimitMs: 1_000 } })
-      for (let i = 0; i < 100; i++) sink.record({ ...finished(`gen-${i}`), content: { ...sampleContent, instructions: 'x'.repeat(100_000) } })
-      expect(sink.stats().waitingBytes).toBeLessThanOrEqual(1_000_000)
-      expect(sink.stats().lost.overflow).toBeGreaterThan(85)
+      const sink = createSink({ keepsContent: () => true, limits: { maxBytes: 20_000, insertLimitMs: 1_000 } })
+      tell(sink, 100)
+      expect(sink.stats().waitingBytes).toBeLessThanOrEqual(20_000)
+      expect(sink.stats().lost.overflow).toBeGreaterThan(80)
       await vi.advanceTimersByTimeAsync(5_000)
       expect(sink.stats()).toMatchObject({ waiting: 0, waitingBytes: 0 })
     })

@@ -14,6 +14,8 @@ export type SinkEvent =
   | { readonly type: 'recovered'; readonly failures: number; readonly waiting: number }
   /** Lost: too much was waiting (`overflow`), the store refused this very record (`refused`), or the process ended first (`closed`). */
   | { readonly type: 'lost'; readonly reason: LossReason; readonly records: number; readonly error?: GatewayError }
+  /** Too much was waiting: these are written without what was said. */
+  | { readonly type: 'content-lost'; readonly records: number }
 
 export type LossReason = 'overflow' | 'refused' | 'closed'
 
@@ -23,7 +25,7 @@ export interface SinkLimits {
   readonly batchBytes: number
   /** Milliseconds a record waits for others. */
   readonly maxAgeMs: number
-  /** Records and estimated bytes held in memory; beyond them the oldest waiting are dropped. */
+  /** Records and estimated bytes held in memory; beyond them the oldest waiting lose what was said, and are dropped where that is not enough. */
   readonly maxRecords: number
   readonly maxBytes: number
   /** Milliseconds an insert may take before it is given up and repeated. */
@@ -187,6 +189,8 @@ export function createGenerationSink<P>(options: GenerationSinkOptions<P>): Writ
     // Content is dropped here, not at the insert: prompts are what would fill memory while a database is away.
     queue.push(keepsContent(generation) ? { generation, content } : { generation }, now)
     if (state === 'closed') return ledger.lose(queue.drain(), 'closed')
+    const stripped = queue.stripExcess(bounds)
+    if (stripped > 0) onEvent({ type: 'content-lost', records: stripped })
     const excess = queue.takeExcess(bounds)
     if (excess.length > 0) ledger.lose(excess, 'overflow')
     if (state === 'writing') return

@@ -75,19 +75,22 @@ const inContainer = ({ resident, own }: MemoryUse, processes: number): number =>
 /** Linux tells the resident memory in a file: where none can be opened (no files left, no /proc) what was read last counts, beside the heap. */
 export function createMemoryLook(processes: number): () => MemoryUse {
   let resident = 0
-  const chosen = chosenHeapLimit([process.env['NODE_OPTIONS'] ?? '', ...process.execArgv].join(' ')) ?? Infinity
+  const limit = heapLimit()
   return () => {
-    const { used_heap_size: heapUsed, heap_size_limit: told } = getHeapStatistics()
-    const heapLimit = Math.min(told, chosen)
+    const { used_heap_size: heapUsed } = getHeapStatistics()
     try {
       resident = process.memoryUsage.rss()
     } catch {
       // The next look may have it.
     }
     const own = processes === 1 ? resident : (ownMemory() ?? resident)
-    return { heapUsed, heapLimit, allowed: process.constrainedMemory(), resident, own }
+    return { heapUsed, heapLimit: limit, allowed: process.constrainedMemory(), resident, own }
   }
 }
+
+/** Bytes the heap of this process may have; V8 does not change it while it runs. */
+export const heapLimit = (): number =>
+  Math.min(getHeapStatistics().heap_size_limit, chosenHeapLimit([process.env['NODE_OPTIONS'] ?? '', ...process.execArgv].join(' ')) ?? Infinity)
 
 /**
  * Bytes of `--max-old-space-size` among these options of Node. V8 adds to its limit what young objects may take, up to 192 MB, and ends the process

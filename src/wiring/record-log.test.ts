@@ -60,6 +60,19 @@ describe('the log of records', () => {
     expect(lines.at(-1)).toMatchObject({ level: 'warn', type: 'lost', error, msg: 'generation records' })
   })
 
+  it('tells records that go without what was said apart from those that are lost', () => {
+    const { lines, pass, tell } = stage()
+    tell({ type: 'content-lost', records: 2 })
+    tell({ type: 'content-lost', records: 3 })
+    tell({ type: 'lost', reason: 'overflow', records: 1 })
+    pass(5_000)
+    expect(lines.map(({ type, records }) => [type, records])).toEqual([
+      ['content-lost', 2],
+      ['content-lost', 3],
+      ['lost', 1],
+    ])
+  })
+
   it('holds back nothing when the process ends, or the store is back', () => {
     const { lines, tell } = stage()
     const lose = (reason: 'overflow' | 'closed') => tell({ type: 'lost', reason, records: 2 })

@@ -24,6 +24,7 @@ export function createRecordLog(logger: Pick<Logger, 'info' | 'warn'>, clock: Pi
         losses.tell()
         return logger.info({ ...event }, 'generation records')
       case 'lost':
+      case 'content-lost':
         return losses.add(event)
       default:
         return event satisfies never
@@ -31,10 +32,12 @@ export function createRecordLog(logger: Pick<Logger, 'info' | 'warn'>, clock: Pi
   }
 }
 
-type Loss = Extract<SinkEvent, { readonly type: 'lost' }>
+type Loss = Extract<SinkEvent, { readonly type: 'lost' | 'content-lost' }>
+
+const kindOf = (loss: Loss): string => (loss.type === 'lost' ? loss.reason : loss.type)
 
 function createLosses(logger: Pick<Logger, 'warn'>, clock: Pick<Clock, 'monotonic'>) {
-  const open = new Map<Loss['reason'], Loss>()
+  const open = new Map<string, Loss>()
   let toldAt = -Infinity
   let timer: NodeJS.Timeout | undefined
   const tell = (): void => {
@@ -45,10 +48,11 @@ function createLosses(logger: Pick<Logger, 'warn'>, clock: Pick<Clock, 'monotoni
     open.clear()
   }
   const add = (loss: Loss): void => {
-    open.set(loss.reason, { ...loss, records: loss.records + (open.get(loss.reason)?.records ?? 0) })
+    const kind = kindOf(loss)
+    open.set(kind, { ...loss, records: loss.records + (open.get(kind)?.records ?? 0) })
     const waitMs = toldAt + GATHER_MS - clock.monotonic()
     // Of what is lost at the end nobody could tell later.
-    if (loss.reason === 'closed' || waitMs <= 0) tell()
+    if (kind === 'closed' || waitMs <= 0) tell()
     else timer ??= setTimeout(tell, waitMs).unref()
   }
   return { add, tell }

@@ -3,6 +3,7 @@ import type { Boot } from './boot.ts'
 import type { Config } from '../core/config.ts'
 import type { Generation } from '../core/generation.ts'
 import { createDeliveryHost, type DeliveryHost } from './delivery-host.ts'
+import { waitingRecordsBytes } from './memory-bounds.ts'
 import { createRecordLog } from './record-log.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
@@ -42,6 +43,7 @@ export function openRecording(config: Config, state: Boot, logger: Logger, threa
     clock: systemClock,
     keepsContent: delivery.wantsContent,
     onEvent: createRecordLog(logger, systemClock),
+    limits: { maxBytes: waitingRecordsBytes() },
   })
   metrics.gauge('gateway_records_waiting', 'Generation records not yet written.', () => sink.stats().waiting)
   return {
