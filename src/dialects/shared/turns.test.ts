@@ -89,6 +89,24 @@ describe('media', () => {
   })
 })
 
+describe('a later system message as text of the user', () => {
+  it('keeps the last mark of what is cached up to it', () => {
+    const mark = { mode: 'explicit', ttl: '1h' } as const
+    const marked: InputItem = {
+      type: 'message',
+      role: 'system',
+      content: [
+        { type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } },
+        { type: 'input_text', text: 'b', prompt_cache_breakpoint: mark },
+      ],
+    }
+    expect(fold([user('q'), marked], { laterSystem: 'user-text' }).turns[1]).toEqual({
+      role: 'user',
+      parts: [{ type: 'input_text', text: '<system_message>\na\n\nb\n</system_message>', prompt_cache_breakpoint: mark }],
+    })
+  })
+})
+
 describe('folding', () => {
   it.each<[string, InputItem[], string]>([
     [

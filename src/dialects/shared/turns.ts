@@ -49,9 +49,11 @@ const isOutput = (item: FoldItem): item is OutputOfCall => item.type === 'functi
 
 const ASSISTANT_TEXTS: ReadonlySet<string> = new Set(['input_text', 'output_text', 'refusal'])
 const ATTACHED: ContentPart = { type: 'input_text', text: 'Attached to the instructions:' }
+/** What is cached up to it may end with it: Claude Code marks a reminder of the system's that stands last. */
 const markedSystem = (texts: readonly InputText[]): ContentPart => ({
   type: 'input_text',
   text: `<system_message>\n${texts.map(({ text }) => text).join('\n\n')}\n</system_message>`,
+  ...lastMark(texts),
 })
 const NO_RESULT: readonly ContentPart[] = [{ type: 'input_text', text: 'No result is available for this call.' }]
 /**
