@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ModelRequest } from '../../core/request.ts'
 import { chatTarget } from './__fixtures__/target.ts'
 import { placeBreakpoints } from './cache.ts'
@@ -53,4 +53,47 @@ it('marks tools where servers know breakpoints', () => {
     (JSON.parse(openAiChat.encodeRequest(request, chatTarget({ options: { cache_breakpoints } })).body) as { tools: object[] }).tools
   expect(toolsFor(true)).toEqual([expect.objectContaining({ type: 'function', cache_control: LONG })])
   expect(JSON.stringify(toolsFor(false))).not.toMatch(/cache/)
+})
+
+describe('where servers know breakpoints', () => {
+  const mark = { prompt_cache_breakpoint: { mode: 'explicit' } } as const
+  const call = { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' } as const
+  const question = { type: 'message', role: 'user', content: 'q' } as const
+  const messagesFor = (input: ModelRequest['input'], options: object = { cache_breakpoints: true }) =>
+    (JSON.parse(openAiChat.encodeRequest({ input }, chatTarget({ options })).body) as { messages: { content: unknown }[] }).messages
+  const result = [
+    { type: 'input_text', text: 'r' },
+    { type: 'input_text', text: 's', ...mark },
+  ] as const
+
+  it('results of tools keep theirs', () => {
+    const input = [question, call, { type: 'function_call_output', call_id: 'a', output: result }] as const
+    expect(messagesFor(input)[2]?.content).toEqual([part('r\n\ns', SHORT)])
+    expect(messagesFor(input, {})[2]?.content).toBe('r\n\ns')
+  })
+  it('so do results with images', () => {
+    const image = { type: 'input_image', image_url: 'data:image/png;base64,AA', detail: 'auto', ...mark } as const
+    const input = [question, call, { type: 'function_call_output', call_id: 'a', output: [result[0], image] }] as const
+    expect(messagesFor(input, { cache_breakpoints: true, tool_result_images: true })[2]?.content).toEqual([
+      part('r', SHORT),
+      expect.objectContaining({ type: 'image_url' }),
+    ])
+  })
+  it('so do messages of the user whose mark stands on a picture', () => {
+    const image = { type: 'input_image', image_url: 'data:image/png;base64,AA', detail: 'auto', ...mark } as const
+    const shown = (...content: readonly object[]) => messagesFor([{ type: 'message', role: 'user', content }] as never)[0]?.content
+    const picture = expect.objectContaining({ type: 'image_url' }) as object
+    expect(shown(result[0], image)).toEqual([part('r', SHORT), picture])
+    expect(shown(image, result[0])).toEqual([picture, part('r')])
+  })
+  it('so do answers, and their words carry that of a call', () => {
+    const said = (text: object) => ({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'x', annotations: [], ...text }] })
+    expect(messagesFor([question, said(mark), question] as never)[1]?.content).toEqual([part('x', SHORT)])
+    expect(messagesFor([question, said({}), { ...call, ...mark }, question] as never)[1]).toMatchObject({
+      content: [part('x', SHORT)],
+      tool_calls: [{ id: 'a' }],
+    })
+    expect(messagesFor([question, said({}), question] as never)[1]?.content).toBe('x')
+    expect(messagesFor([question, said(mark), question] as never, {})[1]?.content).toBe('x')
+  })
 })

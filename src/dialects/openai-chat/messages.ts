@@ -1,4 +1,4 @@
-import { cacheMark } from '../shared/cache-mark.ts'
+import { cacheMark, lastMark, markOf } from '../shared/cache-mark.ts'
 import type { InputText, JsonObject } from '../../core/item.ts'
 import type { Target } from '../../core/dialect.ts'
 import { joinTexts } from '../shared/content-parts.ts'
@@ -105,10 +105,27 @@ function textContent(parts: readonly InputText[], options: OpenAiChatOptions): s
 function encodeContent(parts: readonly ContentPart[], target: ChatTarget): string | JsonObject[] {
   const texts = parts.filter((part) => part.type === 'input_text')
   if (texts.length === parts.length) return textContent(texts, target.options)
-  const encoded = parts.flatMap((part) => encodePart(part, target))
+  const encoded = (target.options.cache_breakpoints ? marksOnTexts(parts) : parts).flatMap((part) => encodePart(part, target))
   // Files that hold text may have become text.
   const isPlain = encoded.every((part) => part['type'] === 'text' && part['cache_control'] === undefined)
   return isPlain ? encoded.map((part) => String(part['text'])).join('\n\n') : encoded
+}
+
+/** Servers look for breakpoints at texts alone: that of a picture or a file ends with the text before it. */
+function marksOnTexts(parts: readonly ContentPart[]): readonly ContentPart[] {
+  const moved = [...parts]
+  for (const [at, part] of parts.entries()) {
+    if (part.type === 'input_text' || !('prompt_cache_breakpoint' in part) || part.prompt_cache_breakpoint == null) continue
+    const before = parts.slice(0, at).findLastIndex(({ type }) => type === 'input_text')
+    if (before !== -1) moved[before] = { ...(parts[before] as InputText), ...markOf(part) }
+  }
+  return moved
+}
+
+/** What is said in one text, as a part where a breakpoint ends with any of it. */
+function markedText(text: string, from: readonly object[], options: OpenAiChatOptions): string | JsonObject[] {
+  const mark = options.cache_breakpoints && text !== '' ? cacheMark(lastMark(from), true) : {}
+  return mark.cache_control === undefined ? text : [{ type: 'text', text, ...mark }]
 }
 
 // ---- assistant ----
@@ -119,7 +136,13 @@ function assistantMessage(parts: readonly AssistantPart[], options: OpenAiChatOp
   const reasoning = parts.filter((part) => part.type === 'reasoning')
   const content =
     text !== ''
-      ? { content: text }
+      ? {
+          content: markedText(
+            text,
+            parts.filter((part) => part.type === 'text' || part.type === 'call'),
+            options,
+          ),
+        }
       : options.empty_content === 'omit' && calls.length > 0
         ? {}
         : { content: options.empty_content === 'null' ? null : '' }
@@ -225,12 +248,14 @@ function toolMessages(results: readonly ToolResult[], target: ChatTarget, messag
     const text = [joinTexts(result.parts), note(others.length, 'in the next user message'), note(media.length - usable.length, undefined)]
       .filter((part) => part !== '')
       .join('\n\n')
+    const marked = markedText(text, result.parts, options)
+    const words = typeof marked === 'string' ? [{ type: 'text', text }] : marked
     if (others.length > 0) later.push({ type: 'input_text', text: `Attachments of the result of ${result.name} (call ${result.callId}):` }, ...others)
     messages.push({
       role: 'tool',
       tool_call_id: result.callId,
       ...(options.tool_result_name ? { name: result.name } : {}),
-      content: inPlace ? [...(text === '' ? [] : [{ type: 'text', text }]), ...images.flatMap((part) => encodePart(part, target))] : text,
+      content: inPlace ? [...(text === '' ? [] : words), ...images.flatMap((part) => encodePart(part, target))] : marked,
     })
   }
   return later

@@ -1,12 +1,12 @@
-import type { CacheMarked, MessageItem } from '../../core/item.ts'
+import type { CacheMarked } from '../../core/item.ts'
 
 /** The mark alone of what may have one. */
 export function markOf({ prompt_cache_breakpoint: mark }: CacheMarked): CacheMarked {
   return mark == null ? {} : { prompt_cache_breakpoint: mark }
 }
 
-/** Of a message that becomes one text. */
-export function lastMark(content: MessageItem['content']): CacheMarked {
+/** Of parts that become one text. */
+export function lastMark(content: string | readonly object[]): CacheMarked {
   if (typeof content === 'string') return {}
   const marked = (content as readonly CacheMarked[]).findLast(({ prompt_cache_breakpoint: mark }) => mark != null)
   return marked === undefined ? {} : markOf(marked)
