@@ -95,6 +95,12 @@ export interface CallTrace {
   unread?: number
 }
 
+/** The memory an answer takes. */
+export interface AnswerHold {
+  /** So many more characters of it are here. Undefined: it may be read on; else resolves when it may. Rejects with GatewayError `provider_overloaded`. */
+  add(chars: number): Promise<void> | undefined
+}
+
 /**
  * One request inside the gateway. Layers read it, and write only its `trace`.
  * `signal` fires when the caller is gone: everything the call waits for must obey it.
@@ -132,6 +138,8 @@ export interface Call {
   /** Set when the gateway itself chose the models of the request. */
   readonly strategy?: CallTrace['strategy']
   readonly trace: CallTrace
+  /** Absent: there is as much memory for its answer as it takes. */
+  readonly hold?: AnswerHold
   /** The items of the answer so far; set by the front door that assembles them. */
   output: () => readonly OutputItem[]
 }

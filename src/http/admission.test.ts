@@ -153,3 +153,24 @@ it('stays as it is between calm and pressure', () => {
   observe(admission, { delayMs: 80, memoryShare: 0.3 }, 20)
   expect(admission.stats().limit).toBe(limit)
 })
+
+it('lets fewer calls in while large answers wait for memory', () => {
+  let now = 0
+  const limits = { calls: 1_000, enabled: true, eventLoopDelayMs: 100, memoryShare: 0.9 }
+  const admission = new Admission(
+    () => limits,
+    () => 0,
+    () => now,
+  )
+  flood(admission, 'a', 200)
+  const holds = [1, 2].map(() => admission.holdAnswer(new AbortController().signal))
+  for (const hold of holds) void hold.add(1_000_000)
+  observe(admission, calm, 10)
+  expect(admission.stats().limit).toBe(1_000)
+  now = 1_001
+  observe(admission, calm, 20)
+  expect(admission.stats()).toMatchObject({ overloaded: true, limit: 140 })
+  for (const hold of holds) hold.release()
+  observe(admission, calm, 100)
+  expect(admission.stats()).toMatchObject({ overloaded: false, limit: 1_000 })
+})

@@ -1,5 +1,7 @@
 import type { OverloadConfig } from '../core/config.ts'
 import { GatewayError } from '../core/error.ts'
+import { systemClock } from '../lib/clock.ts'
+import { AnswerRoom, LargeAnswer } from './answer-room.ts'
 import { BodyHold, BodyRoom } from './body-room.ts'
 
 /** How the process is doing. */
@@ -31,6 +33,8 @@ const SHRINK = 0.9
 const NEAR = 0.7
 const SHRINK_MEMORY = 0.5
 const GROW = 1.05
+/** Answers that have waited for memory for so long say that more calls would only make the line longer. */
+const LINE_MS = 1_000
 /** Looks in a row that found pressure. */
 const SUSTAINED = 10
 const RETRY_MS = 1_000
@@ -43,16 +47,22 @@ const RETRY_MS = 1_000
 export class Admission {
   readonly #limits: () => OverloadConfig
   readonly #bodies: BodyRoom
+  readonly #answers: AnswerRoom
   readonly #byKey = new Map<string, number>()
   #limit = Infinity
   #total = 0
   #shed = 0
   #pressed = 0
 
-  /** `memoryLeft`: see `BodyRoom`; without, bodies of any size have room. */
-  constructor(limits: () => OverloadConfig, memoryLeft: (share: number) => number = () => Infinity) {
+  /** `memoryLeft`: see `BodyRoom`; without, bodies and answers of any size have room. */
+  constructor(
+    limits: () => OverloadConfig,
+    memoryLeft: (share: number) => number = () => Infinity,
+    monotonic = (): number => systemClock.monotonic(),
+  ) {
     this.#limits = limits
-    this.#bodies = new BodyRoom({ limits, memoryLeft })
+    this.#bodies = new BodyRoom({ limits, memoryLeft: (share) => memoryLeft(share) - this.#answers.held })
+    this.#answers = new AnswerRoom({ limits, memoryLeft: (share) => memoryLeft(share) - this.#bodies.held, monotonic })
   }
 
   /** Takes a call of this key; `leave` must follow. Throws GatewayError `provider_overloaded` with a hint when to come back. */
@@ -80,6 +90,11 @@ export class Admission {
     return new BodyHold(this.#bodies)
   }
 
+  /** Room for the answer of a call whose caller is there until this signal; `release` must follow. */
+  holdAnswer(signal: AbortSignal): LargeAnswer {
+    return new LargeAnswer(this.#answers, signal)
+  }
+
   leave(key: string): void {
     const left = (this.#byKey.get(key) ?? 0) - 1
     if (left > 0) this.#byKey.set(key, left)
@@ -91,7 +106,7 @@ export class Admission {
   observe({ delayMs, memoryShare }: Load): void {
     const { calls, eventLoopDelayMs, memoryShare: memoryLimit, enabled } = this.#limits()
     const scarce = memoryShare > memoryLimit
-    if (enabled && (scarce || delayMs > eventLoopDelayMs)) {
+    if (enabled && (scarce || delayMs > eventLoopDelayMs || this.#answers.waitMs > LINE_MS)) {
       this.#pressed++
       const base = Math.min(this.#limit, calls, this.#total)
       // Long calls do not end sooner for a smaller number: it stays near what is in flight, so that others are still let in one by one.
@@ -107,7 +122,7 @@ export class Admission {
     return {
       inFlight: this.#total,
       limit: Math.min(this.#limit, this.#limits().calls),
-      shed: this.#shed + this.#bodies.refused,
+      shed: this.#shed + this.#bodies.refused + this.#answers.refused,
       overloaded: this.#pressed >= SUSTAINED,
     }
   }

@@ -18,6 +18,7 @@ import { recordLayer } from '../pipeline/record.ts'
 import { checkWire } from '../testing/check-wire.ts'
 import type { Authenticated } from './authenticate.ts'
 import { RecentItems } from './recent-items.ts'
+import { AnswerRoom, LargeAnswer } from './answer-room.ts'
 import { BodyHold, BodyRoom } from './body-room.ts'
 import { createAnswerRoute, type AnswerRouteOptions } from './answer-route.ts'
 import { createGatewayServer } from './server.ts'
@@ -58,6 +59,8 @@ function lingering(after?: readonly ModelEvent[]): { readonly handler: Handler; 
 
 const room = new BodyRoom({ limits: () => ({ enabled: true, memoryShare: 1 }), memoryLeft: () => Infinity })
 const holdBody = (): BodyHold => new BodyHold(room)
+const answers = new AnswerRoom({ limits: () => ({ enabled: true, memoryShare: 0.9 }), memoryLeft: () => Infinity, monotonic: () => 0 })
+const holdAnswer = (signal: AbortSignal): LargeAnswer => new LargeAnswer(answers, signal)
 
 const owner = { workspaceId: 'home', keyHash: 'a'.repeat(64), keyName: 'test', keyLabel: 'sk-...' }
 
@@ -114,7 +117,7 @@ async function listen(
       keepAlive,
       onBug: () => undefined,
       inFlight: new LiveSet(),
-      admission: { enter: () => undefined, leave: () => undefined, holdBody },
+      admission: { enter: () => undefined, leave: () => undefined, holdBody, holdAnswer },
       accepting: () => true,
       ...options,
     },
@@ -446,6 +449,7 @@ describe('a call', () => {
       },
       leave: (key: string) => void told.push(`out ${key.slice(0, 1)}`),
       holdBody,
+      holdAnswer,
     }
     return { told, inFlight, admission }
   }

@@ -12,20 +12,22 @@ import type { Fold } from '../doors/shared/fold.ts'
 import { retold } from '../doors/shared/retold.ts'
 import { parseExact } from '../lib/exact-json.ts'
 import type { LiveSet } from '../lib/live-map.ts'
-import { takeEchoes } from '../pipeline/echo-body.ts'
+import { lastEcho } from '../pipeline/echo-body.ts'
 import { assemblyOf, metadataOf, type AssemblySources } from './assembly-options.ts'
 import type { Authenticated } from './authenticate.ts'
+import type { LargeAnswer } from './answer-room.ts'
 import type { BodyHold } from './body-room.ts'
 import { jsonOf, readBody } from './body.ts'
 import { cacheAskedFor, cacheHeaders } from './cache-headers.ts'
 import { createCall } from './create-call.ts'
 import { renderError } from './error-handler.ts'
 import type { Admission } from './admission.ts'
-import { referencesOf, type RecentItems } from './recent-items.ts'
+import { referencesOf, remember, type RecentItems } from './recent-items.ts'
 import { liftKey } from './key-parameter.ts'
 import { modelNamed } from './model-named.ts'
 import { headersOf, metadataFields, originOf, requestIdOf, streamWishes, wantsErrorWord, type CallerHeaders } from './request-headers.ts'
 import { SseBody, type KeepAlive } from './sse-body.ts'
+import { sendJson } from './write-text.ts'
 
 export interface AnswerRouteOptions extends AssemblySources {
   /** Whose an inference key is, at once when it is known; throws or rejects with GatewayError `authentication` or `permission_denied`. */
@@ -51,7 +53,7 @@ export interface AnswerRouteOptions extends AssemblySources {
   /** Calls in flight, so that a shutdown can wait for them. */
   readonly inFlight: LiveSet<AbortController>
   /** Takes calls by key, or refuses them while the process has too many. */
-  readonly admission: Pick<Admission, 'enter' | 'leave' | 'holdBody'>
+  readonly admission: Pick<Admission, 'enter' | 'leave' | 'holdBody' | 'holdAnswer'>
   /** False while the process drains: new calls are refused. */
   readonly accepting: () => boolean
 }
@@ -76,11 +78,15 @@ interface Serving {
   admitted?: string
   /** What its body takes. */
   hold?: BodyHold
+  /** What its answer takes. */
+  room?: LargeAnswer
   pathOf?: Read['pathOf']
   streamed?: Read['streamed']
   call?: Call
   assembler?: Fold
   sse?: SseBody
+  /** Its items may come back by reference. */
+  isRemembered?: true
 }
 
 async function serve(options: AnswerRouteOptions, door: Door, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -96,15 +102,13 @@ async function serve(options: AnswerRouteOptions, door: Door, request: IncomingM
   try {
     await answer(options, request, response, serving)
   } catch (thrown) {
-    await refuse(options, request, response, serving, retold(asGatewayError(thrown), serving.pathOf))
+    // Whoever does not read how it ended has left.
+    await refuse(options, request, response, serving, retold(asGatewayError(thrown), serving.pathOf))?.catch(() => undefined)
   } finally {
-    const { call, assembler } = serving
     serving.sse?.release()
     serving.hold?.release()
-    // Before the caller can have read the last byte; what an aborted caller has seen may come back as well.
-    if (door.refersToItems && call !== undefined && assembler !== undefined && call.request['store'] !== false) {
-      options.recentItems.remember(call.owner.workspaceId, assembler.itemTexts())
-    }
+    serving.room?.release()
+    remember(options.recentItems, serving)
     if (serving.admitted !== undefined) options.admission.leave(serving.admitted)
     options.inFlight.delete(place, serving.gone)
   }
@@ -120,21 +124,25 @@ async function answer(options: AnswerRouteOptions, request: IncomingMessage, res
   options.admission.enter(owner.keyHash)
   serving.admitted = owner.keyHash
   const hold = (serving.hold = options.admission.holdBody())
+  serving.room = options.admission.holdAnswer(serving.gone.signal)
   const bytes = { limitBytes: options.bodyLimitBytes, hold }
   const { call, assembler, sse, atOnce } = open(options, request, response, serving, owner, await readBody(request, bytes))
   hold.read()
+  let rest: Telling
   for await (const events of options.handler(call)) {
     if (events.length > 0) hold.sent()
     // An answer has one end.
     if (assembler.ended) continue
     tell(call, assembler, events)
-    if (atOnce && assembler.complete) end(response, serving, assembler, sse)
+    if (atOnce && assembler.complete) rest = end(response, serving, assembler, sse)
     else {
       const written = sse === undefined ? undefined : passOn(assembler, sse)
       if (written !== undefined) await written
     }
   }
-  if (!assembler.ended) end(response, serving, assembler, sse)
+  if (!assembler.ended) rest = end(response, serving, assembler, sse)
+  if (rest !== undefined) remember(options.recentItems, serving)
+  await rest
 }
 
 /** What cannot be told ends the call, and those who produce it hear only that nobody reads on: they are told why before. */
@@ -147,11 +155,17 @@ function tell({ trace }: Call, assembler: Fold, events: readonly ModelEvent[]): 
   }
 }
 
-/** The caller has its answer before anybody writes down what became of the call: both happen in the same turn of the event loop. */
-function end(response: ServerResponse, serving: Serving, assembler: Fold, sse: SseBody | undefined): void {
+/**
+ * The caller has its answer before anybody writes down what became of the call: both happen in the same turn of the event loop. Undefined, or resolves
+ * when the caller has taken all of a long one.
+ */
+function end(response: ServerResponse, serving: Serving, assembler: Fold, sse: SseBody | undefined): Telling {
   assembler.finish()
-  if (sse === undefined) sendJson(response, 200, answerHeaders(serving), assembler.answer())
-  else sse.end(assembler.takeWire())
+  serving.room?.told()
+  const rest = sse === undefined ? sendJson(response, 200, answerHeaders(serving), assembler.answer()) : sse.end(assembler.takeWire())
+  // What became of the call is written down meanwhile.
+  rest?.catch(() => undefined)
+  return rest
 }
 
 /** What has been assembled, on its way to the caller. A function of its own, as one that waits for the next piece would keep the last one. */
@@ -204,6 +218,7 @@ function open(
     ...(preset === undefined ? {} : { presetId: preset.id }),
     ...(streamFailure === undefined ? {} : { streamFailure }),
     ...(cached === undefined ? {} : { cache: cached.wish }),
+    ...(serving.room === undefined ? {} : { hold: serving.room }),
   })
   const fields = metadataFields(request)
   const assembler = read.fold(assemblyOf(options, call, fields, errorEvent))
@@ -282,14 +297,4 @@ function failStream(
     onBug(asGatewayError(thrown), requestId)
     return void response.destroy()
   }
-}
-
-/** Where no stream began: what the last upstream was sent before it refused. */
-function lastEcho(call: Call): { readonly debug: object } | undefined {
-  const last = takeEchoes(call.trace.attempts).at(-1)
-  return last === undefined ? undefined : { debug: { echo_upstream_body: JSON.parse(last) as unknown } }
-}
-
-function sendJson(response: ServerResponse, status: number, headers: { readonly [name: string]: string }, body: string): undefined {
-  return void response.writeHead(status, { 'content-type': 'application/json', ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
 }

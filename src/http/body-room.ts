@@ -32,6 +32,11 @@ export class BodyRoom {
     this.#options = options
   }
 
+  /** Bytes that bodies under way take. */
+  get held(): number {
+    return this.#held
+  }
+
   /** Bodies refused since the start. */
   get refused(): number {
     return this.#refused

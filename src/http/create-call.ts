@@ -1,5 +1,5 @@
 import type { CacheWish } from '../core/answer-cache.ts'
-import type { Call, CallOrigin, Owner, StreamFailure } from '../core/call.ts'
+import type { AnswerHold, Call, CallOrigin, Owner, StreamFailure } from '../core/call.ts'
 import type { OutputItem } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -18,6 +18,7 @@ export interface CallInput {
   readonly presetId?: string
   readonly streamFailure?: StreamFailure
   readonly cache?: CacheWish
+  readonly hold?: AnswerHold
 }
 
 /** What a call is made with beside its input. */

@@ -1,5 +1,8 @@
+import type { Call } from '../core/call.ts'
 import { GatewayError } from '../core/error.ts'
 import type { OutputItem } from '../core/item.ts'
+import type { Door } from '../doors/shared/door.ts'
+import type { Fold } from '../doors/shared/fold.ts'
 import type { Clock } from '../lib/clock.ts'
 
 export interface RecentItemsOptions {
@@ -120,6 +123,22 @@ export class RecentItems {
 
 function keyOf(workspaceId: string, id: string): string {
   return `${workspaceId}\n${id}`
+}
+
+interface Answered {
+  readonly door: Pick<Door, 'refersToItems'>
+  readonly call?: Pick<Call, 'owner' | 'request'>
+  readonly assembler?: Pick<Fold, 'itemTexts'>
+  /** Its items may come back by reference. */
+  isRemembered?: true
+}
+
+/** Before the caller can have read the last byte; what an aborted caller has seen may come back as well. Once, however often it is called. */
+export function remember(items: Pick<RecentItems, 'remember'>, answered: Answered): void {
+  const { door, call, assembler, isRemembered } = answered
+  if (!door.refersToItems || isRemembered === true || call === undefined || assembler === undefined || call.request['store'] === false) return
+  answered.isRemembered = true
+  items.remember(call.owner.workspaceId, assembler.itemTexts())
 }
 
 /**

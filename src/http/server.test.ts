@@ -196,7 +196,7 @@ describe('a stream that is silent', () => {
     await expect.poll(caller.text).toMatch(/^HTTP\/1\.1 200 [\s\S]*\n: keep-alive\n\n/)
     body!.keepAlive(began + 12_000)
     void body!.write('data: 1\n\n')
-    body!.end('data: [DONE]\n\n')
+    void body!.end('data: [DONE]\n\n')
     await expect.poll(caller.text).toContain('[DONE]')
     expect(caller.text().match(/^: keep-alive$/gm)).toHaveLength(1)
   })

@@ -57,7 +57,7 @@ describe('many small events', () => {
     answer.resume()
     await watched
     expect(drained).toHaveBeenCalledOnce()
-    body.end('')
+    void body.end('')
   })
 })
 
@@ -69,7 +69,7 @@ describe('an event of many megabytes', () => {
     const began = performance.now()
     await body.write(event)
     expect(performance.now() - began).toBeGreaterThan(1_500)
-    body.end('')
+    void body.end('')
     expect(await reading).toBe(': begin\n\n'.length + event.length)
   })
 
@@ -100,7 +100,7 @@ describe('an event of many megabytes', () => {
     await written
     done.abort()
     await ticking
-    body.end('')
+    void body.end('')
     const got = await reading
     expect(got.startsWith(`:\n\n${event}`)).toBe(true)
   })
@@ -124,7 +124,7 @@ describe('keep-alives', () => {
     const written: string[] = []
     const silent = { headersSent: true, write: (words: string) => written.push(words), end: () => undefined } as unknown as ServerResponse
     const first = new SseBody(silent, keepAlive, () => HEADERS)
-    first.end('')
+    void first.end('')
     const second = new SseBody(silent, keepAlive, () => HEADERS)
     first.release()
     vi.advanceTimersByTime(15_000)
@@ -172,7 +172,7 @@ describe('keep-alives', () => {
     expect(body.committed).toBe(false)
     first(body)
     expect(body.committed).toBe(true)
-    body.end('')
+    void body.end('')
     expect(heads).toEqual([[200, HEADERS]])
     // And whoever has ended is looked at no more.
     expect(vi.getTimerCount()).toBe(0)

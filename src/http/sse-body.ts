@@ -1,14 +1,11 @@
 import type { ServerResponse } from 'node:http'
-import { GatewayError } from '../core/error.ts'
 import { LiveSet } from '../lib/live-map.ts'
+import { endText, writeText } from './write-text.ts'
 
 const KEEP_ALIVE_AFTER_MS = 10_000
 const TICK_MS = 2_500
-const STALL_MS = 60_000
 const APART_MS = 30
 const comment = (): string => ': keep-alive\n\n'
-/** The slowest reader worth serving takes one within the time of a stall. */
-const SLICE_CHARS = 64 * 1024
 
 /**
  * Streams that may need a keep-alive comment, checked together by one timer: a timer per stream would cost more than the streams.
@@ -45,10 +42,10 @@ export class SseBody {
   readonly #keepAlive: KeepAlive
   readonly #headers: () => { readonly [name: string]: string }
   readonly #sign: () => string
-  readonly #stallMs: number
+  readonly #stallMs: number | undefined
   readonly #place: number
   #lastWrite = performance.now()
-  #isSlicing = false
+  #isWriting = false
 
   /** `headers`: read when the head is written. `sign`: what a silent stream is kept alive with. */
   constructor(
@@ -56,7 +53,7 @@ export class SseBody {
     keepAlive: KeepAlive,
     headers: () => { readonly [name: string]: string },
     sign: () => string = comment,
-    stallMs = STALL_MS,
+    stallMs?: number,
   ) {
     this.#response = response
     this.#keepAlive = keepAlive
@@ -75,22 +72,22 @@ export class SseBody {
   write(text: string): Promise<void> | undefined {
     this.#head()
     this.#lastWrite = performance.now()
-    if (text.length > SLICE_CHARS) return this.#writeSlices(text)
-    return this.#response.write(text) ? undefined : this.#drained()
+    return this.#whenWritten(writeText(this.#response, text, this.#stallMs))
   }
 
   /** Called for every body on each tick. */
   keepAlive(now: number): void {
-    if (now - this.#lastWrite < KEEP_ALIVE_AFTER_MS || this.#response.writableNeedDrain || this.#isSlicing) return
+    if (now - this.#lastWrite < KEEP_ALIVE_AFTER_MS || this.#response.writableNeedDrain || this.#isWriting) return
     this.#head()
     this.#lastWrite = now
     this.#response.write(this.#sign())
   }
 
-  end(text: string): void {
+  /** Undefined when the end is on its way; else resolves when all of a long one is. */
+  end(text: string): Promise<void> | undefined {
     this.#head()
     this.release()
-    this.#response.end(text)
+    return endText(this.#response, text, this.#stallMs)
   }
 
   /**
@@ -98,14 +95,10 @@ export class SseBody {
    * where there is none, else resolves when all is written.
    */
   endWith(text: string, rest: string): Promise<void> | undefined {
-    if (rest === '') {
-      this.end(text)
-      return undefined
-    }
+    if (rest === '') return this.end(text)
     this.#head()
     this.release()
-    this.#response.write(text)
-    return new Promise((resolve) => setTimeout(() => resolve(void this.#response.end(rest)), APART_MS))
+    return this.#endLater(text, rest)
   }
 
   /** Stops the keep-alive; idempotent. */
@@ -117,57 +110,19 @@ export class SseBody {
     if (!this.#response.headersSent) this.#response.writeHead(200, this.#headers())
   }
 
-  /** Slice by slice, each when the one before is gone: how much of a single one a caller has taken, nobody can tell. */
-  async #writeSlices(text: string): Promise<void> {
-    this.#isSlicing = true
-    try {
-      for (let at = 0; at < text.length && !this.#response.destroyed;) {
-        const end = endOfSlice(text, at)
-        if (!this.#response.write(text.slice(at, end))) await this.#drained()
-        at = end
-      }
-    } finally {
-      this.#isSlicing = false
-      this.#lastWrite = performance.now()
-    }
+  async #endLater(text: string, rest: string): Promise<void> {
+    await writeText(this.#response, text, this.#stallMs)
+    await new Promise((resolve) => setTimeout(resolve, APART_MS))
+    this.#response.end(rest)
   }
 
-  #drained(): Promise<void> {
-    const response = this.#response
-    // It would wait for a drain that cannot come.
-    if (response.destroyed) return Promise.resolve()
-    return new Promise((resolve, reject) => {
-      let taken = takenOf(response)
-      const timer = setTimeout(() => {
-        const now = takenOf(response)
-        if (now !== taken) {
-          taken = now
-          timer.refresh()
-          return
-        }
-        settle()
-        response.destroy()
-        reject(new GatewayError('timeout', 'The caller stopped reading'))
-      }, this.#stallMs)
-      const onDrain = (): void => {
-        settle()
-        resolve()
-      }
-      const settle = (): void => {
-        clearTimeout(timer)
-        response.off('drain', onDrain).off('close', onDrain)
-      }
-      response.on('drain', onDrain).on('close', onDrain)
+  /** Nothing is written into the midst of what goes out in slices. */
+  #whenWritten(written: Promise<void> | undefined): Promise<void> | undefined {
+    if (written === undefined) return undefined
+    this.#isWriting = true
+    return written.finally(() => {
+      this.#isWriting = false
+      this.#lastWrite = performance.now()
     })
   }
-}
-
-/** Bytes that have left for the caller. */
-const takenOf = ({ socket }: ServerResponse): number => (socket === null ? 0 : socket.bytesWritten - socket.writableLength)
-
-/** A character of two code units is not cut in half. */
-function endOfSlice(text: string, start: number): number {
-  const end = Math.min(start + SLICE_CHARS, text.length)
-  const last = text.charCodeAt(end - 1)
-  return last >= 0xd800 && last <= 0xdbff && end < text.length ? end + 1 : end
 }

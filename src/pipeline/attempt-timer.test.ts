@@ -86,6 +86,39 @@ describe('limits that run out while the process is stopped or busy', () => {
   })
 })
 
+describe('an answer that waits before its first word, as there is no memory for it', () => {
+  it('is not late for the time it waited', () => {
+    const { timer, after } = scene()
+    after(10_000)
+    timer.hold()
+    after(60_000)
+    expect(timer.expired).toBeUndefined()
+    timer.release()
+    after(1_999)
+    expect(timer.expired).toBeUndefined()
+    after(1)
+    expect(timer.expired).toBe('first_token')
+  })
+
+  it('has what was left of its time, where the wait was the shorter', () => {
+    const { timer, after } = scene()
+    timer.hold()
+    after(5_000)
+    timer.release()
+    after(11_999)
+    expect(timer.expired).toBeUndefined()
+    after(1)
+    expect(timer.expired).toBe('first_token')
+  })
+
+  it('ends with the time of everything all the same', () => {
+    const { timer, after } = scene({ total: 20_000 })
+    timer.hold()
+    after(20_000)
+    expect(timer.expired).toBe('total')
+  })
+})
+
 describe('the limits of an attempt', () => {
   it('are first token, then silence, then everything', () => {
     const first = scene()

@@ -33,10 +33,14 @@ export class AttemptTimer {
   /** What was read is with the caller: the upstream is not asked for more. */
   #isHeld = false
   #heldAt = 0
-  /** How long callers have taken over what was read, in all. */
+  /** How long callers have taken over what was read, or memory for it was waited for, in all. */
   heldMs = 0
-  /** The silence that is allowed went by meanwhile: only the end of everything is awaited. */
+  /** What of that was before the running timer. */
+  #heldBefore = 0
+  /** The time of the phase went by meanwhile: only the end of everything is awaited. */
   #isOverdue = false
+  /** What was left of the time to the first token when nothing was read any more. */
+  #leftMs = 0
   expired: ExpiredLimit | undefined
 
   constructor(limits: Pick<AttemptLimits, 'firstToken' | 'idle' | 'longestIdle' | 'total'>, clock: Pick<Clock, 'monotonic'>, onExpire: () => void) {
@@ -69,7 +73,7 @@ export class AttemptTimer {
     else this.#timer.refresh()
   }
 
-  /** The caller is given what was read: until it has taken that nothing is read, which is no silence of the upstream. */
+  /** What was read is with the caller, or there is no memory for more: until that is over nothing is read, which is no silence of the upstream. */
   hold(): void {
     this.#isHeld = true
     this.#heldAt = this.#clock.monotonic()
@@ -80,11 +84,15 @@ export class AttemptTimer {
     const now = this.#clock.monotonic()
     this.#isHeld = false
     this.heldMs += now - this.#heldAt
-    if (this.#phase !== 'idle') return
-    this.#readAt = now
-    if (!this.#isOverdue) return
+    const isOverdue = this.#isOverdue
     this.#isOverdue = false
-    this.#restart(now)
+    if (this.#phase === 'idle') {
+      this.#readAt = now
+      if (isOverdue) this.#restart(now)
+    } else if (isOverdue) {
+      clearTimeout(this.#timer)
+      this.#timer = this.#start(this.#leftMs, now)
+    }
   }
 
   /** Shortens the silence that is allowed from here on. */
@@ -109,8 +117,15 @@ export class AttemptTimer {
     const left = Math.max(0, this.#endsAt - now)
     this.#isLast = left <= ms
     this.#isLate = false
+    this.#heldBefore = this.heldMs
     this.#dueAt = now + Math.min(ms, left)
     return setTimeout(this.#expire, Math.min(ms, left))
+  }
+
+  /** When the running timer ends, with what it has not counted. */
+  #dueOf(): number {
+    if (this.#isLast) return this.#dueAt
+    return this.#phase === 'idle' ? Math.max(this.#dueAt, this.#readAt + this.#idleMs) : this.#dueAt + this.heldMs - this.#heldBefore
   }
 
   /**
@@ -118,17 +133,17 @@ export class AttemptTimer {
    * are no silence of the upstream, so they are read first.
    */
   readonly #expire = (): void => {
-    const isSilence = this.#phase === 'idle' && !this.#isLast
-    const dueAt = isSilence ? Math.max(this.#dueAt, this.#readAt + this.#idleMs) : this.#dueAt
+    const dueAt = this.#dueOf()
     const now = this.#clock.monotonic()
-    if (isSilence && this.#isHeld) {
+    if (this.#isHeld && !this.#isLast) {
       this.#isOverdue = true
+      this.#leftMs = Math.max(LATE_MS, dueAt - this.#heldAt)
       this.#timer = this.#start(Infinity, now)
       return
     }
     const late = now - dueAt
-    if (isSilence && late < -LATE_MS) {
-      // The caller took its time with what was read last: silence began when that was over.
+    if (!this.#isLast && late < -LATE_MS) {
+      // Nothing was read for a while: silence began when that was over.
       this.#timer = this.#start(-late, now)
       return
     }

@@ -82,7 +82,8 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
     record.status = head.status
     if (head.status >= 300) throw await readError(exchange, head.status, head.headers, target, endpoint)
     const contentType = String(head.headers['content-type'] ?? '')
-    const reader = await beginReading({ exchange, contentType, framing: dialect.framing, decoder, timer, maxStreamBytes: deps.maxStreamBytes })
+    const { maxStreamBytes } = deps
+    const reader = await beginReading({ exchange, contentType, framing: dialect.framing, decoder, timer, hold: call.hold, maxStreamBytes })
     for (let events = await reader.next(); events !== undefined; events = await reader.next()) {
       if (record.firstTokenMs === undefined && events.some(isContentEvent)) {
         record.firstTokenMs = deps.clock.monotonic() - startedAt

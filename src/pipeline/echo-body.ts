@@ -1,4 +1,4 @@
-import type { AttemptRecord } from '../core/call.ts'
+import type { AttemptRecord, Call } from '../core/call.ts'
 import type { Credential } from '../core/provider.ts'
 import { REDACTED } from '../lib/blank-texts.ts'
 import { cutText } from '../lib/cut-text.ts'
@@ -75,4 +75,10 @@ function withoutMedia(text: string): string {
 function shorten(text: string): string {
   const start = cutText(text, TEXT_CHARS)
   return start.length === text.length ? text : `${start} [${text.length - start.length} more characters]`
+}
+
+/** Where no stream began: what the last upstream was sent before it refused. */
+export function lastEcho(call: Call): { readonly debug: object } | undefined {
+  const last = takeEchoes(call.trace.attempts).at(-1)
+  return last === undefined ? undefined : { debug: { echo_upstream_body: JSON.parse(last) as unknown } }
 }

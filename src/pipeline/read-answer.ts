@@ -1,3 +1,4 @@
+import type { AnswerHold } from '../core/call.ts'
 import type { Decoder } from '../core/dialect.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
@@ -8,6 +9,10 @@ import { FRAMERS, framingOf, tellsFraming, type Framing } from './framing.ts'
 const BOM = 0xfeff
 const MAX_JSON_BODY = 64 * 1024 * 1024
 const MAX_STREAM_BYTES = 256 * 1024 * 1024
+/** Up to so many bytes nobody counts what of a stream is kept: mostly its frames are a hundred times as long as their words. */
+const UNCOUNTED_BYTES = 1024 * 1024
+/** A longer frame is kept as a whole, for all that is known: a picture, the arguments of a call. */
+const LONG_FRAME = 16 * 1024
 /** How long an upstream that has stopped may stay silent before its end is taken for granted (some never send their end mark). */
 const SETTLED_IDLE_MS = 2_000
 /** The same while something is still owed: the counts, or the error that comes in their place. */
@@ -25,6 +30,8 @@ export interface AnswerSource {
   readonly framing: Framing
   readonly decoder: Decoder
   readonly timer: AttemptTimer
+  /** The memory it takes. Default: as much as there is. */
+  readonly hold?: AnswerHold | undefined
   /** Bytes of one streamed answer, 256 MiB unless told: what a decoder can be made to keep. */
   readonly maxStreamBytes?: number | undefined
 }
@@ -54,6 +61,11 @@ class FrameReader implements EventReader {
   readonly #maxBytes: number
   #left: number
   #events: ModelEvent[] = []
+  /** What has come of a frame that spans reads, and is counted. */
+  #begun = 0
+  #isFramed = false
+  /** What is kept of what was read and not counted yet. */
+  #kept = 0
   #ended = false
   #failure: { readonly error: unknown } | undefined
 
@@ -64,6 +76,9 @@ class FrameReader implements EventReader {
     this.#maxBytes = maxStreamBytes
     this.#left = maxStreamBytes
     this.#parser = FRAMERS[framing]((data, event) => {
+      this.#isFramed = true
+      if (data.length > LONG_FRAME) this.#kept += Math.max(0, data.length - this.#begun)
+      this.#begun = 0
       if (!decoder.finished) decoder.push(data, event, this.#events)
     })
   }
@@ -83,6 +98,8 @@ class FrameReader implements EventReader {
         timer.progress()
         this.#push(chunks)
         this.#ended = decoder.finished
+        const room = this.#count()
+        if (room !== undefined) await waitFor(room, timer)
         if (this.#events.length > 0) return this.#take()
         if (this.#ended) return undefined
       }
@@ -100,9 +117,25 @@ class FrameReader implements EventReader {
 
   /** All chunks at once: turning bytes into text costs more for each than for all of them. */
   #push(chunks: readonly Buffer[]): void {
+    const before = this.#left
     for (const chunk of chunks) this.#left -= chunk.length
     if (this.#left < 0) throw tooLarge(this.#maxBytes)
+    this.#isFramed = false
     this.#parser.push(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
+    if (this.#isFramed) return
+    this.#begun += before - this.#left
+    this.#kept += before - this.#left
+  }
+
+  /** Undefined: there is memory for what was read; else resolves when there is. */
+  #count(): Promise<void> | undefined {
+    const { hold } = this.#source
+    if (hold === undefined) return undefined
+    if (this.#maxBytes - this.#left > UNCOUNTED_BYTES)
+      for (const event of this.#events) if ('delta' in event && event.delta.length <= LONG_FRAME) this.#kept += event.delta.length
+    const kept = this.#kept
+    this.#kept = 0
+    return kept === 0 ? undefined : hold.add(kept)
   }
 
   #takeFirst(): readonly Buffer[] | undefined {
@@ -132,8 +165,8 @@ class WholeReader implements EventReader {
     const first = this.#first
     if (first === undefined) return undefined
     this.#first = undefined
-    const { decoder, exchange } = this.#source
-    const text = await readText(exchange, first, MAX_JSON_BODY)
+    const { decoder } = this.#source
+    const text = await readText(this.#source, first)
     const events: ModelEvent[] = []
     decoder.body(text.charCodeAt(0) === BOM ? text.slice(1) : text, events)
     decoder.end(events)
@@ -150,15 +183,28 @@ function endsWell(error: unknown, decoder: Decoder, timer: AttemptTimer): boolea
 const tooLarge = (maxBytes: number): GatewayError =>
   new GatewayError('provider_unavailable', `The provider's answer is larger than ${maxBytes} bytes`, { source: 'provider' })
 
-async function readText(exchange: Exchange, first: readonly Buffer[] | undefined, maxBytes: number): Promise<string> {
+/** What the gateway waits for is no silence of the upstream. */
+async function waitFor(room: Promise<void>, timer: AttemptTimer): Promise<void> {
+  timer.hold()
+  try {
+    await room
+  } finally {
+    timer.release()
+  }
+}
+
+async function readText({ exchange, hold, timer }: AnswerSource, first: readonly Buffer[]): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
-  for (let read = first ?? (await exchange.read()); read !== undefined; read = await exchange.read()) {
+  for (let read: readonly Buffer[] | undefined = first; read !== undefined; read = await exchange.read()) {
+    const before = size
     for (const chunk of read) {
       size += chunk.length
       chunks.push(chunk)
     }
-    if (size > maxBytes) throw tooLarge(maxBytes)
+    if (size > MAX_JSON_BODY) throw tooLarge(MAX_JSON_BODY)
+    const room = hold?.add(size - before)
+    if (room !== undefined) await waitFor(room, timer)
   }
   return chunks.length === 1 ? chunks[0]!.toString() : Buffer.concat(chunks).toString()
 }

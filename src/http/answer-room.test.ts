@@ -1,0 +1,185 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { AnswerRoom, LargeAnswer } from './answer-room.ts'
+
+const MB = 1024 * 1024
+const OVER = expect.objectContaining({
+  errorType: 'provider_overloaded',
+  message: 'The gateway has no memory left for an answer of this size at the moment; try again',
+  details: { retryAfterMs: 5_000, failover: 'never' },
+})
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => {
+  expect(vi.getTimerCount()).toBe(0)
+  vi.useRealTimers()
+})
+
+/** `left`: megabytes of memory. */
+function open({ left = 100, enabled = true } = {}) {
+  const memory = { left: left * MB }
+  const room = new AnswerRoom({ limits: () => ({ enabled, memoryShare: 0.9 }), memoryLeft: () => memory.left, monotonic: () => performance.now() })
+  const hold = (signal = new AbortController().signal): LargeAnswer => new LargeAnswer(room, signal)
+  return { room, memory, hold }
+}
+
+/** What became of it so far. */
+function watch(waiting: Promise<void> | undefined): { state: 'goes on' | 'waits' | 'went on' | 'given up'; error?: unknown } {
+  const seen: ReturnType<typeof watch> = { state: waiting === undefined ? 'goes on' : 'waits' }
+  waiting?.then(
+    () => (seen.state = 'went on'),
+    (error: unknown) => Object.assign(seen, { state: 'given up', error }),
+  )
+  return seen
+}
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
+
+describe('large answers', () => {
+  it('go on while the memory that is left has room for eight times their characters', async () => {
+    const { hold } = open()
+    const holds = Array.from({ length: 4 }, () => hold())
+    const first = holds.map((one) => watch(one.add(4 * MB)))
+    expect(first.map(({ state }) => state)).toEqual(['goes on', 'goes on', 'goes on', 'waits'])
+    holds[0]!.release()
+    await pass(0)
+    expect(first[3]!.state).toBe('went on')
+    for (const one of holds) one.release()
+  })
+
+  it('are asked about once a megabyte, and small ones never', () => {
+    const { hold, memory } = open({ left: 0 })
+    const other = hold()
+    expect(other.add(MB)).toBeUndefined()
+    const small = hold()
+    for (let n = 0; n < 15; n++) expect(small.add(16 * 1024)).toBeUndefined()
+    memory.left = 100 * MB
+    expect(small.add(16 * 1024)).toBeUndefined()
+    memory.left = 0
+    for (let n = 0; n < 48; n++) expect(small.add(16 * 1024)).toBeUndefined()
+    const waiting = watch(small.add(16 * 1024))
+    expect(waiting.state).toBe('waits')
+    other.release()
+    small.release()
+  })
+
+  it('come to an end one after the other where there is no room for any', async () => {
+    const { hold } = open({ left: -1 })
+    const [first, second, third] = [hold(), hold(), hold()]
+    expect(first.add(30 * MB)).toBeUndefined()
+    const later = [watch(second.add(MB)), watch(third.add(MB))]
+    expect(first.add(30 * MB)).toBeUndefined()
+    await pass(1_000)
+    expect(later.map(({ state }) => state)).toEqual(['waits', 'waits'])
+    first.told()
+    await pass(1_000)
+    // Its caller still reads.
+    expect(later.map(({ state }) => state)).toEqual(['waits', 'waits'])
+    first.release()
+    await pass(0)
+    expect(later.map(({ state }) => state)).toEqual(['went on', 'waits'])
+    second.release()
+    await pass(0)
+    expect(later[1]!.state).toBe('went on')
+    third.release()
+  })
+
+  it('that have begun end before others begin', async () => {
+    const { hold, memory } = open({ left: 24 })
+    const [first, second, young] = [hold(), hold(), hold()]
+    void first.add(MB)
+    void second.add(MB)
+    memory.left = 16 * MB
+    const later = watch(young.add(MB))
+    const more = watch(second.add(MB))
+    expect([later.state, more.state]).toEqual(['waits', 'waits'])
+    first.release()
+    await pass(0)
+    expect([later.state, more.state]).toEqual(['waits', 'went on'])
+    second.release()
+    await pass(0)
+    expect(later.state).toBe('went on')
+    young.release()
+  })
+
+  it('go on when memory becomes free, of which nobody tells', async () => {
+    const { hold, memory } = open({ left: 0 })
+    const [first, second] = [hold(), hold()]
+    void first.add(MB)
+    const waiting = watch(second.add(MB))
+    memory.left = 100 * MB
+    await pass(100)
+    expect(waiting.state).toBe('went on')
+    first.release()
+    second.release()
+  })
+
+  it('are given up after a minute, and told so', async () => {
+    const { hold, room } = open({ left: 0 })
+    const [first, second] = [hold(), hold()]
+    void first.add(MB)
+    const waiting = watch(second.add(MB))
+    await pass(59_900)
+    expect([waiting.state, room.waitMs]).toEqual(['waits', 59_900])
+    await pass(200)
+    expect(waiting).toEqual({ state: 'given up', error: OVER })
+    expect([room.refused, room.waitMs]).toEqual([1, 0])
+    first.release()
+    second.release()
+    expect(room.held).toBe(0)
+  })
+
+  it('whose callers are gone leave the line, and count as given up by nobody', async () => {
+    const { hold, room } = open({ left: 0 })
+    const gone = new AbortController()
+    const [first, second] = [hold(), hold(gone.signal)]
+    void first.add(MB)
+    const waiting = watch(second.add(MB))
+    gone.abort()
+    await pass(100)
+    expect([waiting.state, room.refused]).toEqual(['given up', 0])
+    first.release()
+    second.release()
+  })
+
+  it('wait once, however many of their parts come at a time', async () => {
+    const { hold } = open({ left: 0 })
+    const [first, second] = [hold(), hold()]
+    void first.add(MB)
+    const parts = [watch(second.add(MB)), watch(second.add(MB))]
+    first.release()
+    await pass(0)
+    expect(parts.map(({ state }) => state)).toEqual(['went on', 'went on'])
+    expect(second.held).toBe(16 * MB)
+    second.release()
+  })
+
+  it('take nothing when their call ends while a part of them waits', async () => {
+    const { hold, room } = open({ left: 0 })
+    const [first, second] = [hold(), hold()]
+    void first.add(MB)
+    const waiting = watch(second.add(MB))
+    second.release()
+    first.release()
+    await pass(100)
+    expect([waiting.state, room.held]).toEqual(['went on', 0])
+  })
+
+  it('take nothing more once they are made, and nothing is held for a call that is over', () => {
+    const { hold, room } = open()
+    const one = hold()
+    void one.add(3 * MB)
+    expect(room.held).toBe(24 * MB)
+    one.told()
+    expect(room.held).toBe(0)
+    one.release()
+    one.release()
+    expect(one.add(50 * MB)).toBeUndefined()
+    expect(room.held).toBe(0)
+  })
+
+  it('never wait where overload is switched off', () => {
+    const { hold } = open({ left: 0, enabled: false })
+    const holds = [hold(), hold()]
+    for (const one of holds) expect(one.add(30 * MB)).toBeUndefined()
+    for (const one of holds) one.release()
+  })
+})
