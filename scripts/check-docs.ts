@@ -1,5 +1,5 @@
 /**
- * What the documents promise: every dependency explained, every decision complete, every relative link alive, ARCHITECTURE.md short.
+ * What the documents promise: every dependency explained, every decision complete, every relative link and its heading there, ARCHITECTURE.md short.
  * Prints one line per finding and fails when there is any.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs'
@@ -47,14 +47,25 @@ function checkDecisions(): void {
   }
 }
 
+const proseOf = (page: string): string => read(page).replace(/```[\s\S]*?```/g, '')
+
+/** What a heading is called in a link, as GitHub makes it; generated pages name places themselves. */
+function anchorsOf(page: string): ReadonlySet<string> {
+  const prose = proseOf(page)
+  const headings = [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, ''))
+  return new Set([...headings.map((heading) => heading.replaceAll(' ', '-')), ...[...prose.matchAll(/<a id="([^"]+)"/g)].map(([, id = '']) => id)])
+}
+
 function checkLinks(): void {
   const pages = globSync(['*.md', 'docs/**/*.md', 'bench/*.md', 'examples/**/*.md'], { cwd: ROOT })
   for (const page of pages) {
-    const prose = read(page).replace(/```[\s\S]*?```/g, '')
-    for (const [, target = ''] of prose.matchAll(/\]\(([^)\s]+)\)/g)) {
-      if (/^[a-z]+:/.test(target) || target.startsWith('#')) continue
-      const path = normalize(join(dirname(page), target.split('#')[0] ?? ''))
+    for (const [, target = ''] of proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(target)) continue
+      const [file = '', anchor] = target.split('#')
+      const path = file === '' ? page : normalize(join(dirname(page), file))
       if (!existsSync(join(ROOT, path))) findings.push(`${page}: dead link ${target}`)
+      else if (anchor !== undefined && path.endsWith('.md') && !anchorsOf(path).has(anchor))
+        findings.push(`${page}: no heading for the link ${target}`)
     }
   }
 }
