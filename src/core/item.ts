@@ -197,6 +197,8 @@ export interface FunctionTool extends CacheMarked {
   readonly defer_loading?: boolean
   /** Its arguments may come as they are made, unchecked: whoever reads them minds JSON that breaks off. For endpoints that hold them back otherwise. */
   readonly eager_input_streaming?: boolean | null
+  /** Arguments as they may look. */
+  readonly input_examples?: readonly JsonObject[] | null
 }
 export interface CustomTool extends CacheMarked {
   readonly type: 'custom'

@@ -91,6 +91,7 @@ export const anthropicMessagesOptions = modelRules.extend({
 
   models: z.array(modelRules.extend({ match: pattern })).default([]),
   eager_tools: z.boolean().default(false).describe('Send `eager_input_streaming` of tools: their arguments come as they are made.'),
+  tool_examples: z.boolean().default(false).describe('Send `input_examples` of tools; else they stand in the description.'),
   default_max_tokens: z.int().positive().default(8192).describe('`max_tokens` is required: what is sent when neither caller nor catalog say.'),
 
   // ---- reasoning ----

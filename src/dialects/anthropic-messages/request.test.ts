@@ -246,6 +246,28 @@ describe('a bound on calls of tools', () => {
   })
 })
 
+describe('examples of the input of a tool', () => {
+  const parameters = (name: string) => ({ type: 'object', properties: { [name]: { type: 'string' } } })
+  const tool = (name: string): object => ({
+    type: 'function',
+    name: 'f',
+    description: 'D',
+    parameters: parameters(name),
+    input_examples: [{ [name]: 'x' }],
+  })
+  const sent = (name: string, tool_examples: boolean): JsonObject =>
+    (encode({ tools: [tool(name)] as never }, { options: { tool_examples } }).body['tools'] as JsonObject[])[0]!
+  it('have a field of their own at the vendor, and stand in the description elsewhere', () => {
+    expect(sent('a', true)).toMatchObject({ description: 'D', input_examples: [{ a: 'x' }] })
+    expect(sent('a', false)).toMatchObject({ description: 'D\n\nExamples of its input:\n{"a":"x"}' })
+    expect(sent('a', false)).not.toHaveProperty('input_examples')
+  })
+  it('stand in the description, too, where they would not match what is left of the schema', () => {
+    expect(sent('$filter', true)['description']).toContain('Examples of its input:\n{"$filter":"x"}')
+    expect(sent('$filter', true)).not.toHaveProperty('input_examples')
+  })
+})
+
 describe('tools whose arguments come as they are made', () => {
   const tools: ModelRequest['tools'] = [
     { type: 'function', name: 'write', eager_input_streaming: true },

@@ -7,7 +7,7 @@ import { NOT_STRICT, noted, takenMembers } from '../shared/member-names.ts'
 import { sanitizeSchema, toolInputSchema } from '../shared/sanitize-schema.ts'
 import { Unfolding } from '../shared/unfolding.ts'
 import { isForced, NOT_FORCED, onlyChosen } from '../shared/tool-choice.ts'
-import { flattenTools } from '../shared/tools.ts'
+import { flattenTools, toldExamples } from '../shared/tools.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
 import { markOf } from './content.ts'
 import { rulesFor } from './options.ts'
@@ -42,7 +42,11 @@ export function planTools(request: ToolSource, options: AnthropicMessagesOptions
   const chosenNative = typeof choice === 'object' && choice !== null ? nativeNamed(choice, native) : undefined
   const source = { tools: others, ...(choice === undefined || chosenNative !== undefined ? {} : { tool_choice: choice }) }
   const taken = new Set([...ANSWER_NAMES, ...native.flatMap(({ name }) => asString(name) ?? [])])
-  const flat = flattenTools(source, { pattern: compiled(options.tool_names.pattern), max: options.tool_names.max, taken })
+  const flat = flattenTools(
+    source,
+    { pattern: compiled(options.tool_names.pattern), max: options.tool_names.max, taken },
+    { keepExamples: options.tool_examples },
+  )
   if (chosenNative !== undefined) return { flat, native, choice: { mode: 'named', name: chosenNative } }
   // With native tools alone the words still choose.
   const word = typeof choice === 'string' && native.length > 0 ? { mode: choice } : undefined
@@ -173,13 +177,16 @@ function encodeTool(tool: FlatTool, target: MessagesTarget, strictTools: boolean
   if (strictTools && tool.strict === true && !strict) dropped.push(NOT_STRICT)
   const isEager = tool.isEager === true && target.options.eager_tools
   if (tool.isEager === true && !isEager) dropped.push('tools: eager_input_streaming')
-  const description = noted(tool.description, note)
+  // They would have to match what is left of the schema.
+  const misfits = note === undefined ? undefined : toldExamples(tool.examples ?? [])
+  const description = noted(noted(tool.description, note), misfits)
   return {
     name: tool.name,
     ...(description === undefined ? {} : { description }),
     input_schema: strict ? sanitizeSchema(schema) : schema,
     ...(strict ? { strict: true } : {}),
     ...(isEager ? { eager_input_streaming: true } : {}),
+    ...(tool.examples === undefined || misfits !== undefined ? {} : { input_examples: tool.examples }),
     ...markOf(tool, target),
   }
 }

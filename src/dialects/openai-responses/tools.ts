@@ -4,12 +4,13 @@ import type { CustomTool, FunctionTool, JsonObject, Tool, ToolChoice } from '../
 import type { ModelRequest } from '../../core/request.ts'
 import { functionParameters } from '../shared/function-parameters.ts'
 import { asString, isObject } from '../shared/json.ts'
+import { noted } from '../shared/member-names.ts'
 import { hasOptionalMembers, STRICT_WITH_OPTIONAL } from '../shared/optional-members.ts'
 import { objectAtTop } from '../shared/sanitize-schema.ts'
 import { strictChoices } from '../shared/strict-choices.ts'
 import { COMMON_TOOL_NAMES, createToolNames } from '../shared/tool-names.ts'
 import type { ToolNames } from '../shared/tool-names.ts'
-import { flattenTools } from '../shared/tools.ts'
+import { examplesOf, flattenTools, toldExamples } from '../shared/tools.ts'
 import { Unfolding } from '../shared/unfolding.ts'
 import type { ResponsesOptions } from './options.ts'
 import { PROGRAMS, withoutPrograms } from './programs.ts'
@@ -82,8 +83,10 @@ function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOpti
     cache_control: _,
     prompt_cache_breakpoint: __,
     eager_input_streaming: ___,
+    input_examples: ____,
     ...rest
   } = tool as FunctionTool & { readonly cache_control?: unknown }
+  const told = toldExamples(examplesOf(tool))
   const listed = functionParameters(tool.parameters)
   const parameters = objectAtTop(listed, unfolding)
   // What was folded holds more than a strict schema may, and strict is what silence means.
@@ -95,6 +98,7 @@ function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOpti
   return {
     ...(acceptsBuiltin(PROGRAMS, options.builtin_tools) ? rest : withoutPrograms(rest)),
     name,
+    ...(told === undefined ? {} : { description: noted(tool.description ?? undefined, told) }),
     parameters: keepStrict && strict === true ? strictChoices(parameters) : parameters,
     ...(keepStrict ? { strict } : {}),
     ...(keepDeferred ? { defer_loading } : {}),

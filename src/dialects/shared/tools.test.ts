@@ -15,6 +15,24 @@ function flatten(tools: readonly Tool[], tool_choice?: ToolChoice): ReturnType<t
   return flattenTools({ tools, ...(tool_choice === undefined ? {} : { tool_choice }) }, COMMON_TOOL_NAMES)
 }
 
+describe('examples of the input of a tool', () => {
+  const tools = [{ ...fn('f'), description: 'Finds.', input_examples: [{ city: 'Paris' }, { city: 'Rome', limit: 2 }] }, fn('g')]
+  it('are told in its description', () => {
+    expect(flatten(tools).tools.map(({ description }) => description)).toEqual([
+      'Finds.\n\nExamples of its input:\n{"city":"Paris"}\n{"city":"Rome","limit":2}',
+      undefined,
+    ])
+  })
+  it('stay by themselves for those who have a field for them', () => {
+    const [tool] = flattenTools({ tools }, COMMON_TOOL_NAMES, { keepExamples: true }).tools
+    expect(tool).toMatchObject({ description: 'Finds.', examples: [{ city: 'Paris' }, { city: 'Rome', limit: 2 }] })
+  })
+  it('that are none are passed over', () => {
+    for (const input_examples of [[], null, 'x', [1]])
+      expect(flatten([{ ...fn('f'), input_examples } as Tool]).tools[0]).not.toHaveProperty('description')
+  })
+})
+
 describe('flattenTools', () => {
   it('offers a free-form tool as a function with one string and tells the model the grammar', () => {
     const { tools, names } = flatten([

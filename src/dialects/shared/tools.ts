@@ -3,6 +3,7 @@ import type { CacheMarked, CustomTool, FunctionTool, JsonObject, Tool, ToolChoic
 import { markOf } from './cache-mark.ts'
 import { functionParameters } from './function-parameters.ts'
 import { asString, isObject } from './json.ts'
+import { noted } from './member-names.ts'
 import { createToolNames } from './tool-names.ts'
 import type { NameRule, ToolNames } from './tool-names.ts'
 
@@ -14,6 +15,8 @@ export interface FlatTool extends CacheMarked {
   readonly parameters: JsonObject
   readonly strict?: boolean
   readonly isEager?: boolean
+  /** Of its input, where `keepExamples` was asked for. */
+  readonly examples?: readonly JsonObject[]
 }
 
 /** A tool choice without the contract's spellings. `name` is the endpoint's. */
@@ -41,10 +44,21 @@ function customDescription(tool: CustomTool): string {
   return [tool.description, grammar].filter((text) => text !== undefined && text !== '').join('\n\n')
 }
 
-function flatFunction(tool: FunctionTool, name: string): FlatTool {
+/** What the model reads of examples where there is no field for them; undefined for none. */
+export const toldExamples = (examples: readonly JsonObject[]): string | undefined =>
+  examples.length === 0 ? undefined : `Examples of its input:\n${examples.map((example) => JSON.stringify(example)).join('\n')}`
+
+/** Those a caller gives of the input of a tool; what is no object is none. */
+export const examplesOf = ({ input_examples: examples }: FunctionTool): readonly JsonObject[] =>
+  Array.isArray(examples) ? examples.filter((example) => isObject(example)) : []
+
+function flatFunction(tool: FunctionTool, name: string, keepExamples: boolean): FlatTool {
+  const examples = examplesOf(tool)
+  const description = noted(tool.description ?? undefined, keepExamples ? undefined : toldExamples(examples))
   return {
     name,
-    ...(tool.description == null || tool.description === '' ? {} : { description: tool.description }),
+    ...(description === undefined || description === '' ? {} : { description }),
+    ...(keepExamples && examples.length > 0 ? { examples } : {}),
     parameters: functionParameters(tool.parameters),
     ...(tool.strict == null ? {} : { strict: tool.strict }),
     ...(tool.eager_input_streaming === true ? { isEager: true } : {}),
@@ -93,7 +107,7 @@ function listTools(tools: readonly Tool[], dropped: string[]): Listed[] {
  * The caller's tools as functions with names the endpoint accepts, and the choice among them. Namespaces are flattened, free-form tools
  * wrapped, `allowed_tools` narrows the list. The names of the result lead back to the caller's tools.
  */
-export function flattenTools(source: ToolSource, rule: NameRule): FlatTools {
+export function flattenTools(source: ToolSource, rule: NameRule, { keepExamples = false } = {}): FlatTools {
   const dropped: string[] = []
   const names = createToolNames(rule)
   const listed = listTools(source.tools ?? [], dropped)
@@ -105,7 +119,7 @@ export function flattenTools(source: ToolSource, rule: NameRule): FlatTools {
   }
   const all = listed.map(({ tool, namespace }) => {
     const name = names.upstream(tool.name, namespace)
-    return isFunctionTool(tool) ? flatFunction(tool, name) : flatCustom(tool, name)
+    return isFunctionTool(tool) ? flatFunction(tool, name, keepExamples) : flatCustom(tool, name)
   })
   // The same name twice is refused everywhere; the first one stands.
   const unique = [...new Map(all.toReversed().map((tool) => [tool.name, tool])).values()].toReversed()

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Branch, byType, fields, kindOf, maybe, pickOne, quote, type Schema } from '../responses/schema-combinators.ts'
+import { type Branch, byType, fields, kindOf, list, maybe, pickOne, quote, type Schema } from '../responses/schema-combinators.ts'
 import { GATEWAY_TOOLS_OF_ANY_FORMAT } from '../responses/schema-gateway-tools.ts'
 import { canonicalType } from '../responses/schema-names.ts'
 import { anyObject, cacheControl, flag, text } from '../responses/schema-shared.ts'
@@ -13,6 +13,7 @@ const callerTool = fields({
   strict: flag,
   defer_loading: flag,
   eager_input_streaming: flag,
+  input_examples: maybe(list(anyObject)).describe('Arguments as they may look. Vendors who have no field for them read them in the description.'),
   cache_control: maybe(cacheControl).describe('What is cached ends with this tool.'),
 })
 

@@ -134,6 +134,11 @@ describe('tools', () => {
       { type: 'function', name: 'f', parameters: schema, strict: false, eager_input_streaming: true },
     ],
     [
+      'with examples of its input',
+      { name: 'f', input_schema: schema, input_examples: [{ city: 'Paris' }] },
+      { type: 'function', name: 'f', parameters: schema, strict: false, input_examples: [{ city: 'Paris' }] },
+    ],
+    [
       'of a type, strict',
       { type: 'custom', name: 'f', input_schema: schema, strict: true },
       { type: 'function', name: 'f', parameters: schema, strict: true },

@@ -107,7 +107,15 @@ function withOneSearch(offered: readonly OfferedTool[]): readonly OfferedTool[] 
 const isCallers = ({ type }: JsonObject): boolean => type == null || type === 'custom'
 
 function toolOf(tool: JsonObject, searches = false): JsonObject {
-  const { name, description, input_schema: parameters, strict, defer_loading: deferred, eager_input_streaming: eager } = tool
+  const {
+    name,
+    description,
+    input_schema: parameters,
+    strict,
+    defer_loading: deferred,
+    eager_input_streaming: eager,
+    input_examples: examples,
+  } = tool
   if (isCallers(tool))
     return {
       type: 'function',
@@ -117,6 +125,7 @@ function toolOf(tool: JsonObject, searches = false): JsonObject {
       strict: strict ?? false,
       ...(deferred === true && searches ? { defer_loading: true } : {}),
       ...(eager === true ? { eager_input_streaming: true } : {}),
+      ...given({ input_examples: examples }),
       ...markOf(tool),
     }
   return nativeTool(tool) ?? tool
