@@ -115,6 +115,7 @@ const SCENARIOS_TOGETHER = [
   'scenarios/service-tiers',
   'scenarios/shared-guardrails',
   'scenarios/shown-agents',
+  'scenarios/silent-last-turn',
   'scenarios/sixteen-faults',
   'scenarios/stream-failure',
   'scenarios/tenancy',

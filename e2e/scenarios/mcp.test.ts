@@ -166,7 +166,7 @@ describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a model b
     turns = [calling(['math__add', { a: 2, b: 3 }]), {}]
     const answer = await ask({ tools: [entry()] }, { voice, streamed })
     expect(types(answer)).toEqual(['mcp_list_tools', 'mcp_call'])
-    expect(answer.resource).toMatchObject({ status: 'completed', output_text: '', usage: { output_tokens: 12 } })
+    expect(answer.resource).toMatchObject({ status: 'completed', output_text: '', usage: { output_tokens: 24 } })
   })
 
   it.each([true, false])('that sees no pictures is told of one that a tool gives (stream: %s)', async (streamed) => {

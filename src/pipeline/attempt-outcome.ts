@@ -99,8 +99,10 @@ const isWordless = (events: readonly ModelEvent[]): boolean => {
 }
 
 /** An answer without a word helps nobody: another model may answer, and if none does the caller is told why. */
-function stopped({ endpoint, status }: AttemptRecord, last: ModelEvent | undefined): GatewayError {
+function stopped(record: AttemptRecord, last: ModelEvent | undefined): GatewayError {
+  const { endpoint, status } = record
   const end = last?.type === 'response-end' ? last : undefined
+  if (end?.usage !== undefined) record.counted = end.usage
   const [type, what] =
     end?.reason === 'refusal'
       ? (['refusal', 'The model refused to answer'] as const)

@@ -1,11 +1,11 @@
-import type { Call } from '../core/call.ts'
+import type { AttemptRecord, Call } from '../core/call.ts'
 import { addCost, NO_COST, roundUsd, withExtra } from '../core/cost.ts'
 import type { Pricing } from '../core/endpoint.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { Cost, GenerationStep, PipelineStage } from '../core/generation.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { addUsage, createUsage, mendEstimate, ZERO_USAGE, type Usage } from '../core/usage.ts'
-import { answerCost } from './answer-cost.ts'
+import { answerCost, attemptCost } from './answer-cost.ts'
 import { estimatedUsage, ToolBill, type Admission } from './tool-bill.ts'
 import { SourceBook } from './tool-citations.ts'
 import type { FinishedCall } from './tool-run.ts'
@@ -51,10 +51,12 @@ export class LoopLedger {
     return this.#call.clock.monotonic() - this.#startedAt
   }
 
-  /** A turn of the model is over. One that ended before its first word costs nothing. */
+  /** A turn of the model is over. Nothing is estimated of one that failed before its first word: it costs what its provider has counted. */
   account(step: ToolStep, request: ModelRequest): void {
     this.spoke ||= step.spoke
+    const { counting } = step
     if (!step.wordless) this.#add(step.end?.usage ?? estimatedUsage(request, step.chars))
+    else if (counting?.counted !== undefined) this.#addTo(counting.counted, attemptCost(this.#costOf, counting.counted, counting), counting)
   }
 
   /** A call begins: what it costs counts from now on, whatever becomes of it. */
@@ -169,12 +171,17 @@ export class LoopLedger {
 
   #add(usage: Usage): void {
     const { trace } = this.#call
+    const { served } = trace
+    // Of several, each has its own already.
+    this.#addTo(usage, served && answerCost(this.#costOf, usage, trace), trace.answerCost === undefined ? served : undefined)
+  }
+
+  /** `attempt`: whose cost it is, where it is that of one. */
+  #addTo(usage: Usage, cost: Cost | undefined, attempt: AttemptRecord | undefined): void {
     const isFirst = this.turns === 1 && this.requested === 0
     this.#usage = isFirst ? usage : addUsage(this.#usage, usage)
-    if (trace.served === undefined) return
-    const cost = answerCost(this.#costOf, usage, trace)
-    // Of several, each has its own already.
-    if (trace.answerCost === undefined) trace.served.costUsd = cost.total
+    if (cost === undefined) return
+    if (attempt !== undefined) attempt.costUsd = cost.total
     this.#cost = isFirst ? cost : addCost(this.#cost, cost)
     this.#tell()
   }

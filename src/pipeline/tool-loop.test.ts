@@ -6,7 +6,7 @@ import type { ModelEvent } from '../core/event.ts'
 import type { ServerTool, ToolResult } from '../core/extension.ts'
 import type { OutputItem } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
-import { createUsage } from '../core/usage.ts'
+import { createUsage, type Usage } from '../core/usage.ts'
 import { systemClock } from '../lib/clock.ts'
 import { sequentialIds } from '../lib/id.ts'
 import { toolLoopLayer } from './tool-loop.ts'
@@ -43,9 +43,21 @@ interface Options {
   /** What each turn costs at an endpoint of its own, USD. */
   readonly prices?: readonly number[]
   readonly inputModalities?: readonly ('text' | 'image')[]
+  /** What was counted of turns that failed, at an endpoint where each costs four dollars. */
+  readonly counted?: Usage
 }
 
-function stage({ turns, tool = {}, limits, request, signal = new AbortController().signal, obeys = false, prices = [], inputModalities }: Options) {
+function stage({
+  turns,
+  tool = {},
+  limits,
+  request,
+  signal = new AbortController().signal,
+  obeys = false,
+  prices = [],
+  inputModalities,
+  counted,
+}: Options) {
   const requests: ModelRequest[] = []
   const model: Handler = async function* (each) {
     requests.push(each.request)
@@ -59,7 +71,10 @@ function stage({ turns, tool = {}, limits, request, signal = new AbortController
       each.trace.attempts.push(each.trace.served)
     }
     const turn = obeys && each.request.tool_choice === 'none' ? words('ok') : turns[Math.min(requests.length, turns.length) - 1]!
-    if (turn instanceof Error) throw turn
+    if (turn instanceof Error) {
+      if (counted !== undefined) each.trace.attempts.push({ endpoint: testEndpoint({ pricing: { input: 4 } }), status: 200, startedAt: 0, counted })
+      throw turn
+    }
     yield turn
   }
   const run = tool.run ?? (async () => ({ output: 'done' }))
@@ -218,6 +233,16 @@ describe('one answer', () => {
     })
     expect(trace.attempts.map(({ costUsd }) => costUsd)).toEqual([0.25])
     expect(trace.cost).toMatchObject({ total: 0.25 })
+  })
+
+  it('costs what was counted of the turn that ended it without a word, where that was asked for', async () => {
+    const filter = new GatewayError('content_policy_violation', 'stopped', { source: 'provider' })
+    const said = words('Let me see.').slice(0, -1)
+    const counted = createUsage({ inputTokens: 100 })
+    const { collect, trace } = stage({ turns: [[...said, ...call('probe', 'c1'), end], filter], prices: [0.25], counted })
+    expect((await collect()).at(-1)).toMatchObject({ reason: 'content_filter', usage: { inputTokens: 110, outputTokens: 5 } })
+    expect(trace.attempts.map(({ costUsd }) => costUsd)).toEqual([0.25, 4])
+    expect(trace.cost).toMatchObject({ total: 4.25 })
   })
 
   it('fails where a filter stops it before any word, and where the gateway itself refuses', async () => {

@@ -126,7 +126,7 @@ class ToolLoop {
       for (;;) {
         request = this.#request(input, tools, final ? 'none' : choice)
         step = new ToolStep({ offer, unknown, number: ++ledger.turns, sources: ledger.sources, newCallId: () => `call_${this.#room.newId(24)}` })
-        for await (const events of untilWordless(this.#next(this.#stepCall(request)), step, ledger)) {
+        for await (const events of untilWordless(this.#turn(request), step, ledger)) {
           const shown = step.take(events)
           if (shown.length === 0) continue
           yield told.length > 0 ? [...told, ...shown] : shown
@@ -249,9 +249,10 @@ class ToolLoop {
     throw new GatewayError('provider_unavailable', message, { source: 'provider', providerName })
   }
 
-  #stepCall(request: ModelRequest): Call {
-    const { served } = this.#call.trace
-    return { ...this.#call, request, ...(served === undefined ? {} : { preferredEndpoint: served.endpoint.id }) }
+  #turn(request: ModelRequest) {
+    const { served, attempts } = this.#call.trace
+    const events = this.#next({ ...this.#call, request, ...(served === undefined ? {} : { preferredEndpoint: served.endpoint.id }) })
+    return { events, attempts }
   }
 
   /** The same layer for model calls of tools, without agents. */

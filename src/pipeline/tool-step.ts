@@ -1,3 +1,4 @@
+import type { AttemptRecord } from '../core/call.ts'
 import { isClientSearchCall } from '../core/client-search.ts'
 import type { FinishReason, ModelEvent, Stopped } from '../core/event.ts'
 import type { InputItem, JsonObject, OtherItem, OutputItem } from '../core/item.ts'
@@ -48,8 +49,10 @@ export class ToolStep {
   /** Calls of the caller's own tools, its search among them: they end the loop. */
   callerCalls = 0
   end: StepEnd | undefined
-  /** It ended before its first word. */
+  /** It ended before its first word, which failed it. */
   wordless = false
+  /** The attempt that ended it so, if its provider has counted something for it. */
+  counting: AttemptRecord | undefined
   /** Something of it is for the caller to read, or to answer. */
   #spoke = false
   readonly #options: StepOptions
@@ -90,8 +93,9 @@ export class ToolStep {
   }
 
   /** Nobody has said anything in it. */
-  endWithoutWords(reason: FinishReason, nativeReason: string | undefined): void {
+  endWithoutWords(reason: FinishReason, nativeReason: string | undefined, counting: AttemptRecord | undefined): void {
     this.wordless = true
+    this.counting = counting
     this.end = { reason, ...(nativeReason === undefined ? {} : { nativeReason }) }
   }
 

@@ -1,3 +1,4 @@
+import type { AttemptRecord } from '../core/call.ts'
 import { isGatewayError, type GatewayError } from '../core/error.ts'
 import type { FinishReason, ModelEvent } from '../core/event.ts'
 import type { ToolStep } from './tool-step.ts'
@@ -12,21 +13,27 @@ interface Before {
   readonly pauses: number
 }
 
+/** One turn of the model. */
+interface Turn {
+  readonly events: AsyncIterable<readonly ModelEvent[]>
+  /** All of the call, those of this turn behind the others. */
+  readonly attempts: readonly AttemptRecord[]
+}
+
 /**
  * The events of one turn. Where it ends before its first word, and turns before it have given the caller something, the answer is not taken back but
- * ends there: a filter stops it behind words as it does in the middle of a turn, and a model may have nothing to add to what its tools did.
+ * ends there: a filter stops it behind words as it does in the middle of a turn, and a model may have nothing to add to what its tools did. What its
+ * provider has counted for it is paid like the turns before.
  */
-export async function* untilWordless(
-  turn: AsyncIterable<readonly ModelEvent[]>,
-  step: ToolStep,
-  before: Before,
-): AsyncGenerator<readonly ModelEvent[], void> {
+export async function* untilWordless({ events, attempts }: Turn, step: ToolStep, before: Before): AsyncGenerator<readonly ModelEvent[], void> {
+  const tried = attempts.length
   try {
-    yield* turn
+    yield* events
   } catch (error) {
     const reason = endOf(error, before)
     if (reason === undefined || step.spoke || step.chars > 0 || step.calls.length > 0) throw error
-    step.endWithoutWords(reason, (error as GatewayError).details.providerCode)
+    const counting = attempts.slice(tried).findLast(({ counted }) => counted !== undefined)
+    step.endWithoutWords(reason, (error as GatewayError).details.providerCode, counting)
   }
 }
 

@@ -6,9 +6,9 @@ import type { Outcome } from './attempt-outcome.ts'
 import type { Route } from './call-route.ts'
 
 /**
- * Turns of one call that a model ended without a word because it has nothing to add to what the caller's tools did. Vendors document such, and that
- * asking again does not help. Another endpoint may have something to say; where none has, the first of them is the answer. To what a user said, and in
- * the midst of a broken answer, nothing is no answer; what the gateway's own tools did the loop of these looks after.
+ * Turns of one call that a model ended without a word because it has nothing to add to what tools did, the caller's or the gateway's. Vendors document
+ * such, and that asking again does not help. Another endpoint may have something to say; where none has, the first of them is the answer. To what a
+ * user said, and in the midst of a broken answer, nothing is no answer.
  */
 export class WordlessTurns {
   readonly #call: Call
@@ -51,7 +51,7 @@ export class WordlessTurns {
 
   #mayBeSilent(): boolean {
     const { request, continuation } = this.#route
-    return this.#call.preferredEndpoint === undefined && continuation?.original === undefined && followsResults(request.input)
+    return continuation?.original === undefined && followsResults(request.input)
   }
 }
 
