@@ -113,12 +113,16 @@ export type Verdict =
       readonly retryAfterMs: number
     }
   | { readonly ok: false; readonly reason: 'open'; readonly subject: string; readonly limit: number }
-  /** `intervals`: all budgets of the subject that do not hold the amount, the broadest first. */
+  /**
+   * `intervals`: all budgets of the subject that do not hold the amount, the broadest first. `leftUsd`: of that one. `availableUsd`: of all its
+   * budgets together, so that nothing is left where one of them is used up.
+   */
   | {
       readonly ok: false
       readonly reason: 'budget'
       readonly subject: string
       readonly intervals: readonly Interval[]
+      readonly leftUsd: number
       readonly availableUsd: number
     }
   /** What was spent cannot be known, and the operator wants no spending then. */

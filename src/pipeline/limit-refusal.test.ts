@@ -47,8 +47,8 @@ describe('a rate that is used up', () => {
 })
 
 describe('a budget that does not hold the call', () => {
-  const over = (kind: string, intervals: readonly ('lifetime' | 'daily')[], availableUsd = 0) =>
-    refused({ ok: false, reason: 'budget', subject: kind, intervals, availableUsd })
+  const over = (kind: string, intervals: readonly ('lifetime' | 'daily')[], availableUsd = 0, leftUsd = availableUsd) =>
+    refused({ ok: false, reason: 'budget', subject: kind, intervals, availableUsd, leftUsd })
 
   it.each([
     ['key', 402, 'key_limit', "The key's daily limit of 1.5 USD is reached: nothing is left"],
@@ -74,6 +74,14 @@ describe('a budget that does not hold the call', () => {
 
   it('is told by the broadest interval', () => {
     expect(over('key', ['lifetime', 'daily']).message).toBe("The key's limit of 20 USD is reached: nothing is left")
+  })
+
+  it('tells what is left of that interval, whatever is left of others', () => {
+    const error = over('workspace', ['lifetime', 'daily'], 0, 2)
+    expect(error.message).toBe("The workspace's lifetime budget of 20 USD is reached: the 2 USD that are left do not cover this request")
+    expect(error.details.metadata).toMatchObject({ interval: 'lifetime', limit_usd: 20, available_usd: 2 })
+    // The other one has nothing left for a cheaper endpoint.
+    expect(error.details).not.toHaveProperty('failover')
   })
 
   it('may hold a cheaper one while something is left', () => {

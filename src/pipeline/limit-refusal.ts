@@ -1,5 +1,5 @@
 import type { CallLimits, SubjectLimits } from '../core/call-limits.ts'
-import { periodEnd, type Interval, type RateState, type Verdict } from '../core/counter.ts'
+import { periodEnd, type RateState, type Verdict } from '../core/counter.ts'
 import { GatewayError } from '../core/error.ts'
 
 type Refused = Extract<Verdict, { readonly ok: false }>
@@ -33,7 +33,7 @@ export function refusal(verdict: Refused, limits: CallLimits, now: number): Gate
         failover: 'never',
       })
     case 'budget':
-      return overBudget(subject, verdict.intervals, verdict.availableUsd, now)
+      return overBudget(subject, verdict, now)
   }
 }
 
@@ -52,7 +52,9 @@ function tooMany(message: string, { limit, remaining, resetAt }: RateState, retr
   })
 }
 
-function overBudget(subject: SubjectLimits | undefined, intervals: readonly Interval[], availableUsd: number, now: number): GatewayError {
+type OverBudget = Extract<Refused, { readonly reason: 'budget' }>
+
+function overBudget(subject: SubjectLimits | undefined, { intervals, leftUsd, availableUsd }: OverBudget, now: number): GatewayError {
   const interval = intervals[0] ?? 'lifetime'
   const limitUsd = subject?.budgets.find((budget) => budget.interval === interval)?.limitUsd ?? 0
   const resetsAt = periodEnd(interval, now)
@@ -60,10 +62,10 @@ function overBudget(subject: SubjectLimits | undefined, intervals: readonly Inte
     limit_source: LIMIT_SOURCE[subject?.kind ?? 'key'],
     interval,
     limit_usd: limitUsd,
-    available_usd: availableUsd,
+    available_usd: leftUsd,
     ...(resetsAt === undefined ? {} : { resets_at: new Date(resetsAt).toISOString() }),
   }
-  const left = availableUsd > 0 ? `the ${usd(availableUsd)} USD that are left do not cover this request` : 'nothing is left'
+  const left = leftUsd > 0 ? `the ${usd(leftUsd)} USD that are left do not cover this request` : 'nothing is left'
   const named = interval === 'lifetime' ? '' : `${interval} `
   // What does not pay for this endpoint may pay for a cheaper one.
   const details = { metadata, ...(availableUsd > 0 ? { failover: 'next' as const } : {}) }

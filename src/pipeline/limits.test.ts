@@ -475,7 +475,7 @@ describe('limits around a call', () => {
   it(verifies('H5', 'still hold when an own key was tried first: it asks nothing of the budget and is granted nothing of it'), async () => {
     const nothingLeft = ({ amountUsd, charges }: Reservation): Verdict =>
       amountUsd !== undefined && charges.some(({ budgets }) => budgets.length > 0)
-        ? { ok: false, reason: 'budget', subject: 'key:a', intervals: ['daily'], availableUsd: 0 }
+        ? { ok: false, reason: 'budget', subject: 'key:a', intervals: ['daily'], leftUsd: 0, availableUsd: 0 }
         : { ok: true, grantedUsd: amountUsd ?? 0 }
     const { built, reserved, call } = scene(budget, nothingLeft, true)
     const answer = drain(
@@ -494,7 +494,7 @@ describe('limits around a call', () => {
     const { built, call } = scene(budget, ({ amountUsd = 0, leastUsd = amountUsd }) =>
       leastUsd <= 2
         ? { ok: true, grantedUsd: Math.min(2, amountUsd) }
-        : { ok: false, reason: 'budget', subject: 'key:a', intervals: ['daily'], availableUsd: 2 },
+        : { ok: false, reason: 'budget', subject: 'key:a', intervals: ['daily'], leftUsd: 2, availableUsd: 2 },
     )
     let admitted = 0
     await drain(
@@ -510,7 +510,8 @@ describe('limits around a call', () => {
 
   it('let a cheaper endpoint serve what a dearer one may not, as long as anything is left', async () => {
     const left = (availableUsd: number) =>
-      refusal({ ok: false, reason: 'budget', subject: 'key:a', intervals: ['daily'], availableUsd }, budget, 0).details.failover
+      refusal({ ok: false, reason: 'budget', subject: 'key:a', intervals: ['daily'], leftUsd: availableUsd, availableUsd }, budget, 0).details
+        .failover
     expect([left(0.5), left(0)]).toEqual(['next', undefined])
   })
 
@@ -519,12 +520,12 @@ describe('limits around a call', () => {
     const cases: readonly (readonly [CallLimits, Verdict, object])[] = [
       [
         budget,
-        { ok: false, reason: 'budget', subject: 'key:a', intervals: ['daily'], availableUsd: 0 },
+        { ok: false, reason: 'budget', subject: 'key:a', intervals: ['daily'], leftUsd: 0, availableUsd: 0 },
         { status: 402, errorType: 'payment_required' },
       ],
       [
         workspace,
-        { ok: false, reason: 'budget', subject: 'workspace:w', intervals: ['monthly', 'daily'], availableUsd: 0 },
+        { ok: false, reason: 'budget', subject: 'workspace:w', intervals: ['monthly', 'daily'], leftUsd: 0, availableUsd: 0 },
         { status: 403, message: expect.stringContaining('monthly') },
       ],
       [budget, { ok: false, reason: 'open', subject: 'key:a', limit: 3 }, { status: 429 }],

@@ -85,6 +85,16 @@ export function describeMoney(at: () => CounterStage): void {
       expect(await reserve([charge({ budgets })], 2)).toMatchObject({ ok: false, intervals: ['lifetime', 'monthly', 'daily'] })
     })
 
+    it('says what is left of the broadest of them, and of all together', async () => {
+      const budgets = [
+        { interval: 'daily', limitUsd: 1 },
+        { interval: 'monthly', limitUsd: 3 },
+      ] as const
+      await reserve([charge({ budgets })], 0.75)
+      expect(await reserve([charge({ budgets })], 2.5)).toMatchObject({ intervals: ['monthly', 'daily'], leftUsd: 2.25, availableUsd: 0.25 })
+      expect(await reserve([charge({ budgets })], 0.5)).toMatchObject({ intervals: ['daily'], leftUsd: 0.25, availableUsd: 0.25 })
+    })
+
     it.each<[Interval, number, boolean]>([
       ['daily', Date.UTC(2025, 0, 15, 23, 59, 59, 999), false],
       ['daily', Date.UTC(2025, 0, 16), true],

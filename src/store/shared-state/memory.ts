@@ -194,7 +194,7 @@ function take(reservation: Reservation, at: number, stateOf: (subject: string) =
       roll(states[i]!, now)
       const spent = spentAt(states[i]!, now)
       const others = held(states[i]!, id)
-      const available = availableIn(spent, others, charge)
+      const available = availableIn(spent, others, charge.budgets)
       if (available < least || exhausted(spent, charge)) return overBudget(spent, others, charge, least)
       granted = Math.min(granted, available)
     }
@@ -213,7 +213,7 @@ function take(reservation: Reservation, at: number, stateOf: (subject: string) =
 
 const held = (state: SubjectState, id: string): number => state.reserved - (state.open.get(id) ?? 0)
 
-function availableIn(spent: readonly number[], others: number, { budgets }: Charge): number {
+function availableIn(spent: readonly number[], others: number, budgets: Charge['budgets']): number {
   return Math.min(Infinity, ...budgets.map(({ interval, limitUsd }) => toNanos(limitUsd) - spent[positionOf(interval)]! - others))
 }
 
@@ -228,7 +228,9 @@ function overBudget(spent: readonly number[], others: number, charge: Charge, le
       return budget.interval === interval && (spent[i]! >= limit || limit - spent[i]! - others < least)
     }),
   )
-  return { ok: false, reason: 'budget', subject: charge.subject, intervals, availableUsd: Math.max(0, toUsd(availableIn(spent, others, charge))) }
+  const broadest = charge.budgets.filter(({ interval }) => interval === intervals[0])
+  const left = (budgets: Charge['budgets']): number => Math.max(0, toUsd(availableIn(spent, others, budgets)))
+  return { ok: false, reason: 'budget', subject: charge.subject, intervals, leftUsd: left(broadest), availableUsd: left(charge.budgets) }
 }
 
 function refusedByRate(state: SubjectState, charge: Charge, now: number, at: number): Verdict | undefined {

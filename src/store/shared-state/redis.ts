@@ -221,7 +221,7 @@ function decodeVerdict(reply: readonly (string | number)[], { charges, now }: Re
     const { name, limit, cost } = charge.rates[Number(second)]!
     return { ok: false, reason: 'rate', subject, rate: name, ...describeRate(Number(reply[3]), now, limit, cost) }
   }
-  const over = new Set(reply.slice(3).map(Number))
+  const over = new Set(reply.slice(4).map(Number))
   const intervals: readonly Interval[] = INTERVALS.filter((_, i) => over.has(i))
-  return { ok: false, reason: 'budget', subject, intervals, availableUsd: toUsd(Number(second)) }
+  return { ok: false, reason: 'budget', subject, intervals, leftUsd: toUsd(Number(reply[3])), availableUsd: toUsd(Number(second)) }
 }

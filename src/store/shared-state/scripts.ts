@@ -75,7 +75,7 @@ end
 `
 
 /**
- * Replies: ['ok', granted], ['unseeded', n], ['budget', n, available, interval...], ['rate', n, m, owed until], ['open', n]; n and m count from 0.
+ * Replies: ['ok', granted], ['unseeded', n], ['budget', n, available, left of the first, interval...], ['rate', n, m, owed until], ['open', n]; n and m count from 0.
  */
 export const RESERVE = `${COMMON}
 local time = redis.call('TIME')
@@ -115,16 +115,19 @@ for n, c in ipairs(q.charges) do
       return {'unseeded', n - 1}
     end
     local others = s.reserved - (mine[n] or 0)
-    local available, over = nil, {}
+    local available, broadest, over = nil, nil, {}
     for _, b in ipairs(c.budgets) do
       local spent = spent_in(s, b[1] + 1)
       local left = b[2] - spent - others
       if available == nil or left < available then available = left end
-      if spent >= b[2] or left < q.least then over[#over + 1] = b[1] end
+      if spent >= b[2] or left < q.least then
+        over[#over + 1] = b[1]
+        if broadest == nil or b[1] < broadest[1] then broadest = {b[1], left} end
+      end
     end
     if #over > 0 then
       save(key, s)
-      return {'budget', n - 1, whole(math.max(0, available)), unpack(over)}
+      return {'budget', n - 1, whole(math.max(0, available)), whole(math.max(0, broadest[2])), unpack(over)}
     end
     if available < granted then granted = available end
   end
