@@ -16,7 +16,7 @@ import { createAuthenticate } from './http/authenticate.ts'
 import { GuessGuard } from './http/guess-guard.ts'
 import { LazyApi } from './http/management/lazy-handler.ts'
 import { RecentItems } from './http/recent-items.ts'
-import { healthRoute, readyRoute, workerRoute } from './http/health-routes.ts'
+import { balancerRoute, healthRoute, readyRoute, workerRoute } from './http/health-routes.ts'
 import { listen } from './http/listen.ts'
 import { tellDropped } from './http/dropped.ts'
 import { createGatewayServer, type RouteHandler } from './http/server.ts'
@@ -227,7 +227,8 @@ export async function createApp({
     },
     { onBug, newRequestId },
   )
-  const probes = [['GET /healthz', healthRoute] as const, ['GET /readyz', readyRoute(serving.readiness)] as const]
+  const ready = readyRoute(serving.readiness)
+  const probes = [['GET /healthz', healthRoute] as const, ['GET /readyz', ready] as const]
   const isWorker = config.server.role === 'worker'
   const doors = openDoors(answering, { onBug, newRequestId })
   const routes = new Map(isWorker ? probes : [...doors, ...probes])
@@ -236,7 +237,7 @@ export async function createApp({
     for (const follower of [state.accounts.snapshot, ownKeys, policies.presets, policies.guardrails]) void follower.refresh().catch(() => undefined)
     delivery.refresh()
   })
-  const fallback = isWorker ? workerRoute(management.handle) : management.handle
+  const fallback = balancerRoute(ready, isWorker ? workerRoute(management.handle) : management.handle)
   const server = createGatewayServer({ routes, fallback, settings: () => config.server })
   tellDropped(server, logger)
   let closing: Promise<void> | undefined

@@ -207,6 +207,13 @@ describe('HTTP itself', () => {
     expect(answer.endsWith('\r\n\r\n')).toBe(true)
   })
 
+  it.each(['OPTIONS / HTTP/1.0\r\n\r\n', 'OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'])(
+    'says that it is ready to balancers that ask %j, as those do that were told nothing else',
+    async (asked) => {
+      await expect.poll(() => raw(asked), { timeout: 10_000 }).toMatch(/^HTTP\/1\.1 200 [^]*\{"status":"ready"\}$/)
+    },
+  )
+
   it('answers the next request on the same connection after an error', async () => {
     const one = 'GET /api/v1/models HTTP/1.1\r\nhost: x\r\n\r\n'
     const two = 'GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'

@@ -126,6 +126,7 @@ describe('signalbox serve', () => {
     const gateway = await startGateway()
     const answer = await fetch(`${gateway.url}/readyz`)
     expect([answer.status, await answer.json()]).toEqual([503, { status: 'not_ready', reason: 'starting: calls cannot be recorded yet' }])
+    expect((await fetch(`${gateway.url}/`, { method: 'OPTIONS' })).status).toBe(503)
     await ready(gateway.url)
     await gateway.close()
   })

@@ -20,6 +20,15 @@ export function readyRoute(readiness: () => Readiness): RouteHandler {
   }
 }
 
+/** `OPTIONS /` and `OPTIONS *`: what load balancers ask that were told nothing else. They hear whether there is somebody to send callers to. */
+export function balancerRoute(ready: RouteHandler, others: RouteHandler): RouteHandler {
+  return (request, response) => {
+    if (request.method !== 'OPTIONS' || (request.url !== '/' && request.url !== '*')) return others(request, response)
+    request.resume()
+    ready(request, response)
+  }
+}
+
 /** A process that only delivers serves no API: its probes and figures, and a sentence for everything else. */
 export function workerRoute(fallback: RouteHandler): RouteHandler {
   return (request, response) => {
