@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { InputItem } from '../../core/item.ts'
 import { sealReasoning } from '../../core/reasoning-envelope.ts'
 import { systemOf, toItems, type Block, type Message } from './history.ts'
+import { UNSEALED } from './late-seal.ts'
 import { messagesToResponses } from './to-responses.ts'
 
 const user = (...content: readonly Block[]): Message => ({ role: 'user', content })
@@ -269,6 +270,7 @@ describe('thoughts that come back', () => {
       { content: [{ type: 'reasoning_text', text: 'Hm.' }], signature: 'Er8B' },
     ],
     ['without either', { type: 'thinking', thinking: 'Hm.', signature: '' }, { content: [{ type: 'reasoning_text', text: 'Hm.' }] }],
+    ['with the word for neither', { type: 'thinking', thinking: 'Hm.', signature: UNSEALED }, { content: [{ type: 'reasoning_text', text: 'Hm.' }] }],
     ['with nothing to read', { type: 'thinking', thinking: '', signature: 'sb1.e30.x' }, { encrypted_content: 'sb1.e30.x' }],
     ['that nobody may read', { type: 'redacted_thinking', data: 'sb1.e30.x' }, { encrypted_content: 'sb1.e30.x' }],
   ])('%s', (_name, block, item) => {
@@ -289,6 +291,7 @@ describe('seals that came late', () => {
 
   it.each<readonly [string, readonly Block[], readonly object[]]>([
     ['join their thoughts', [thinking('Hm.'), text('Hi'), late('in.0.0')], [sealed('sb1.e30.x', 'Hm.'), said]],
+    ['join thoughts that say they have none', [thinking('Hm.', UNSEALED), text('Hi'), late('in.0.0')], [sealed('sb1.e30.x', 'Hm.'), said]],
     ['stand where thoughts nobody may read gave way', [text('Hi'), late('at.0.0')], [sealed('sb1.e30.x'), said]],
     [
       'stand in their order',
@@ -314,7 +317,8 @@ describe('seals that came late', () => {
 })
 
 it('thoughts of which nothing is left are none', () => {
-  expect(toItems([assistant({ type: 'thinking', thinking: '', signature: '' }, { type: 'redacted_thinking', data: '' })])).toEqual([])
+  for (const signature of ['', UNSEALED])
+    expect(toItems([assistant({ type: 'thinking', thinking: '', signature }, { type: 'redacted_thinking', data: '' })])).toEqual([])
 })
 
 it('pictures of an answer come back as the tool that made them left them', () => {

@@ -2,7 +2,7 @@ import type { CacheMarked, InputItem, InputPart, InputText, JsonObject, Reasonin
 import { wellFormedJson } from '../../lib/json.ts'
 import { markOf, type MarkedByCaller } from '../shared/cache-mark.ts'
 import { pageThatCameBack } from './fetch-result.ts'
-import { readLateSeal } from './late-seal.ts'
+import { readLateSeal, UNSEALED } from './late-seal.ts'
 import { IS_PASSED_OVER } from './schema-blocks.ts'
 import { sealOfSearch } from './search-result.ts'
 
@@ -139,7 +139,7 @@ function withSealsInPlace(blocks: readonly Block[]): readonly Block[] {
   for (const { where, at, seal, block } of late.toSorted((a, b) => a.nth - b.nth)) {
     const place = placed[at]!
     const first = place.at(-1)
-    const joins = where === 'in' && !moved.has(at) && first?.type === 'thinking' && !first['signature']
+    const joins = where === 'in' && !moved.has(at) && first?.type === 'thinking' && signatureOf(first) === undefined
     const thinking = joinWords(joins ? first['thinking'] : '', block['thinking'])
     place.splice(place.length - (moved.has(at) ? 0 : 1), joins ? 1 : 0, { type: 'thinking', thinking, signature: seal })
   }
@@ -152,10 +152,15 @@ function joinWords(before: unknown, after: unknown): string {
   return a === '' || b === '' ? a + b : a + '\n\n' + b
 }
 
-function thoughtOf({ type, thinking, signature, data }: Block): ReasoningItem {
+function signatureOf({ signature }: Block): string | undefined {
+  return typeof signature === 'string' && signature !== '' && signature !== UNSEALED ? signature : undefined
+}
+
+function thoughtOf(block: Block): ReasoningItem {
+  const { type, thinking, data } = block
   if (type === 'redacted_thinking') return { type: 'reasoning', summary: [], ...(data === '' ? {} : { encrypted_content: data as string }) }
   const text = thinking as string
-  const seal = typeof signature === 'string' && signature !== '' ? signature : undefined
+  const seal = signatureOf(block)
   return {
     type: 'reasoning',
     summary: [],

@@ -21,3 +21,9 @@ export function readLateSeal(text: string): LateSeal | undefined {
   const [, where, at, nth, seal] = LATE.exec(text) ?? []
   return at === undefined ? undefined : { where: where as LateSeal['where'], at: Number(at), nth: Number(nth), seal: seal! }
 }
+
+/**
+ * The signature of thoughts that nothing has to be kept of, or nothing yet. Many clients take an empty one for a fault: on the next turn they
+ * leave the thoughts out, or send them as words the model is to have said.
+ */
+export const UNSEALED = 'unsealed'

@@ -6,7 +6,7 @@ import { shownPicture } from '../shared/shown-picture.ts'
 import { refuseCallersWork, ToldItem } from '../shared/told-item.ts'
 import type { BlockWriter } from './block-writer.ts'
 import { fetchedPage } from './fetch-result.ts'
-import { type LateSeal, writeLateSeal } from './late-seal.ts'
+import { UNSEALED, writeLateSeal, type LateSeal } from './late-seal.ts'
 import { foundBy, sealOfCall } from './search-result.ts'
 
 /** Items of an answer while they are told as blocks. */
@@ -68,7 +68,7 @@ export class ThinkingBlock extends BlockItem<ReasoningItem> {
     this.inner.pause?.()
     const where = this.#index === undefined ? 'at' : 'in'
     this.#place ??= { where, at: this.#index ?? this.blocks.count, nth: this.blocks.gaveWay++ }
-    if (this.#index !== undefined) this.blocks.end(this.#index)
+    if (this.#index !== undefined) this.#close(this.#index, UNSEALED)
     this.#index = undefined
   }
 
@@ -89,8 +89,12 @@ export class ThinkingBlock extends BlockItem<ReasoningItem> {
       if (seal) this.blocks.whole({ type: 'redacted_thinking', data: seal })
       return
     }
-    if (seal) this.blocks.signature(this.#index, seal)
-    this.blocks.end(this.#index)
+    this.#close(this.#index, seal || UNSEALED)
+  }
+
+  #close(index: number, signature: string): void {
+    this.blocks.signature(index, signature)
+    this.blocks.end(index)
   }
 
   /** What came late says where it belongs. */

@@ -8,6 +8,7 @@ import { manualClock } from '../../lib/clock.ts'
 import { sequentialIds } from '../../lib/id.ts'
 import { Assembler } from '../responses/assemble.ts'
 import type { AssemblerOptions } from '../responses/assembler-options.ts'
+import { UNSEALED } from './late-seal.ts'
 import { MessagesWriter } from './messages-writer.ts'
 
 type Json = { readonly [field: string]: unknown }
@@ -332,18 +333,24 @@ describe('thoughts', () => {
   it('give way to text: their block ends, and what keeps them alive follows in one of its own', () => {
     const late = [thinks('r'), thought('r', 'Hm.'), message('m'), text('m', 'Hi'), close('m'), close('r', { encrypted_content: 'sb1.x' }), end()]
     expect(whole(late).content).toEqual([
-      { type: 'thinking', thinking: 'Hm.', signature: '' },
+      { type: 'thinking', thinking: 'Hm.', signature: UNSEALED },
       { type: 'text', text: 'Hi', citations: [] },
       { type: 'redacted_thinking', data: 'in.0.0.sb1.x' },
     ])
     expect(
       stream(late)
         .map(({ type, index }) => [type, index])
-        .slice(3, 5),
+        .slice(4, 6),
     ).toEqual([
       ['content_block_stop', 0],
       ['content_block_start', 1],
     ])
+  })
+
+  it('without a seal say so by a word: clients make text of thoughts, or nothing, whose signature is empty', () => {
+    const plain = [thinks('r'), thought('r', 'Hm.'), close('r'), ...hello, end()]
+    expect(whole(plain).content[0]).toEqual({ type: 'thinking', thinking: 'Hm.', signature: UNSEALED })
+    expect(stream(plain).map(({ delta }) => delta)).toContainEqual({ type: 'signature_delta', signature: UNSEALED })
   })
 
   it('nobody may read are a block of their own kind; those that left nothing are none', () => {
