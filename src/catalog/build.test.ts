@@ -575,6 +575,15 @@ describe('a base URL', () => {
     expect(await notesOf('http://127.0.0.1:9101/v1/talk', { path: '/talk' })).toHaveLength(1)
     expect(await notesOf('http://127.0.0.1:9101/v1')).toEqual([])
   })
+  test.each(['http://127.0.0.1:9101', 'http://127.0.0.1:9101/'])(
+    'without a path (%s) is noted: most servers have theirs under a version',
+    async (baseUrl) => {
+      expect(await notesOf(baseUrl)).toEqual([
+        'the base_url of acme has no path, so requests go to /chat/completions: most servers want their version in it, such as /v1',
+      ])
+      expect(await notesOf(baseUrl, { path: '/v1/talk' })).toEqual([])
+    },
+  )
 })
 
 test('a region that changes nothing is noted', async () => {

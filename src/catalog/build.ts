@@ -4,6 +4,7 @@ import type { Dialect } from '../core/dialect.ts'
 import type { Catalog, Model } from '../core/endpoint.ts'
 import type { Provider } from '../core/provider.ts'
 import { closest, closestByWords } from '../lib/closest.ts'
+import { baseUrlNotes } from './base-url-notes.ts'
 import { canonicalName, makerOf, splitVariant } from './canonical-slug.ts'
 import { judgeNames, type NamingConfig } from './configured-names.ts'
 import { connectProvider, type ConnectedProvider } from './connect.ts'
@@ -53,7 +54,7 @@ export async function buildCatalog(
   const problems: ConfigProblem[] = []
   const notes: string[] = []
   const connected = connectAll(config, providers, dialects, env, problems, notes)
-  for (const entry of connected.values()) notes.push(...doubledPath(entry))
+  for (const entry of connected.values()) notes.push(...baseUrlNotes(entry))
   for (const entry of config.providers) notes.push(...idleRegion(entry, connected.get(entry.slug)))
   const book = needsPrices(config, connected) ? await loadPriceBook(options.now ?? Date.now()) : EMPTY_PRICE_BOOK
   const draft = new ModelDraft(book)
@@ -83,14 +84,6 @@ const isOf =
 
 /** Whose models a provider is the home of: its vendor's, whatever the account. */
 const authorOf = ({ slug, provider }: Pick<ConnectedProvider, 'slug' | 'provider'>): string => provider?.models?.author ?? provider?.slug ?? slug
-
-/** A base URL copied with the path that its dialect appends to every request. */
-function doubledPath({ slug, connectionFor }: ConnectedProvider): readonly string[] {
-  const connection = connectionFor('', {}, () => undefined)
-  const path = (connection?.options as { readonly path?: unknown } | undefined)?.path
-  if (connection === undefined || typeof path !== 'string' || path === '/' || !connection.baseUrl.endsWith(path)) return []
-  return [`the base_url of ${slug} ends with ${path}, which the dialect ${connection.dialect.name} appends itself: leave it out`]
-}
 
 /** A region where nobody looks at it. Whoever names one may well mean where data stay. */
 function idleRegion({ slug, settings }: ProviderConfig, connected: ConnectedProvider | undefined): readonly string[] {
