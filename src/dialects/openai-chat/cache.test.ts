@@ -66,6 +66,13 @@ describe('where servers know breakpoints', () => {
     { type: 'input_text', text: 's', ...mark },
   ] as const
 
+  it('the one system message that stands first keeps those of all', () => {
+    const system = (...content: readonly object[]) => ({ type: 'message', role: 'system', content })
+    const input = [system({ type: 'input_text', text: 'a' }, { type: 'input_text', text: '' }), system(result[1]), question]
+    const first = (options: object) => messagesFor(input, { system_role: 'first-only', ...options })[0]
+    expect(first({ cache_breakpoints: true })).toEqual({ role: 'system', content: [part('a'), part('s', SHORT)] })
+    expect(first({})).toMatchObject({ role: 'system', content: expect.stringContaining('a\n\n') as unknown })
+  })
   it('results of tools keep theirs', () => {
     const input = [question, call, { type: 'function_call_output', call_id: 'a', output: result }] as const
     expect(messagesFor(input)[2]?.content).toEqual([part('r\n\ns', SHORT)])

@@ -84,16 +84,12 @@ function systemRole(role: 'system' | 'developer', options: OpenAiChatOptions): s
 
 function systemMessages(conversation: Conversation, options: OpenAiChatOptions, extra: readonly string[]): ChatMessage[] {
   const parts = conversation.system.map((part) => part.parts)
-  if (options.system_role === 'first-only' || !options.cache_breakpoints) {
-    const texts = parts.map((list) => joinTexts(list))
-    if (options.system_role === 'first-only') {
-      const text = [...texts, ...extra].join('\n\n')
-      return text === '' ? [] : [{ role: 'system', content: text }]
-    }
-    return [...texts, ...extra].map((content) => ({ role: systemRole('system', options), content }))
+  const added = extra.map((text): InputText => ({ type: 'input_text', text }))
+  if (options.system_role === 'first-only') {
+    const content = textContent([...parts.flat(), ...added], options)
+    return content.length === 0 ? [] : [{ role: 'system', content }]
   }
-  const messages = parts.map((list): ChatMessage => ({ role: systemRole('system', options), content: textContent(list, options) }))
-  return [...messages, ...extra.map((content) => ({ role: systemRole('system', options), content }))]
+  return [...parts, ...added.map((text) => [text])].map((list) => ({ role: systemRole('system', options), content: textContent(list, options) }))
 }
 
 /** One string where the parts are only text: many servers take nothing else. Breakpoints need parts. */

@@ -29,3 +29,11 @@ it('leaves out a place and a speed that only another vendor knows, and says so o
   expect(body).not.toHaveProperty('speed')
   expect(dropped).toEqual(['inference_geo'])
 })
+
+it('tells examples of the input of a tool in its description', () => {
+  const tool = { type: 'function', name: 'f', parameters: { type: 'object' }, input_examples: [{ a: 1 }] }
+  const { body } = encode({ tools: [tool] })
+  expect(body['tools']).toEqual([
+    { type: 'function', name: 'f', description: 'Examples of its input:\n{"a":1}', parameters: expect.anything() as unknown },
+  ])
+})

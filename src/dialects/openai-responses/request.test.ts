@@ -74,13 +74,6 @@ describe('the envelope of a request', () => {
     expect((encode({ tools: [tool] }).body['tools'] as object[]).map((sent) => Object.keys(sent))).toEqual([['type', 'name', 'parameters']])
   })
 
-  it('tells examples of the input of a tool in its description', () => {
-    const tool = { type: 'function' as const, name: 'f', description: 'D', input_examples: [{ a: 1 }] }
-    expect(encode({ tools: [tool] }).body['tools']).toEqual([
-      { type: 'function', name: 'f', description: 'D\n\nExamples of its input:\n{"a":1}', parameters: expect.anything() as unknown },
-    ])
-  })
-
   it('forwards what it does not know, unless told not to', () => {
     const request = { client_metadata: { a: 1 }, truncation: 'auto' as const, instructions: 'Be brief.' }
     expect(encode(request).body).toMatchObject(request)

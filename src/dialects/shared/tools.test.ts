@@ -28,8 +28,7 @@ describe('examples of the input of a tool', () => {
     expect(tool).toMatchObject({ description: 'Finds.', examples: [{ city: 'Paris' }, { city: 'Rome', limit: 2 }] })
   })
   it('that are none are passed over', () => {
-    for (const input_examples of [[], null, 'x', [1]])
-      expect(flatten([{ ...fn('f'), input_examples } as Tool]).tools[0]).not.toHaveProperty('description')
+    for (const input_examples of [[], null, 'x', [1]]) expect(flatten([{ ...fn('f'), input_examples }]).tools[0]).not.toHaveProperty('description')
   })
 })
 
