@@ -4,6 +4,7 @@ import { readableChars } from '../core/reasoning-envelope.ts'
 import { asksForEmbeddings, type ModelRequest } from '../core/request.ts'
 import { MAX_JSON_DEPTH } from '../lib/json.ts'
 import { modalityBit } from './columns.ts'
+import { dataHead } from '../lib/data-head.ts'
 
 /**
  * What a request weighs, by a walk that costs microseconds: text is sampled, media is counted by its length and never read.
@@ -194,7 +195,7 @@ type Reading = 'named' | 'free' | 'foreign'
 function walk(value: unknown, tally: Tally, reading: Reading, depth: number): void {
   tally.budget--
   if (typeof value === 'string') {
-    if (reading !== 'foreign' || !DATA_URL.test(value)) tally.text += roughTokens(value, tally) + 1
+    if (reading !== 'foreign' || !DATA_URL.test(dataHead(value))) tally.text += roughTokens(value, tally) + 1
   } else if (typeof value !== 'object' || value === null) tally.text += 1
   else if (depth > MAX_JSON_DEPTH) return
   else if (Array.isArray(value)) for (const entry of value) walk(entry, tally, reading, depth + 1)

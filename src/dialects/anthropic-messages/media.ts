@@ -1,3 +1,5 @@
+import { dataHead } from '../../lib/data-head.ts'
+
 /** What a data URL, or bare base64, holds. */
 export interface InlineData {
   /** Lower case; empty when it does not say. */
@@ -10,7 +12,7 @@ export const isRemote = (url: string): boolean => /^https?:/i.test(url)
 
 /** Undefined for anything that is not a data URL. Data that is not base64 becomes so. */
 export function readDataUrl(url: string): InlineData | undefined {
-  const head = /^data:([^;,]*)((?:;[^;,]*)*),/i.exec(url)
+  const head = /^data:([^;,]*)((?:;[^;,]*)*),/i.exec(dataHead(url))
   if (head === null) return undefined
   const body = url.slice(head[0].length)
   const mimeType = head[1]!.trim().toLowerCase()

@@ -6,6 +6,7 @@ import { visitParts, type ContentPart } from '../shared/content-parts.ts'
 import { isElsewhere } from '../shared/file-data.ts'
 import type { CohereV2Options } from './options.ts'
 import { matchesModel } from './options.ts'
+import { dataHead } from '../../lib/data-head.ts'
 
 export type CohereTarget = Target<CohereV2Options>
 
@@ -81,7 +82,7 @@ function textOfFile(part: InputFile, target: CohereTarget): string {
     if (media === undefined) throw new GatewayError('image_download_failed', `Could not fetch ${address.slice(0, 200)}`, { path: 'input' })
     return TEXT.test(media.mimeType) ? Buffer.from(media.data, 'base64').toString() : unsupported(`files of the type ${media.mimeType}`, target)
   }
-  const match = /^data:([^;,]*)((?:;[^;,]*)*),/i.exec(address)
+  const match = /^data:([^;,]*)((?:;[^;,]*)*),/i.exec(dataHead(address))
   if (match === null) return TEXT_NAME.test(name) ? Buffer.from(address, 'base64').toString() : unsupported('files that hold no text', target)
   if (!TEXT.test(match[1]!.toLowerCase()) && !(match[1] === '' && TEXT_NAME.test(name))) return unsupported('files that hold no text', target)
   const body = address.slice(match[0].length)

@@ -6,6 +6,7 @@ import type { ModelRequest } from '../../core/request.ts'
 import { visitParts, type ContentPart } from '../shared/content-parts.ts'
 import { bareAudio, fileNameOf, fileUrl, isElsewhere } from '../shared/file-data.ts'
 import type { OpenAiChatOptions } from './options.ts'
+import { dataHead } from '../../lib/data-head.ts'
 
 type ChatTarget = Target<OpenAiChatOptions>
 
@@ -91,7 +92,7 @@ function encodeFile(part: InputFile, target: ChatTarget): JsonObject {
 
 /** The text of a data URL that holds text; undefined for binary content. */
 function textOfDataUrl(url: string): string | undefined {
-  const match = /^data:([^;,]*)((?:;[^;,]*)*),/i.exec(url)
+  const match = /^data:([^;,]*)((?:;[^;,]*)*),/i.exec(dataHead(url))
   if (match === null || !/^(?:text\/|application\/(?:json|xml|x-yaml|yaml|javascript|toml|sql))/i.test(match[1]!)) return undefined
   const body = url.slice(match[0].length)
   if (/;base64/i.test(match[2]!)) return Buffer.from(body, 'base64').toString()

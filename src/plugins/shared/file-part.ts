@@ -1,5 +1,6 @@
 import type { InputFile, InputItem, InputPart } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { dataHead } from '../../lib/data-head.ts'
 
 export type FileKind = 'pdf' | 'html' | 'text'
 
@@ -20,7 +21,7 @@ const TEXT_NAMES = /\.(?:txt|md|markdown|csv|tsv|json|jsonl|xml|ya?ml|toml|ini|l
 export function inlineFile({ file_data, file_url: url, filename }: InputFile): FileBytes | undefined {
   const data = isData(url) ? url : file_data
   if (typeof data !== 'string' || data === '' || /^https?:\/\//i.test(data)) return undefined
-  const match = DATA_URL.exec(data)
+  const match = DATA_URL.exec(dataHead(data))
   const body = match === null ? data : data.slice(match[0].length)
   const plain = match !== null && match[3] === undefined
   const bytes = plain ? Buffer.from(unescapeText(body)) : Buffer.from(body, 'base64')
