@@ -34,6 +34,7 @@ const APART = ['src/cli/last-resort', 'src/cli/stop-signals', 'src/wiring/ways-o
  */
 const SCENARIOS_TOGETHER = [
   'attacks/bodies',
+  'attacks/brackets',
   'attacks/canaries',
   'attacks/egress',
   'attacks/fuzz',

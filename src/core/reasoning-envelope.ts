@@ -8,6 +8,8 @@
  * Wire form: `sb1.<base64url of a JSON header>.<vendor blob>`; the blob stays as the vendor wrote it.
  */
 
+import { parseJsonText } from '../lib/json.ts'
+
 /** Format names of the public contract. A caller who gives back an item with any other is refused. */
 export const REASONING_FORMATS = [
   'unknown',
@@ -59,7 +61,7 @@ export function openReasoning(encrypted: string | null | undefined): ReasoningPa
   const dot = encrypted.indexOf('.', PREFIX.length)
   if (dot < 0 || dot > MAX_HEADER_CHARS) return undefined
   try {
-    const header: unknown = JSON.parse(Buffer.from(encrypted.slice(PREFIX.length, dot), 'base64url').toString())
+    const header: unknown = parseJsonText(Buffer.from(encrypted.slice(PREFIX.length, dot), 'base64url').toString())
     if (typeof header !== 'object' || header === null) return undefined
     const { format, scope, signature, signs, at, text } = header as Record<string, unknown>
     if (typeof format !== 'string' || typeof scope !== 'string') return undefined
@@ -115,7 +117,7 @@ export function readableIn(encrypted: unknown): readonly unknown[] | undefined {
 
 function parsed(data: string): unknown {
   try {
-    return JSON.parse(data)
+    return parseJsonText(data)
   } catch {
     return data
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { JsonError, parseJson, wellFormedJson } from './json.ts'
+import { depthBehind, MAX_JSON_DEPTH, nestsTooDeep, parseJsonText, JsonError, parseJson, wellFormedJson } from './json.ts'
 import { verifies } from '../../e2e/requirements.ts'
 
 const parse = (text: string, maxDepth?: number): unknown => parseJson(Buffer.from(text), maxDepth === undefined ? {} : { maxDepth })
@@ -195,5 +195,36 @@ describe('parseJson', () => {
   it(verifies('B3', 'B4', 'keeps the last of equal keys and the precision of doubles'), () => {
     expect(parse('{"a":1,"a":2}')).toEqual({ a: 2 })
     expect(parse('[1e400,-0,12345678901234567890,1e-400]')).toEqual([Infinity, -0, 12345678901234567000, 0])
+  })
+})
+
+describe(verifies('B1', 'JSON within a text'), () => {
+  const deep = (levels: number): string => `${'{"a":['.repeat(levels / 2)}${']}'.repeat(levels / 2)}`
+
+  it('is read as deep as a body, and not at all beyond', () => {
+    expect(parseJsonText(deep(MAX_JSON_DEPTH))).toEqual(JSON.parse(deep(MAX_JSON_DEPTH)))
+    expect(() => parseJsonText(deep(MAX_JSON_DEPTH + 2))).toThrow(JsonError)
+    expect([nestsTooDeep(deep(MAX_JSON_DEPTH)), nestsTooDeep(deep(MAX_JSON_DEPTH + 2)), nestsTooDeep('['.repeat(100_000))]).toEqual([
+      false,
+      true,
+      true,
+    ])
+  })
+
+  it('may hold any number of brackets in its strings, and one behind another', () => {
+    const text = JSON.stringify(['[{'.repeat(10_000), ...Array.from({ length: 1_000 }, () => [{}])])
+    expect(parseJsonText(text)).toEqual(JSON.parse(text))
+    expect(nestsTooDeep(text)).toBe(false)
+  })
+
+  it('that is none throws what a parser throws', () => {
+    expect(() => parseJsonText('{"a"')).toThrow(SyntaxError)
+  })
+
+  it('is followed over several pieces', () => {
+    const lines = Array.from({ length: 10 }, () => '{"a": ["]]]"')
+    expect(lines.reduce((depth, line) => depthBehind(line, depth), 0)).toBe(20)
+    expect(depthBehind(']}]}', 3)).toBe(0)
+    expect(() => depthBehind('[', MAX_JSON_DEPTH)).toThrow(JsonError)
   })
 })

@@ -72,9 +72,31 @@ export function parseJson(bytes: Buffer, limits: JsonLimits = {}): unknown {
   return escaped && SURROGATE_ESCAPE.test(text) ? replaceLoneSurrogates(value) : value
 }
 
+/**
+ * JSON that comes as text inside of something else: arguments of calls, answers of servers that callers name. Throws JsonError where it goes
+ * beyond the limits, and SyntaxError where it is none.
+ */
+export function parseJsonText(text: string): unknown {
+  assertLimits(text, {})
+  return JSON.parse(text)
+}
+
+/**
+ * Whether a text nests deeper than JSON may. To be asked before reading what a stranger wrote: a parser takes a microsecond and more for each
+ * bracket that is open, so that a few megabytes of them hold the process for seconds.
+ */
+export function nestsTooDeep(text: string, maxDepth = MAX_JSON_DEPTH): boolean {
+  try {
+    assertLimits(text, { maxDepth, maxKeys: Infinity })
+    return false
+  } catch {
+    return true
+  }
+}
+
 /** What would cost too much to build is refused before anything is built. */
 function assertLimits(text: string, { maxDepth = MAX_JSON_DEPTH, maxKeys = DEFAULT_MAX_KEYS }: JsonLimits): void {
-  if (mayBeDeeper(text, maxDepth)) assertDepth(text, maxDepth)
+  if (mayBeDeeper(text, maxDepth)) depthBehind(text, 0, maxDepth)
   if (text.length > maxKeys * MIN_CHARS_PER_KEY && mayHaveMoreKeys(text, maxKeys)) assertKeys(text, maxKeys)
 }
 
@@ -100,19 +122,22 @@ function countUpTo(text: string, what: string, most: number): number {
   return count
 }
 
-/** Exact depth, skipping strings with the native search for their closing quote. */
-function assertDepth(text: string, max: number): void {
-  let depth = 0
+/**
+ * How many brackets are open behind a text before which `depth` were, strings skipped with the native search for their closing quote. Throws
+ * JsonError where they are more than `max`.
+ */
+export function depthBehind(text: string, depth = 0, max = MAX_JSON_DEPTH): number {
   for (let i = 0; i < text.length; i += 1) {
     const code = text.charCodeAt(i)
     if (code === QUOTE) {
       i = closingQuote(text, i)
-      if (i === -1) return
+      if (i === -1) return depth
     } else if (code === 91 || code === 123) {
       depth += 1
       if (depth > max) throw new JsonError(`arrays and objects are nested more than ${max} deep`, i)
-    } else if (code === 93 || code === 125) depth -= 1
+    } else if ((code === 93 || code === 125) && depth > 0) depth -= 1
   }
+  return depth
 }
 
 /** Whether more quotes stand before a colon than the limit, those inside strings included. */

@@ -12,7 +12,7 @@ import type { ToolBill } from './tool-bill.ts'
 import type { PendingCall } from './tool-step.ts'
 import { TimeLimit } from './time-limit.ts'
 import { cutText } from '../lib/cut-text.ts'
-import { isJsonObject } from '../lib/json.ts'
+import { isJsonObject, parseJsonText } from '../lib/json.ts'
 import { atTurnEnd } from '../lib/turn-end.ts'
 
 /** One call of a server tool, done. */
@@ -236,7 +236,7 @@ const whyOf = ({ error }: ToolResult, { tool }: OfferedTool): JsonObject =>
 function readArguments({ offered, arguments: text, cut }: PendingCall): { readonly args: unknown } | { readonly problem: string } {
   let value: unknown
   try {
-    value = text.trim() === '' ? {} : JSON.parse(text)
+    value = text.trim() === '' ? {} : parseJsonText(text)
   } catch {
     return { problem: cut ? 'The arguments were cut off. Call again with shorter ones.' : 'The arguments are not valid JSON.' }
   }

@@ -7,6 +7,7 @@ import type { TextFormat } from '../core/request.ts'
 import { agentRequest, agentSettings, modelOf, userMessage, wordsOf } from './shared/agent.ts'
 import { WholeDeltas } from './shared/whole-deltas.ts'
 import { cutText } from '../lib/cut-text.ts'
+import { parseJsonText } from '../lib/json.ts'
 
 const settings = z.object({
   ...agentSettings,
@@ -190,7 +191,7 @@ function parseLoosely(text: string): unknown {
   const from = text.indexOf('{')
   const to = text.lastIndexOf('}')
   try {
-    return from < 0 ? undefined : JSON.parse(text.slice(from, to + 1))
+    return from < 0 ? undefined : parseJsonText(text.slice(from, to + 1))
   } catch {
     return undefined
   }

@@ -1,5 +1,6 @@
 import type { DeliveryOutcome, OutgoingResponse } from '../../core/destination.ts'
 import { classifyHttp, redact } from '../../core/outcome.ts'
+import { parseJsonText } from '../../lib/json.ts'
 
 /**
  * The specification allows no retry of these; collectors in trouble answer them as well, so a few tries are made. Other statuses it does not
@@ -41,7 +42,7 @@ function parsePartialSuccess({ headers, body }: OutgoingResponse): PartialSucces
 function parseJson(body: Buffer): PartialSuccess | undefined {
   let answer: unknown
   try {
-    answer = JSON.parse(body.toString('utf8'))
+    answer = parseJsonText(body.toString('utf8'))
   } catch {
     return undefined
   }

@@ -1,11 +1,12 @@
 import type { OutgoingResponse } from '../../core/destination.ts'
+import { parseJsonText } from '../../lib/json.ts'
 
 export type AnswerFields = { readonly [name: string]: unknown }
 
 /** The JSON of an answer, or undefined where it is none. */
 export function readJson({ body }: OutgoingResponse): unknown {
   try {
-    return JSON.parse(body.toString('utf8'))
+    return parseJsonText(body.toString('utf8'))
   } catch {
     return undefined
   }

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../lib/json.ts'
+import { isJsonObject, nestsTooDeep } from '../../lib/json.ts'
 
 export { isJsonObject as isObject }
 
@@ -7,10 +7,10 @@ export function asString(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** JSON.parse that answers undefined instead of throwing. */
+/** JSON.parse that answers undefined instead of throwing, and for what nests too deep. */
 export function tryParseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return nestsTooDeep(text) ? undefined : JSON.parse(text)
   } catch {
     return undefined
   }

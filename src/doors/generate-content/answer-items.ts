@@ -1,7 +1,7 @@
 import type { CustomToolCallItem, FunctionCallItem, JsonObject, MessageItem, OtherItem, OutputItem, ReasoningItem } from '../../core/item.ts'
 import type { Place } from '../../core/reasoning-envelope.ts'
 import { parseExact } from '../../lib/exact-json.ts'
-import { isJsonObject, wellFormedJson } from '../../lib/json.ts'
+import { isJsonObject, parseJsonText, wellFormedJson } from '../../lib/json.ts'
 import type { ItemEvent, OpenItem } from '../responses/open-item.ts'
 import { shownPicture } from '../shared/shown-picture.ts'
 import { refuseCallersWork, ToldItem } from '../shared/told-item.ts'
@@ -133,7 +133,7 @@ const inside = (members: object): string => wellFormedJson(JSON.stringify(member
 /** What a text in JSON says; anything else stays as it is. */
 function bareWord(text: string): string {
   try {
-    const said: unknown = JSON.parse(text)
+    const said: unknown = parseJsonText(text)
     return typeof said === 'string' ? said.toWellFormed() : text
   } catch {
     return text

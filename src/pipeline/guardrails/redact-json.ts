@@ -1,4 +1,5 @@
 import { redactText, type Redaction } from './hit-list.ts'
+import { parseJsonText } from '../../lib/json.ts'
 
 /**
  * A text with its hits replaced, which is JSON if it was JSON before: upstreams refuse calls whose arguments are none. Where a hit would
@@ -12,7 +13,7 @@ export function redact(text: string, hits: readonly Redaction[]): string {
 function isJson(text: string): boolean {
   if (!/^\s*[[{]/.test(text)) return false
   try {
-    JSON.parse(text)
+    parseJsonText(text)
     return true
   } catch {
     return false

@@ -2,6 +2,7 @@ import { GatewayError } from '../../core/error.ts'
 import { parseRetryAfter } from '../../lib/backoff.ts'
 import { EgressError, type Egress, type EgressResponse } from '../../lib/egress.ts'
 import type { Secret } from '../../lib/secret.ts'
+import { parseJsonText } from '../../lib/json.ts'
 
 export interface ServiceCall {
   /** For messages. */
@@ -39,7 +40,7 @@ export async function askService(call: ServiceCall): Promise<unknown> {
       maxResponseBytes: maxBytes,
     })
     if (response.status !== 200) throw refusal(name, response, call.now)
-    return JSON.parse(response.body.toString()) as unknown
+    return parseJsonText(response.body.toString())
   } catch (error) {
     if (error instanceof GatewayError) throw error
     const why = error instanceof EgressError ? error.message : 'gave an answer that is not JSON'

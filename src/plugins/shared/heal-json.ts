@@ -1,7 +1,7 @@
 import { jsonrepair } from 'jsonrepair'
 import { z } from 'zod'
 import type { JsonObject } from '../../core/item.ts'
-import { isJsonObject } from '../../lib/json.ts'
+import { isJsonObject, parseJsonText } from '../../lib/json.ts'
 import { withinTime } from '../../lib/within-time.ts'
 
 /** More is no answer somebody parses by hand. */
@@ -75,7 +75,7 @@ function fencedIn(text: string): readonly string[] {
 
 function parse(text: string): { readonly value: unknown } | undefined {
   try {
-    return { value: JSON.parse(text) as unknown }
+    return { value: parseJsonText(text) }
   } catch {
     return undefined
   }

@@ -4,6 +4,7 @@ import type { ModerationConfig } from '../../core/plugins-config.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { Egress } from '../../lib/egress.ts'
 import { askService, fieldsOf, listOf } from './ask-service.ts'
+import { parseJsonText } from '../../lib/json.ts'
 
 export interface Verdict {
   readonly flagged: boolean
@@ -97,7 +98,7 @@ function readVerdict(said: string, name: string): Pick<Verdict, 'flagged' | 'cat
   }
   const json = /\{[\s\S]*\}/.exec(said)
   try {
-    const { flagged, categories } = fieldsOf(JSON.parse(json?.[0] ?? ''))
+    const { flagged, categories } = fieldsOf(parseJsonText(json?.[0] ?? ''))
     if (typeof flagged === 'boolean') return { flagged, categories: flagged ? namesIn(listOf(categories)) : [] }
   } catch {
     // Said below.

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { EgressError, type Egress, type EgressStream } from '../../lib/egress.ts'
-import { mendBody, mendEvents } from './mend-messages.ts'
+import { mendBody, mendEvents, wholeBody } from './mend-messages.ts'
 
 /** One request of the protocol, across all HTTP requests it takes. */
 export interface Exchange {
@@ -129,9 +129,10 @@ type Lost = (error: Error) => void
 
 function toResponse({ status, headers, body }: EgressStream, lost: Lost | undefined): Response {
   const type = headers['content-type']?.toLowerCase() ?? ''
-  const isStream = type.includes('text/event-stream')
+  // As the SDK tells them apart.
+  const isStream = type.split(';')[0]!.trim() === 'text/event-stream'
   const isAnswer = status >= 200 && status < 300
-  const read = !isAnswer ? body : isStream ? mendEvents(body) : type.includes('json') ? mendBody(body) : body
+  const read = isAnswer && isStream ? mendEvents(body) : isAnswer && type.includes('json') ? mendBody(body) : wholeBody(body)
   const content = BODYLESS.has(status) ? null : ReadableStream.from(isAnswer && lost !== undefined ? watch(read, isStream, lost) : read)
   return new Response(content as ConstructorParameters<typeof Response>[0], { status, headers })
 }

@@ -2,6 +2,7 @@ import { GatewayError } from '../../core/error.ts'
 import { EgressError, type Egress } from '../../lib/egress.ts'
 import type { ReadyEngine } from './dependencies.ts'
 import type { EngineRequest } from './search-engine.ts'
+import { parseJsonText } from '../../lib/json.ts'
 
 const TIMEOUT_MS = 30_000
 const MAX_BYTES = 8 * 1024 * 1024
@@ -27,7 +28,7 @@ export async function callEngine(
     })
     if (response.status !== 200)
       throw new GatewayError('provider_unavailable', `The search engine ${engine.name} answered with status ${response.status}`)
-    return JSON.parse(response.body.toString()) as unknown
+    return parseJsonText(response.body.toString())
   } catch (error) {
     if (error instanceof GatewayError) throw error
     const why = error instanceof EgressError ? error.message : 'gave an answer that is not JSON'

@@ -3,6 +3,7 @@ import type { ToolContext } from '../../core/extension.ts'
 import type { JsonObject } from '../../core/item.ts'
 import { EgressError, type Egress } from '../../lib/egress.ts'
 import type { Secret } from '../../lib/secret.ts'
+import { parseJsonText } from '../../lib/json.ts'
 
 /** A server of the operator's where commands and files of models live. The gateway itself never starts a process. */
 export interface Sandbox {
@@ -53,7 +54,7 @@ export async function callSandbox(
       maxResponseBytes: MAX_BYTES,
     })
     if (response.status !== 200) throw new GatewayError('provider_unavailable', `The sandbox answered with status ${response.status}`)
-    const body: unknown = JSON.parse(response.body.toString())
+    const body = parseJsonText(response.body.toString())
     if (typeof body !== 'object' || body === null) throw new GatewayError('provider_unavailable', 'The sandbox gave an answer that is not an object')
     return body as { readonly [field: string]: unknown }
   } catch (error) {
