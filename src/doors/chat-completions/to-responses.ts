@@ -1,5 +1,6 @@
 import type { InputItem, JsonObject } from '../../core/item.ts'
 import { isJsonObject } from '../../lib/json.ts'
+import { effort as knownEffort } from '../responses/schema-shared.ts'
 import { markOf } from '../shared/cache-mark.ts'
 import { checkBody, given, refuse } from '../shared/check-body.ts'
 import { chatPaths } from './chat-paths.ts'
@@ -54,6 +55,7 @@ export function toResponses(body: unknown): ChatRead {
   const sent = body as JsonObject
   const translated: { [field: string]: unknown } = {}
   for (const field in sent) if (!OWN_FIELDS.has(field) && sent[field] != null) translated[field] = sent[field]
+  if (thinkingOf(translated['thinking']) !== undefined) delete translated['thinking']
   const origins: number[] = []
   translated['input'] = itemsOf(sent['messages'] as readonly ChatMessage[], origins)
   Object.assign(translated, limitOf(sent), toolsOf(sent), textOf(sent), reasoningOf(sent), logprobsOf(sent))
@@ -152,11 +154,21 @@ function shapeOf({ type, json_schema: wanted }: JsonObject): JsonObject {
   return { type, name, schema: schema ?? {}, ...given({ description, strict }) }
 }
 
-function reasoningOf({ reasoning, reasoning_effort: effort }: JsonObject): JsonObject {
-  if (reasoning == null && effort == null) return {}
-  const { exclude: _, ...wanted } = (reasoning ?? {}) as JsonObject
-  const merged = { ...wanted, ...(wanted['effort'] == null && effort != null ? { effort } : {}) }
+function reasoningOf({ reasoning, reasoning_effort: effort, thinking }: JsonObject): JsonObject {
+  const switched = reasoning == null ? thinkingOf(thinking) : undefined
+  if (switched?.['enabled'] === false) return { reasoning: switched }
+  if (reasoning == null && effort == null && switched === undefined) return {}
+  const { exclude: _, ...wanted } = (reasoning ?? switched ?? {}) as JsonObject
+  const merged = { ...wanted, ...(effort != null && (wanted['effort'] == null || switched !== undefined) ? { effort } : {}) }
   return Object.keys(merged).length === 0 ? {} : { reasoning: merged }
+}
+
+/** The switch that several vendors' servers have in this format. Undefined for anything else of that name. */
+function thinkingOf(thinking: unknown): JsonObject | undefined {
+  const { type, effort } = (typeof thinking === 'object' && thinking !== null ? thinking : {}) as JsonObject
+  if (type === 'disabled') return { enabled: false }
+  if (type !== 'enabled') return undefined
+  return { enabled: true, ...(knownEffort.safeParse(effort).success ? { effort } : {}) }
 }
 
 /**
