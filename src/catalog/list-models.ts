@@ -45,7 +45,26 @@ const whole = z
   .transform(Number)
 const amount = orNull(number.pipe(z.number().min(0)).optional())
 
-/** Query of `GET /models`. Parameters nothing is known about (categories, benchmarks, ages) are accepted and leave the list as it is. */
+const CATEGORIES = [
+  'programming',
+  'roleplay',
+  'marketing',
+  'marketing/seo',
+  'technology',
+  'science',
+  'translation',
+  'legal',
+  'finance',
+  'health',
+  'trivia',
+  'academia',
+] as const
+const days = orNull(whole.pipe(z.int().min(0)).optional()).describe('Whole days since the model came out; one whose day is not known is of no age.')
+const UNKNOWN = 'Without effect: the gateway keeps no such figures.'
+const figure = amount.describe(UNKNOWN)
+const share = orNull(number.pipe(z.number().min(0).max(1)).optional()).describe(UNKNOWN)
+
+/** Query of `GET /models`. What nothing is known about (categories, benchmarks) is checked, and leaves the list as it is: clients send it to all alike. */
 export const modelsQuery = z.looseObject({
   offset: orNull(whole.pipe(z.int().min(0)).optional()),
   limit: whole.pipe(z.int().min(1).max(1_000)).optional().describe('500 where only `offset` is given; without either the list comes whole.'),
@@ -62,6 +81,19 @@ export const modelsQuery = z.looseObject({
   max_price: amount,
   min_output_price: amount,
   max_output_price: amount,
+  min_age_days: days,
+  max_age_days: days,
+  arch: z.string().optional().describe('`architecture.tokenizer`, in any case.'),
+  region: z.enum(['eu', 'us']).optional().describe('Models with an endpoint whose own `region` is in it.'),
+  category: z.enum(CATEGORIES).optional().describe(UNKNOWN),
+  min_intelligence_index: figure,
+  max_intelligence_index: figure,
+  min_coding_index: figure,
+  max_coding_index: figure,
+  min_agentic_index: figure,
+  max_agentic_index: figure,
+  min_tool_success_rate: share,
+  max_tool_success_rate: share,
   zdr: z.literal('true').optional(),
   distillable: z.enum(['true', 'false']).optional(),
   sort: z.enum(SORTS).optional(),
@@ -116,7 +148,7 @@ export function countModels(
 
 function selected(catalog: BuiltCatalog, query: ModelsQuery, mayUse: MayUse | undefined, now: number): readonly PublicModel[] {
   const usable = (id: string): boolean => mayUse === undefined || (catalog.find(id)?.endpoints.some(mayUse) ?? true)
-  return presented(catalog, now).filter((model) => matches(model, catalog, query) && usable(model.id))
+  return presented(catalog, now).filter((model) => matches(model, catalog, query) && isOfAge(model, query, now) && usable(model.id))
 }
 
 const presentations = new WeakMap<BuiltCatalog, { readonly day: number; readonly models: readonly PublicModel[] }>()
@@ -158,11 +190,21 @@ function matches(model: PublicModel, catalog: BuiltCatalog, query: ModelsQuery):
     (query.model_authors === undefined || query.model_authors.includes((model.alias_target?.slug ?? model.id).replace(/\/.*$/, ''))) &&
     (text === undefined || model.id.toLowerCase().includes(text) || model.name.toLowerCase().includes(text)) &&
     (query.context === undefined || (model.context_length ?? Infinity) >= query.context) &&
+    (query.arch === undefined || architecture.tokenizer.toLowerCase() === query.arch.toLowerCase()) &&
     within(pricing.prompt, query.min_price, query.max_price) &&
     within(pricing.completion, query.min_output_price, query.max_output_price) &&
     matchesEndpoints(model, catalog, query)
   )
 }
+
+function isOfAge({ created }: PublicModel, { min_age_days: min = 0, max_age_days: max = Infinity }: ModelsQuery, now: number): boolean {
+  if (min === 0 && max === Infinity) return true
+  const age = Math.floor((now - created * 1_000) / DAY_MS)
+  return created > 0 && age >= min && age <= max
+}
+
+/** As platforms write their regions: `eu`, `eu-central-1`, `europe-west1`, `us-east5`. */
+const REGIONS = { eu: /^eu(?:rope)?(?:-|$)/i, us: /^us(?:-|$)/i }
 
 /** As in the preferences of a request: a slug, a tag or a name. */
 const namesProvider = (text: string, { provider, providerName, tag, vendor }: Endpoint): boolean =>
@@ -171,12 +213,14 @@ const namesProvider = (text: string, { provider, providerName, tag, vendor }: En
   (vendor !== undefined && isNameOf(text, vendor))
 
 function matchesEndpoints(model: PublicModel, catalog: BuiltCatalog, query: ModelsQuery): boolean {
-  if (query.providers === undefined && query.zdr === undefined && query.distillable === undefined) return true
+  const { providers, zdr, distillable, region } = query
+  if ([providers, zdr, distillable, region].every((asked) => asked === undefined)) return true
   return (catalog.find(model.id)?.endpoints ?? []).some(
     (endpoint) =>
-      (query.providers === undefined || query.providers.some((name) => namesProvider(name, endpoint))) &&
-      (query.zdr === undefined || endpoint.policies.zdr) &&
-      (query.distillable === undefined || endpoint.policies.distillable === (query.distillable === 'true')),
+      (providers === undefined || providers.some((name) => namesProvider(name, endpoint))) &&
+      (zdr === undefined || endpoint.policies.zdr) &&
+      (distillable === undefined || endpoint.policies.distillable === (distillable === 'true')) &&
+      (region === undefined || REGIONS[region].test(endpoint.region ?? '')),
   )
 }
 

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { dialects } from '../dialects/index.ts'
 import type { Pricing } from '../core/pricing.ts'
 import { createUsage } from '../core/usage.ts'
@@ -9,7 +10,7 @@ import { PROVIDERS } from '../providers/index.ts'
 import { buildCatalog, type BuiltCatalog } from './build.ts'
 import type { Model } from '../core/endpoint.ts'
 import { computeCost } from './cost.ts'
-import { countModels, listModels } from './list-models.ts'
+import { countModels, listModels, modelsQuery } from './list-models.ts'
 import { presentEndpoints, presentPricing, presentProviders } from './present.ts'
 import type { PublicPricing } from './public-shapes.ts'
 
@@ -168,12 +169,57 @@ describe('the list of models', () => {
     ['providers=groq', (id: string) => catalog.find(id)?.endpoints.some((endpoint) => endpoint.provider === 'groq') === true],
     ['input_modalities=audio', (id: string) => catalog.find(id)?.endpoints.some((endpoint) => endpoint.inputModalities.has('audio')) === true],
     ['max_price=0', (id: string) => catalog.find(id)?.endpoints.some((endpoint) => endpoint.pricing.input === 0) === true],
+    ['arch=claude', (id: string) => id.includes('claude')],
     ['context=1000000', (id: string) => (catalog.find(id)?.contextLength ?? 0) >= 1_000_000],
   ])('filters by %s', (query, holds) => {
     const found = ids(`${query}&limit=1000`)
     expect(found.length).toBeGreaterThan(0)
     expect(found.length).toBeLessThan(list('limit=1000').total_count)
     expect(found.filter((id) => !holds(id))).toEqual([])
+  })
+
+  test('filters by age in whole days; what came out on no known day is of no age', () => {
+    const now = Date.parse('2026-06-01T12:00:00Z')
+    const base = catalog.find('openai/gpt-5')!
+    const released = (slug: string, day: string | undefined): Model => ({
+      ...base,
+      slug,
+      aliases: [],
+      created: day === undefined ? 0 : Date.parse(day) / 1000,
+    })
+    const models = [released('acme/new', '2026-05-31T18:00:00Z'), released('acme/old', '2026-05-02'), released('acme/unknown', undefined)]
+    const dated: BuiltCatalog = { ...catalog, models: () => models, find: (name) => models.find(({ slug }) => slug === name) }
+    const aged = (query: string) => listModels(dated, new URLSearchParams(query), undefined, now).data.map(({ id }) => id)
+    expect(aged('max_age_days=0')).toEqual(['acme/new'])
+    expect(aged('min_age_days=1')).toEqual(['acme/old'])
+    expect(aged('max_age_days=30')).toEqual(['acme/new', 'acme/old'])
+    expect(aged('min_age_days=30&max_age_days=30')).toEqual(['acme/old'])
+    expect(aged('min_age_days=31')).toEqual([])
+    expect(aged('min_age_days=null&max_age_days=null')).toHaveLength(3)
+    expect(countModels(dated, new URLSearchParams('max_age_days=0'), undefined, now).data.count).toBe(1)
+  })
+
+  test('filters by the region an endpoint says it is in', () => {
+    const base = catalog.find('openai/gpt-5')!
+    const at = (slug: string, ...regions: (string | undefined)[]): Model => ({
+      ...base,
+      slug,
+      aliases: [],
+      endpoints: regions.map((region) => ({ ...base.endpoints[0]!, ...(region === undefined ? {} : { region }) })),
+    })
+    const within = (query: string, models: readonly Model[]) => {
+      const placed: BuiltCatalog = { ...catalog, models: () => models, find: (name) => models.find(({ slug }) => slug === name) }
+      return listModels(placed, new URLSearchParams(query)).data.map(({ id }) => id)
+    }
+    const all = [at('a/eu', 'eu'), at('a/both', 'europe-west1', 'us-east5'), at('a/us', 'US'), at('a/asia', 'asia-south1'), at('a/none', undefined)]
+    expect(within('region=eu', all)).toEqual(['a/eu', 'a/both'])
+    expect(within('region=us', all)).toEqual(['a/both', 'a/us'])
+    // One endpoint must be all that is asked for.
+    const { policies } = base.endpoints[0]!
+    const both = all[1]!
+    const endpoints = both.endpoints.map((endpoint, n) => ({ ...endpoint, policies: { ...policies, zdr: n === 1 } }))
+    expect(within('zdr=true&region=us', [{ ...both, endpoints }])).toEqual(['a/both'])
+    expect(within('zdr=true&region=eu', [{ ...both, endpoints }])).toEqual([])
   })
 
   test('takes a price that is the bound itself, whatever its binary fraction', () => {
@@ -189,6 +235,16 @@ describe('the list of models', () => {
     const known = prices.filter((price) => price >= 0)
     expect(known).toEqual(known.toSorted((a, b) => a - b))
     expect(prices.slice(0, known.length)).toEqual(known)
+  })
+
+  test('leaves the list as it is for filters it knows nothing to answer with, and says so in its schema', () => {
+    const asked = 'category=programming&min_coding_index=50&max_tool_success_rate=0.9&min_intelligence_index=null'
+    expect(list(`${asked}&limit=1000`).total_count).toBe(list('limit=1000').total_count)
+    const { properties } = z.toJSONSchema(modelsQuery, { io: 'input', unrepresentable: 'any' }) as {
+      properties: { [name: string]: { description?: string } }
+    }
+    for (const name of ['category', 'min_coding_index', 'max_tool_success_rate', 'max_agentic_index'])
+      expect(properties[name]?.description).toMatch(/without effect/i)
   })
 
   test('takes null for what may be null', () => {
@@ -210,6 +266,12 @@ describe('the list of models', () => {
     ['limit=1.5', 'limit: a whole number is expected'],
     ['offset=x', 'offset: a whole number is expected'],
     ['context=128k', 'context: a whole number is expected'],
+    ['min_age_days=-1', 'min_age_days: '],
+    ['max_age_days=new', 'max_age_days: a whole number is expected'],
+    ['region=mars', 'region: '],
+    ['category=cooking', 'category: '],
+    ['min_coding_index=good', 'min_coding_index: a number is expected'],
+    ['max_tool_success_rate=1.5', 'max_tool_success_rate: '],
   ])('%s is refused by name', (query, said) => {
     expect(() => list(query)).toThrow(expect.objectContaining({ errorType: 'invalid_request', message: expect.stringContaining(said) as string }))
   })
