@@ -103,6 +103,18 @@ describe('where there is one', () => {
     expect(out).toMatch(/ active .* new\n/)
   })
 
+  it('keys list says when a key ends', async () => {
+    const store = await createStore({ path: join(data, 'signalbox.db') })
+    await store.workspaces.default()
+    await store.keys.insert(sampleKey('hash-of-ending', { name: 'ending', expiresAt: Date.UTC(2099, 0, 31, 12, 30, 59) }))
+    await store.keys.insert(sampleKey('hash-of-lasting', { name: 'lasting', expiresAt: null }))
+    await store.close()
+    await listKeys({ data })
+    expect(out).toMatch(/^LABEL +KIND +STATE +CREATED +EXPIRES +HASH +NAME\n/m)
+    expect(out).toMatch(/ active +\S+ +2099-01-31T12:30 .* ending\n/)
+    expect(out).toMatch(/ active +\S+ +never .* lasting\n/)
+  })
+
   it('secrets rotate has its changes on the disk before the old key goes', async () => {
     const { secretKey } = await openDataDirectory({ path: data })
     const store = await createStore({ path: join(data, 'signalbox.db') })

@@ -62,14 +62,18 @@ export async function listKeys(overrides: Overrides): Promise<void> {
       key.label,
       key.kind,
       stateOf(key, systemClock.now()),
-      new Date(key.createdAt).toISOString().slice(0, 16),
+      minute(key.createdAt),
+      key.expiresAt === null ? 'never' : minute(key.expiresAt),
       key.hash.slice(0, 12),
       key.name,
     ])
-    const head = ['LABEL', 'KIND', 'STATE', 'CREATED', 'HASH', 'NAME']
+    const head = ['LABEL', 'KIND', 'STATE', 'CREATED', 'EXPIRES', 'HASH', 'NAME']
     process.stdout.write(table([head, ...rows]))
   })
 }
+
+/** In UTC. */
+const minute = (at: number): string => new Date(at).toISOString().slice(0, 16)
 
 /** Whether the gateway takes it, and if not why. */
 function stateOf({ revokedAt, disabled, expiresAt }: ApiKey, now: number): string {
