@@ -6,7 +6,7 @@ import type { Store } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import { uuidFromId } from '../lib/derived-id.ts'
 import type { KnownGuardrails, LastKnownGood } from './last-known-good.ts'
-import { createRememberedCopy, UNKNOWN_RETRY_MS } from './remembered-copy.ts'
+import { createRememberedCopy, UNKNOWN_RETRY_MS, type CopyStart } from './remembered-copy.ts'
 
 export interface GuardrailSnapshotOptions {
   readonly store: { readonly version: Store['version']; readonly guardrails: Pick<Store['guardrails'], 'list' | 'assignments'> }
@@ -22,7 +22,7 @@ export interface GuardrailSnapshotOptions {
 /** Guardrails in memory, for the hot path. They follow the database like the API keys do, and outlive it. */
 export interface GuardrailSnapshot extends Guardrails {
   /** Reads the store and from then on follows it. Rejects when it cannot be read, and follows it all the same. */
-  start(): Promise<void>
+  start(start?: CopyStart): Promise<void>
   refresh(): Promise<void>
   close(): Promise<void>
 }
@@ -101,7 +101,7 @@ export function createGuardrailSnapshot(options: GuardrailSnapshotOptions): Guar
       }
       return list.length === 0 ? undefined : list
     },
-    start: () => copy.start(),
+    start: (start) => copy.start(start),
     refresh: () => copy.refresh(),
     close: () => copy.close(),
   }

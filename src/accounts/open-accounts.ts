@@ -44,6 +44,8 @@ export interface AccountsOptions {
 export interface Accounts {
   readonly snapshot: KeySnapshot
   readonly keys: KeyAccounts
+  /** The database is what is in force, and answered when it was last asked. */
+  answers(): boolean
   close(): Promise<void>
 }
 
@@ -119,6 +121,10 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
   return {
     snapshot,
     keys,
+    answers: () => {
+      const { source, failing } = snapshot.stats()
+      return source === 'database' && !failing
+    },
     close: async () => {
       closing.abort()
       await preparing

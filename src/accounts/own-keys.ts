@@ -7,7 +7,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Secret } from '../lib/secret.ts'
 import { compileWildcards } from '../lib/wildcard.ts'
 import type { KnownOwnKeys, LastKnownGood } from './last-known-good.ts'
-import { createRememberedCopy } from './remembered-copy.ts'
+import { createRememberedCopy, type CopyStart } from './remembered-copy.ts'
 
 export interface OwnKeysOptions {
   readonly store: Pick<Store, 'version' | 'ownKeys' | 'workspaces'>
@@ -29,7 +29,7 @@ export interface OwnKeysOptions {
 /** Callers' own provider keys, in memory for the hot path and in the store for people. They follow the database like the API keys do. */
 export interface OwnKeyRing extends OwnKeys, OwnKeyAccounts {
   /** Reads the store and from then on follows it; a store that is away is tried again. */
-  start(): Promise<void>
+  start(start?: CopyStart): Promise<void>
   refresh(): Promise<void>
   close(): Promise<void>
 }
@@ -64,7 +64,7 @@ export function createOwnKeyRing(options: OwnKeysOptions): OwnKeyRing {
 
   return {
     of: (workspaceId) => byWorkspace.get(workspaceId),
-    start: () => copy.start(),
+    start: (start) => copy.start(start),
     refresh: () => copy.refresh(),
     close: () => copy.close(),
 

@@ -6,7 +6,7 @@ import type { Store } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { KnownPresets, LastKnownGood } from './last-known-good.ts'
 import { openVersion } from './preset-content.ts'
-import { createRememberedCopy, UNKNOWN_RETRY_MS } from './remembered-copy.ts'
+import { createRememberedCopy, UNKNOWN_RETRY_MS, type CopyStart } from './remembered-copy.ts'
 
 /** As far as an envelope tells which key it was made with. */
 const KEY_CHARS = 80
@@ -25,7 +25,7 @@ export interface PresetSnapshotOptions {
 /** Presets in memory, for the hot path. They follow the database like the API keys do, and outlive it. */
 export interface PresetSnapshot extends Presets {
   /** Reads the store and from then on follows it. Rejects when it cannot be read, and follows it all the same. */
-  start(): Promise<void>
+  start(start?: CopyStart): Promise<void>
   refresh(): Promise<void>
   close(): Promise<void>
 }
@@ -80,7 +80,7 @@ export function createPresetSnapshot(options: PresetSnapshotOptions): PresetSnap
       if (preset === undefined && !copy.current) throw unknownYet()
       return preset
     },
-    start: () => copy.start(),
+    start: (start) => copy.start(start),
     refresh: () => copy.refresh(),
     close: () => copy.close(),
   }

@@ -25,3 +25,21 @@ it('a copy is made again after an outage though the version is the same: another
   expect(installed).toEqual(['of the first', 'of the second'])
   await copy.close()
 })
+
+it('a start that knows the database to be away does not wait for it: what was last known is in force at once', async () => {
+  const answer = Promise.withResolvers<number>()
+  const installed: string[] = []
+  const copy = createRememberedCopy<string>({
+    version: () => answer.promise,
+    load: () => Promise.resolve('of the database'),
+    install: (known) => void installed.push(known),
+    lastKnownGood: { read: () => Promise.resolve('last known'), write: () => Promise.resolve() },
+    clock: systemClock,
+    pollMs: 3_600_000,
+  })
+  await copy.start({ databaseIsAway: true })
+  expect([installed, copy.current]).toEqual([['last known'], false])
+  answer.resolve(1)
+  await expect.poll(() => installed).toEqual(['last known', 'of the database'])
+  await copy.close()
+})

@@ -21,10 +21,15 @@ export interface RememberedCopyOptions<Known> {
   readonly pollMs: number | undefined
 }
 
+export interface CopyStart {
+  /** It was asked in vain a moment ago: what was last known is put in force without waiting for it again. */
+  readonly databaseIsAway?: boolean
+}
+
 /** A copy, in memory, of what the database has: it follows the database and outlives it. */
 export interface RememberedCopy {
   /** Reads the database and from then on follows it. Rejects when it cannot be read, puts in force what was last known, and follows it all the same. */
-  start(): Promise<void>
+  start(start?: CopyStart): Promise<void>
   refresh(): Promise<void>
   /** False before the database was ever read: what is not in the copy may exist. */
   readonly current: boolean
@@ -63,14 +68,22 @@ export function createRememberedCopy<Known>(options: RememberedCopyOptions<Known
     onLost: () => undefined,
     onBack: () => undefined,
   })
+  const restore = async (): Promise<void> => {
+    const known = await lastKnownGood?.read()
+    // The database may have been reached meanwhile: it knows better.
+    if (known !== undefined && version === undefined) install(known)
+  }
   return {
-    start: async () => {
+    start: async ({ databaseIsAway = false } = {}) => {
+      const started = follower.start()
+      if (databaseIsAway) {
+        started.catch(() => undefined)
+        return restore()
+      }
       try {
-        await follower.start()
+        await started
       } catch (error) {
-        const known = await lastKnownGood?.read()
-        // The database may have been reached meanwhile: it knows better.
-        if (known !== undefined && version === undefined) install(known)
+        await restore()
         throw error
       }
     },

@@ -79,7 +79,7 @@ export async function openAccounting({
       logger.warn({ ids }, 'the secret key was changed while this process ran: provider keys stay as they were; restart it with the new one'),
   })
   // Without the database those last known serve until it is back.
-  await ownKeys.start().catch(() => undefined)
+  await ownKeys.start({ databaseIsAway: !state.accounts.answers() }).catch(() => undefined)
   const ownCredentials = ({ owner }: Pick<Call, 'owner'>): OwnCredentials | undefined => ownCredentialsOf(ownKeys, owner)
   const limitsOf = createLimitBook(state.accounts.snapshot, () => config().limits, guardrails)
   const limits = createLimits({

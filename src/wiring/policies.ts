@@ -32,7 +32,8 @@ export async function openPolicies({ store, encryption, accounts, directory }: B
     config: () => config().guardrails,
     lastKnownGood: createKnownGuardrails(directory.guardrailsFile),
   })
-  await Promise.all([presets.start().catch(() => undefined), guardrails.start().catch(() => undefined)])
+  const start = { databaseIsAway: !accounts.answers() }
+  await Promise.all([presets.start(start).catch(() => undefined), guardrails.start(start).catch(() => undefined)])
   const tellOfNobody = (): Promise<void> => warnOfNobody(store, config(), logger)
   await tellOfNobody()
   return {

@@ -67,10 +67,6 @@ export function openServing(options: ServingOptions): Serving {
   const { role } = config().server
   // Who records learns of it from the records that wait.
   const writes = role === 'worker' ? watchWrites(state.store, logger) : undefined
-  const databaseAnswers = (): boolean => {
-    const { source, failing } = state.accounts.snapshot.stats()
-    return source === 'database' && !failing
-  }
   const readiness = (): Readiness => {
     const { keys, prepared, secretKeyOutdated } = state.accounts.snapshot.stats()
     return judgeReadiness({
@@ -78,7 +74,7 @@ export function openServing(options: ServingOptions): Serving {
       stopping,
       overloaded: admission.stats().overloaded,
       knownKeys: keys,
-      databaseAnswers: databaseAnswers(),
+      databaseAnswers: state.accounts.answers(),
       databasePrepared: prepared,
       databaseTakesWrites: writes === undefined || (!writes.failing && writes.contactAgeMs !== undefined),
       records: delivery.hasStarted || systemClock.monotonic() - openedAt > START_LIMIT_MS,
