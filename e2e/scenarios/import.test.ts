@@ -37,7 +37,7 @@ describe('signalbox import', () => {
   it('prints what check takes, with variables that are to be set', async () => {
     await writeFile(join(directory, 'config.yaml'), SMALL)
     const imported = await signalbox(['import', 'litellm', 'config.yaml'])
-    expect(imported).toMatchObject({ code: 0, errors: 'Variables that are not set here, and have to be where it starts: TEAM_KEY\n' })
+    expect(imported).toMatchObject({ code: 0, errors: 'Set these variables where the gateway starts; they are not set here: TEAM_KEY\n' })
     await writeFile(join(directory, 'signalbox.yaml'), imported.out)
     const checked = await signalbox(['check'], { TEAM_KEY: 'key' })
     expect(checked.out).toContain('openai/gpt-4o: openai (gpt-4o)')
@@ -46,7 +46,7 @@ describe('signalbox import', () => {
 
   it('writes a new file that nobody else reads, and none that is there', async () => {
     const first = await signalbox(['import', 'litellm', '-', '--output', 'signalbox.yaml'], { TEAM_KEY: 'key' }, SMALL)
-    expect(first).toEqual({ code: 0, out: '', errors: 'signalbox.yaml is written: signalbox check --config signalbox.yaml says what it serves\n' })
+    expect(first).toEqual({ code: 0, out: '', errors: 'Wrote signalbox.yaml. To see what it serves, run: signalbox check --config signalbox.yaml\n' })
     const file = join(directory, 'signalbox.yaml')
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     const before = await readFile(file, 'utf8')
@@ -75,11 +75,11 @@ describe('signalbox import', () => {
     )
     expect(code).toBe(1)
     expect(out).toContain('gpt-4o')
-    expect(errors).toMatch(/^Not carried, and callers may ask for it:\n {2}model_list\[1\]: "old" is not carried/)
+    expect(errors).toMatch(/^Not converted, although callers may ask for it:\n {2}model_list\[1\]: "old" is not carried/)
   })
 
   it.each([
-    ['a format nobody knows', ['import', 'litelm', '-'], SMALL, /"litelm" is no format that can be read; expected one of: litellm, bifrost, portkey/],
+    ['a format nobody knows', ['import', 'litelm', '-'], SMALL, /"litelm" is not a known format; expected one of: litellm, bifrost, portkey/],
     ['a file that is not there', ['import', 'litellm', 'gone.yaml'], '', /"gone\.yaml" cannot be read \(ENOENT\)/],
     ['what is no YAML', ['import', 'litellm', '-'], 'a: [', /1 problem in the configuration/],
     [

@@ -32,7 +32,7 @@ export async function importConfig(format: string, file: string, { output }: Imp
   if (importer === undefined)
     throw new GatewayError(
       'invalid_request',
-      `${JSON.stringify(format)} is no format that can be read; expected one of: ${IMPORTERS.map(({ name }) => name).join(', ')}`,
+      `${JSON.stringify(format)} is not a known format; expected one of: ${IMPORTERS.map(({ name }) => name).join(', ')}`,
     )
   const imported = importer.read(await treeOf(importer, file), await contextOf(Date.now()))
   const text = written(imported.file, importer, file)
@@ -43,7 +43,7 @@ export async function importConfig(format: string, file: string, { output }: Imp
   else await writeNew(output, text)
   const lines = [...reportOf(imported.notes), ...missingOf(variables, env), ...problems]
   if (shown.hidden > 0) lines.push(`Kept off the terminal: ${shown.hidden} in plain text (${HIDDEN}); --output FILE writes what loads`)
-  if (output !== undefined) lines.unshift(`${output} is written: signalbox check --config ${output} says what it serves`)
+  if (output !== undefined) lines.unshift(`Wrote ${output}. To see what it serves, run: signalbox check --config ${output}`)
   if (lines.length > 0) process.stderr.write(`${lines.join('\n')}\n`)
   return problems.length > 0 || imported.notes.some(({ kind }) => kind === 'lost') ? 1 : 0
 }
@@ -153,9 +153,9 @@ export function withoutSecrets(file: FileDraft): { readonly file: FileDraft; rea
 }
 
 const HEADINGS: { readonly [kind in NoteKind]: string } = {
-  lost: 'Not carried, and callers may ask for it:',
-  do: 'To be looked at:',
-  fine: 'Left out, as nothing has to be done:',
+  lost: 'Not converted, although callers may ask for it:',
+  do: 'To check or do by hand:',
+  fine: 'Left out; you need not do anything:',
 }
 
 function reportOf(notes: readonly Note[]): readonly string[] {
@@ -174,7 +174,7 @@ export const variablesOf = (text: string): readonly string[] => [
 
 function missingOf(variables: readonly string[], env: Env): readonly string[] {
   const missing = variables.filter((name) => env[name] === undefined || env[name] === '')
-  return missing.length === 0 ? [] : [`Variables that are not set here, and have to be where it starts: ${missing.join(', ')}`]
+  return missing.length === 0 ? [] : [`Set these variables where the gateway starts; they are not set here: ${missing.join(', ')}`]
 }
 
 /** What stands for variables that are not set, by the key under which they are asked for. */

@@ -85,22 +85,22 @@ export function createProgram(commands: Commands, version: string): Command {
     .option('--role <role>', 'all, gateway (serves and records) or worker (delivers and cleans up) (SIGNALBOX_ROLE; default all)')
     .option('--workers <number>', 'processes that share the port, auto for one per core (SIGNALBOX_WORKERS; default 1)')
     .action((options: Overrides) => commands.serve(options))
-  configured(program.command('check').description('validate the configuration and say what it would serve'))
-    .option('--providers', 'every known provider, whether it is on, and what switches it on', false)
+  configured(program.command('check').description('validate the configuration and show what it would serve'))
+    .option('--providers', 'list every known provider, whether it is on, and what switches it on', false)
     .option('--schema', 'print the JSON Schema of the configuration file instead, for editors', false)
     .action((options: CheckOptions & Overrides) => commands.check(options))
   configured(
     program
       .command('diff')
-      .description('show what another configuration file would change, and what of it needs a new process; secrets stay hidden')
+      .description('show what another configuration file would change, and which changes need a restart; secrets stay hidden')
       .argument('<file>', 'the other file'),
   ).action((file: string, options: Overrides) => commands.diff(file, options))
   program
     .command('import')
-    .description('print what another gateway’s configuration is in this one’s words, and on standard error what has to be done by hand')
-    .argument('<format>', 'whose it is: litellm, bifrost or portkey')
+    .description('convert another gateway’s configuration to this one’s; lists on standard error what you have to do by hand')
+    .argument('<format>', 'the other gateway: litellm, bifrost or portkey')
     .argument('<file>', 'its configuration; - reads standard input')
-    .option('--output <file>', 'write a new file instead; one that is there stays as it is')
+    .option('--output <file>', 'write to a new file; an existing one is never overwritten')
     .action((format: string, file: string, options: ImportOptions) => commands.importConfig(format, file, options))
   configured(program.command('doctor').description('show the resolved configuration, the database and which providers answer')).action(
     (options: Overrides) => commands.doctor(options),
@@ -108,17 +108,17 @@ export function createProgram(commands: Commands, version: string): Command {
   configured(program.command('migrate').description('bring the database up to date and stop')).action((options: Overrides) =>
     commands.migrate(options),
   )
-  configured(program.command('reconcile').description('what the records say each provider is owed, to be held against its invoice'))
+  configured(program.command('reconcile').description('show what the records say each provider is owed, and compare it with an invoice'))
     .option('--month <month>', 'such as 2026-11, in UTC (default: this month)')
     .option('--from <day>', 'first day of the period, instead of a month')
     .option('--to <day>', 'its last day (default: today)')
-    .option('--invoice <provider=usd...>', 'what a provider has charged')
-    .option('--json', 'all figures as JSON', false)
+    .option('--invoice <provider=usd...>', 'what a provider has charged, such as openai=123.45')
+    .option('--json', 'print all figures as JSON', false)
     .action((options: ReconcileOptions & Overrides) => commands.reconcile(options, options))
-  configured(program.command('explain').description('show which endpoints a request would try, and why not the others; calls nobody'))
+  configured(program.command('explain').description('show which endpoints a request would try, and why not the others, without calling them'))
     .option('--model <model>', 'model to ask for')
     .option('--file <file>', 'a request body as JSON; - reads standard input')
-    .option('--json', 'the whole plan as JSON', false)
+    .option('--json', 'print the whole plan as JSON', false)
     .action((options: ExplainOptions & Overrides) => commands.explain(options, options))
   program
     .command('send')
@@ -133,7 +133,7 @@ export function createProgram(commands: Commands, version: string): Command {
   const keys = program.command('keys').description('create, list and revoke API keys')
   configured(keys.command('create').description('create a key and print it once'))
     .requiredOption('--name <name>', 'what the key is for')
-    .option('--management', 'a management key instead of an inference key', false)
+    .option('--management', 'create a management key instead of an inference key', false)
     .option('--workspace <workspace>', 'id or slug of a workspace (default: the default workspace)')
     .option('--expires <date>', 'ISO 8601 date after which the key is refused')
     .action((options: CreateKeyOptions & Overrides) => commands.createKey(options, options))
@@ -143,11 +143,11 @@ export function createProgram(commands: Commands, version: string): Command {
   configured(keys.command('revoke').description('revoke a key at once').argument('<key>', 'hash, label or name')).action(
     (key: string, options: Overrides) => commands.revokeKey(key, options),
   )
-  const secrets = program.command('secrets').description('look after the key that encrypts stored secrets')
+  const secrets = program.command('secrets').description('change the key that encrypts stored secrets')
   configured(
     secrets
       .command('rotate')
-      .description('encrypt stored secrets with a new key: SIGNALBOX_NEW_SECRET_KEY, or one that is made; stop the gateways first'),
+      .description('encrypt stored secrets with a new key: SIGNALBOX_NEW_SECRET_KEY, or a generated one; stop the gateways first'),
   ).action((options: Overrides) => commands.rotateSecrets(options))
   return program
 }
