@@ -33,11 +33,11 @@ const rateLimits = (whose: string) =>
   }).default({})
 
 export const providerEntry = section({
-  slug: providerSlug().describe('A known vendor, or a name of your own: then `dialect` and `base_url` are needed.'),
+  slug: providerSlug().describe('A known vendor, or a name of your own, which then needs `dialect` and `base_url`.'),
   vendor: providerSlug()
     .optional()
     .describe(
-      'A known vendor this is another account, region or resource of; its variables are not read ([how](../guides/reliability.md#several-accounts-of-one-vendor)).',
+      'The known vendor of which this is another account, region or resource; the vendor’s variables are not read ([how](../guides/reliability.md#several-accounts-of-one-vendor)).',
     ),
   name: text().optional().describe('As lists show it. Without: the vendor’s own, or the slug.'),
   dialect: text('the name of a dialect, such as openai-chat').optional().describe('The format it speaks ([dialects](dialects.md)).'),
@@ -45,7 +45,7 @@ export const providerEntry = section({
   api_keys: list(text('a key; write null instead of the list when the server needs none'), 'a list of keys, or null for none')
     .nullable()
     .optional()
-    .describe('Used in turns; a session keeps to one. `null`: the server needs none. Without: the vendor’s usual variable.'),
+    .describe('Used in turn; a session keeps its key. `null`: the server needs none. Default: the vendor’s usual variable.'),
   options: free().default({}).describe('Options of the dialect ([dialects](dialects.md)).'),
   timeouts: section({
     connect: wait().optional().describe('Until the connection stands; `5s` unless set.'),
@@ -61,20 +61,18 @@ export const providerEntry = section({
   headers: headers().default({}).describe('More headers for its requests.'),
   trace_context: flag()
     .prefault(false)
-    .describe(
-      'Whether it is told by `traceparent` which span of ours its requests come from ([how](../guides/destinations.md#one-trace-from-end-to-end)).',
-    ),
+    .describe('Whether its requests carry `traceparent` with the gateway’s span ([how](../guides/destinations.md#one-trace-from-end-to-end)).'),
   organization: credential('an account')
     .optional()
-    .describe('The account there: sent where the vendor has a header for it; encrypted reasoning is replayed only within it.'),
+    .describe('The account at the vendor: sent if the vendor has a header for it. Encrypted reasoning is replayed only within it.'),
   region: text().optional().describe('Short for `settings.region`.'),
   settings: free()
     .default({})
     .describe('Settings of the vendor itself, such as a project or a resource ([add a provider](../guides/add-a-provider.md)).'),
-  enabled: flag().prefault(true).describe('`false` takes its endpoints out, and its variables need not be set.'),
+  enabled: flag().prefault(true).describe('`false` removes its endpoints; its variables need not be set.'),
   open_models: flag()
     .optional()
-    .describe('Whether ids that no list names are served as `<slug>/<id>`. Without: known vendors decide; others while no model names them.'),
+    .describe('Whether unlisted ids are served as `<slug>/<id>`. Default: known vendors decide; other providers do so while no model names them.'),
   policies: section(policies).default({}),
 })
 
@@ -102,7 +100,7 @@ const pricing = section({
 const endpoint = section({
   provider: text()
     .regex(/^[a-z0-9][a-z0-9._-]*(\/[\w.-]+)?$/, 'the slug of a provider, such as acme, or acme/turbo for an endpoint of its own tag')
-    .describe('Slug of a provider; `acme/turbo` gives the endpoint a tag of its own.'),
+    .describe('Slug of a provider; `acme/turbo` gives the endpoint its own tag.'),
   upstream_model: text('the id the provider knows the model by')
     .optional()
     .describe('The id the provider knows it by; without, the slug behind its author.'),
@@ -119,7 +117,7 @@ const endpoint = section({
   weight: whole(0, 1_000_000)
     .optional()
     .describe(
-      'Calls it gets for each that an endpoint of the same price and weight 1 gets, where nothing is sorted; 1 unless set. `0`: none while another serves.',
+      'Share of calls relative to an endpoint of the same price and weight 1, if the request does not sort; 1 by default. `0`: only if no other endpoint serves.',
     ),
   rate_limits: rateLimits('the endpoint'),
   quantization: choice(QUANTIZATIONS).optional().describe('For `provider.quantizations` of requests.'),
@@ -129,7 +127,7 @@ const endpoint = section({
     .regex(/^[a-z0-9-]+$/, 'a variant such as free, without the colon')
     .optional()
     .describe('Serves `author/slug:variant` instead, such as `free`.'),
-  reasons_by_default: flag().optional().describe('The model thinks without being asked: silence is then waited for longer.'),
+  reasons_by_default: flag().optional().describe('The model reasons without being asked, so longer silence is tolerated.'),
   implicit_caching: flag().optional().describe('The upstream caches prompts by itself; shown in lists.'),
   options: free().default({}).describe('Options of the dialect, over those of the provider.'),
 })
@@ -142,10 +140,10 @@ export const modelEntry = section({
   context_length: whole(1).optional().describe('Tokens, of endpoints that set none.'),
   answers: choice(['text', 'embeddings'])
     .optional()
-    .describe('`embeddings`: it makes vectors, for `POST /api/v1/embeddings`. Without: what its name tells.'),
+    .describe('`embeddings`: it makes vectors, for `POST /api/v1/embeddings`. Default: judged by its name.'),
   aliases: list(text()).default([]).describe('Other names callers may use, listed beside it.'),
   only_listed: flag()
     .prefault(false)
-    .describe('`true`: nobody serves it but the endpoints listed here, whatever other providers that are on have ([why](../guides/switching.md)).'),
-  endpoints: list(endpoint).default([]).describe('Who serves it, beside the endpoints known without.'),
+    .describe('`true`: only the endpoints listed here serve it, even if other providers have the model ([why](../guides/switching.md)).'),
+  endpoints: list(endpoint).default([]).describe('Endpoints that serve it, in addition to the known ones.'),
 })

@@ -7,14 +7,14 @@ import { choice, credential, httpUrl, price, section, text } from './fields.ts'
 const documentEngine = section({
   api_key: credential().optional().describe('Without: the engine’s usual variable.'),
   base_url: httpUrl().optional().describe('Another address than the vendor’s.'),
-  account: text().optional().describe('Of services whose address holds one.'),
-  price: price().optional().describe('USD per page, over the list price.'),
+  account: text().optional().describe('Account, for services with one in their address.'),
+  price: price().optional().describe('USD per page, instead of the list price.'),
 })
 
 /** `plugins`: what the operator gives to plugins. Which of them run, and how, is said in `defaults.plugins`. */
 export const pluginsSection = section({
   file_parser: section({
-    engine: text('the name of a document engine, such as pdf-text').default('pdf-text').describe('Reads PDF files for requests that do not say.'),
+    engine: text('the name of a document engine, such as pdf-text').default('pdf-text').describe('Default engine for PDF files.'),
     engines: z
       .record(z.string(), documentEngine, {
         error: 'a mapping of document engines to their settings, such as {mistral-ocr: {api_key: "${MISTRAL_API_KEY}"}}',
@@ -37,7 +37,7 @@ export const pluginsSection = section({
     }).optional(),
     when_unavailable: choice(['refuse', 'allow'])
       .default('refuse')
-      .describe('Calls while nobody can judge: in an outage, not where the call itself is in the way.'),
+      .describe('What happens to calls while no judge is available. Applies to outages only.'),
   })
     .refine(({ model, endpoint }) => model === undefined || endpoint === undefined, {
       path: ['endpoint'],

@@ -18,7 +18,7 @@ function age(least: number, expected: string) {
 const kept = () => age(3_600_000, 'a duration of an hour or more, such as 90d, or forever')
 
 export const overloadSection = section({
-  enabled: flag().prefault(true).describe('Whether calls are refused under pressure at all.'),
+  enabled: flag().prefault(true).describe('Whether calls are refused under overload.'),
   event_loop_delay: wait().prefault('1s').describe('How late the event loop may be, smoothed.'),
   memory_percent: whole(10, 99).prefault(90).describe('Of the heap, or of what the container allows.'),
   calls: whole(1).prefault(10_000).describe('In flight, per process.'),
@@ -26,13 +26,13 @@ export const overloadSection = section({
 
 export const retentionSection = section({
   generations: kept().prefault('90d').describe('Records, unless a delivery waits or may be replayed.'),
-  content: kept().optional().describe('What was said, where a workspace keeps it; `30d` unless set, at most `generations`.'),
+  content: kept().optional().describe('Texts, if a workspace keeps them; `30d` by default, at most `generations`.'),
   dead_letters: kept().prefault('30d').describe('Deliveries that were given up.'),
   activity: age(DAY_MS, 'a duration of a day or more, such as 400d, or forever').prefault('400d').describe('Sums per day, key and endpoint.'),
   spend: age(LEAST_SPEND_MS, 'a duration of 32d or more, because a month that runs is still counted, or forever')
     .prefault('62d')
-    .describe('Money of periods that ended; at least `32d`.'),
-  deleted_destinations: kept().prefault('90d').describe('What is left of deleted destinations.'),
+    .describe('Spending of past periods; at least `32d`.'),
+  deleted_destinations: kept().prefault('90d').describe('Remains of deleted destinations.'),
   every: duration()
     .refine((ms) => ms >= 60_000 && ms <= DAY_MS, { error: 'a duration from 1m to 1d' })
     .prefault('1h')

@@ -13,25 +13,25 @@ import { toolsSection } from './tools-section.ts'
 const ROLES = ['all', 'gateway', 'worker'] as const
 
 const server = section({
-  host: host().prefault('127.0.0.1').describe('Where it listens. Anything but the loopback needs both keys and the secret key to be set.'),
-  port: whole(0, 65_535).prefault(8787).describe('`0`: any that is free.'),
+  host: host().prefault('127.0.0.1').describe('Address to listen on. Any other than the loopback needs both keys and the secret key.'),
+  port: whole(0, 65_535).prefault(8787).describe('Port to listen on; `0` takes any free one.'),
   body_limit: size().prefault('32MiB').describe('Of one request.'),
-  console: flag().prefault(true).describe('The web console, `/console/`: pages that ask the API of this gateway with the key of whoever opens them.'),
+  console: flag().prefault(true).describe('Whether the web console is served at `/console/`.'),
   allowed_origins: list(origin())
     .default([])
     .describe(
-      'Pages of which other sites may ask the API from a browser, `https://chat.example.com`; `*` for all ([how](../guides/clients.md#from-a-browser)).',
+      'Origins of web pages that may call the API from a browser, such as `https://chat.example.com`; `*` for all ([how](../guides/clients.md#from-a-browser)).',
     ),
   shutdown_grace: wait(0).prefault('30s').describe('How long running answers may finish after a stop signal.'),
   wrong_keys_per_minute: whole(1)
     .nullable()
     .optional()
-    .describe('From one address; 100 unless set, none on a loopback address, `null` for none ([limits](limits.md)).'),
-  shutdown_delay: wait(0).prefault('0s').describe('How long a stopping process serves on while `/readyz` says no.'),
+    .describe('Wrong keys accepted from one address; 100 by default, unlimited on a loopback address, `null` for no limit ([limits](limits.md)).'),
+  shutdown_delay: wait(0).prefault('0s').describe('How long a stopping process keeps serving while `/readyz` says it is not ready.'),
   keep_alive_timeout: wait()
     .prefault('65s')
     .describe(
-      'How long a connection is kept over which nobody asks; longer than a load balancer before it keeps its own ([behind one](../guides/several-processes.md#behind-a-load-balancer)).',
+      'How long an idle connection is kept. Must be longer than the load balancer in front keeps its own ([load balancers](../guides/several-processes.md#behind-a-load-balancer)).',
     ),
   role: choice(ROLES).default('all').describe('`gateway` serves and records, `worker` delivers and cleans up.'),
   workers: z
@@ -52,7 +52,7 @@ const storage = section({
   redis_namespace: text()
     .regex(/^[\w.-]{1,64}$/, 'letters, digits, dots, dashes and underscores')
     .default('signalbox')
-    .describe('Before every name in Redis: installations that share one need different ones.'),
+    .describe('Prefix of all names in Redis; must differ between installations that share it.'),
   data_dir: text('a directory').default('./data').describe('Embedded database, generated secret key, copies for a start without the database.'),
 })
   .refine((value) => value.database !== 'postgres' || value.url !== undefined, {
@@ -66,7 +66,7 @@ const storage = section({
   })
 
 const guardrailRule = section({
-  name: text().max(200).describe('Each its own.'),
+  name: text().max(200).describe('Unique name of the rule.'),
   workspaces: list(text('the slug or id of a workspace')).min(1).optional().describe('Slugs or ids; without, all.'),
   keys: list(text('the name or hash of a key')).min(1).optional().describe('Names or hashes; without, all.'),
   ...guardrailFieldsOf(flag(), credit(MAX_USD)),
@@ -78,19 +78,19 @@ export const configSchema = section({
   providers: list(providerEntry)
     .default([])
     .superRefine(unique('slug'))
-    .describe('Known vendors need only their key, or nothing where its variable is set.'),
+    .describe('Known vendors need only their key, or no entry at all if its variable is set.'),
   models: list(modelEntry)
     .default([])
     .superRefine(unique('slug'))
-    .describe('Models beside those the vendors’ price data name, and more endpoints for these.'),
+    .describe('Models in addition to those of the vendors’ price data, and more endpoints for those.'),
   catalog: section({ open: flag().prefault(true).describe('`false`: only models of the catalog, no `<provider>/<id>`.') }).prefault({}),
   defaults: section({
-    model: text('a model such as acme/small').optional().describe('For calls that name none.'),
+    model: text('a model such as acme/small').optional().describe('For calls that name no model.'),
     plugins: list(
       z.looseObject(
         {
           id: text().describe('Which plugin; keys beside these are its settings.'),
-          enabled: flag().optional().describe('`false`: its settings are those of requests that switch it on. `true` unless set.'),
+          enabled: flag().optional().describe('`false`: off; its settings apply to requests that switch it on. `true` by default.'),
           prevent_overrides: flag().optional().describe('`true`: no request changes it or switches it on or off.'),
         },
         { error: 'a mapping with an id, such as {id: web}' },
@@ -101,33 +101,35 @@ export const configSchema = section({
       .describe('Plugins of every call ([plugins](../guides/plugins.md#defaults)).'),
   }).prefault({}),
   routing: section({
-    cooldown: flag().prefault(true).describe('Endpoints and keys that failed are left aside for a while. `false`: no memory between calls.'),
+    cooldown: flag().prefault(true).describe('Whether endpoints and keys that failed rest for a while. `false`: no memory between calls.'),
     retries: flag().prefault(true).describe('Whether the same endpoint may be tried a second time.'),
     sticky: flag().prefault(true).describe('Whether a session stays with the endpoint that served it.'),
     session_headers: list(headerName())
       .default(['x-claude-code-session-id', 'session-id', 'session_id', 'x-session-affinity'])
       .describe(
-        'Headers that name a session where neither the body nor `x-session-id` does, the first that is there; those of known clients unless set ([which](../guides/clients.md#sessions)).',
+        'Headers that name a session if neither the body nor `x-session-id` does; the first one present counts. Default: those of known clients ([which](../guides/clients.md#sessions)).',
       ),
     stream_failure: choice(STREAM_FAILURES)
       .default('fail')
-      .describe('A stream that breaks: is reported, is continued by the next endpoint, or is held back until it is whole.'),
+      .describe(
+        'What happens when a stream breaks: it is reported (`fail`), continued by the next endpoint, or was held back until complete (`buffer`).',
+      ),
   }).prefault({}),
   responses: section({
     mirror_reasoning: flag()
       .prefault(false)
-      .describe('Raw reasoning is told as a summary as well, and in Chat Completions as `reasoning_content`, for clients that show nothing else.'),
+      .describe('Also sends raw reasoning as a summary, and in Chat Completions as `reasoning_content`, for clients that show nothing else.'),
     error_event: flag()
       .prefault(false)
       .describe(
-        'A stream that fails says so in an `error` event before `response.failed`, and among chunks of chat completions in one that has nothing but `error`, for clients that pass over the usual end; callers decide with `X-Gateway-Error-Event`.',
+        'A failing stream sends an `error` event before `response.failed`, and in Chat Completions a chunk with nothing but `error`, for clients that ignore the usual end. Callers can decide with `X-Gateway-Error-Event`.',
       ),
     echo_upstream_body: flag()
       .prefault(true)
-      .describe('Whether callers who ask with `debug.echo_upstream_body` read what upstreams are sent, what presets and plugins added included.'),
+      .describe('Whether callers may see with `debug.echo_upstream_body` what upstreams are sent, including what presets and plugins added.'),
   }).prefault({}),
   limits: section({
-    credits: credit().nullable().optional().describe('USD the installation may spend, ever; `null` for no limit.'),
+    credits: credit().nullable().optional().describe('USD the installation may spend in total; `null` for no limit.'),
     requests_per_minute: whole(1).nullable().optional().describe('Of keys without a limit of their own; `null` for none.'),
     tokens_per_minute: whole(1).nullable().optional().describe('The same for tokens.'),
     concurrent_requests: whole(1).nullable().optional().describe('The same for calls at a time.'),
@@ -137,7 +139,7 @@ export const configSchema = section({
     expected_output_tokens: whole(1).prefault(1_024).describe('Reserved for a call without `max_output_tokens`.'),
     when_unknown: choice(['local', 'refuse'])
       .default('local')
-      .describe('Budgets while nobody can say what was spent: counted in this process, or 503 for callers with a budget.'),
+      .describe('What applies while spending is unknown: each process counts alone (`local`), or callers with a budget get a 503 (`refuse`).'),
   }).prefault({}),
   network: section({
     allow_private: section({
@@ -152,35 +154,35 @@ export const configSchema = section({
     rules: list(guardrailRule)
       .default([])
       .superRefine(unique('name'))
-      .describe('What holds beside the guardrails of the API ([guardrails](../guides/guardrails.md)).'),
-    when_unknown: choice(['allow', 'refuse']).default('allow').describe('Calls while the stored guardrails were never read.'),
+      .describe('Rules in addition to the guardrails of the API ([guardrails](../guides/guardrails.md)).'),
+    when_unknown: choice(['allow', 'refuse']).default('allow').describe('What happens to calls until the stored guardrails have been read.'),
   }).prefault({}),
   destinations: section({
     service_name: text().default('signalbox').describe('`service.name` of what is sent.'),
     base_urls: z
       .record(z.string(), address('a URL such as https://host/path, or null').nullable(), { error: 'a mapping of destination types to URLs' })
       .default({})
-      .describe('Where types without an address in their config lead ([destinations](destinations.md)).'),
+      .describe('Addresses of types without one in their config ([destinations](destinations.md)).'),
     privacy_locked: flag().prefault(false).describe('Every destination is in privacy mode, and its owner cannot change that.'),
     trace_context: flag()
       .prefault(false)
       .describe(
-        'Whether calls that name no trace belong to that of the header `traceparent`, below the span it names ([how](../guides/destinations.md#one-trace-from-end-to-end)).',
+        'Whether calls without a trace of their own join that of the header `traceparent` ([how](../guides/destinations.md#one-trace-from-end-to-end)).',
       ),
   }).prefault({}),
   storage: storage.prefault({}),
   answer_cache: section({
     enabled: flag()
       .prefault(true)
-      .describe('Whether answers are kept for callers who ask for that, by a header or a preset ([kept answers](../guides/answer-cache.md)).'),
-    size: size().prefault('256MiB').describe('Of all kept answers together, encrypted, in the database.'),
+      .describe('Whether answers are cached for callers who ask for it, by a header or a preset ([answer cache](../guides/answer-cache.md)).'),
+    size: size().prefault('256MiB').describe('Size of all cached answers together, encrypted, in the database.'),
   }).prefault({}),
   overload: overloadSection,
   retention: retentionSection,
   logging: section({
     level: choice(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
       .default('info')
-      .describe('`debug` adds a line for every call that went well ([operations](operations.md#log)).'),
+      .describe('`debug` adds a line for every successful call ([operations](operations.md#log)).'),
     format: choice(['json', 'pretty']).default('json').describe('One object per line, or a readable line.'),
   }).prefault({}),
 })

@@ -4,7 +4,7 @@ import { credential, flag, httpUrl, list, price, section, text, wait, whole } fr
 const engine = section({
   api_key: credential().optional().describe('Without: the engine’s usual variable.'),
   base_url: httpUrl().optional().describe('Where it is; `searxng` needs one.'),
-  price: price().optional().describe('USD per search, over the list price.'),
+  price: price().optional().describe('USD per search, instead of the list price.'),
 })
 
 /** `tools`: what the operator gives to tools the gateway runs itself. */
@@ -20,10 +20,10 @@ export const toolsSection = section({
       .default({})
       .describe('Search engines by name ([server tools](../guides/server-tools.md)).'),
   }).prefault({}),
-  web_fetch: section({ robots: flag().prefault(true).describe('Whether pages are left alone that `robots.txt` keeps robots from.') }).prefault({}),
+  web_fetch: section({ robots: flag().prefault(true).describe('Whether `robots.txt` is obeyed.') }).prefault({}),
   image_generation: section({ model: text('a model that makes images').optional().describe('Makes the images.') }).prefault({}),
   fusion: section({
-    models: list(text('a model')).min(1, 'a list of one model or more').optional().describe('The panel that is asked when a request names none.'),
+    models: list(text('a model')).min(1, 'a list of one model or more').optional().describe('The default panel of models.'),
   }).prefault({}),
   sandbox: section({
     url: httpUrl('an http or https URL').describe('Your server that runs commands ([server tools](../guides/server-tools.md#a-sandbox)).'),
@@ -31,7 +31,7 @@ export const toolsSection = section({
   }).optional(),
   mcp: section({ progress_events: flag().prefault(true).describe('Whether streams hold `response.mcp_*` events.') }).prefault({}),
   limits: section({
-    wall: wait().prefault('10m').describe('After this a loop of tools gets its last turn.'),
+    wall: wait().prefault('10m').describe('Time after which a tool loop gets its last turn.'),
     parallel: whole(1, 32).prefault(4).describe('Tools of one call at a time.'),
   }).prefault({}),
 })
