@@ -8,7 +8,8 @@ export const deepseek: Provider = {
   baseUrl: 'https://api.deepseek.com/v1',
   dialect: 'openai-chat',
   options: {
-    system_role: 'system',
+    // Its one system message stands first: it moves all others there, so that nothing behind them is read from the cache.
+    system_role: 'first-only',
     // An answer begun is history here; only the beta address goes on with one.
     prefill: false,
     max_stop_sequences: 16,

@@ -105,6 +105,13 @@ describe('tools that a vendor answers with an error', () => {
 })
 
 describe('the order of roles', () => {
+  it('lets no later system message change the beginning of the prompt at DeepSeek', () => {
+    const message = (role: 'system' | 'user' | 'assistant', content: string) => ({ type: 'message', role, content }) as const
+    const input = [message('system', 's'), message('user', 'q'), message('assistant', 'a'), message('user', 'r'), message('system', 't')]
+    const roles = ask(deepseek, 'deepseek-v4-pro', { input }).sent['messages'] as { role: string; content: string }[]
+    expect(roles.map(({ role }) => role).join(' ')).toMatch(/^system user assistant user(?: user)?$/)
+    expect(roles.at(-1)?.content).toContain('<system_message>\nt\n</system_message>')
+  })
   it('knows no system message behind an answer or a result of a tool at Mistral', () => {
     const message = (role: 'system' | 'user' | 'assistant', content: string) => ({ type: 'message', role, content }) as const
     const { sent } = ask(mistral, 'mistral-large-latest', {
