@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ModelRequest } from '../../core/request.ts'
 import { MAX_JSON_DEPTH, parseJson } from '../../lib/json.ts'
 import { sealReasoning } from '../../core/reasoning-envelope.ts'
+import { verifies } from '../../../e2e/requirements.ts'
 import { collectTexts, replaceTexts } from './request-texts.ts'
 
 const request: ModelRequest = {
@@ -188,6 +189,20 @@ describe('the texts of a request', () => {
       name,
     }))
     expect(collectTexts({ input: [], tools }).map(({ text }) => text)).toEqual(tools.slice(2).map(({ name }) => name))
+  })
+
+  it(verifies('K3', 'are names of fields that are none, wherever nobody knows the field'), () => {
+    const odd = 'SSN 123-45-6789'
+    const told: ModelRequest = {
+      input: [{ type: 'x_note', [odd]: 1, deep: [{ [odd]: 'value' }], fine_name: 'text' }],
+      tools: [{ type: 'x_tool', settings: { [odd]: true } }],
+      [odd]: 'text of a field',
+    }
+    const texts = collectTexts(told).map(({ text }) => text)
+    expect(texts).toEqual([odd, odd, 'value', 'text', odd, odd, 'text of a field'])
+    const shown = replaceTexts(told, new Map(texts.flatMap((text, at) => (text === odd ? [[at, '[SSN]'] as const] : []))))
+    expect(JSON.stringify(shown)).not.toContain('123')
+    expect(Object.keys(shown)).toEqual(['input', 'tools', '[SSN]'])
   })
 
   it('of reasoning are not exchanged: it is left out', () => {

@@ -66,12 +66,16 @@ function walk(request: ModelRequest, visit: Visit): ModelRequest {
   const result: { [field: string]: unknown } = {}
   let changed = false
   for (const [field, value] of Object.entries(request)) {
+    const name = isContent(field) ? nameOf(field, state) : field
     const mapped = walkField(field, value, state)
-    if (mapped !== value) changed = true
-    result[field] = mapped
+    if (mapped !== value || name !== field) changed = true
+    result[name] = mapped
   }
   return changed ? (result as unknown as ModelRequest) : request
 }
+
+/** A field nobody knows is carried to providers, and its name may be anything. */
+const nameOf = (field: string, state: Walk): string => (NAME.test(field) ? field : (walkValue(field, state, 'plain', 0) as string))
 
 function walkField(field: string, value: unknown, state: Walk): unknown {
   if (field === 'input') return walkInput(value as ModelRequest['input'], state)
@@ -197,7 +201,7 @@ function walkFields(fields: JsonObject, state: Walk, reading: Reading, depth: nu
       return [field, left]
     }
     if (isPassedOver(field, value, fields, reading)) return [field, value]
-    const name = reading === 'free' && !NAME.test(field) ? (walkValue(field, state, reading, depth) as string) : field
+    const name = nameOf(field, state)
     const mapped = walkValue(value, state, reading === 'named' && isFreeJson(field, value, fields) ? 'free' : reading, depth + 1)
     changed ||= name !== field || mapped !== value
     return [name, mapped]
