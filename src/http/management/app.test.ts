@@ -228,7 +228,7 @@ describe('the character U+0000, which no database column of text takes', () => {
 
 describe('a path that does not exist', () => {
   it.each(['/v1/responses', '/responses/', '/api/responses?x=1', '/api/v1/responses/responses'])('%s hears where models are asked', async (url) => {
-    expect((await call('POST', url, '{}')).message).toMatch(/^There is no POST .*: models are asked with POST \/api\/v1\/responses/)
+    expect((await call('POST', url, '{}')).message).toMatch(/^There is no POST .*: use POST \/api\/v1\/responses/)
   })
   it.each([
     ['/chat/completions', '/api/v1/chat/completions (base URL: /api/v1)'],
@@ -239,15 +239,15 @@ describe('a path that does not exist', () => {
     ['/api/v1/v1/messages', '/api/v1/messages (base URL: /api)'],
   ])('%s hears where its format is spoken', async (url, way) => {
     const { status, message } = await call('POST', url, '{}')
-    expect([status, message]).toEqual([404, `There is no POST ${url}: models are asked with POST ${way}`])
+    expect([status, message]).toEqual([404, `There is no POST ${url}: use POST ${way}`])
   })
   it.each(['/api/v1/completions', '/v1/engines/a/completions'])('%s hears of a format that is spoken', async (url) => {
     const { status, message } = await call('POST', url, '{}')
     expect(status).toBe(404)
-    expect(message).toMatch(/this gateway does not speak that format: models are asked with POST \/api\/v1\/chat\/completions/)
+    expect(message).toMatch(/this gateway does not speak that format: use POST \/api\/v1\/chat\/completions/)
   })
   it.each([
-    ['POST', '/v1/embeddings', 'vectors are made with POST /api/v1/embeddings'],
+    ['POST', '/v1/embeddings', 'use POST /api/v1/embeddings'],
     ['GET', '/v1/models', 'models are listed with GET /api/v1/models'],
     ['GET', '/models/', 'models are listed with GET /api/v1/models'],
   ] as const)('%s %s hears where it is', async (method, url, way) => {
@@ -270,7 +270,7 @@ describe('a path that does not exist', () => {
     ['/api/v1beta/files:register', 'files are not stored'],
     ['/api/v1/cachedContents', 'prompts are not stored'],
     ['/api/v1beta/cachedContents/abc', 'prompts are not stored'],
-    ['/api/v1/interactions', 'models are asked with POST /api/v1beta/models/{model}:generateContent'],
+    ['/api/v1/interactions', 'use POST /api/v1beta/models/{model}:generateContent'],
     ['/v1/batches', 'there are no batches'],
   ])('%s hears what to do instead', async (url, instead) => {
     expect((await call('POST', url, '{}')).message).toContain(`There is no POST ${url}: ${instead}`)

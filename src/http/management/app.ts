@@ -137,7 +137,7 @@ const ELSEWHERE: readonly (readonly [place: RegExp, instead: string])[] = [
     /\/cachedContents(?:\/|$)/i,
     ': prompts are not stored, so send all of a conversation with each request; what repeats is read from the cache of its provider',
   ],
-  [/\/interactions(?:\/|$)/, ': models are asked with POST /api/v1beta/models/{model}:generateContent (base URL: /api), and answers are not stored'],
+  [/\/interactions(?:\/|$)/, ': use POST /api/v1beta/models/{model}:generateContent (base URL: /api), and answers are not stored'],
   [/\/batches(?:\/|$)/, ': there are no batches, so ask one by one'],
 ]
 
@@ -146,13 +146,12 @@ function wayTo(path: string): string {
   const [, end] = /\/(responses|(?:chat\/)?completions|messages|embeddings|models)\/?$/.exec(path) ?? []
   // First, for a base URL that has the route in it already, where no id stands behind it.
   if (path.endsWith(':generateContent') || path.endsWith(':streamGenerateContent'))
-    return ': models are asked with POST /api/v1beta/models/{model}:generateContent (base URL: /api)'
-  if (end === 'messages') return ': models are asked with POST /api/v1/messages (base URL: /api)'
-  if (end === 'completions')
-    return ': this gateway does not speak that format: models are asked with POST /api/v1/chat/completions (base URL: /api/v1)'
-  if (end === 'embeddings') return ': vectors are made with POST /api/v1/embeddings (base URL: /api/v1)'
+    return ': use POST /api/v1beta/models/{model}:generateContent (base URL: /api)'
+  if (end === 'messages') return ': use POST /api/v1/messages (base URL: /api)'
+  if (end === 'completions') return ': this gateway does not speak that format: use POST /api/v1/chat/completions (base URL: /api/v1)'
+  if (end === 'embeddings') return ': use POST /api/v1/embeddings (base URL: /api/v1)'
   if (end === 'models') return ': models are listed with GET /api/v1/models (base URL: /api/v1)'
-  if (end !== undefined) return `: models are asked with POST /api/v1/${end} (base URL: /api/v1)`
+  if (end !== undefined) return `: use POST /api/v1/${end} (base URL: /api/v1)`
   if (/\/responses\/(?!compact\b|input_tokens\b)[^/]|\/conversations(?:\/|$)/.test(path))
     return ': answers and conversations are not stored, so send the items of a conversation with each POST /api/v1/responses'
   return ELSEWHERE.find(([place]) => place.test(path))?.[1] ?? ''

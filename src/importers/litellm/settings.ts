@@ -49,13 +49,13 @@ const PARAMS: { readonly [param: string]: Advice } = {
   budget_duration: BUDGETS,
   azure_ad_token: {
     kind: 'do',
-    message: 'Azure is asked with a key of the resource; tokens of Entra ID are not carried',
+    message: 'Azure needs a key of the resource; tokens of Entra ID are not converted',
   },
-  tenant_id: { kind: 'do', message: 'Azure is asked with a key of the resource; tokens of Entra ID are not carried' },
-  client_id: { kind: 'do', message: 'Azure is asked with a key of the resource; tokens of Entra ID are not carried' },
+  tenant_id: { kind: 'do', message: 'Azure needs a key of the resource; tokens of Entra ID are not converted' },
+  client_id: { kind: 'do', message: 'Azure needs a key of the resource; tokens of Entra ID are not converted' },
   client_secret: {
     kind: 'do',
-    message: 'Azure is asked with a key of the resource; tokens of Entra ID are not carried',
+    message: 'Azure needs a key of the resource; tokens of Entra ID are not converted',
   },
   aws_role_name: ROLES,
   aws_session_name: ROLES,

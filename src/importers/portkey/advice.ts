@@ -4,7 +4,7 @@ const tell = (message: string): Advice => ({ kind: 'do', message })
 const RELIABILITY: Advice = { kind: 'fine', message: 'nothing to set: failover, retries and cooldown need no numbers (docs/guides/reliability.md)' }
 const GUARDRAILS = tell('guardrails (docs/guides/guardrails.md), or guardrails.rules of the file')
 const PRESET = tell('a request or a preset says it (POST /api/v1/presets)')
-const ENTRA = tell('Azure is asked with a key of the resource; tokens of Entra ID are not carried')
+const ENTRA = tell('Azure needs a key of the resource; tokens of Entra ID are not converted')
 const VERSION: Advice = { kind: 'fine', message: 'not needed: the current version of the API is asked' }
 
 const TARGET: { readonly [member: string]: Advice } = {
