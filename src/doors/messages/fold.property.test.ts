@@ -11,7 +11,8 @@ import { sequentialIds } from '../../lib/id.ts'
 import { answers } from '../../testing/arbitrary-answers.ts'
 import { Assembler } from '../responses/assemble.ts'
 import type { AssemblerOptions } from '../responses/assembler-options.ts'
-import { toItems, type Block } from './history.ts'
+import type { Block } from './block.ts'
+import { toItems } from './history.ts'
 import { MessagesWriter } from './messages-writer.ts'
 
 type Json = { readonly [field: string]: unknown }

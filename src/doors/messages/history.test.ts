@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { InputItem } from '../../core/item.ts'
 import { sealReasoning } from '../../core/reasoning-envelope.ts'
-import { systemOf, toItems, type Block, type Message } from './history.ts'
+import type { Block, Message } from './block.ts'
+import { systemOf, toItems } from './history.ts'
 import { UNSEALED } from './late-seal.ts'
 import { messagesToResponses } from './to-responses.ts'
 

@@ -1,19 +1,11 @@
 import type { CacheMarked, InputItem, InputPart, InputText, JsonObject, ReasoningItem, ToolOutput } from '../../core/item.ts'
 import { wellFormedJson } from '../../lib/json.ts'
-import { markOf, type MarkedByCaller } from '../shared/cache-mark.ts'
+import { markOf } from '../shared/cache-mark.ts'
+import type { Block, Message } from './block.ts'
 import { pageThatCameBack } from './fetch-result.ts'
-import { readLateSeal, UNSEALED } from './late-seal.ts'
+import { signatureOf, withSealsInPlace } from './seals-in-place.ts'
 import { IS_PASSED_OVER } from './schema-blocks.ts'
 import { sealOfSearch } from './search-result.ts'
-
-/** Blocks that have passed the schema. */
-export interface Block extends JsonObject, Pick<MarkedByCaller, 'cache_control'> {
-  readonly type: string
-}
-export interface Message {
-  readonly role: 'user' | 'assistant' | 'system'
-  readonly content: string | readonly Block[]
-}
 
 /** Envelopes of the gateway's own around what keeps thoughts alive: core/reasoning-envelope.ts. Anything else in their place is a vendor's. */
 const SEALED = /^sb1\./
@@ -124,36 +116,6 @@ class BlockReader {
     const action = { type: 'search', query: typeof query === 'string' ? query : '', sources }
     this.#item({ type: 'gateway:web_search', status: failed ? 'failed' : 'completed', action, ...sealOfSearch(found) })
   }
-}
-
-/** The blocks as they would stand if every seal had come with its thoughts. */
-function withSealsInPlace(blocks: readonly Block[]): readonly Block[] {
-  const late = blocks.flatMap((block, index) => {
-    const seal = block.type === 'redacted_thinking' ? block['data'] : block.type === 'thinking' ? block['signature'] : undefined
-    const found = typeof seal === 'string' ? readLateSeal(seal) : undefined
-    return found === undefined ? [] : [{ ...found, at: Math.min(found.at, index), block, index }]
-  })
-  if (late.length === 0) return blocks
-  const moved = new Set(late.map(({ index }) => index))
-  const placed: Block[][] = blocks.map((block, index) => (moved.has(index) ? [] : [block]))
-  for (const { where, at, seal, block } of late.toSorted((a, b) => a.nth - b.nth)) {
-    const place = placed[at]!
-    const first = place.at(-1)
-    const joins = where === 'in' && !moved.has(at) && first?.type === 'thinking' && signatureOf(first) === undefined
-    const thinking = joinWords(joins ? first['thinking'] : '', block['thinking'])
-    place.splice(place.length - (moved.has(at) ? 0 : 1), joins ? 1 : 0, { type: 'thinking', thinking, signature: seal })
-  }
-  return placed.flat()
-}
-
-/** By +, which copies nothing: anybody may write a thousand of them. */
-function joinWords(before: unknown, after: unknown): string {
-  const [a, b] = [(before ?? '') as string, (after ?? '') as string]
-  return a === '' || b === '' ? a + b : a + '\n\n' + b
-}
-
-function signatureOf({ signature }: Block): string | undefined {
-  return typeof signature === 'string' && signature !== '' && signature !== UNSEALED ? signature : undefined
 }
 
 function thoughtOf(block: Block): ReasoningItem {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/item.ts'
-import type { Block, Message } from './history.ts'
+import type { Block, Message } from './block.ts'
 import { searchesTools } from './native-tools.ts'
 
 /** A tool the model is offered, as its caller wrote it, and where. */
