@@ -12,12 +12,20 @@ import { isAnythingUnsaved } from './ui/unsaved.tsx'
 const STORES = { tab: sessionStorage, browser: localStorage }
 export const BASE = '/console'
 
-/** The key of the link somebody followed, which then stands in no history. */
+const ANOTHER_KEY =
+  'This link signs you in with another key than the one you use now, maybe into another workspace. What you enter there belongs to whoever owns it. Go on?'
+
+/**
+ * The key of the link somebody followed, which then stands in no history. Anybody can send a link: one that would sign somebody in elsewhere
+ * than they are asks first.
+ */
 function followedKey(): string | undefined {
   const key = keyOfFragment(location.hash)
   if (key === undefined) return undefined
   history.replaceState(null, '', location.pathname + location.search)
-  if (key !== storedKey(STORES)) forgetNotes(sessionStorage)
+  const kept = storedKey(STORES)
+  if (kept !== undefined && kept !== key && !confirm(ANOTHER_KEY)) return undefined
+  if (key !== kept) forgetNotes(sessionStorage)
   keepKey(STORES, key, false)
   return key
 }

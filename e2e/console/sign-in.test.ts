@@ -103,10 +103,31 @@ describe.skipIf(!hasBrowser)('signing in to the console', () => {
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     const elsewhere = await page.context().newPage()
+    elsewhere.once('dialog', (question) => void question.accept())
     await elsewhere.goto(`${gateway.url}/console/#key=sk-sb-mgmt-v1-${'c3'.repeat(24)}`)
     await elsewhere.getByText('That key is not taken any more').waitFor()
     await elsewhere.reload()
     await elsewhere.getByRole('heading', { name: 'Overview' }).waitFor()
+  })
+
+  it('a link with another key asks before it takes the place of the one in use', async () => {
+    const { page } = await browser.console(gateway, '/keys')
+    const questions: string[] = []
+    page.on('dialog', (question) => {
+      questions.push(question.message())
+      void question.dismiss()
+    })
+    const link = `${gateway.url}/console/keys#key=sk-sb-mgmt-v1-${'c3'.repeat(24)}`
+    await page.goto(link)
+    await expect.poll(() => questions).toHaveLength(1)
+    expect(questions[0]).toContain('another key')
+    await page.reload()
+    await page.getByRole('heading', { name: 'Keys' }).waitFor()
+    expect(page.url()).toBe(`${gateway.url}/console/keys`)
+    expect(await page.evaluate('sessionStorage.getItem("signalbox.management_key")')).toBe(TEST_MANAGEMENT_KEY)
+    await page.goto(`${gateway.url}/console/keys#key=${TEST_MANAGEMENT_KEY}`)
+    await page.getByRole('heading', { name: 'Keys' }).waitFor()
+    expect(questions).toHaveLength(1)
   })
 
   it('a key that is not taken any more leads back to the door, and says so', async () => {
