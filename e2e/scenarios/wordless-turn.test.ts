@@ -112,7 +112,7 @@ describe('an answer of nothing to the results of tools', () => {
     }
     const { id } = (await (await post('/api/v1/messages', { model: 'acme/speaks', max_tokens: 100, tools, messages })).json()) as { id: string }
     await expect
-      .poll(async () => (await gateway.api('GET', `/api/v1/generation?id=${id}`, undefined, gateway.key)).json())
+      .poll(async () => (await gateway.api('GET', `/api/v1/generation?id=${id}`, undefined, gateway.key)).json(), { timeout: 10_000 })
       .toMatchObject({
         data: { provider_name: 'Speaks', finish_reason: 'stop', native_finish_reason: 'end_turn', tokens_prompt: 40, total_cost: 0.000043 },
       })

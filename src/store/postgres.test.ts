@@ -205,7 +205,7 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     url.searchParams.set('options', `${url.searchParams.get('options')} -c default_transaction_read_only=on`)
     let told = 0
     const listening = listenForChanges(new Secret(url.href), () => void told++, { everyMs: 20, limitMs: 1_000 })
-    await expect.poll(() => told).toBeGreaterThan(2)
+    await expect.poll(() => told, { timeout: 10_000 }).toBeGreaterThan(2)
     await listening.close()
   })
 
