@@ -1,4 +1,3 @@
-import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -8,11 +7,11 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { TEST_KEY, TEST_MANAGEMENT_KEY } from '../../src/testing/start-gateway.ts'
+import { startGatewayProcess, type GatewayProcess } from '../../src/testing/processes.ts'
+import { TEST_KEY } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 import { bearer } from './raw-client.ts'
 
-const MAIN = join(import.meta.dirname, '../../bin/signalbox.js')
 const MB = 1024 * 1024
 const USAGE = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
 const PICTURE = `data:image/png;base64,${'A'.repeat(6 * MB)}`
@@ -24,15 +23,14 @@ const HEAP_MB = 128
 
 let directory: string
 let upstream: Server
-let child: ChildProcess
+let gateway: GatewayProcess
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'signalbox-answers-'))
   upstream = createServer((incoming, response) => void answer(incoming, response)).listen(0, '127.0.0.1')
   await once(upstream, 'listening')
 })
 afterEach(async () => {
-  child.kill('SIGKILL')
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  await gateway.end('SIGKILL')
   upstream.closeAllConnections()
   upstream.close()
   await rm(directory, { recursive: true, force: true })
@@ -63,14 +61,8 @@ async function start(): Promise<number> {
     models: ['painter', 'writer'].map((slug) => ({ slug: `acme/${slug}`, context_length: 100_000, endpoints: [{ provider: 'acme' }] })),
   }
   await writeFile(join(directory, 'signalbox.yaml'), JSON.stringify(config))
-  child = spawn(process.execPath, [`--max-old-space-size=${HEAP_MB}`, MAIN, 'serve'], {
-    cwd: directory,
-    env: { PATH: process.env['PATH'] ?? '', SIGNALBOX_PORT: '0', SIGNALBOX_API_KEY: TEST_KEY, SIGNALBOX_MANAGEMENT_KEY: TEST_MANAGEMENT_KEY },
-  })
-  let out = ''
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (out += chunk.toString()))
-  await expect.poll(() => out, { timeout: 15_000, interval: 20 }).toMatch(/listens on http:\/\/127\.0\.0\.1:\d+/)
-  return Number(/listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(out)![1])
+  gateway = await startGatewayProcess({ directory, nodeArgs: [`--max-old-space-size=${HEAP_MB}`] })
+  return Number(new URL(gateway.url).port)
 }
 
 interface Got {
@@ -100,7 +92,7 @@ it(
     const got = await Promise.all(
       Array.from({ length: CALLS }, (_, n) => ask(port, n % 2 === 0 ? 'painter' : 'writer', n % 3 === 0, n % 5 === 0 ? 1_000 : 0)),
     )
-    expect(child.exitCode).toBeNull()
+    expect(gateway.child.exitCode).toBeNull()
     expect(got.filter((one) => !isWhole(one) && !isToldOver(one)).map(({ status, body }) => [status, body.slice(-200)])).toEqual([])
     expect(got.filter(isWhole).length).toBeGreaterThan(CALLS / 2)
     for (const { body } of got.filter((one) => isWhole(one) && one.body.startsWith('{')))

@@ -1,4 +1,3 @@
-import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
@@ -6,11 +5,11 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { TEST_KEY, TEST_MANAGEMENT_KEY } from '../../src/testing/start-gateway.ts'
+import { startGatewayProcess, type GatewayProcess } from '../../src/testing/processes.ts'
+import { TEST_KEY } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 import { bearer, exchange, request } from './raw-client.ts'
 
-const MAIN = join(import.meta.dirname, '../../bin/signalbox.js')
 const ANSWER = 'data: {"id":"x","choices":[{"index":0,"delta":{"content":"served"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
 
 /** Together more than the heap below has for the texts alone. */
@@ -20,7 +19,7 @@ let directory: string
 let upstream: Server
 let asked: number
 let release: PromiseWithResolvers<void>
-let child: ChildProcess
+let gateway: GatewayProcess
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'signalbox-large-'))
   asked = 0
@@ -32,8 +31,7 @@ beforeEach(async () => {
   await once(upstream, 'listening')
 })
 afterEach(async () => {
-  child.kill('SIGKILL')
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  await gateway.end('SIGKILL')
   upstream.closeAllConnections()
   upstream.close()
   await rm(directory, { recursive: true, force: true })
@@ -48,14 +46,8 @@ async function start(heapMb: number): Promise<number> {
     models: [{ slug: 'acme/small', context_length: 100_000_000, endpoints: [{ provider: 'acme' }] }],
   }
   await writeFile(join(directory, 'signalbox.yaml'), JSON.stringify(config))
-  child = spawn(process.execPath, [`--max-old-space-size=${heapMb}`, MAIN, 'serve'], {
-    cwd: directory,
-    env: { PATH: process.env['PATH'] ?? '', SIGNALBOX_PORT: '0', SIGNALBOX_API_KEY: TEST_KEY, SIGNALBOX_MANAGEMENT_KEY: TEST_MANAGEMENT_KEY },
-  })
-  let out = ''
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (out += chunk.toString()))
-  await expect.poll(() => out, { timeout: 15_000, interval: 20 }).toMatch(/listens on http:\/\/127\.0\.0\.1:\d+/)
-  return Number(/listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(out)![1])
+  gateway = await startGatewayProcess({ directory, nodeArgs: [`--max-old-space-size=${heapMb}`] })
+  return Number(new URL(gateway.url).port)
 }
 
 it(
@@ -75,7 +67,7 @@ it(
     const statuses = await Promise.all(calls)
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(0)
     expect(new Set(statuses)).toEqual(new Set([200, 503]))
-    expect(child.exitCode).toBeNull()
+    expect(gateway.child.exitCode).toBeNull()
     const again = await exchange(port, request('POST', '/api/v1/responses', [bearer(TEST_KEY)], body), 40_000)
     expect(again.statuses[0]).toBe(200)
   },

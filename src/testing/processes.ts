@@ -28,12 +28,14 @@ export interface GatewayProcessOptions {
   /** Data directory and working directory. */
   readonly directory: string
   readonly args?: readonly string[]
+  /** Options of Node itself, such as how large its heap may be. */
+  readonly nodeArgs?: readonly string[]
   readonly env?: { readonly [name: string]: string }
 }
 
 /** Runs `signalbox serve` with the keys tests use, on a free port unless told, and waits until it says where it listens. */
-export async function startGatewayProcess({ directory, args = [], env = {} }: GatewayProcessOptions): Promise<GatewayProcess> {
-  const child = spawn(process.execPath, [MAIN, 'serve', ...args], {
+export async function startGatewayProcess({ directory, args = [], nodeArgs = [], env = {} }: GatewayProcessOptions): Promise<GatewayProcess> {
+  const child = spawn(process.execPath, [...nodeArgs, MAIN, 'serve', ...args], {
     cwd: directory,
     env: {
       PATH: process.env['PATH'] ?? '',
