@@ -141,7 +141,8 @@ async function answer(options: AnswerRouteOptions, request: IncomingMessage, res
     }
   }
   if (!assembler.ended) rest = end(response, serving, assembler, sse)
-  if (rest !== undefined) remember(options.recentItems, serving)
+  if (rest === undefined) return
+  remember(options.recentItems, serving)
   await rest
 }
 
