@@ -131,8 +131,7 @@ async function answer(options: AnswerRouteOptions, request: IncomingMessage, res
   let rest: Telling
   for await (const events of options.handler(call)) {
     if (events.length > 0) hold.sent()
-    // An answer has one end.
-    if (assembler.ended) continue
+    if (assembler.ended) continue // An answer has one end.
     tell(call, assembler, events)
     if (atOnce && assembler.complete) rest = end(response, serving, assembler, sse)
     else {
