@@ -112,6 +112,8 @@ describe.skipIf(!hasBrowser)('signing in to the console', () => {
 
   it('a link with another key asks before it takes the place of the one in use', async () => {
     const { page } = await browser.console(gateway, '/keys')
+    // Until it shows something it has not taken the first key, and a second one takes no place.
+    await page.getByRole('heading', { name: 'Keys' }).waitFor()
     const questions: string[] = []
     page.on('dialog', (question) => {
       questions.push(question.message())
