@@ -46,10 +46,17 @@ function fingerprintOf(folder, kind) {
   return `${files} files, ${bytes} bytes, ${newest}`
 }
 
+/**
+ * What was built last, of a kind. Throws where nothing was.
+ * @param {'current' | 'console'} kind
+ */
+export const lastBuild = (kind, dist = BUNDLES) =>
+  /** @type {{ sources: string, folder: string }} */ (JSON.parse(readFileSync(join(dist, `${kind}.json`), 'utf8')))
+
 /** The folder of the bundle, or undefined: there is none, or the sources have changed since it was made. */
 export function currentBundle() {
   try {
-    const { sources, folder } = /** @type {{ sources: string, folder: string }} */ (JSON.parse(readFileSync(join(BUNDLES, 'current.json'), 'utf8')))
+    const { sources, folder } = lastBuild('current')
     const now = fingerprint()
     return now === undefined || now === sources ? join(BUNDLES, folder) : undefined
   } catch {
@@ -60,8 +67,7 @@ export function currentBundle() {
 /** Whether what is served is the console of these sources. Only who builds asks: whoever serves takes what there is. */
 export function isConsoleCurrent() {
   try {
-    const { sources } = /** @type {{ sources: string }} */ (JSON.parse(readFileSync(join(BUNDLES, 'console.json'), 'utf8')))
-    return sources === consoleFingerprint()
+    return lastBuild('console').sources === consoleFingerprint()
   } catch {
     return false
   }

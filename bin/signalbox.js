@@ -25,6 +25,7 @@ if (bundle === undefined && /[\\/]node_modules[\\/]/.test(import.meta.dirname)) 
   process.stderr.write('This package was installed without its bundle (dist): install what npm run build and npm pack make in a checkout, or run it from there with npm start.\n')
   process.exit(1)
 }
+if (bundle !== undefined && process.argv[2] === 'serve') (await import('./builds.js')).keepBuilds()
 const entry = bundle === undefined ? '../src/cli/run.ts' : pathToFileURL(join(bundle, 'run.js')).href
 const { run } = /** @type {typeof import('../src/cli/run.ts')} */ (await import(entry).catch(whyNotLoaded))
 await run(process.argv)

@@ -5,17 +5,16 @@
  *   node scripts/build-console.ts --if-stale    as `npm start` and the tests do
  */
 import { createHash } from 'node:crypto'
-import { globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { build } from 'vite'
+import { removeOldBuilds } from '../bin/builds.js'
 import { BUNDLES, consoleFingerprint, isConsoleCurrent } from '../bin/bundle.js'
 
 const ROOT = join(import.meta.dirname, '..')
 const CONSOLE = join(ROOT, 'console')
-/** Builds that stay: this one, and the one a page that is open may still load parts of. */
-const KEPT = 2
 /** Below this a header is longer than what is saved. */
 const WORTH_COMPRESSING = 1_024
 
@@ -51,11 +50,6 @@ async function compress(folder: string, path: string): Promise<ListedFile> {
   return { path, type, encodings }
 }
 
-function forgetOlder(): void {
-  const made = readdirSync(BUNDLES).filter((name) => /^console-\d/.test(name))
-  for (const name of made.toSorted().slice(0, -KEPT)) rmSync(join(BUNDLES, name), { recursive: true, force: true })
-}
-
 async function main(): Promise<void> {
   const started = performance.now()
   const sources = consoleFingerprint() ?? ''
@@ -70,7 +64,8 @@ async function main(): Promise<void> {
   writeFileSync(join(target, 'files.json'), JSON.stringify(files))
   writeFileSync(join(BUNDLES, 'next-console.json'), `${JSON.stringify({ sources, folder })}\n`)
   renameSync(join(BUNDLES, 'next-console.json'), join(BUNDLES, 'console.json'))
-  forgetOlder()
+  const made = readdirSync(BUNDLES).filter((name) => /^console-\d/.test(name))
+  removeOldBuilds(made.toSorted().toReversed())
   console.log(`built the console into dist/${folder}: ${files.length} files in ${((performance.now() - started) / 1000).toFixed(1)} s`)
 }
 

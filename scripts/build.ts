@@ -8,10 +8,11 @@
  * A folder per build, and a pointer that is replaced at once: a gateway that runs from the one before still finds what it loads late.
  */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
+import { removeOldBuilds } from '../bin/builds.js'
 import { BUNDLES, currentBundle, fingerprint } from '../bin/bundle.js'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -23,8 +24,6 @@ const ENTRIES = {
 }
 /** Optional companions of packages that are looked for and not there. */
 const ABSENT = ['pg-native', 'pg-cloudflare', 'pino-pretty']
-/** Builds that stay: this one, and the one a running gateway may have been started from. */
-const KEPT = 2
 
 /** V8 keeps a source with a single character beyond Latin-1 in two bytes each. In code, comments gone, such characters only stand in literals. */
 const inAscii = (code: string): string => code.replaceAll(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
@@ -52,10 +51,11 @@ async function bundleInto(folder: string): Promise<number> {
   }
 }
 
-function forgetOlder(): void {
-  const made = readdirSync(BUNDLES, { withFileTypes: true }).filter((entry) => entry.isDirectory() && !entry.name.startsWith('console-'))
-  const byAge = made.map(({ name }) => ({ name, at: statSync(join(BUNDLES, name)).mtimeMs })).toSorted((a, b) => b.at - a.at)
-  for (const { name } of byAge.slice(KEPT)) rmSync(join(BUNDLES, name), { recursive: true, force: true })
+/** All bundles in `dist`, by name. */
+function bundlesByAge(): readonly string[] {
+  const made = readdirSync(BUNDLES).filter((name) => /^[0-9a-f]{12}$/.test(name))
+  const byAge = made.map((name) => ({ name, at: statSync(join(BUNDLES, name)).mtimeMs })).toSorted((a, b) => b.at - a.at)
+  return byAge.map(({ name }) => name)
 }
 
 if (process.argv.includes('--if-stale') && currentBundle() !== undefined) process.exit(0)
@@ -66,5 +66,5 @@ const bytes = await bundleInto(join(BUNDLES, folder))
 writeFileSync(join(BUNDLES, 'package.json'), '{ "type": "module" }\n')
 writeFileSync(join(BUNDLES, 'next.json'), `${JSON.stringify({ sources, folder })}\n`)
 renameSync(join(BUNDLES, 'next.json'), join(BUNDLES, 'current.json'))
-forgetOlder()
+removeOldBuilds(bundlesByAge())
 console.log(`bundled into dist/${folder}: ${(bytes / 1e6).toFixed(1)} MB in ${((performance.now() - started) / 1000).toFixed(1)} s`)

@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { keepBuilds, removeOldBuilds } from '../bin/builds.js'
+
+const NEWEST_FIRST = ['eeee', 'dddd', 'cccc', 'bbbb', 'aaaa']
+let dist: string
+beforeEach(() => {
+  dist = mkdtempSync(join(tmpdir(), 'signalbox-builds-'))
+  for (const name of NEWEST_FIRST) mkdirSync(join(dist, name))
+})
+afterEach(() => rmSync(dist, { recursive: true, force: true }))
+
+const left = (): readonly string[] => NEWEST_FIRST.filter((name) => existsSync(join(dist, name)))
+const builtLast = (kind: 'current' | 'console', folder: string): void =>
+  writeFileSync(join(dist, `${kind}.json`), JSON.stringify({ sources: '', folder }))
+
+it('two builds stay, for pages that are open', () => {
+  removeOldBuilds(NEWEST_FIRST, dist)
+  expect(left()).toEqual(['eeee', 'dddd'])
+})
+
+it('what a running gateway was started from stays, however many builds follow', () => {
+  builtLast('current', 'aaaa')
+  builtLast('console', 'cccc')
+  keepBuilds(dist)
+  builtLast('current', 'eeee')
+  removeOldBuilds(NEWEST_FIRST, dist)
+  expect(left()).toEqual(['eeee', 'dddd', 'cccc', 'aaaa'])
+})
+
+it('the bundle stays where no console was built', () => {
+  builtLast('current', 'aaaa')
+  keepBuilds(dist)
+  removeOldBuilds(NEWEST_FIRST, dist)
+  expect(left()).toEqual(['eeee', 'dddd', 'aaaa'])
+})
+
+it('a gateway that was killed keeps nothing', async () => {
+  const child = spawn(process.execPath, ['-e', ''])
+  await once(child, 'exit')
+  mkdirSync(join(dist, 'in-use'))
+  writeFileSync(join(dist, 'in-use', String(child.pid)), 'aaaa')
+  removeOldBuilds(NEWEST_FIRST, dist)
+  expect(left()).toEqual(['eeee', 'dddd'])
+  expect(readdirSync(join(dist, 'in-use'))).toEqual([])
+})
+
+it('where nothing can be written a gateway starts all the same', () => {
+  expect(() => keepBuilds(join(dist, 'current.json', 'no folder'))).not.toThrow()
+})
