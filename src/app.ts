@@ -35,7 +35,7 @@ import { PROVIDERS } from './providers/index.ts'
 import { estimateRequest } from './router/estimate.ts'
 import { createHealth } from './router/health.ts'
 import { gatewayMetadata } from './router/metadata.ts'
-import { modelNames } from './router/plan.ts'
+import { withDefaults } from './router/request-defaults.ts'
 import { createSticky } from './router/sticky.ts'
 import { openDoors } from './wiring/open-doors.ts'
 import { openPolicies } from './wiring/policies.ts'
@@ -175,7 +175,7 @@ export async function createApp({
     authenticate: (request, keyHeader) => authenticate(request, 'inference', keyHeader),
     handler,
     presets: policies.presets,
-    defaultModel: (request, owner) => modelNames(request, defaults(owner))[0],
+    withDefaults: (request, owner) => withDefaults(request, defaults(owner)),
     promptTokens: (sent) => estimateRequest(sent).inputTokens,
     presentMetadata: (call) => ({ ...gatewayMetadata(call.trace, { requested: call.requestedModel }) }),
     bodyLimitBytes: config.server.bodyLimit,

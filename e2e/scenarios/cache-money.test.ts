@@ -44,13 +44,14 @@ const ask = async (key: string, fields: object): Promise<number> => {
 const spentBy = async (hash: string): Promise<number> =>
   ((await (await gateway.api('GET', `/api/v1/keys/${hash}`)).json()) as { data: { usage: number } }).data.usage
 
+const config = (): { readonly [section: string]: unknown } => ({
+  providers: [{ slug: 'acme', dialect: 'anthropic-messages', base_url: upstream.url, api_keys: ['key'] }],
+  models: [{ slug: 'acme/claude', context_length: 200_000, endpoints: [{ provider: 'acme', upstream_model: 'claude-1', pricing: PRICES }] }],
+  routing: { sticky: false, cooldown: false, retries: false },
+})
 beforeEach(async () => {
   upstream = await startFakeUpstream(written)
-  gateway = await startGateway({
-    providers: [{ slug: 'acme', dialect: 'anthropic-messages', base_url: upstream.url, api_keys: ['key'] }],
-    models: [{ slug: 'acme/claude', context_length: 200_000, endpoints: [{ provider: 'acme', upstream_model: 'claude-1', pricing: PRICES }] }],
-    routing: { sticky: false, cooldown: false, retries: false },
-  })
+  gateway = await startGateway(config())
 })
 afterEach(async () => {
   await gateway.close()
@@ -78,4 +79,25 @@ describe('a budget', () => {
     expect(await ask(key, { cache_control: { type: 'ephemeral', ttl: '1h' } })).toBe(200)
     expect(await spentBy(hash)).toBeCloseTo((4_000 * 2 + 2) / 1e6, 12)
   })
+})
+
+it('conversations are cached where the operator says so, up to their last block', async () => {
+  await gateway.close()
+  gateway = await startGateway({ ...config(), defaults: { prompt_caching: '5m' } })
+  await ask(gateway.key, {})
+  await ask(gateway.key, {
+    input: [
+      { role: 'user', content: PROMPT },
+      { role: 'assistant', content: 'Which words?' },
+      { role: 'user', content: 'All of them.' },
+    ],
+  })
+  const [alone, conversation] = upstream.requests.map(({ body }) => body)
+  expect(JSON.stringify(alone)).not.toContain('cache_control')
+  expect(JSON.stringify(conversation).match(/cache_control/g)).toHaveLength(1)
+  expect(conversation!['messages']).toMatchObject([
+    {},
+    {},
+    { content: [{ type: 'text', text: 'All of them.', cache_control: { type: 'ephemeral', ttl: '5m' } }] },
+  ])
 })

@@ -17,6 +17,11 @@ describe('what is added to requests that do not say', () => {
     expect(defaultsOf({}, 'acme/small')).toEqual({ cooldown: true, sticky: false, model: 'acme/small' })
   })
 
+  it('is a lifetime of prompt caches where the configuration says one', () => {
+    const config = { defaults: { plugins: [], prompt_caching: '1h' }, routing } as const
+    expect(createRoutingDefaults({ workspace: () => undefined }, () => config)(owner)).toEqual({ cooldown: true, sticky: false, promptCaching: '1h' })
+  })
+
   it('comes from the workspace before the configuration', () => {
     const settings = { default_text_model: 'acme/large', default_image_model: 'acme/paint', default_provider_sort: 'latency' }
     expect(defaultsOf(settings, 'acme/small')).toMatchObject({ model: 'acme/large', imageModel: 'acme/paint', provider: { sort: 'latency' } })

@@ -9,6 +9,7 @@ export interface OwnerDefaults {
   readonly model?: string
   /** The same for calls that want images. */
   readonly imageModel?: string
+  readonly promptCaching?: '5m' | '1h'
   readonly provider?: ProviderPreferences
   readonly cooldown: boolean
   readonly sticky: boolean
@@ -44,6 +45,7 @@ function compile(settings: { readonly [name: string]: unknown }, { defaults, rou
     sticky: routing.sticky,
     ...(model === undefined ? {} : { model }),
     ...(imageModel === undefined ? {} : { imageModel }),
+    ...(defaults.prompt_caching === undefined ? {} : { promptCaching: defaults.prompt_caching }),
     ...(sort === undefined ? {} : { provider: { sort } }),
   }
 }

@@ -99,6 +99,11 @@ export const configSchema = section({
       .default([])
       .superRefine(unique('id', 'plugin'))
       .describe('Plugins of every call ([plugins](../guides/plugins.md#defaults)).'),
+    prompt_caching: choice(['5m', '1h'])
+      .optional()
+      .describe(
+        'For conversations whose callers ask for no prompt cache: for how long models that cache only on request (Claude) are asked to ([prompt caches](../guides/costs.md#prompt-caches)).',
+      ),
   }).prefault({}),
   routing: section({
     cooldown: flag().prefault(true).describe('Whether endpoints and keys that failed rest for a while. `false`: no memory between calls.'),

@@ -92,7 +92,7 @@ const FILE = {
     },
   ],
   catalog: { open: false },
-  defaults: { model: 'acme/small', plugins: [{ id: 'web', enabled: false, prevent_overrides: true, max_results: 2 }] },
+  defaults: { model: 'acme/small', plugins: [{ id: 'web', enabled: false, prevent_overrides: true, max_results: 2 }], prompt_caching: '1h' },
   routing: { cooldown: false, retries: false, sticky: false, session_headers: ['X-Conversation'], stream_failure: 'buffer' },
   responses: { mirror_reasoning: true, error_event: true, echo_upstream_body: false },
   limits: {
@@ -247,7 +247,7 @@ test('every key of the file arrives, under the name the program has for it', asy
       },
     ],
     catalog: { open: false },
-    defaults: { model: 'acme/small', plugins: [{ id: 'web', enabled: false, prevent_overrides: true, max_results: 2 }] },
+    defaults: { model: 'acme/small', plugins: [{ id: 'web', enabled: false, prevent_overrides: true, max_results: 2 }], prompt_caching: '1h' },
     routing: { cooldown: false, retries: false, sticky: false, session_headers: ['x-conversation'], stream_failure: 'buffer' },
     responses: { mirrorReasoning: true, errorEvent: true, echoUpstreamBody: false },
     limits: {

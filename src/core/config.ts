@@ -23,7 +23,11 @@ export interface Config {
   readonly providers: readonly ProviderConfig[]
   readonly models: readonly ModelConfig[]
   readonly catalog: { readonly open: boolean }
-  readonly defaults: { readonly model?: string; readonly plugins: readonly ({ readonly id: string } & JsonObject)[] }
+  readonly defaults: {
+    readonly model?: string
+    readonly plugins: readonly ({ readonly id: string } & JsonObject)[]
+    readonly prompt_caching?: '5m' | '1h'
+  }
   readonly routing: {
     readonly cooldown: boolean
     readonly retries: boolean

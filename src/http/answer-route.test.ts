@@ -10,6 +10,7 @@ import { responses } from '../doors/responses/door.ts'
 import type { Door } from '../doors/shared/door.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { Generation } from '../core/generation.ts'
+import type { ModelRequest } from '../core/request.ts'
 import { createUsage } from '../core/usage.ts'
 import { manualClock, systemClock, type Clock } from '../lib/clock.ts'
 import { sequentialIds } from '../lib/id.ts'
@@ -101,7 +102,7 @@ async function listen(
       },
       handler,
       presets: { find: () => undefined },
-      defaultModel: () => undefined,
+      withDefaults: (request) => request,
       presentMetadata: (call) => ({ strategy: call.trace.strategy }),
       promptTokens: () => 7,
       bodyLimitBytes: 10_000,
@@ -540,13 +541,14 @@ describe('a call', () => {
   })
 
   it('that names no model gets the default, if there is one', async () => {
+    const withDefaults = (request: ModelRequest): ModelRequest => ({ model: 'acme/default', ...request })
     const asked: unknown[] = []
     const handler: Handler = async function* ({ request, requestedModel }) {
       asked.push([request.model, requestedModel])
       yield ANSWER
     }
-    await (await post(await listen(handler, { options: { defaultModel: () => 'acme/default' } }), { input: 'Hi' })).text()
-    await (await post(await listen(handler, { options: { defaultModel: () => 'acme/default' } }), good)).text()
+    await (await post(await listen(handler, { options: { withDefaults } }), { input: 'Hi' })).text()
+    await (await post(await listen(handler, { options: { withDefaults } }), good)).text()
     await (await post(await listen(handler, {}), { input: 'Hi' })).text()
     expect(asked).toEqual([
       ['acme/default', 'acme/default'],

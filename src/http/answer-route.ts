@@ -34,8 +34,8 @@ export interface AnswerRouteOptions extends AssemblySources {
   readonly authenticate: (request: IncomingMessage, keyHeader?: string) => Authenticated | Promise<Authenticated>
   readonly handler: Handler
   readonly presets: Presets
-  /** The model of a request that names none; undefined when there is none either. */
-  readonly defaultModel: (request: ModelRequest, owner: Owner) => string | undefined
+  /** The request with what the configuration and its workspace say where it says nothing. */
+  readonly withDefaults: (request: ModelRequest, owner: Owner) => ModelRequest
   readonly bodyLimitBytes: number
   /** Headers in which features of upstream formats are asked for. */
   readonly betaHeaders: readonly string[]
@@ -201,7 +201,9 @@ function open(
   const read = door.read(sent, exactly(bytes), request.url)
   serving.pathOf = read.pathOf
   serving.streamed = read.streamed
-  const { modelRequest, preset } = namingItsModel(options, owner, requestOf(options, request, read, owner, bytes.length))
+  const asked = requestOf(options, request, read, owner, bytes.length)
+  const { preset } = asked
+  const modelRequest = options.withDefaults(asked.modelRequest, owner)
   const { id, requestId, gone } = serving
   const origin = originOf(request, door.apiType)
   const cached = cacheAskedFor(request, preset?.config, bytes.length)
@@ -243,13 +245,6 @@ function requestOf(options: AnswerRouteOptions, request: IncomingMessage, read: 
   const { body, preset } = applyPreset(read.body, (slug) => options.presets.find(owner.workspaceId, slug))
   const resolveReference = referencesOf(options.recentItems, owner.workspaceId, size, options.bodyLimitBytes)
   return { modelRequest: decodeResponsesRequest(body, headers, { resolveReference }), preset }
-}
-
-/** A default is a name like any other: it may stand for a choice, or ask for more than the model. */
-function namingItsModel({ defaultModel }: Pick<AnswerRouteOptions, 'defaultModel'>, owner: Owner, asked: Asked): Asked {
-  if (asked.modelRequest.model !== undefined) return asked
-  const model = defaultModel(asked.modelRequest, owner)
-  return model === undefined ? asked : { ...asked, modelRequest: { ...asked.modelRequest, model } }
 }
 
 /** Functions of their own: in the scope of `open` they would share a context with what outlives a young collection there, and carry the whole call along. */

@@ -27,6 +27,8 @@ export interface RoutingDefaults {
   readonly model?: string
   /** Used instead when it wants images. */
   readonly imageModel?: string
+  /** How long prompts of conversations are to be cached whose callers do not say; undefined: not at all. */
+  readonly promptCaching?: '5m' | '1h'
   /** Preferences of key and workspace; see `compileDemand` for how they combine with the caller's. */
   readonly provider?: ProviderPreferences | null
   /** `routing.cooldown: false` plans as if nothing were known of any endpoint's health. */
