@@ -21,6 +21,7 @@ import { VERSION } from '../version.ts'
 import { secretKeyRefusal } from './check-secret-key.ts'
 import { findUnreachable } from './explain.ts'
 import type { Overrides } from './overrides.ts'
+import type { DoctorOptions } from './program.ts'
 import { probeProvider } from './probe-provider.ts'
 import { probeRedis } from './probe-redis.ts'
 import { reasonOf } from './reason.ts'
@@ -89,8 +90,11 @@ function providerLines(catalog: BuiltCatalog, config: Config): readonly string[]
 
 const PROBE_MS = 5_000
 
-/** `signalbox doctor`: check, and then whether the database and each provider's address answer. Sends no prompt and no credential. */
-export async function doctor(overrides: Overrides): Promise<void> {
+/**
+ * `signalbox doctor`: check, and then whether the database and each provider's address answer. Sends no prompt, and credentials only if
+ * `keys` asks whether they are accepted.
+ */
+export async function doctor({ keys = false, ...overrides }: DoctorOptions & Overrides): Promise<void> {
   const { config, catalog } = await resolved(loadOptions(overrides))
   line(`signalbox ${VERSION}, node ${process.version}`)
   await check(overrides)
@@ -99,7 +103,7 @@ export async function doctor(overrides: Overrides): Promise<void> {
     process.exitCode = 1
   })
   if (config.storage.redisUrl !== undefined) await tellRedis(config.storage.redisUrl.reveal(), config.storage.redisNamespace)
-  await probeProviders(catalog)
+  await probeProviders(config, catalog, keys)
 }
 
 /** Throws GatewayError when there is none, or nothing can be written there. */
@@ -140,16 +144,27 @@ async function proveWrites(store: Store, { storage }: Config): Promise<void> {
   }
 }
 
-async function probeProviders(catalog: BuiltCatalog): Promise<void> {
+async function probeProviders(config: Config, catalog: BuiltCatalog, keys: boolean): Promise<void> {
   const connections = new Map<string, Connection>()
   for (const model of catalog.models()) for (const { connection } of model.endpoints) connections.set(connection.provider, connection)
   const http = createHttpClient({ proxies: proxiesOf(process.env) })
   for (const connection of connections.values()) {
-    const { fault, text } = await probeProvider(http, connection, PROBE_MS)
-    line(`provider ${connection.provider}: ${text}`)
-    if (fault) process.exitCode = 1
+    for (const { fault, text } of await probeProvider(http, connection, {
+      limitMs: PROBE_MS,
+      keys,
+      configured: isAddressConfigured(config, connection.provider),
+    })) {
+      line(`provider ${connection.provider}: ${text}`)
+      if (fault) process.exitCode = 1
+    }
   }
   await http.close()
+}
+
+function isAddressConfigured({ providers }: Config, slug: string): boolean {
+  const entry = providers.find((each) => each.slug === slug)
+  const variables = PROVIDERS.find((each) => each.slug === (entry?.vendor ?? slug))?.env.baseUrl ?? []
+  return entry?.baseUrl !== undefined || variables.some((name) => (process.env[name] ?? '') !== '')
 }
 
 async function tellRedis(url: string, namespace: string): Promise<void> {

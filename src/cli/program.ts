@@ -7,7 +7,7 @@ export interface Commands {
   check(options: CheckOptions & Overrides): Promise<void>
   diff(file: string, overrides: Overrides): Promise<void>
   importConfig(format: string, file: string, options: ImportOptions): Promise<void>
-  doctor(overrides: Overrides): Promise<void>
+  doctor(options: DoctorOptions & Overrides): Promise<void>
   migrate(overrides: Overrides): Promise<void>
   explain(options: ExplainOptions, overrides: Overrides): Promise<void>
   send(prompt: string, options: SendOptions): Promise<void>
@@ -23,6 +23,11 @@ export interface CheckOptions {
   readonly providers?: boolean
   /** Prints the JSON Schema of the file and looks at nothing. */
   readonly schema?: boolean
+}
+
+export interface DoctorOptions {
+  /** Also asks each provider whether it accepts its credentials. */
+  readonly keys?: boolean
 }
 
 export interface ImportOptions {
@@ -102,9 +107,9 @@ export function createProgram(commands: Commands, version: string): Command {
     .argument('<file>', 'its configuration; - reads standard input')
     .option('--output <file>', 'write to a new file; an existing one is never overwritten')
     .action((format: string, file: string, options: ImportOptions) => commands.importConfig(format, file, options))
-  configured(program.command('doctor').description('show the resolved configuration, the database and which providers answer')).action(
-    (options: Overrides) => commands.doctor(options),
-  )
+  configured(program.command('doctor').description('show the resolved configuration, the database and which providers answer'))
+    .option('--keys', 'also ask each provider for its list of models with each of its keys, which costs nothing', false)
+    .action((options: DoctorOptions & Overrides) => commands.doctor(options))
   configured(program.command('migrate').description('bring the database up to date and stop')).action((options: Overrides) =>
     commands.migrate(options),
   )

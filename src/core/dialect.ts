@@ -88,6 +88,8 @@ export interface Dialect<Options = unknown> {
   readonly options: ZodType<Options>
   /** Headers in which callers of this format name features that are not part of it yet; they reach the encoder as `vendor_betas`. Default: none. */
   readonly betaHeaders?: readonly string[]
+  /** Where servers of this format list their models, below the base URL: asked whether address and credentials are right. Default: nowhere. */
+  readonly modelList?: { readonly path: string; readonly headers?: { readonly [name: string]: string } }
   /** What endpoints of this dialect support when the catalog does not say. */
   readonly supports: readonly Parameter[]
   /** Options of endpoints whose operator lists a kind of input that not all servers take; options that are set count more. */

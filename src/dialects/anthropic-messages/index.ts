@@ -2,7 +2,7 @@ import type { Dialect } from '../../core/dialect.ts'
 import { reasoningWish } from '../shared/reasoning-options.ts'
 import { mediaToInline } from './content.ts'
 import { decodeMessagesError } from './error.ts'
-import { anthropicMessagesOptions, rulesFor } from './options.ts'
+import { anthropicMessagesOptions, API_VERSION, rulesFor } from './options.ts'
 import type { AnthropicMessagesOptions } from './options.ts'
 import { encodeRequest } from './request.ts'
 import { MessagesDecoder } from './stream.ts'
@@ -17,6 +17,7 @@ export const anthropicMessages: Dialect<AnthropicMessagesOptions> = {
   // https://platform.claude.com/docs/en/api/beta-headers; the second is for front doors of other formats, as the public service has it.
   betaHeaders: ['anthropic-beta', 'x-anthropic-beta'],
   options: anthropicMessagesOptions,
+  modelList: { path: '/models', headers: { 'anthropic-version': API_VERSION } },
   supports: [
     'temperature',
     'top_p',

@@ -2,6 +2,9 @@ import { z } from 'zod'
 import type { Target } from '../../core/dialect.ts'
 import { pattern } from '../shared/pattern.ts'
 
+/** https://platform.claude.com/docs/en/api/versioning */
+export const API_VERSION = '2023-06-01'
+
 /** What differs between generations of models behind one endpoint. None has a default here: see RULES. */
 const modelRules = z.strictObject({
   max_output_tokens: z.int().positive().optional().describe('Longest answer of the model, where the catalog does not say.'),
@@ -76,7 +79,7 @@ export const anthropicMessagesOptions = modelRules.extend({
   // ---- address ----
   path: z.string().startsWith('/').default('/messages').describe('Appended to the base URL; `{model}` stands for the upstream model id.'),
   stream_path: z.string().startsWith('/').optional().describe('The path of streams, where it is another.'),
-  version: z.string().default('2023-06-01'),
+  version: z.string().default(API_VERSION),
   version_in: z.enum(['header', 'body']).default('header').describe('`body`: as `anthropic_version`, for clouds that host the models.'),
   model_in_body: z.boolean().default(true),
   stream_in_body: z.boolean().default(true),

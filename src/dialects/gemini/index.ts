@@ -14,6 +14,7 @@ export const gemini: Dialect<GeminiOptions> = {
   framing: 'sse',
   embeddings: 'gemini-embeddings',
   options: geminiOptions,
+  modelList: { path: '/models' },
   supports: [
     'temperature',
     'top_p',

@@ -13,6 +13,7 @@ export const openAiChat: Dialect<OpenAiChatOptions> = {
   framing: 'sse',
   embeddings: 'openai-embeddings',
   options: openAiChatOptions,
+  modelList: { path: '/models' },
   supports: [
     'temperature',
     'top_p',

@@ -14,6 +14,7 @@ export const openAiResponses: Dialect<ResponsesOptions> = {
   framing: 'sse',
   embeddings: 'openai-embeddings',
   options: responsesOptions,
+  modelList: { path: '/models' },
   supports: [
     'temperature',
     'top_p',
