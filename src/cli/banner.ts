@@ -39,14 +39,14 @@ export function banner(options: BannerOptions): string {
   return `${lines.join('\n')}\n`
 }
 
-/** With a key that is shown anyway, the link signs in: a fragment stays in the browser that opens it. */
+/** If a key is shown anyway, the link signs in with it. The key is in the fragment, which browsers never send to a server. */
 function consoleLines({ url, generated, hasConsole }: BannerOptions): readonly string[] {
   if (!hasConsole) return []
   const management = generated.find(({ key }) => key.kind === 'management')
   return [`Console: ${url}/console/${management === undefined ? '' : `#key=${management.secret.reveal()}`}`, '']
 }
 
-/** Where nothing but the simulated models is on, what brings real ones. */
+/** What to do next when only the simulated models are switched on. */
 function nextStep({ providers }: BannerOptions): readonly string[] {
   if (providers.some((slug) => !EXAMPLE_MODEL.startsWith(`${slug}/`))) return []
   return [
@@ -55,7 +55,7 @@ function nextStep({ providers }: BannerOptions): readonly string[] {
   ]
 }
 
-/** Keys that were made, the only time they can be read. */
+/** Keys that were just made. They can be read only here, once. */
 export function keyLines(generated: readonly GeneratedKey[]): readonly string[] {
   return [
     'These keys are shown this once; only their hashes are kept:',

@@ -6,8 +6,8 @@ import type { Store } from '../core/store.ts'
 import { MIGRATIONS } from '../store/migrations/index.ts'
 
 /**
- * Why this secret key cannot open what the database holds; undefined: it can. Writes nothing into a database nobody has started with.
- * `pending`: migrations to come; a database without any of them holds nothing yet, and one that lacks some has not every table.
+ * Why this secret key cannot open what the database holds; undefined if it can. Never writes to a database that no gateway has started with.
+ * `pending`: migrations still to be applied. A database without any has no secrets yet; one that lacks some lacks tables.
  */
 export async function secretKeyRefusal(
   store: Pick<Store, 'facts' | 'foreignSecrets'>,

@@ -29,7 +29,7 @@ import { loadOptions, storeOptions } from './serve.ts'
 
 const line = (text: string): void => void process.stdout.write(`${text}\n`)
 
-/** All that `serve` asks of a configuration before it listens, and of a changed one before it takes it over. Throws ConfigError. */
+/** Every check `serve` makes before it listens, and again before it accepts a changed configuration. Throws ConfigError. */
 export async function resolved(options: LoadOptions): Promise<{ readonly config: Config; readonly catalog: BuiltCatalog }> {
   const config = await loadConfig(options)
   return withLines(config, async () => {
@@ -40,7 +40,7 @@ export async function resolved(options: LoadOptions): Promise<{ readonly config:
   })
 }
 
-/** Plugins and tools as `serve` makes them before it listens: what they refuse is found here, too. */
+/** Builds plugins and tools as `serve` does before it listens, so that what they refuse is reported here too. */
 async function resolveExtensions(config: Config, catalog: BuiltCatalog): Promise<void> {
   const options = { config, env: process.env, catalog: () => catalog }
   await openPlugging(options).close()
@@ -74,10 +74,10 @@ export async function check({ providers = false, ...overrides }: Overrides & { r
   if (refusal !== undefined || unreachable.length > 0) process.exitCode = 1
 }
 
-/** Budgets do not see what an endpoint without a price answers, so it is said. */
+/** Said because budgets cannot count what an endpoint without a price answers. */
 const endpointText = (endpoint: Endpoint): string => `${endpoint.tag} (${endpoint.upstreamModel}${isPriced(endpoint) ? '' : ', no known price'})`
 
-/** Known providers and those of the configuration: on, or what switches them on. */
+/** Providers that are known or configured: whether each is on, and what switches it on if not. */
 function providerLines(catalog: BuiltCatalog, config: Config): readonly string[] {
   const on = catalog.providers.map(({ slug }) => ({ slug, state: 'on' }))
   const shown = new Set(on.map(({ slug }) => slug))
@@ -106,7 +106,7 @@ export async function doctor({ keys = false, ...overrides }: DoctorOptions & Ove
   await probeProviders(config, catalog, keys)
 }
 
-/** Throws GatewayError when there is none, or nothing can be written there. */
+/** Throws GatewayError when the data directory is missing or not writable. */
 async function probeInstallation(config: Config): Promise<void> {
   const { store, directory } = await openExisting(config)
   try {
@@ -133,7 +133,7 @@ async function probeInstallation(config: Config): Promise<void> {
   line(`data directory: ${directory.path} (secret key from ${directory.secretKeySource})`)
 }
 
-/** A standby, a role with rights to read, or a full disk answer all the same. */
+/** A standby, a read-only role or a full disk still answers reads, so a write is tried. */
 async function proveWrites(store: Store, { storage }: Config): Promise<void> {
   try {
     await store.proveWritable()

@@ -6,14 +6,14 @@ import type { Overrides } from './overrides.ts'
 import { loadOptions } from './serve.ts'
 
 /**
- * `signalbox diff`: what another file would change against the configuration the other commands use, with the same environment and command line over
- * both. Throws ConfigError for one that cannot be read, and for another file that a gateway would refuse: that changes nothing.
+ * `signalbox diff`: what another file would change against the configuration that the other commands use, under the same environment and flags.
+ * Throws ConfigError for a file that cannot be read, and for another file that a gateway would refuse: such a file changes nothing.
  */
 export async function diff(other: string, overrides: Overrides): Promise<void> {
   const options = loadOptions(overrides)
   const before = await readDocument(options)
   const after = await readDocument({ ...options, file: other })
-  // What was read is judged, and not read again: a pipe, such as a shell's `<(...)`, says it once.
+  // Checks what was read instead of reading again: a pipe such as the shell's `<(...)` can be read only once.
   await resolved({ ...options, read: defined({ file: after.file, text: after.text }) })
   const found = differences(before, after)
   const lines = [`${before.file ?? 'defaults and environment'} -> ${after.file}`, ...(found.length === 0 ? ['no difference'] : found.map(inWords))]

@@ -45,7 +45,7 @@ async function requestOf({ model, file }: ExplainOptions): Promise<ModelRequest>
     return decodeResponsesRequest({ model, input: 'hello' })
   }
   const body = await bodyOf(file)
-  // Of what is no object the decoder says what it is.
+  // A body that is not an object goes to the decoder as it is, which says what it is.
   return decodeResponsesRequest(model === undefined || !isJsonObject(body) ? body : { ...body, model })
 }
 
@@ -69,10 +69,10 @@ async function readInput(): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** Whoever asks at the command line has no key. */
+/** The command line has no key, so the plan is made for an owner without one. */
 const NOBODY: Owner = { workspaceId: DEFAULT_WORKSPACE_ID, keyHash: '', keyName: '', keyLabel: '' }
 
-/** The plan of a request as this configuration makes it, without any memory of earlier calls. */
+/** The plan of a request under this configuration, as a gateway without any history would make it. */
 async function explanationOf(asked: ModelRequest, catalog: BuiltCatalog, config: Config, plugging: Plugging): Promise<RouteExplanation> {
   const { model } = config.defaults
   const defaults = model === undefined ? {} : { model }
@@ -111,8 +111,8 @@ export interface Unreachable {
 }
 
 /**
- * Proves for every endpoint of the configured models that a call can come to it, first or as a fallback: its variant and service tier are
- * asked for, and so is what it makes where that is no text, and it is the last that is left. Works on plans alone.
+ * Proves for every endpoint of the configured models that some call can reach it, first or as a fallback. The call asks for its variant, its
+ * service tier and its kind of output, and excludes all other endpoints. Only plans are made; nobody is called.
  */
 export function findUnreachable(catalog: BuiltCatalog, config: Config): readonly Unreachable[] {
   const found: Unreachable[] = []

@@ -11,7 +11,7 @@ import type { CreateKeyOptions } from './program.ts'
 import { storeOptions } from './serve.ts'
 import { table } from './table.ts'
 
-/** Works on the database directly, beside a running gateway: it sees the change within seconds. */
+/** Works directly on the database, so it can run beside a gateway, which sees the change within seconds. */
 async function withAccounts(overrides: Overrides, use: (accounts: KeyAccounts, workspaces: WorkspaceStore) => Promise<void>): Promise<void> {
   const store = await openExistingStore(await loadConfig(storeOptions(overrides)))
   try {
@@ -37,7 +37,7 @@ export async function createKey(options: CreateKeyOptions, overrides: Overrides)
   })
 }
 
-/** A date that exists, or a time of one. The platform's own parser takes February 31 for March 3, and a lone number for a month. */
+/** An existing date, or a time on one. `Date.parse` would take February 31 for March 3, and a lone number for a month. */
 const EXPIRES = z.union([z.iso.date(), z.iso.datetime({ offset: true, local: true })])
 
 function parseDate(text: string): number {
@@ -75,7 +75,7 @@ export async function listKeys(overrides: Overrides): Promise<void> {
 /** In UTC. */
 const minute = (at: number): string => new Date(at).toISOString().slice(0, 16)
 
-/** Whether the gateway takes it, and if not why. */
+/** `active`, or why the gateway refuses the key. */
 function stateOf({ revokedAt, disabled, expiresAt }: ApiKey, now: number): string {
   if (revokedAt !== null) return 'revoked'
   if (disabled) return 'disabled'

@@ -7,7 +7,7 @@ export interface RedisFinding {
   readonly text: string
 }
 
-/** In the order in which the gateway would meet them, with what the operator reads where one is refused. */
+/** In the order in which the gateway would run into them, each with what to tell the operator. */
 const STEPS: readonly (readonly [fault: string, step: (redis: Redis, namespace: string, limitMs: number) => Promise<unknown>])[] = [
   ['does not answer', (redis) => redis.ping()],
   ['takes no writes', (redis, namespace, limitMs) => redis.set(keyIn(namespace), '1', 'PX', limitMs)],
@@ -19,11 +19,11 @@ const STEPS: readonly (readonly [fault: string, step: (redis: Redis, namespace: 
 const keyIn = (namespace: string): string => `{${namespace}}:doctor`
 
 /**
- * Whether a Redis does what the gateway asks of it. Answers are not enough: a replica, a node of a cluster or one without memory gives them, and
- * takes nothing; a user with rights of its own may write and run no scripts.
+ * Whether a Redis does what the gateway needs. An answer to PING is not enough: a replica, a cluster node or a server without memory answers and
+ * refuses writes, and a restricted user may write but run no scripts.
  */
 export async function probeRedis(url: string, namespace: string, limitMs: number): Promise<RedisFinding> {
-  // Why a connection failed is said here; who waits for it is told only that it is closed.
+  // The reason a connection failed arrives here; the pending command learns only that the connection is closed.
   let why: unknown
   let found = 'does not answer'
   const options = {
@@ -38,7 +38,7 @@ export async function probeRedis(url: string, namespace: string, limitMs: number
   redis.on('error', (error) => (why ??= error))
   try {
     await connected(redis, limitMs)
-    // A sentinel that is away is none of its faults while another one answers.
+    // A sentinel that is away is no fault while another one answers.
     why = undefined
     for (const [fault, step] of STEPS) {
       found = fault
@@ -52,7 +52,7 @@ export async function probeRedis(url: string, namespace: string, limitMs: number
   }
 }
 
-/** One that makes room by dropping keys answers as ever: limits of a minute begin anew, and nobody is told. */
+/** A server that evicts keys to make room reports no error: per-minute limits silently start again. */
 async function evictionNote(redis: Redis): Promise<string> {
   const info = await redis.info('memory').catch(() => '')
   const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1]
@@ -60,12 +60,12 @@ async function evictionNote(redis: Redis): Promise<string> {
   return `, and drops keys when its memory is full, counts of limits among them (maxmemory-policy ${policy}; noeviction keeps them)`
 }
 
-/** A server that loads its data has the client wait until it has: for minutes where it keeps more than our few counters. Others fail by themselves. */
+/** While a server loads its data the client waits, which takes minutes if the data is large. All other failures end the wait by themselves. */
 async function connected(redis: Redis, limitMs: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   let timer: NodeJS.Timeout | undefined
   redis.once('connect', () => {
-    // Later than a command that has no answer.
+    // Longer than the limit of a command, so that its error comes first.
     timer = setTimeout(() => reject(new Error(NOT_READY)), 2 * limitMs)
   })
   redis.connect().then(resolve, reject)

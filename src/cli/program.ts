@@ -68,7 +68,7 @@ export interface CreateKeyOptions {
 }
 
 function port(value: string): number {
-  // An empty text, as of an unset variable, would be 0: a port nobody asked for.
+  // `Number('')` is 0: an unset variable would choose a port nobody asked for.
   const number = value.trim() === '' ? Number.NaN : Number(value)
   if (!Number.isInteger(number) || number < 0 || number > 65_535) throw new InvalidArgumentError('a whole number from 0 to 65535 is expected')
   return number

@@ -1,20 +1,20 @@
-/** What stands before the host of a URL, or is named as what it is. */
+/** Credentials before the host of a URL, or after the word `password`. */
 const CREDENTIALS = /(\/\/)[^\s/@]+@|(\bpassword[=:]\s*)\S+/gi
 
-/** What TLS says of a certificate that nobody known has signed. */
+/** OpenSSL's messages for a certificate that no known authority has signed. */
 const UNKNOWN_AUTHORITY = /self-signed certificate|unable to (?:get (?:local )?issuer|verify the first) certificate/
-/** Node's own advice is of another way, for another kind of command. */
+/** Node's advice names a flag that does not apply to these commands. */
 const ADVICE_OF_NODE = /; if the root CA is installed locally, .*/
 const NAME_IT =
   'an authority of your own is named by NODE_EXTRA_CA_CERTS=/path/to/ca.pem, for PostgreSQL alone by sslrootcert=/path/to/ca.pem in its URL'
 
-/** What a driver said of a server that does not answer, with what mends it: for the operator's own terminal, and nothing that callers are told. */
+/** What a driver said about a server that does not answer, and how to mend it. For the operator's terminal only, never for callers. */
 export function reasonOf(error: unknown): string {
   const { message, cause } = error as Error
   return unknownAuthority(error) ?? (cause instanceof Error ? cause.message : message).replace(CREDENTIALS, '$1$2[hidden]')
 }
 
-/** Why a certificate was not believed, and how it would be; undefined where something else failed. */
+/** Why a certificate was not trusted and how it would be; undefined for any other error. */
 export function unknownAuthority(error: unknown): string | undefined {
   const { message, cause } = error as Error
   const said = cause instanceof Error ? cause.message : message

@@ -35,7 +35,7 @@ export async function reconcile(options: ReconcileOptions, overrides: Overrides)
 interface Period {
   readonly from: number
   readonly to: number
-  /** Records from before that have gone by age, or go at any time; absent where the period begins later. */
+  /** Older records have been or may be deleted by retention; absent if the period begins later. */
   readonly keptSince?: number
 }
 
@@ -63,7 +63,7 @@ export function periodOf({ month: named, from, to }: Pick<ReconcileOptions, 'mon
   return { from: first.data, to: last.data + DAY_MS }
 }
 
-/** Digits as they stand on an invoice, without separators of thousands: what is read otherwise would be another sum. */
+/** Digits as on an invoice, without thousands separators, which would be read as another sum. */
 const INVOICE = /^([^=\s]+)=(\d+\.?\d*|\.\d+)$/
 
 /** `provider=USD`, each provider once. */
@@ -82,7 +82,7 @@ export function invoicesOf(given: readonly string[]): ReadonlyMap<string, number
 
 type Sums = Omit<CostLine, 'model'>
 
-/** By provider; those with an invoice and no record are among them. */
+/** By provider, including those that have an invoice and no record. */
 function totals(lines: readonly CostLine[], invoices: ReadonlyMap<string, number>): readonly Sums[] {
   const sums = new Map<string, { -readonly [K in keyof Sums]: Sums[K] }>()
   for (const { model: _, ...line } of lines) {
@@ -122,7 +122,7 @@ function asJson({ from, to, keptSince }: Period, lines: readonly CostLine[], inv
 const HEAD = ['PROVIDER', 'MODEL', 'CALLS', 'INPUT', 'CACHED', 'OUTPUT', 'REASONING', 'USD', 'OWN KEYS', 'EXTRAS']
 const NUMBERS = new Set([2, 3, 4, 5, 6, 7, 8, 9])
 
-/** What is left of a difference of sums may be less than nothing by its last digit. */
+/** Rounding may leave a difference of sums a hair below zero, which must not print as "-0". */
 const usd = (amount: number): string => (roundUsd(amount) + 0).toFixed(6)
 const count = (number: number): string => String(number)
 
@@ -144,7 +144,7 @@ function inWords({ from, to, keptSince }: Period, lines: readonly CostLine[], in
   return `${date(from)} to ${date(to - DAY_MS)} (UTC), by the records of this gateway\n\n${body}${remarks.length === 0 ? '' : `\n${remarks.join('\n')}\n`}`
 }
 
-/** What an invoice comes to against the records, and what of these is no sure figure. */
+/** How the invoice compares with the records, and which of the recorded figures are uncertain. */
 function remarksOn(sum: Sums, invoice: number | undefined): readonly string[] {
   const { provider, calls, reported, unpriced, estimated, estimatedUsd, broken, extrasUsd } = sum
   const doubts = [

@@ -41,7 +41,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** Whoever reads the output may have seen enough (`| head`). A full disk behind it has not: what stood there, a key that is shown once, is lost. */
+/** Readers such as `| head` may close the pipe early, which is fine. A full disk is not: output that is shown only once (a key) would be lost. */
 function endWithoutOutput({ code, message }: NodeJS.ErrnoException): never {
   if (code !== 'EPIPE') process.stderr.write(`Standard output cannot be written, and what was to be shown there is lost (${code ?? message}).\n`)
   process.exit(code === 'EPIPE' ? 0 : 1)
@@ -49,6 +49,6 @@ function endWithoutOutput({ code, message }: NodeJS.ErrnoException): never {
 
 function sentenceOf(error: unknown): string {
   if (!isGatewayError(error) || error.errorType === 'server') return error instanceof Error ? (error.stack ?? error.message) : String(error)
-  // Callers are told to try again; whoever sits here can do something about it.
+  // Callers are told to try again later; an operator at the terminal gets the cause instead.
   return error.errorType === 'provider_overloaded' && error.cause !== undefined ? `${error.message} (${reasonOf(error)})` : error.message
 }

@@ -18,7 +18,7 @@ const say = (sentence: string): void => void process.stdout.write(`${sentence}\n
  * environment is the operator's to replace. Throws GatewayError with a sentence for the operator.
  */
 export async function rotate(overrides: Overrides): Promise<void> {
-  // The old key is gone once the file is replaced: what is sealed with the new one has to be on the disk before.
+  // The old key is gone once the file is replaced, so what was sealed with the new one must be on disk first.
   const { store, directory } = await openExisting(await loadConfig(storeOptions(overrides)), { synchronous: 'full' })
   try {
     await store.migrate()
@@ -33,10 +33,10 @@ export async function rotate(overrides: Overrides): Promise<void> {
 }
 
 async function rotateInEnvironment(store: Store, current: Buffer, wanted: Secret | undefined): Promise<void> {
-  // With the wrong key nothing is going to change, and a key that is shown would be set.
+  // With a wrong current key nothing will be changed; checking first keeps the operator from storing a new key that never came into force.
   await verifySecretKey(createEncryption({ current }), store.facts)
   const next = wanted ?? generateSecretKey()
-  // Said before the database changes: a key that nobody has seen would lock everything up for good.
+  // Shown before the database changes: a key that nobody has seen would lock the secrets up for good.
   if (wanted === undefined) say(`The new key, shown this once:\n${next.reveal()}`)
   const { from, to, secrets } = await rotateSecrets(store, current, parseSecretKey(next, NEW_KEY))
   say(`${secrets} secrets are encrypted with the key ${to} now, and no longer with ${from}.`)
@@ -59,7 +59,7 @@ async function rotateInFile(store: Store, directory: string, current: Buffer, wa
     say(`${secrets} secrets are encrypted with the key ${to} now, and no longer with ${from}. secret.key in ${directory} is the new key.`)
     say('Start the gateways again; those that still run refuse to store secrets until then.')
   } catch (error) {
-    // Whether the database took the new key is certain only for what it refused: else both keys stay, and the next rotation looks.
+    // Only an outright refusal proves that the database did not take the new key. Otherwise both keys are kept, and the next rotation finds out.
     if (error instanceof GatewayError && error.errorType !== 'provider_overloaded') await staged.discard()
     throw error
   }

@@ -9,7 +9,7 @@ interface Output {
 /** Control characters, but for the ends of lines and tabs. */
 const CONTROL = /[^\P{Cc}\n\t]/gu
 
-/** What models and servers say may hold commands for a terminal: there they are spelled out, elsewhere all stays as it was said. */
+/** Models and servers may send escape sequences. On a terminal control characters are written out; elsewhere the text stays as it is. */
 function asText({ isTTY }: Output, text: string): string {
   return isTTY === true ? text.replace(CONTROL, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`) : text
 }
@@ -19,7 +19,7 @@ function gatewayUrl(env: { readonly [name: string]: string | undefined }): strin
   return env['SIGNALBOX_URL'] || `http://127.0.0.1:${env['SIGNALBOX_PORT']?.trim() || 8787}`
 }
 
-/** Where responses are asked for: behind the path a proxy serves the gateway under. The base URL that programs are given will do, too, and the address itself. */
+/** The address of the Responses API. Accepts what the gateway prints, a path a proxy adds, the base URL given to SDKs, and the full address. */
 function responsesUrl(text: string): URL | undefined {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined
@@ -62,14 +62,14 @@ export async function send(prompt: string, options: SendOptions, out: Output, er
   try {
     return await printAnswer(response, options.stream, out, errors)
   } catch (error) {
-    // What is no JSON, or another, was not written by a gateway; anything else that fails here is the connection.
+    // An answer that is not the gateway's JSON was not written by a gateway; any other failure here is the connection's.
     const why = error instanceof SyntaxError ? `What answers at ${url} is no gateway` : `The connection to ${url} ended before the answer did`
     errors.write(`\n${why}.\n`)
     return 1
   }
 }
 
-/** `fetch` says only that it failed; what the system or OpenSSL said is the cause of that. */
+/** `fetch` says only that it failed; the system's or OpenSSL's reason is in `cause`. */
 function whyUnreachable(url: string, { cause }: { readonly cause?: unknown }): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   if (code.startsWith('ERR_SSL_')) {

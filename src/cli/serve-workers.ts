@@ -23,11 +23,11 @@ const COLLECT_LIMIT_MS = 1_500
 /** How long calls may take to end after a signal. */
 export const graceOf = ({ server }: Pick<Config, 'server'>): number => server.shutdownDelay + server.shutdownGrace
 
-/** When processes that were told to stop are killed: after the longest grace any of them has read from its configuration. */
+/** When processes that were told to stop are killed: after the longest grace period that any of them has configured. */
 export const stopLimitOf = (config: Pick<Config, 'server'>, reported: Iterable<number>): number =>
   Math.min(Math.max(graceOf(config), ...reported) + AFTER_GRACE_MS, LONGEST_TIMER_MS)
 
-/** What an operator of several processes should know before they run. */
+/** Warnings about running several processes with this configuration. */
 export function workerWarnings({ storage }: Pick<Config, 'storage'>, workers: number): readonly string[] {
   if (storage.shared === 'redis') return []
   return [
@@ -36,9 +36,9 @@ export function workerWarnings({ storage }: Pick<Config, 'storage'>, workers: nu
 }
 
 /**
- * Serves with several processes on one port: this one starts them and serves nobody itself. They listen on the port that is `held` for them;
- * without, this one accepts connections and hands them round. A process that dies is replaced. Ends the process when all have ended: in order after SIGTERM or SIGINT, at once after the second, with code 1 when the
- * first one cannot start.
+ * Serves one port with several processes. This process only supervises them and serves no calls. The workers listen on the port that is `held` for
+ * them; without one, this process accepts connections and hands them out. A worker that dies is replaced. The process ends when all workers have:
+ * in order after SIGTERM or SIGINT, at once after a second signal, and with code 1 when the first worker cannot start.
  */
 export function serveWithWorkers(config: Config, logger: Logger, held?: HeldPort): void {
   const wanted = workersOf(config)
@@ -58,9 +58,9 @@ class Primary {
   readonly #wanted: number
   readonly #logger: Logger
   readonly #held: HeldPort | undefined
-  /** Of each process, as it was configured last: it reads the file itself. */
+  /** Per worker, by its latest configuration, which each reads for itself. */
   readonly #grace = new Map<number, number>()
-  /** What any of them has taken over last. */
+  /** The latest configuration that any worker has accepted. */
   #lastGood: ConfigRead
   readonly #listening = new Set<number>()
   readonly #watch = new WorkerWatch(systemClock)
@@ -84,13 +84,13 @@ class Primary {
       (signal) => this.#stop(signal),
       () => this.#killAll(1),
     )
-    // Each process reads what changes itself; the signal is for those who send it by hand.
+    // Workers watch the file themselves; the signal is for operators who send it by hand.
     process.on('SIGHUP', () => this.#workers().forEach((worker) => worker.process.kill('SIGHUP')))
     for (let i = 0; i < this.#wanted; i++) this.#fork()
     setInterval(() => this.#look(), LOOK_MS)
   }
 
-  /** One that does not answer any more is ended, and so replaced: its connections break, which their callers notice. */
+  /** Ends a worker that no longer answers, so that it is replaced. Its callers notice that their connections break. */
   #look(): void {
     if (this.#stopping) return
     const watched = this.#workers().filter(({ id }) => this.#listening.has(id))
@@ -101,7 +101,7 @@ class Primary {
     }
   }
 
-  /** Those that live: one that has ended stays in the list until its channel is closed, too, which may come after. */
+  /** The living ones: `cluster.workers` keeps a dead worker until its channel has closed, which may come after its exit. */
   #workers(): readonly Worker[] {
     return Object.values(cluster.workers ?? {})
       .filter((worker) => worker !== undefined)
@@ -118,9 +118,9 @@ class Primary {
     }
     worker.on('message', (message: FromWorker) => this.#hear(worker, message))
     worker.on('error', (error) => {
-      // A message to a process that is just dying.
+      // Sending to a worker that is just dying fails harmlessly.
       if (worker.process.pid !== undefined) return this.#logger.warn({ error, worker: worker.id }, 'a process could not be told something')
-      // One that never was has no end, either.
+      // A worker that never started emits no exit, so it is removed here.
       delete cluster.workers?.[worker.id]
       this.#notStarted(error)
     })
@@ -181,19 +181,19 @@ class Primary {
   #ended(worker: Worker, code: number | null, signal: string | null, livedMs: number): void {
     this.#grace.delete(worker.id)
     if (this.#stopping) {
-      // One that had not begun was ended by the signal.
+      // A worker that was not listening yet was ended by the signal.
       if (code !== 0 && this.#listening.has(worker.id)) this.#exitCode = 1
       if (this.#workers().length === 0) process.exit(this.#exitCode)
       return
     }
     this.#listening.delete(worker.id)
-    // It has said why on its own standard error; the others would fail the same way.
+    // The first worker has printed the reason to its own standard error; the others would fail the same way.
     if (this.#serving === 0) return this.#killAll(1)
     const waitMs = this.#startAnother(livedMs)
     this.#logger.error({ worker: worker.id, pid: worker.process.pid, code, signal, restart_in_ms: waitMs }, 'a process ended; another is started')
   }
 
-  /** The system has no room for one more at the moment: processes or memory of the container, files of this process. */
+  /** The system cannot start another process at the moment: process or memory limit of the container, or open files of this process. */
   #notStarted(error: unknown): void {
     if (this.#stopping) return
     const isFirst = this.#serving === 0
@@ -202,7 +202,7 @@ class Primary {
     if (isFirst) this.#killAll(1)
   }
 
-  /** Returns in how many milliseconds. */
+  /** Returns the delay in milliseconds. */
   #startAnother(livedMs: number): number {
     this.#failures = livedMs > HEALTHY_MS ? 0 : this.#failures + 1
     const waitMs = ceiling(Math.max(0, this.#failures - 1), RESTART)
@@ -219,7 +219,7 @@ class Primary {
     if (workers.length === 0) process.exit(0)
     for (const worker of workers) {
       if (this.#listening.has(worker.id)) tell(worker, { kind: 'stop' })
-      // It serves nobody yet and would not hear it.
+      // It is not listening yet and would miss a message.
       else worker.process.kill('SIGTERM')
     }
     setTimeout(() => this.#killAll(1), stopLimitOf(this.#config, this.#grace.values())).unref()

@@ -30,7 +30,10 @@ export function loadOptions({ config, data, port, host, role, workers }: Overrid
   }
 }
 
-/** For commands that work on the database beside a running gateway: vendors' keys are in its environment, not in the operator's shell. */
+/**
+ * For commands that use the database beside a running gateway. They skip `providers`, because the vendors' keys are in the gateway's environment
+ * and not in the operator's shell.
+ */
 export const storeOptions = (overrides: Overrides, more: readonly string[] = []): LoadOptions => ({
   ...loadOptions(overrides),
   sections: ['server', 'storage', ...more],
@@ -42,10 +45,10 @@ export const storeOptions = (overrides: Overrides, more: readonly string[] = [])
  */
 export async function serve(overrides: Overrides): Promise<void> {
   holdYoungGeneration()
-  // Until the file is watched: whoever reloads a gateway that has just been started must not end it.
+  // Until the file is watched, only noted: Node's default would end a gateway that was just started.
   process.on('SIGHUP', () => (reloadAsked = true))
   const own = newOwn()
-  // From the beginning: to the first process of a container a signal that nobody listens for is none, and it would go on to serve.
+  // Set at once: process 1 of a container ignores signals without a listener, so an early stop would be lost.
   const forgetSignals = onStopSignals(
     (signal) => own.handlers.stop(signal),
     () => process.exit(1),
@@ -57,14 +60,14 @@ export async function serve(overrides: Overrides): Promise<void> {
   const weak = weakKeyNote(config)
   if (weak !== undefined) logger.warn({}, weak)
   if (workersOf(config) === 1) return serveAlone({ config, options, logger, own })
-  // Before anything is made: another gateway may have the port.
+  // Taken before anything is created: another gateway may have the port.
   const held = canSharePorts ? await listenOr(() => holdPort(config.server), config.server) : undefined
   await prepareData(config, logger)
   forgetSignals()
   serveWithWorkers(config, logger, held)
 }
 
-/** As a process that another one started, which says how it is to be configured. */
+/** Serves as one of several workers, with the configuration that the supervisor sends. */
 async function serveAmongOthers(options: LoadOptions, own: Own): Promise<void> {
   const link = openLink(() => own.handlers)
   outliveStarter(own)
@@ -74,13 +77,13 @@ async function serveAmongOthers(options: LoadOptions, own: Own): Promise<void> {
     const { config, logger } = await configure({ ...there, ...defined({ read: given?.initial }) })
     await serveAlone({ config, options: there, logger, own, link, ...defined({ given }) })
   } catch (error) {
-    // Nothing is left to hear; the process may end.
+    // Nothing more will come, so the channel must not keep the process alive.
     process.channel?.unref()
     throw error
   }
 }
 
-/** Node ends a process at once where the one that started it is gone, in the middle of its calls: this one finishes them first. */
+/** Node ends a worker at once when its supervisor is gone. This lets it finish its calls first. */
 function outliveStarter(own: Own): void {
   const self = cluster.worker
   self?.once('disconnect', () => {
@@ -98,7 +101,7 @@ async function configure(options: LoadOptions): Promise<{ readonly config: Confi
   return { config, logger }
 }
 
-/** Calls are worth more than what is shown: whoever reads it may be gone, or the disk behind it full. Other commands end then. */
+/** Calls matter more than output: the reader may be gone, or its disk full. Other commands end in that case. */
 function outliveOutput(logger: Logger): void {
   process.stdout.removeAllListeners('error')
   process.stdout.on('error', (error) =>
@@ -106,23 +109,23 @@ function outliveOutput(logger: Logger): void {
   )
 }
 
-/** What must happen once, before several processes do it at the same time: data directory, database, first keys. */
+/** Does once what workers must not do at the same time: data directory, migrations, first keys. */
 async function prepareData(config: Config, logger: Logger): Promise<void> {
   const { boot } = await import('../wiring/boot.ts')
-  // What is wrong with a database that comes later is found by those who serve.
+  // If the database is away now, the workers find out what is wrong with it later.
   const state = await boot(config, logger, () => undefined)
   if (state.generated.length > 0) process.stdout.write(`${keyLines(state.generated).join('\n')}\n`)
   await state.close()
 }
 
-/** What can be told to this process, by a signal or by the process that started it; it changes while the process starts. */
+/** What signals or the supervisor can ask of this process; changes while the process starts. */
 interface Own {
   handlers: WorkerHandlers
-  /** Why it is to stop as soon as it could. */
+  /** Why to stop as soon as that is possible. */
   stopEarly: string | undefined
 }
 
-/** A stop that comes before anything is served ends the process at once; later it waits until there is somebody to close in order. */
+/** A stop before anything is served ends the process at once; later it closes in order. */
 const newOwn = (): Own => ({ handlers: earlyHandlers(() => process.exit(0)), stopEarly: undefined })
 
 interface Serving {
@@ -130,17 +133,17 @@ interface Serving {
   readonly options: LoadOptions
   readonly logger: Logger
   readonly own: Own
-  /** Of a process among others. */
+  /** Present in a worker. */
   readonly link?: WorkerLink
   readonly given?: GivenConfig
 }
 
 async function serveAlone({ config, options, logger, own, link, given }: Serving): Promise<void> {
-  // Whoever only hands connections round does not load it.
+  // A supervisor never loads it.
   const { createApp } = await import('../app.ts')
   const onFatal = (): void => {
     link?.send({ kind: 'fatal' })
-    // In a process among others the channel alone would hold it for ever. The message goes out first.
+    // In a worker the channel alone would keep the process alive. The message is sent first.
     setTimeout(() => process.exit(1), FATAL_MARGIN_MS)
   }
   const among = { sharesPort: given?.port !== undefined, ...defined({ gatherMetrics: link?.gather }) }
@@ -157,12 +160,12 @@ async function serveAlone({ config, options, logger, own, link, given }: Serving
       logger.error({}, `the configuration was not reloaded, the last good one stays in force: ${error.message}`)
     },
   }
-  // Before anybody is served, so that nobody is served by what was replaced meanwhile.
+  // Before the first call, so that no call is served by a configuration that was replaced during the start.
   const watch = await watchConfig(config, options, handlers, given?.lastGood)
   const { url } = await listenOr(() => app.listen(), config.server).catch(async (error: unknown) => {
     watch.close()
     await app.close()
-    // They are in the database now, and the next start makes no others.
+    // They are stored now, and no later start makes others.
     if (app.boot.generated.length > 0) process.stdout.write(`${keyLines(app.boot.generated).join('\n')}\n`)
     throw error
   })
@@ -182,7 +185,7 @@ async function serveAlone({ config, options, logger, own, link, given }: Serving
     )
   }
   catchTheUncaught({ logger, stop })
-  // Whoever has read where it listens may tell it to stop: from here on that is heard.
+  // Whoever has read the printed address may send a stop, so from here on it is heard.
   app.boot.onGenerated((key) => process.stdout.write(`${keyLines([key]).join('\n')}\n`))
   const text = bannerOf(app, url, config)
   if (link === undefined) process.stdout.write(text)
@@ -196,10 +199,10 @@ const OTHERS_STOP = 'the other processes stop, too'
 
 const FATAL_MARGIN_MS = 100
 
-/** A SIGHUP came, perhaps before anybody watched the configuration. */
+/** Whether a SIGHUP came before the configuration was watched. */
 let reloadAsked = false
 
-/** Of a process that does not serve yet. */
+/** For a process that does not serve yet. */
 const earlyHandlers = (stop: (why: string) => void): WorkerHandlers => ({
   metrics: () => Promise.resolve(''),
   stop: (why = OTHERS_STOP) => stop(why),
@@ -223,7 +226,7 @@ function bannerOf(app: App, url: string, config: Config): string {
 function openLink(handlers: () => WorkerHandlers | undefined): WorkerLink {
   return linkToPrimary(
     {
-      // A process that keeps the port and is gone hears nothing; this one finishes its calls and ends.
+      // If the supervisor is gone, sending fails; this worker then finishes its calls and ends.
       send: (message) => void process.send?.(message, undefined, undefined, () => undefined),
       listen: (onMessage) => void process.on('message', onMessage),
     },

@@ -1,4 +1,4 @@
-/** Rows of texts under each other, the first of them the head; columns named in `right` are numbers. */
+/** Rows of cells, aligned; the first row is the head. Columns named in `right` hold numbers and are aligned right. */
 export function table(rows: readonly (readonly string[])[], right: ReadonlySet<number> = new Set()): string {
   const [head = []] = rows
   const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))

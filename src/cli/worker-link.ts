@@ -1,51 +1,51 @@
 import type { ConfigRead } from '../config/load.ts'
 import { mergeMetrics, type ProcessMetrics } from '../telemetry/merge-metrics.ts'
 
-/** How a process is to be configured, so that it is like the others whatever the file says by now. */
+/** The configuration a worker starts with, so that all workers agree whatever the file says by now. */
 export interface GivenConfig {
-  /** With what all of them were started: what holds from the start is of this. */
+  /** The configuration all of them were started with: settings that only a restart changes come from it. */
   readonly initial: ConfigRead
-  /** What they have in force. */
+  /** The configuration that is in force. */
   readonly lastGood: ConfigRead
-  /** Where all of them listen with sockets of their own. Without: connections are handed to them. */
+  /** The port all workers listen on themselves. Absent: connections are handed to them. */
   readonly port?: number
 }
 
-/** What the process that keeps the port and those that serve say to each other. */
+/** Messages between the supervisor and its workers. */
 export type ToWorker =
-  /** Answers `listening`. */
+  /** Answer to `listening`. */
   | ({ readonly kind: 'begin' } & GivenConfig)
   | { readonly kind: 'stop' }
-  /** Answered with `alive`. */
+  /** A question for a sign of life; the answer is `alive`. */
   | { readonly kind: 'ask' }
-  /** Asks for figures. */
+  /** A request for this worker's metrics. */
   | { readonly kind: 'collect'; readonly id: number }
-  /** Answers `gather` with those of everybody. */
+  /** Answer to `gather`: the metrics of all workers. */
   | { readonly kind: 'gathered'; readonly id: number; readonly processes: readonly ProcessMetrics[] }
 
 export type FromWorker =
-  /** From here on it hears what it is told; before, messages are lost. */
+  /** From now on the worker hears messages; earlier ones are lost. */
   | { readonly kind: 'listening' }
   | { readonly kind: 'serving'; readonly banner: string }
-  /** What it has in force now, and how long its stop may take by that, before what is left is written. */
+  /** What it has in force now, and how long a stop may take by that configuration before records are flushed. */
   | { readonly kind: 'configured'; readonly read: ConfigRead; readonly graceMs: number }
   | { readonly kind: 'alive' }
-  /** It cannot go on, and no other can. */
+  /** It cannot go on, and neither could another. */
   | { readonly kind: 'fatal' }
   | { readonly kind: 'gather'; readonly id: number }
   | { readonly kind: 'collected'; readonly id: number; readonly text: string }
 
-/** Longer than the others are given to answer. */
+/** Longer than the supervisor waits for each of the others. */
 const GATHER_LIMIT_MS = 3_000
-/** Whoever else starts processes this way has no configuration to give. */
+/** A process started by anything else gets no configuration. */
 const BEGIN_LIMIT_MS = 3_000
 
-/** The side of a process that serves. */
+/** The worker's side of the link. */
 export interface WorkerLink {
   send(message: FromWorker): void
-  /** Says that it hears; resolves with what it is told to be, undefined when nobody says so. */
+  /** Announces that it hears messages. Resolves with the configuration it gets, or undefined if none comes. */
   begin(): Promise<GivenConfig | undefined>
-  /** Figures of all processes; this one's alone when the others cannot be asked. */
+  /** The metrics of all workers, or of this one alone if the supervisor does not answer. */
   readonly gather: (own: () => Promise<string>) => Promise<string>
 }
 
@@ -59,7 +59,7 @@ export interface WorkerHandlers {
   readonly stop: (why?: string) => void
 }
 
-/** `handlers`: those in force, which change while the process starts. */
+/** `handlers`: those in force at the moment, which change while the process starts. */
 export function linkToPrimary(channel: WorkerChannel, handlers: () => WorkerHandlers | undefined): WorkerLink {
   const waiting = new Map<number, (processes: readonly ProcessMetrics[]) => void>()
   const begun = Promise.withResolvers<GivenConfig | undefined>()

@@ -1,25 +1,22 @@
 import type { Clock } from '../lib/clock.ts'
 
-/** Between two looks, milliseconds. */
+/** Milliseconds between two looks. */
 export const LOOK_MS = 2_000
-/** No turn of an event loop takes as long as this: whoever has not answered by then is stopped, or stuck for good. */
+/** No turn of the event loop takes this long: a worker that has not answered by then is stopped or stuck for good. */
 const SILENT_MS = 30_000
-/** Looks that come later than this say that this process was stopped itself, and the others most likely with it. */
+/** A look this late says that the supervisor itself was stopped, and most likely the workers with it, so silence proves nothing. */
 const LATE_LOOK_MS = 3 * LOOK_MS
 
 export interface Watched {
   readonly id: number
-  /** Asks it for a sign of life. */
+  /** Asks the worker for a sign of life. */
   ask(): void
 }
 
-/**
- * Notices processes that live and do nothing any more: connections that are handed to them are served by nobody, and their end, which would have
- * them replaced, never comes.
- */
+/** Notices workers that are alive but stuck. Connections handed to them are served by nobody, and as they never exit they would not be replaced. */
 export class WorkerWatch {
   readonly #clock: Clock
-  /** Since when each has owed an answer. */
+  /** When each worker that owes an answer was asked. */
   readonly #asked = new Map<number, number>()
   #lookedAt: number
 
@@ -28,12 +25,12 @@ export class WorkerWatch {
     this.#lookedAt = clock.monotonic()
   }
 
-  /** It has said something. */
+  /** The worker has sent something. */
   heard(id: number): void {
     this.#asked.delete(id)
   }
 
-  /** Asks those who owe nothing; returns those who have owed an answer for too long, once. */
+  /** Asks those that owe nothing; returns, once each, those that have owed an answer for too long. */
   look(workers: readonly Watched[]): readonly number[] {
     const now = this.#clock.monotonic()
     if (now - this.#lookedAt > LATE_LOOK_MS) for (const id of this.#asked.keys()) this.#asked.set(id, now)
