@@ -6,7 +6,7 @@ import { choice, credential, flag, headers, httpUrl, list, price, section, text,
 
 const QUANTIZATIONS = ['int4', 'int8', 'fp4', 'mxfp4', 'nvfp4', 'fp6', 'fp8', 'mxfp8', 'fp16', 'bf16', 'fp32', 'unknown'] as const
 
-/** Of the year 9999: clients read no later date, and whoever writes milliseconds is beyond it. */
+/** Through the year 9999: clients read no later date. Larger numbers are most likely milliseconds. */
 const LAST_SECOND = 253_402_300_799
 
 const SLUG = /^[a-z0-9][a-z0-9._-]*$/
@@ -24,7 +24,7 @@ const policies = {
 
 const patience = (expected: string) => z.union([z.literal('auto'), wait()], { error: expected })
 
-/** The names that keys and workspaces have for theirs. */
+/** The same names as in the limits of keys and workspaces. */
 const rateLimits = (whose: string) =>
   section({
     requests_per_minute: whole(1).optional().describe(`The most requests a minute that ${whose} gets; others are sent elsewhere.`),

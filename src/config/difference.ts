@@ -5,25 +5,25 @@ import { isMapping } from './substitute.ts'
 import { toConfig } from './to-config.ts'
 import { restartNeeded } from './watch.ts'
 
-/** What one configuration says otherwise than another, at a path of the file. */
+/** One difference between two configurations, at a path in the file. */
 export interface Difference {
-  /** Entries of lists by what they are called: `models[acme/small].endpoints[openai].pricing.input`. */
+  /** Entries of lists are named by what identifies them: `models[acme/small].endpoints[openai].pricing.input`. */
   readonly path: string
-  /** `order`: of the entries both have. */
+  /** `order`: the entries that both lists have stand in another order. */
   readonly kind: 'added' | 'removed' | 'changed' | 'order'
-  /** As people may see it; absent for whole entries. Secrets are hidden, also where they are what has changed. */
+  /** For display; absent for whole entries. Secrets are hidden even if they are what changed. */
   readonly before?: string
   readonly after?: string
-  /** It takes effect only with a new process. */
+  /** Takes effect only after a restart. */
   readonly needsRestart: boolean
 }
 
-/** By what the entries of a list are told apart: the first that each of them has, and has alone. */
+/** Fields that may identify the entries of a list: the first that every entry has, with a value of its own. */
 const IDENTITIES = ['slug', 'name', 'id', 'provider'] as const
 
 const FOR_EDITORS = '$schema'
 
-/** Everything that differs in effect: what is written out now and was the default before is no difference. */
+/** Everything that differs in effect. Writing out a value that was the default before is no difference. */
 export function differences(before: ConfigDocument, after: ConfigDocument): readonly Difference[] {
   const found: Difference[] = []
   const restart = restartNeeded(toConfig(before.data, {}, undefined), toConfig(after.data, {}, undefined))
@@ -31,7 +31,7 @@ export function differences(before: ConfigDocument, after: ConfigDocument): read
   return found
 }
 
-/** The same place in both, as it is understood and as it is written. */
+/** The same place in both configurations, as parsed and as written. */
 interface Place {
   readonly was: unknown
   readonly is: unknown
@@ -39,7 +39,7 @@ interface Place {
   readonly rawIs: unknown
   readonly path: string
   readonly steps: readonly string[]
-  /** What takes effect only with a new process, by its path. */
+  /** Paths of the settings that take effect only after a restart. */
   readonly restart: readonly string[]
   readonly found: Difference[]
 }
@@ -64,7 +64,7 @@ function compare(place: Place): void {
   const namesOf = (list: readonly Entry[]): readonly string[] =>
     list.map((entry, position) => String(identity === undefined ? position : entry[identity]))
   const [namesWas, namesIs] = [namesOf(was), namesOf(is)]
-  // What is written may be called by a variable: an entry is found where it stands, not by what it is called there.
+  // As written, an entry may be named by a variable, so it is looked up by position and not by that name.
   const take: Take = (node, name, side) => (Array.isArray(node) ? (node[(side === 'was' ? namesWas : namesIs).indexOf(name)] as unknown) : undefined)
   within(place, [...new Set([...namesWas, ...namesIs])], take, (name) => `${path}[${name}]`)
   const before = namesWas.filter((name) => namesIs.includes(name)).join(', ')
@@ -87,7 +87,7 @@ function within(
 
 const isListOfEntries = (value: unknown): value is readonly Entry[] => Array.isArray(value) && value.every(isMapping)
 
-/** Absent where none tells the entries apart: they are known by their positions. */
+/** Undefined if no field identifies the entries: then their positions do. */
 function identityOf(was: readonly Entry[], is: readonly Entry[]): string | undefined {
   const tellsApart = (list: readonly Entry[], field: string): boolean => {
     const values = list.map((entry) => entry[field])
@@ -109,11 +109,11 @@ const isEntry = (value: unknown): boolean => isMapping(value) || (Array.isArray(
 
 function shown(raw: unknown, { steps }: Place): string {
   if (raw === undefined) return 'default'
-  // Of a secret: that there is none.
+  // For a secret this says only that there is none.
   if (raw === null) return 'null'
   if (!Array.isArray(raw) || raw.some((each) => typeof each === 'object')) return shownValue(raw, steps)
   const values = raw.map((each: unknown) => shownValue(each, steps))
-  // How many secrets there are is as much as is said of them.
+  // Of a list of secrets only their number is shown.
   return `[${values.join(', ')}]`
 }
 

@@ -4,19 +4,19 @@ import { isLoopback } from '../lib/loopback.ts'
 const WRONG_KEYS_PER_MINUTE = 100
 
 /**
- * Wrong keys that one address may try in a minute; null: any number. Whoever reaches a loopback address is on this machine, or is a proxy that
- * stands for everybody: then nobody is bounded unasked. `listensOn`: the host since the start, which a reload does not change.
+ * Wrong keys that one address may try per minute; null: any number. Callers at a loopback address are on this machine or behind a proxy that stands
+ * for everybody, so by default they are not limited. `listensOn`: the host chosen at the start, which a reload does not change.
  */
 export function wrongKeysPerMinute({ server: { wrongKeysPerMinute: chosen } }: Pick<Config, 'server'>, listensOn: string): number | null {
   return chosen === undefined ? (isLoopback(listensOn) ? null : WRONG_KEYS_PER_MINUTE) : chosen
 }
 
-/** What a generated key has four times over. Guesses are slowed down, which helps where there is something to guess. */
+/** A quarter of the length of a generated key. Guessing is slowed down as well, which helps only if there is something to guess. */
 const MIN_KEY_CHARS = 16
 
 /**
- * The sentence with which to refuse a start that would let others reach a gateway whose keys are generated or short; undefined when it may
- * start. Beyond loopback both keys and the secret key must be the operator's own.
+ * The sentence that refuses a start in which others could reach a gateway with generated or short keys; undefined if it may start. Beyond loopback
+ * both keys and the secret key must be set by the operator.
  */
 export function checkExposure(config: Pick<Config, 'server' | 'keys'>): string | undefined {
   const { host } = config.server
@@ -35,7 +35,7 @@ export function checkExposure(config: Pick<Config, 'server' | 'keys'>): string |
     : `${refused}: set ${short} to ${MIN_KEY_CHARS} characters or more (openssl rand -hex 24), or listen on 127.0.0.1.`
 }
 
-/** What to say of keys that serve on this machine alone and are too short for any other; undefined when there are none. */
+/** A warning about keys that are good enough only while the gateway serves this machine alone; undefined if there are none. */
 export function weakKeyNote(config: Pick<Config, 'server' | 'keys'>): string | undefined {
   const short = isLoopback(config.server.host) ? shortKeys(config.keys) : undefined
   return short === undefined

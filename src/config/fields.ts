@@ -25,7 +25,7 @@ export function duration() {
     .meta({ description: 'A duration: 500ms, 5s, 15m, 2h; a plain number counts seconds.', 'x-type': 'duration', examples: ['500ms', '15m'] })
 }
 
-/** A duration that a timer counts. Output: milliseconds, from `least`. */
+/** A duration that is used for a timer. Output: milliseconds, from `least`. */
 export function wait(least: 0 | 1 = 1) {
   const expected = least === 0 ? 'a duration of at most 24d' : 'a duration of more than 0 and at most 24d, such as 5s'
   return duration().refine((ms) => ms >= least && ms <= LONGEST_TIMER_MS, { error: expected })
@@ -91,12 +91,12 @@ export function text(expected = 'text') {
   return z.string({ error: expected }).min(1, expected)
 }
 
-/** Text that is a name somewhere else. Ends of lines around it, as values in files have, are no part of it. */
+/** A name that is used elsewhere. Line ends around it, which values read from files have, are removed. */
 function trimmed(expected: string) {
   return text(expected).transform((given) => given.trim())
 }
 
-/** A key, or whose it is, that is sent in a header. */
+/** A key, or the name of its owner, that is sent in a header. */
 export function credential(what = 'a key') {
   const expected = `${what}: visible ASCII characters in one line`
   return trimmed(expected).refine((given) => /^[\x20-\x7e]+$/.test(given), { error: expected })
@@ -112,10 +112,10 @@ export function list<Item extends z.ZodType>(item: Item, expected = 'a list') {
 
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 const HEADER_VALUE = /^[\t\x20-\x7e]+$/
-/** They say how one request is sent, which only its sender knows. */
+/** Headers that describe one request and are set by its sender. */
 const OWN_HEADERS: ReadonlySet<string> = new Set(['connection', 'content-length', 'expect', 'keep-alive', 'transfer-encoding', 'upgrade'])
 
-/** Headers that can be sent as they stand: with any other each request would fail. */
+/** Headers that can be sent as they are written; with any others every request would fail. */
 export function headers() {
   const value = trimmed('text').refine((given) => HEADER_VALUE.test(given), { error: 'ASCII characters in one line' })
   return z.record(z.string(), value, { error: 'a mapping of header names to text' }).superRefine((record, context) => {
@@ -127,10 +127,10 @@ export function headers() {
   })
 }
 
-/** A header that is read; letters of either size are the same. */
+/** The name of a header that is read; upper and lower case are the same. */
 export const headerName = () => text('the name of a header, such as x-team').regex(HEADER_NAME, 'the name of a header, such as x-team').toLowerCase()
 
-/** Where a server can listen: no URL, and no port beside it. */
+/** A host to listen on: no URL, and no port. */
 export function host() {
   const expected = 'a host name or address without scheme, port and brackets, such as 127.0.0.1 or ::1'
   return trimmed(expected).refine((value) => isIP(value) !== 0 || HOST_NAME.test(value), { error: expected })
@@ -148,17 +148,17 @@ export function origin() {
 
 const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^/?#@*\s]+\/?$/i
 
-/** Those of apps (`tauri://localhost`, `app://obsidian.md`) are none to the specification of URLs, and browsers send them. */
+/** The URL specification knows no origin for the schemes of apps (`tauri://localhost`, `app://obsidian.md`), but browsers send them. */
 const originOf = ({ origin: standard, protocol, host: at }: URL): string => (standard === 'null' ? `${protocol}//${at}` : standard)
 
-/** A URL that holds credentials, of one of these schemes: what stands behind them has to be one, or nothing, where a parameter names a socket. */
+/** A URL that holds credentials, with one of these schemes. What follows the credentials must be a host, or nothing if a parameter names a socket. */
 export function connectionUrl(scheme: RegExp, expected: string, isOther: (value: string) => boolean = () => false) {
   return trimmed(expected)
     .refine((value) => (scheme.test(value) && URL.canParse(value.replace('@/', '@socket/'))) || isOther(value), { error: expected, abort: true })
     .refine((value) => isDecodable(value), { error: `${expected}, where a % in a name or password is written %25` })
 }
 
-/** Drivers undo the escapes of credentials, and end the process over one that is none. */
+/** Drivers decode credentials, and a malformed escape would end the process. */
 function isDecodable(value: string): boolean {
   try {
     decodeURIComponent(/\/\/([^/?#]*)@/.exec(value)?.[1] ?? '')
@@ -168,7 +168,7 @@ function isDecodable(value: string): boolean {
   }
 }
 
-/** An address of any scheme: whoever uses it says which it speaks. */
+/** An address of any scheme; its user says which ones it speaks. */
 export function address(expected = 'a URL without credentials and query, such as https://host/path') {
   return trimmed(expected)
     .refine((value) => isBase(value, URL.parse(value)), { error: expected })
@@ -186,7 +186,7 @@ function isBaseUrl(value: string): boolean {
   return isBase(value, url) && (url.protocol === 'http:' || url.protocol === 'https:')
 }
 
-/** What something is added to as it stands: a blank in it, which URLs are read without, would break each request. */
+/** Something is appended to it. A blank in it, which URL parsers ignore, would break every request. */
 function isBase(value: string, url: URL | null): url is URL {
   return !/\s/.test(value) && url !== null && url.host !== '' && url.search === '' && url.hash === '' && url.username === '' && url.password === ''
 }

@@ -2,7 +2,7 @@ import type { Config } from '../core/config.ts'
 import { ConfigError, type ConfigProblem } from '../core/config-error.ts'
 import { parseSource, type Source } from './source.ts'
 
-/** Problems with the lines of the file they stand in, as far as they are of the file. */
+/** Adds line numbers to the problems that are in the file. */
 export function located(problems: readonly ConfigProblem[], lineOf: Source['lineOf']): readonly ConfigProblem[] {
   return problems.map((problem) => {
     const line = problem.line ?? lineOf(pathOf(problem.path))
@@ -10,11 +10,11 @@ export function located(problems: readonly ConfigProblem[], lineOf: Source['line
   })
 }
 
-/** `providers[0].timeouts.connect` as its steps. */
+/** The steps of a path such as `providers[0].timeouts.connect`. */
 const pathOf = (path: string): readonly PropertyKey[] =>
   [...path.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([name, index]) => (index === undefined ? name : Number(index)))
 
-/** Does what may find problems in a configuration that was read already, and says where in its file they are. */
+/** Runs work that may find problems in a configuration that was read already, and adds the lines of its file to them. */
 export async function withLines<T>({ file, text }: Pick<Config, 'file' | 'text'>, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work()

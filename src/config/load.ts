@@ -14,7 +14,7 @@ import { toConfig } from './to-config.ts'
 
 const DEFAULT_FILES = ['signalbox.yaml', 'signalbox.yml', 'signalbox.json']
 
-/** What the command line says; it wins over the environment, which wins over the file. */
+/** Settings of the command line, which win over the environment, which wins over the file. */
 export interface ConfigOverrides {
   readonly host?: string
   readonly port?: number | string
@@ -30,15 +30,15 @@ export interface LoadOptions {
   readonly overrides?: ConfigOverrides
   /** Default: the process's. */
   readonly cwd?: string
-  /** Only these parts of the file are read, for commands that need no others: what they name need not be set. Default: all. */
+  /** Read only these sections, for commands that need no others: variables used elsewhere need not be set. Default: all. */
   readonly sections?: readonly string[]
-  /** What was read before; default: it is read now. */
+  /** What was read before. Default: the file is read now. */
   readonly read?: ConfigRead
-  /** A file that says nothing at all is a problem, instead of every default. */
+  /** Report a file that is empty as a problem, instead of using every default. */
   readonly mustSaySomething?: boolean
 }
 
-/** Settings the environment and the command line may give, and where they stand in the file. */
+/** Settings that the environment and the command line can give, and their places in the file. */
 export const OVERRIDES = [
   { path: ['server', 'host'], variable: 'SIGNALBOX_HOST', flag: '--host', option: 'host' },
   { path: ['server', 'port'], variable: 'SIGNALBOX_PORT', flag: '--port', option: 'port' },
@@ -50,8 +50,8 @@ export const OVERRIDES = [
 ] as const
 
 /**
- * Reads file, environment and command line into one configuration. Throws ConfigError with every problem found:
- * its path, its value (secrets hidden) and what would be right.
+ * Reads file, environment and command line into one configuration. Throws ConfigError with every problem found: its path, its value (secrets hidden)
+ * and what is expected.
  */
 export async function loadConfig(options: LoadOptions = {}): Promise<Config> {
   const { data, keys, file, text } = await readDocument(options)
@@ -59,15 +59,15 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Config> {
   return { ...config, dataDir: resolve(options.cwd ?? process.cwd(), config.dataDir), ...(text === undefined ? {} : { text: new Secret(text) }) }
 }
 
-/** A configuration as it was written and as it is understood. */
+/** A configuration as written and as parsed. */
 export interface ConfigDocument {
-  /** The file with what the environment and the command line override; references to variables stand as they are. */
+  /** The file with the overrides of environment and command line; references to variables are not replaced. */
   readonly raw: unknown
-  /** The same with its variables and every default. */
+  /** The same with variables replaced and defaults filled in. */
   readonly data: ConfigFile
 }
 
-/** What `loadConfig` reads, and throws. */
+/** Reads and throws as `loadConfig` does. */
 export async function readDocument(options: LoadOptions = {}): Promise<ConfigDocument & ConfigRead & { readonly keys: FixedKeys }> {
   const env = options.env ?? process.env
   const { file, text } = options.read ?? (await readConfigFile(options))
@@ -86,7 +86,7 @@ export async function readDocument(options: LoadOptions = {}): Promise<ConfigDoc
   return { raw, data: result.data, keys, ...defined({ file, text }) }
 }
 
-/** A file as it was read; empty when there is none. */
+/** The text of a file; empty if there is none. */
 export interface ConfigRead {
   readonly file?: string
   readonly text?: string
@@ -96,14 +96,14 @@ export interface ConfigRead {
 export const readOf = ({ file, text }: Pick<Config, 'file' | 'text'>): ConfigRead => defined({ file, text: text?.reveal() })
 
 /**
- * What a `loadConfig` with these options reads. Throws ConfigError for a file that is there and cannot be read: without it everything would be
- * at its default.
+ * What `loadConfig` reads with these options. Throws ConfigError for a file that exists and cannot be read: ignoring it would put every default in
+ * force.
  */
 export async function readConfigFile(options: LoadOptions): Promise<ConfigRead> {
   const named = options.file ?? nonEmpty((options.env ?? process.env)['SIGNALBOX_CONFIG'])
   if (named !== undefined) return readAt(isAbsolute(named) ? named : join(options.cwd ?? process.cwd(), named))
   for (const file of configFileCandidates(options)) {
-    // In a directory this user may not look into, nothing is found.
+    // A directory that this user may not enter counts as one without the file.
     const isThere = await stat(file).then(
       () => true,
       () => false,
@@ -122,12 +122,12 @@ async function readAt(file: string): Promise<ConfigRead> {
     const why = `${JSON.stringify(file)} cannot be read (${code ?? message}); expected the path of a YAML or JSON file`
     throw new ConfigError([{ path: 'file', message: why }], file)
   }
-  // Other letters would stand for those it means: a name nobody asks for, a pattern that finds nothing.
+  // Replacement characters would change its meaning: a name nobody uses, a pattern that matches nothing.
   if (!isUtf8(bytes)) throw new ConfigError([{ path: 'file', message: `${JSON.stringify(file)} is not UTF-8; expected a file saved as UTF-8` }], file)
   return { file, text: bytes.toString('utf8') }
 }
 
-/** Where a file would be found if it were made now. */
+/** Where a configuration file is looked for. */
 export function configFileCandidates({ cwd = process.cwd() }: LoadOptions = {}): readonly string[] {
   return DEFAULT_FILES.map((name) => join(cwd, name))
 }
@@ -155,7 +155,7 @@ function applyOverrides(tree: unknown, env: Env, given: ConfigOverrides, origins
     const around = result[outer] ?? {}
     if (!isMapping(around)) continue
     origins.set(`${outer}.${inner}`, option !== undefined && 'flag' in entry ? entry.flag : entry.variable)
-    // What the environment names is used: the file's own choice of engine gives way.
+    // A storage URL in the environment decides the engine, whatever the file says.
     const implied = inner === 'url' ? { database: 'postgres' } : inner === 'redis_url' ? { shared: 'redis' } : {}
     result = { ...result, [outer]: { ...around, ...implied, [inner]: value } }
   }

@@ -4,7 +4,7 @@ import type { Env } from './substitute.ts'
 
 const PREFIX = 'SIGNALBOX_'
 
-/** All that this program reads, in whatever command. */
+/** Every variable that any command of this program reads. */
 export const VARIABLES: readonly string[] = [
   ...OVERRIDES.map(({ variable }) => variable),
   ...['CONFIG', 'API_KEY', 'MANAGEMENT_KEY', 'SECRET_KEY', 'NEW_SECRET_KEY', 'URL', 'BEGIN_AGAIN'].map((name) => PREFIX + name),
@@ -13,9 +13,9 @@ export const VARIABLES: readonly string[] = [
 const WORDS = VARIABLES.map((name) => name.slice(PREFIX.length).toLowerCase())
 
 /**
- * Variables that look like ours and are read by nobody, in sentences for the operator: a key under a wrong name is a key that is not in force.
- * Only those that come near a real one: clusters set some of that prefix for a service called like us, and a configuration file, whose `text`
- * it is, may refer to any.
+ * Warnings about variables that look like ours and are not: a key under a misspelt name has no effect. Only names close to a real one are reported,
+ * because clusters set variables with our prefix for a service named like us, and a configuration file, whose text is `text`, may refer to any
+ * variable.
  */
 export function misspeltVariables(env: Env, text = ''): readonly string[] {
   const unread = Object.keys(env).flatMap((name) => {

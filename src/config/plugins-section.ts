@@ -11,7 +11,7 @@ const documentEngine = section({
   price: price().optional().describe('USD per page, instead of the list price.'),
 })
 
-/** `plugins`: what the operator gives to plugins. Which of them run, and how, is said in `defaults.plugins`. */
+/** `plugins`: what the operator provides for plugins. `defaults.plugins` says which of them run, and how. */
 export const pluginsSection = section({
   file_parser: section({
     engine: text('the name of a document engine, such as pdf-text').default('pdf-text').describe('Default engine for PDF files.'),

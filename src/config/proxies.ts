@@ -3,7 +3,7 @@ import { nameOfProxy, ProxyVariableError, readProxies, type Proxies } from '../l
 
 type Environment = { readonly [name: string]: string | undefined }
 
-/** The forward proxies that the environment names; undefined where it names none. Throws ConfigError. */
+/** The forward proxies named by the environment; undefined if there are none. Throws ConfigError. */
 export function proxiesOf(env: Environment): Proxies | undefined {
   try {
     return readProxies(env)
@@ -13,7 +13,7 @@ export function proxiesOf(env: Environment): Proxies | undefined {
   }
 }
 
-/** What operators are told of them, without names and passwords: `https through http://proxy.test:3128, but for .svc 10.0.0.0/8`. */
+/** For the operator, without user names and passwords: `https through http://proxy.test:3128, but for .svc 10.0.0.0/8`. */
 export function describeProxies({ secure, plain, except }: Proxies): string {
   const ways = [
     ...(secure === undefined ? [] : [`https through ${nameOfProxy(secure)}`]),

@@ -2,14 +2,14 @@ import { z } from 'zod'
 import type { OverloadConfig, RetentionConfig } from '../core/config.ts'
 import { duration, flag, section, wait, whole } from './fields.ts'
 
-/** What concerns a process rather than a call: when it refuses work, and how long it keeps what it has recorded. */
+/** Settings of a process rather than of calls: when it refuses work, and how long it keeps records. */
 
 const DAY_MS = 86_400_000
-/** The longest period money is counted in, a month, and a day to close it. */
+/** A month is the longest period of a budget; one more day closes it. */
 const LEAST_SPEND_MS = 32 * DAY_MS
 const CONTENT_MS = 30 * DAY_MS
 
-/** A duration, or `forever`. Output: milliseconds, `Infinity` for ever. */
+/** A duration, or `forever`. Output: milliseconds; `Infinity` for `forever`. */
 function age(least: number, expected: string) {
   const forever = z.literal('forever').transform(() => Infinity)
   return z.union([forever, duration()], { error: expected }).refine((ms) => ms >= least, { error: expected })

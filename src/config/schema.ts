@@ -197,7 +197,7 @@ export type ConfigFile = z.output<typeof configSchema>
 /** Keys whose values are secrets, wherever they stand: problems never show what is there. */
 export const SECRET_KEYS: ReadonlySet<string> = new Set(['api_keys', 'api_key', 'headers', 'url', 'redis_url', 'settings'])
 
-/** Refuses an entry whose `field` one before it has: only one of them could be in force. */
+/** Refuses an entry whose `field` equals that of an earlier one: only one of them could be in force. */
 function unique<F extends string>(field: F, what: string = field) {
   return (items: readonly { readonly [N in F]: string }[], context: z.RefinementCtx): void => {
     const seen = new Map<string, number>()

@@ -2,7 +2,7 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit, typ
 import { ConfigError, type ConfigProblem } from '../core/config-error.ts'
 import { isMapping } from './substitute.ts'
 
-/** A file as it was written. */
+/** The text of a file, parsed. */
 export interface Source {
   /** Null or undefined when the file says nothing. */
   readonly tree: unknown
@@ -11,11 +11,11 @@ export interface Source {
 
 export const EMPTY: Source = { tree: {}, lineOf: () => undefined }
 
-/** YAML or JSON. Throws ConfigError, which quotes nothing of the text: what is misplaced may be a key. */
+/** YAML or JSON. Throws ConfigError, which never quotes the text: a misplaced value may be a key. */
 export function parseSource(content: string, file: string): Source {
   const lines = new LineCounter()
-  // JSON is YAML, so one parser serves both and knows the lines of both.
-  // Whoever writes anchors merges them, too (`<<: *base`), though YAML 1.2 has left that out.
+  // JSON is YAML, so one parser reads both and knows the lines of both.
+  // People who use anchors also use merge keys (`<<: *base`), although YAML 1.2 dropped them.
   const document = parseDocument(content, { lineCounter: lines, prettyErrors: false, merge: true })
   const problems: ConfigProblem[] = document.errors.map((error) => ({
     path: 'document',
@@ -29,13 +29,13 @@ export function parseSource(content: string, file: string): Source {
   try {
     tree = document.toJS()
   } catch {
-    // The parser counts what they stand for.
+    // The parser limits how often aliases are expanded.
     throw new ConfigError([{ path: 'document', message: 'aliases stand for more than any configuration holds' }], file)
   }
   return { tree, lineOf: (path) => lineOf(document, lines, path) }
 }
 
-/** Messages of the parser that hold a piece of the file, or speak of the parser, in our words. */
+/** Our wording for messages of the parser that quote the file or speak of its internals. */
 const OWN_WORDS: { readonly [code in YAMLError['code']]?: string } = {
   BAD_DIRECTIVE: 'Unknown directive',
   MULTIPLE_DOCS: 'a second document begins here (---); expected one document that holds the whole configuration',
@@ -61,13 +61,13 @@ function danglingAliases(document: Document, lines: LineCounter): ConfigProblem[
   return found
 }
 
-/** What stands behind `<<` and cannot be merged: the parser would end at the first, without its line. */
+/** Values of `<<` that cannot be merged. The parser would stop at the first one and not say its line. */
 function wrongMerges(document: Document, lines: LineCounter): ConfigProblem[] {
   const found: ConfigProblem[] = []
   const canMerge = (node: unknown): boolean => isMap(isAlias(node) ? node.resolve(document) : node)
   visit(document, {
     Pair: (_key, { key, value }) => {
-      // The parser's mark of such a key.
+      // How the parser marks such a key.
       if (!isScalar(key) || typeof key.value !== 'symbol') return
       const merged: unknown = isAlias(value) ? value.resolve(document) : value
       if (isSeq(merged) ? merged.items.every(canMerge) : canMerge(merged)) return
@@ -78,7 +78,7 @@ function wrongMerges(document: Document, lines: LineCounter): ConfigProblem[] {
   return found
 }
 
-/** Line of the value at the path, or of the nearest thing around it that exists. */
+/** The line of the value at this path, or else of the nearest enclosing value. */
 function lineOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number | undefined {
   for (let depth = path.length; depth > 0; depth--) {
     const node: unknown = document.getIn(path.slice(0, depth), true)

@@ -4,12 +4,12 @@ import { connectionUrl } from './fields.ts'
 const POSTGRES = 'a connection string such as postgres://user:password@host:5432/signalbox'
 const REDIS = 'a URL such as redis://host:6379/0, or redis+sentinel://host:26379,host:26379/master'
 
-/** `?` and what follows, of any URL. */
+/** The query of a URL of any scheme. */
 const parametersOf = (url: string): URLSearchParams => new URLSearchParams(/\?([^#]*)/.exec(url)?.[1])
 
 /**
- * Where PostgreSQL is. Its own clients take several servers and look for the one that takes writes; the driver here knows neither, and would read
- * the list as one odd name and leave the wish out without a word.
+ * Where PostgreSQL is. libpq accepts several servers and picks the one that takes writes. The driver used here does neither: it would read the list
+ * as one strange host name and silently ignore the wish.
  */
 export function postgresUrl() {
   return connectionUrl(/^postgres(ql)?:\/\//, POSTGRES, hasSeveralServers)
@@ -24,7 +24,7 @@ export function postgresUrl() {
 const hasSeveralServers = (url: string): boolean =>
   /^postgres(ql)?:\/\/([^/?#]*@)?[^/?#@]*,[^/?#@]*([/?#]|$)/.test(url) || (parametersOf(url).get('host') ?? '').includes(',')
 
-/** Where Redis is. What stands behind `?` would be the driver's options otherwise, any of them, as text: `connectTimeout=500` ends the process. */
+/** Where Redis is. The driver would take a query as its own options, all of them as text: `connectTimeout=500` would end the process. */
 export function redisUrl() {
   return connectionUrl(/^(rediss?|valkeys?):\/\/[^/]*(\/\d*)?(\?.*)?$/, REDIS, isOfSentinels).refine(
     (url) => isOfSentinels(url) || [...parametersOf(url)].every(([name, value]) => PARAMETERS[name]?.test(value)),

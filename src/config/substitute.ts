@@ -7,9 +7,8 @@ const FORMS = 'expected ${NAME} or ${NAME:-default}, or $${ for a literal ${'
 const NAME = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s
 
 /**
- * Replaces `${NAME}` and `${NAME:-default}` in every string of a parsed document; `$${` stays a literal `${`.
- * An unset or empty variable without default is a problem naming it, and so is a reference that is not closed or holds another, except inside a
- * provider that is switched off.
+ * Replaces `${NAME}` and `${NAME:-default}` in every string of a parsed document; `$${` stays a literal `${`. A problem is reported for an unset or
+ * empty variable without a default, and for a reference that is not closed or contains another, except inside a provider that is switched off.
  */
 export function substituteEnv(tree: unknown, env: Env, problems: ConfigProblem[]): unknown {
   if (!isMapping(tree)) return substitute(tree, env, '', problems)
@@ -32,10 +31,7 @@ function substitute(value: unknown, env: Env, path: string, problems: ConfigProb
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, substitute(item, env, path === '' ? key : `${path}.${key}`, problems)]))
 }
 
-/**
- * The tree without the members whose variables are not set: as `${URL}` none of them would be an address, a number or a duration, and a provider
- * that is switched off does without.
- */
+/** The tree without members whose variables are not set. For a provider that is switched off: `${URL}` would be no valid address, number or duration. */
 function withoutUnset(value: unknown, env: Env): unknown {
   if (Array.isArray(value)) return value.filter((item) => isSet(item, env)).map((item) => withoutUnset(item, env))
   if (!isMapping(value)) return value
@@ -52,7 +48,7 @@ function isSet(value: unknown, env: Env): boolean {
 function substituteText(value: string, env: Env, path: string, problems: ConfigProblem[]): string {
   return value.replace(REFERENCE, (whole, escaped: string, inside: string, end: string) => {
     if (escaped !== '') return whole.slice(1)
-    // Neither would be replaced, or only a part of it, and what is left over would be used as if it were the value.
+    // Such a reference would not be replaced, or only in part, and the remains would be used as the value.
     if (end === '' || inside.includes('${')) {
       problems.push({ path, message: `a reference ${end === '' ? 'is not closed' : 'stands inside another'}; ${FORMS}` })
       return whole

@@ -13,7 +13,7 @@ type FileModel = ConfigFile['models'][number]
 type FileEndpoint = FileModel['endpoints'][number]
 type FilePricing = NonNullable<FileEndpoint['pricing']>
 
-/** The file's vocabulary (snake_case, strings) as the program's: names as in core, secrets wrapped. */
+/** Translates the file's vocabulary (snake_case, strings) into the program's: names as in core, secrets wrapped. */
 export function toConfig(file: ConfigFile, keys: FixedKeys, path: string | undefined): Config {
   const { storage, network, destinations } = file
   return {

@@ -7,7 +7,7 @@ const engine = section({
   price: price().optional().describe('USD per search, instead of the list price.'),
 })
 
-/** `tools`: what the operator gives to tools the gateway runs itself. */
+/** `tools`: what the operator provides for the tools that the gateway runs itself. */
 export const toolsSection = section({
   web_search: section({
     engine: text('the name of a search engine, or auto for the first one with a key')

@@ -10,25 +10,25 @@ import { configFileCandidates, loadConfig, readConfigFile, readOf, type ConfigRe
 const POLL_MS = 500
 
 export interface WatchHandlers {
-  /** A new configuration is good. What it throws keeps the old one, like a problem in the file. */
+  /** A new, valid configuration. If this throws, the old one stays in force, as with a problem in the file. */
   readonly onChange: (next: Config, previous: Config, restart: readonly string[]) => void | Promise<void>
   /** A reload failed; the last good configuration stays in force. */
   readonly onProblem: (error: GatewayError) => void
 }
 
 export interface ConfigWatch {
-  /** The last good one. */
+  /** The last good configuration. */
   readonly current: () => Config
-  /** Reloads now; resolves to whether the new one is in force. */
+  /** Reloads now; resolves to whether the new configuration is in force. */
   readonly reload: () => Promise<boolean>
   readonly close: () => void
 }
 
 /**
- * Reloads the configuration when its file changes or the process receives SIGHUP. Reloads run one after the other. Resolves when what the file
- * says is in force, also where it has changed since `initial` was read.
- * `lastGood`: what was in force beside this process when it was started; it holds where the file is wrong by now.
- * The file is polled: editors replace it, containers mount it through links, and a look twice a second finds either everywhere.
+ * Reloads the configuration when its file changes or the process receives SIGHUP. Reloads run one after the other. Resolves once what the file says
+ * is in force, even if it has changed since `initial` was read.
+ * `lastGood`: what the other workers had in force when this process was started; it is used if the file is invalid by now.
+ * The file is polled, because editors replace files and containers mount them through links: reading it twice a second notices both everywhere.
  */
 export async function watchConfig(initial: Config, options: LoadOptions, handlers: WatchHandlers, lastGood?: ConfigRead): Promise<ConfigWatch> {
   let current = initial
@@ -36,7 +36,7 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
   let read = initial.file
   let running: Promise<boolean> = Promise.resolve(true)
 
-  // A pipe, such as a shell's `<(...)`, says it once: whoever reads it again finds nothing, or waits for somebody to write.
+  // A pipe such as the shell's `<(...)` can be read once: a second read finds nothing, or waits for a writer.
   const isReadOnce = initial.file !== undefined && !(await isFile(initial.file))
 
   const where = (): LoadOptions => ({ ...options, ...(read === undefined ? {} : { file: read }) })
@@ -44,7 +44,7 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
   async function attempt(known?: ConfigRead): Promise<boolean> {
     try {
       if (isReadOnce && known === undefined) throw new ConfigError([{ path: 'file', message: READ_ONCE }], read)
-      // A file that is gone or empty now is a mistake, or half of a change: it must not put the defaults in force, nor another file.
+      // A file that disappears or is empty now is a mistake or half of a change. It must not put the defaults, or another file, in force.
       const next = await loadConfig({ ...where(), mustSaySomething: true, ...defined({ read: known }) })
       await withLines(next, () => handlers.onChange(next, current, restartNeeded(initial, next)))
       current = next
@@ -58,15 +58,15 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
   const reload = (): Promise<boolean> => (running = running.then(() => attempt()))
   const trigger = (): void => void reload()
 
-  // Without a file, one may yet be made.
+  // There may be a file later.
   const files = initial.file === undefined ? configFileCandidates(options) : isReadOnce ? [] : [initial.file]
-  // Node also tells that a file is not there, at its first look: times of 0 on both sides.
+  // Node also reports a missing file at its first look, with both times 0.
   const look = (now: Stats, before: Stats): void => {
     if (now.mtimeMs !== 0 || before.mtimeMs !== 0) trigger()
   }
   for (const path of files) watchFile(path, { interval: POLL_MS, persistent: false }, look)
   process.on('SIGHUP', trigger)
-  // A start takes its time, and to whoever looks from now on what was written meanwhile is no change.
+  // The start took a while, and the watcher does not report what was written before it began.
   if (lastGood !== undefined && lastGood.text !== readOf(initial).text) await (running = attempt(lastGood))
   const { text } = isReadOnce ? readOf(current) : await readConfigFile(where()).catch((): ConfigRead => ({}))
   if (text !== readOf(current).text) await reload()
@@ -85,11 +85,11 @@ const READ_ONCE = 'is no file that can be read again; a change needs a new proce
 const isFile = (path: string): Promise<boolean> =>
   stat(path).then(
     (found) => found.isFile(),
-    // One that is gone may come back.
+    // The file may come back.
     () => true,
   )
 
-/** What takes effect only with a new process, by its path in the file. */
+/** Paths of the settings that take effect only after a restart. */
 export const READ_AT_START: { readonly [path: string]: (config: Config) => unknown } = {
   'server.host': ({ server }) => server.host,
   'server.port': ({ server }) => server.port,
@@ -103,14 +103,14 @@ export const READ_AT_START: { readonly [path: string]: (config: Config) => unkno
   'storage.shared': ({ storage }) => storage.shared,
   'storage.redis_url': ({ storage }) => storage.redisUrl?.reveal(),
   'storage.redis_namespace': ({ storage }) => storage.redisNamespace,
-  // Of endpoints it counts at once; what is known of keys is kept as at the start.
+  // For endpoints a change counts at once; what is known of credentials is kept as at the start.
   'routing.cooldown': ({ routing }) => routing.cooldown,
   'destinations.privacy_locked': ({ destinations }) => destinations.privacyLocked,
   'logging.level': ({ logging }) => logging.level,
   'logging.format': ({ logging }) => logging.format,
 }
 
-/** Settings that differ and take effect only with a new process, by their path in the file. */
+/** Paths of the settings that differ and take effect only after a restart. */
 export function restartNeeded(previous: Config, next: Config): readonly string[] {
   return Object.entries(READ_AT_START).flatMap(([path, read]) => (read(next) === read(previous) ? [] : [path]))
 }
