@@ -54,28 +54,28 @@ export interface AppOptions {
   readonly config: Config
   readonly env: { readonly [name: string]: string | undefined }
   readonly logger: Logger
-  /** Figures of all processes that share the port, given how to get this one's. Default: this one's. */
+  /** Metrics of all processes that share the port, given a way to get this one's. Default: this one's alone. */
   readonly gatherMetrics?: (own: () => Promise<string>) => Promise<string>
   /** Other processes listen on the port, too. */
   readonly sharesPort?: boolean
-  /** It cannot go on, and has closed itself. Default: the process ends with 1 once nothing holds it. */
+  /** Called when the gateway cannot go on and has closed itself. Default: the process ends with code 1 once nothing keeps it alive. */
   readonly onFatal?: () => void
-  /** The file the delivery thread begins with. Default: its source, or what is bundled with this. */
+  /** The entry file of the delivery thread. Default: its source, or the bundled one. */
   readonly deliveryThread?: URL | undefined
 }
 
 export interface App {
-  /** Opens the socket; the URL tells the port that was chosen. */
+  /** Opens the socket; the URL contains the port that was chosen. */
   listen(): Promise<{ readonly url: string }>
-  /** Takes a new configuration over; throws and keeps the old one when it cannot serve. */
+  /** Takes over a new configuration. Throws and keeps the old one if it cannot serve. */
   reload(config: Config): Promise<void>
-  /** There is a new one that is wrong: it is told that the last good one is in force, until the next `reload`. */
+  /** The latest configuration is invalid: until the next `reload`, `readyz` and the metrics say that the last good one is in force. */
   refuseReload(): void
   readonly boot: Boot
   readonly accounts: KeyAccounts
   readonly catalog: () => BuiltCatalog
   readonly sink: WriteBehindSink
-  /** Figures of this process, Prometheus text. */
+  /** Metrics of this process, as Prometheus text. */
   readonly metrics: () => Promise<string>
   readonly calls: { readonly size: number }
   /** The handler behind `POST /api/v1/responses`. */
@@ -232,7 +232,7 @@ export async function createApp({
   const isWorker = config.server.role === 'worker'
   const doors = openDoors(answering, { onBug, newRequestId })
   const routes = new Map(isWorker ? probes : [...doors, ...probes])
-  // What another process changed is looked at as soon as the database tells of it.
+  // What another process changed is read as soon as the database announces it.
   const watch = state.store.watch(() => {
     for (const follower of [state.accounts.snapshot, ownKeys, policies.presets, policies.guardrails]) void follower.refresh().catch(() => undefined)
     delivery.refresh()
@@ -243,7 +243,7 @@ export async function createApp({
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
     await serving.drain(server)
-    // Records first: all that follows can be made again.
+    // Records first: everything after them can be made again.
     await closeInOrder(
       [
         { name: 'records', close: () => sink.close(SINK_LIMIT_MS), limitMs: RECORDS_LIMIT_MS },

@@ -21,7 +21,7 @@ import type { PinStore } from '../router/sticky.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { createMemoryCounter, type MemoryCounterOptions } from '../store/shared-state/memory.ts'
 
-/** What processes of one installation tell each other; in memory, nothing. */
+/** What the processes of one installation share. Without Redis, nothing. */
 interface SharedState {
   readonly counter: Counter
   readonly pins?: PinStore
@@ -30,18 +30,18 @@ interface SharedState {
   close(): Promise<void>
 }
 
-/** Money, limits and callers' own keys, ready for the pipeline. */
+/** Spending, limits and callers' own provider keys, as the pipeline uses them. */
 export interface Accounting {
   readonly limits: Limits
-  /** What calls of an owner are held to; undefined: nothing. */
+  /** The limits of an owner's calls; undefined if there are none. */
   readonly limitsOf: (owner: Owner) => CallLimits | undefined
-  /** For requests that ask no model and cost all the same. */
+  /** For requests that cost money without asking a model. */
   readonly countRequest: CountRequest
   readonly ownKeys: OwnKeyRing
   readonly ownCredentials: (call: Pick<Call, 'owner'>) => OwnCredentials | undefined
   readonly pins?: PinStore
   readonly cooldowns?: CooldownChannel
-  /** Whether what processes share can be reached; undefined when they share nothing. */
+  /** Whether the shared state can be reached; undefined if processes share nothing. */
   readonly sharedStateAnswers: () => boolean | undefined
   close(): Promise<void>
 }
@@ -57,7 +57,7 @@ export interface AccountingOptions {
   readonly metrics: Pick<Metrics, 'passedOver'>
 }
 
-/** Wires counters, limits and own keys. A Redis that is away does not stop the start. */
+/** Wires counters, limits and own keys. The start does not depend on Redis being there. */
 export async function openAccounting({
   config,
   state,
@@ -78,7 +78,7 @@ export async function openAccounting({
     onOutdated: (ids) =>
       logger.warn({ ids }, 'the secret key was changed while this process ran: provider keys stay as they were; restart it with the new one'),
   })
-  // Without the database those last known serve until it is back.
+  // Without the database the last known keys serve until it is back.
   await ownKeys.start({ databaseIsAway: !state.accounts.answers() }).catch(() => undefined)
   const ownCredentials = ({ owner }: Pick<Call, 'owner'>): OwnCredentials | undefined => ownCredentialsOf(ownKeys, owner)
   const limitsOf = createLimitBook(state.accounts.snapshot, () => config().limits, guardrails)
@@ -108,7 +108,7 @@ export async function openAccounting({
   }
 }
 
-/** What the database says a subject has spent, what this process has not written yet included. */
+/** What a subject has spent: the database's figure, with the records that this process has not written yet. */
 function createSpentLoader(store: Pick<Store, 'spend'>, sink: Pick<GenerationSink, 'flush'>): SpentLoader {
   return async (subject, now) => {
     await sink.flush().catch(() => undefined)
@@ -122,7 +122,7 @@ async function openSharedState(config: () => Config, load: SpentLoader, logger: 
   const whenUnknown = (): Config['limits']['whenUnknown'] => config().limits.whenUnknown
   const { shared, redisUrl, redisNamespace: namespace } = config().storage
   if (shared !== 'redis' || redisUrl === undefined) return createAlone({ load, whenUnknown })
-  // Only who shares state pays for the client.
+  // The client is loaded only where state is shared.
   const [{ connectRedis, disconnectRedis, firstContact }, { createRedisCounter }, { createRedisCooldowns, createRedisPins }, { createOutageLog }] =
     await Promise.all([
       import('../store/shared-state/redis-client.ts'),

@@ -4,7 +4,7 @@ import { systemClock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { Boot } from './boot.ts'
 
-/** Kept answers of this installation. */
+/** The answer cache of this installation. */
 export function openAnswers({ store, encryption }: Boot, settings: AnswerCacheOptions['settings'], logger: Logger): AnswerCache {
   return createAnswerCache({
     store: store.answers,

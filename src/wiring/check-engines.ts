@@ -11,27 +11,27 @@ type Env = { readonly [name: string]: string | undefined }
 
 interface Lack {
   readonly setting: string
-  /** They stand for it. */
+  /** Engines that stand in for it. */
   readonly variables: readonly string[]
 }
 
-/** What the configuration says of the engines of one kind. */
+/** The engines of one kind, as configured. */
 interface EngineSettings {
-  /** Of the section, `tools.web_search`. */
+  /** The path of the section: `tools.web_search`. */
   readonly path: string
-  /** The engine it prefers. */
+  /** The preferred engine. */
   readonly chosen: string
-  /** Choices that are no engine. */
+  /** Values of the choice that name no engine. */
   readonly others: readonly string[]
-  /** Those with settings. */
+  /** The engines with settings. */
   readonly configured: readonly string[]
-  /** What each engine lacks; undefined: nothing, or something stands in for it. */
+  /** What each engine lacks; undefined if nothing, or if something stands in for it. */
   readonly lacks: ReadonlyMap<string, Lack | undefined>
 }
 
 /**
- * Whether the engines the configuration names exist and have what they need: settings of a misspelt one would be passed over, one without key or
- * address would never be asked, and calls would miss it. Throws ConfigError.
+ * Checks that the configured engines exist and have what they need. Settings of a misspelt engine would be ignored, and one without key or address
+ * would never be asked, so that calls would fail. Throws ConfigError.
  */
 export function checkEngines({ tools, plugins, file }: Pick<Config, 'tools' | 'plugins' | 'file'>, env: Env): void {
   const { webSearch } = tools

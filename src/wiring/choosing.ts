@@ -17,17 +17,17 @@ export interface ChoiceScene {
   readonly sessionId?: string | undefined
 }
 
-/** What plugins that choose models make of a request. */
+/** What plugins that choose models do with a request. */
 export interface ExplainedChoice {
   readonly request: ModelRequest
-  /** Undefined: no plugin chose. */
+  /** Undefined if no plugin chose. */
   readonly strategy: CallTrace['strategy'] | undefined
   readonly reasons: { readonly [name: string]: unknown }
 }
 
 /**
- * Which models the plugins of a request choose, without calling anybody, and without a trace in what they remember. Throws GatewayError as
- * the call would, and `invalid_request` when a plugin would have to ask a model.
+ * Which models the plugins would choose for a request, without calling anybody and without remembering the choice. Throws GatewayError as the call
+ * would, and `invalid_request` if a plugin would have to ask a model.
  */
 export async function explainChoice(request: ModelRequest, scene: ChoiceScene, shelf: PluginShelf, catalog: Catalog): Promise<ExplainedChoice> {
   const active = selectPlugins(request, shelf) ?? []
@@ -62,7 +62,7 @@ function contextFor({ settings }: ActivePlugin, call: Call, { defaults }: Choice
     endpointsOf: (request) => modelNames(request, defaults).flatMap((name) => resolveModel(name, catalog)?.model.endpoints ?? []),
     permitted: (request) => permittedEndpoints(request, call.clock.now()),
     ask: () => Promise.reject(chosenPerCall()),
-    // Nothing happens that could be told of.
+    // Nothing runs, so there is nothing to report.
     afford: async () => undefined,
     report: () => undefined,
   }
@@ -77,7 +77,7 @@ const chosenPerCall = (): GatewayError =>
     },
   )
 
-/** The call it would be. */
+/** The call as it would be. */
 function callFor(request: ModelRequest, { owner, admits, sessionId }: ChoiceScene): Call {
   const session = request.session_id ?? sessionId
   return {
@@ -98,7 +98,7 @@ function callFor(request: ModelRequest, { owner, admits, sessionId }: ChoiceScen
   }
 }
 
-/** The explanation of a plan under the name the caller used, with why its models were chosen. */
+/** The explanation of a plan, with the name the caller used and the reason for the choice of models. */
 export function withChoice<E extends { readonly requested: string; readonly params: { readonly [name: string]: unknown } }>(
   explanation: E,
   asked: ModelRequest,

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { GatewayError } from '../core/error.ts'
 import type { ConsoleFile, ConsoleFiles } from '../http/management/console-routes.ts'
 
-/** The builds lie two folders above where a source of this room stands, and one above where a bundle does. */
+/** Builds are in `dist`, two folders above the sources of this room, or one folder above a bundle. */
 const PLACES = [join(import.meta.dirname, '..'), join(import.meta.dirname, '../../dist')]
 
 const gone = (): never => {
   throw new GatewayError('not_found', 'The console was built anew since this gateway started: start it again')
 }
 
-/** The console that was built last, or undefined where none was: `npm start` and images have one, bare sources do not. */
+/** The console as last built; undefined if it was not: `npm start` and images build it, a bare checkout has none. */
 export function findConsole(places: readonly string[] = PLACES): ConsoleFiles | undefined {
   for (const place of places) {
     try {
@@ -24,7 +24,7 @@ export function findConsole(places: readonly string[] = PLACES): ConsoleFiles | 
         read: ({ path }, encoding) => readFile(join(place, folder, encoding === undefined ? path : `${path}.${encoding}`)).catch(gone),
       }
     } catch {
-      // Not here.
+      // Not in this place.
     }
   }
   return undefined

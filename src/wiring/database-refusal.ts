@@ -9,7 +9,7 @@ const FAULTS: { readonly [F in Exclude<FileFault, 'denied'>]: string } = {
   'other-tables': 'is an SQLite database whose tables are not those of Signalbox',
 }
 
-/** The error to refuse a start with, when the embedded database will not come back by itself; undefined: it may. */
+/** The error that refuses a start when waiting cannot bring the embedded database back; undefined if it may. */
 export function databaseRefusal(
   { path, databaseFile }: Pick<DataDirectory, 'path' | 'databaseFile'>,
   failure: GatewayError,

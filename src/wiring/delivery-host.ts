@@ -24,31 +24,34 @@ export interface DeliveryHostOptions {
   readonly databaseFile: string
   readonly secretKey: Buffer
   readonly dataDirectory: string
-  /** Reads go to the gateway's own connection. */
+  /** For reads, over the gateway's own connection. */
   readonly destinations: DestinationStore
   readonly keepsContent: (generation: Generation) => boolean
   readonly metrics: DeliveryMetrics
   readonly retention?: RetentionMetrics
   readonly logger: Logger
   readonly clock: Clock
-  /** Of the thread's JavaScript heap; default `MAX_HEAP_MB`. */
+  /** Limit of the thread's JavaScript heap; default `MAX_HEAP_MB`. */
   readonly heapMb?: number
-  /** The file the thread begins with. Default: the one beside this one. */
+  /** The entry file of the thread. Default: the one beside this file. */
   readonly threadFile?: URL | undefined
 }
 
 /** The delivery thread as the gateway sees it. */
 export interface DeliveryHost {
   start(): void
-  /** Whether the thread has known its destinations before: from then on a finished call is in the store within milliseconds. */
+  /** Whether the thread has ever known its destinations. From then on a finished call is stored within milliseconds. */
   readonly hasStarted: boolean
-  /** Hands a batch of finished generations over to be recorded and selected; resolves when they are durable. `behind`: how many wait behind it. */
+  /**
+   * Hands a batch of finished generations to the thread, which records them and selects their destinations. Resolves when they are durable. `behind`:
+   * how many more wait.
+   */
   insertMany(batch: readonly HandedOver[], behind?: number): Promise<void>
-  /** How records wait for `insertMany`. */
+  /** The form in which records wait for `insertMany`. */
   readonly packing: Packing<HandedOver>
-  /** Whether anybody wants what was said in this call: a destination of its workspace, or the workspace itself. */
+  /** Whether the content of this call is wanted: by a destination of its workspace, or by the workspace itself. */
   readonly wantsContent: (generation: Generation) => boolean
-  /** Writes in the thread that keeps a copy of them, and with their queue: however long it is, the gateway does not wait for it. */
+  /** Writes run in the thread, which keeps a copy of the destinations and owns their queues: a long queue does not hold up the gateway. */
   readonly destinations: DestinationStore
   readonly outbox: Pick<Outbox, 'status' | 'deadLetters' | 'replay' | 'purge'>
   /** Every destination is in privacy mode, whatever its row says. */
@@ -56,27 +59,27 @@ export interface DeliveryHost {
   readonly test: (destination: DestinationRecord) => Promise<TestResult>
   readonly sendTest: (destination: DestinationRecord) => Promise<TestResult>
   configure(config: Config): void
-  /** Destinations may have changed: looks now. */
+  /** Destinations may have changed: read them now. */
   refresh(): void
-  /** Finishes what is on its way within the limit. */
+  /** Finishes the deliveries under way, within the limit. */
   close(limitMs?: number): Promise<void>
 }
 
-/** Longer than any destination's own limits. */
+/** Longer than the limits of any destination. */
 const TEST_LIMIT_MS = 120_000
-/** Deleting or stripping a long queue takes its time. */
+/** Deleting or stripping a long queue takes a while. */
 const WRITE_LIMIT_MS = 60_000
 const CLOSE_MS = 10_000
 /**
- * Of the thread's JavaScript heap: beyond it the thread ends and is started again, and the gateway lives on. It lives in some thirty
- * megabytes; under a tighter limit V8 lets it grow by less between two full collections, and those become an eighth of all its work.
+ * Of the thread's JavaScript heap. Beyond it the thread ends and is restarted; the gateway lives on. It needs some thirty megabytes, but under a
+ * tighter limit V8 runs full collections so often that they take an eighth of its time.
  */
 const MAX_HEAP_MB = 2_048
 
 export function createDeliveryHost(options: DeliveryHostOptions): DeliveryHost {
   const { config, keepsContent, metrics, logger, clock } = options
   let settings = settingsOf(config)
-  // Until the thread has said what it needs, everything is handed over.
+  // Until the thread has said which content it needs, all of it is handed over.
   let interested: ReadonlySet<string> | undefined
   let hasStarted = false
   const log = createDeliveryLog(logger, clock)
@@ -103,7 +106,7 @@ export function createDeliveryHost(options: DeliveryHostOptions): DeliveryHost {
       logger.error({ error, restart_in_ms: waitMs }, 'the delivery thread ended; nothing recorded is lost, it is started again')
     },
   })
-  // What a method answers with is known by its name, as it is with the store's own.
+  // The type of an answer follows from the name of the method, which is one of the store's.
   const call = <T>(method: string, args: readonly unknown[], limitMs?: number): Promise<T> => host.call(method, args, limitMs) as Promise<T>
 
   return {
@@ -132,7 +135,7 @@ export function createDeliveryHost(options: DeliveryHostOptions): DeliveryHost {
     sendTest: (destination) => call('sendTest', [destination], TEST_LIMIT_MS),
     configure: (next) => {
       settings = settingsOf(next)
-      // A thread that is being started gets them with its data.
+      // A thread that is just starting gets the settings with its data.
       call('configure', [settings]).catch(() => undefined)
     },
     refresh: () => void call('refresh', []).catch(() => undefined),
@@ -160,10 +163,10 @@ function threadData({ config, databaseFile, secretKey, dataDirectory }: Delivery
   }
 }
 
-/** The threads of this process that run; one per gateway. */
+/** The running delivery threads of this process; one per gateway. */
 export const threads = new Set<Worker>()
 
-/** Sources run as they are; a built package has the same file beside this one. */
+/** Sources have the file beside this one as TypeScript, a built package as JavaScript. */
 const OWN_FILE = new URL(import.meta.url.endsWith('.ts') ? './delivery-worker.ts' : './delivery-worker.js', import.meta.url)
 
 function spawnThread(file: URL, data: DeliveryThreadData, heapMb: number): Thread {

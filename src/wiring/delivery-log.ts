@@ -2,15 +2,12 @@ import type { DeliveryEvent } from '../delivery/worker-options.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
 
-/** The same complaint is logged once in this time. */
+/** The same complaint is logged at most once in this time. */
 const REPEAT_MS = 60_000
 
 type Complain = (key: string, fields: { readonly [field: string]: unknown }, message: string) => void
 
-/**
- * What the operator reads of deliveries. What a platform answers may quote what it was sent, prompts included: that is for the destination's
- * owner, in its status.
- */
+/** Logs deliveries for the operator. Never what a platform answered, which may quote prompts: that is shown to the destination's owner, in its status. */
 export function createDeliveryLog(logger: Logger, clock: Clock): (event: DeliveryEvent) => void {
   const complain = createComplaints(logger, clock)
   return (event) => {
@@ -36,7 +33,7 @@ export function createDeliveryLog(logger: Logger, clock: Clock): (event: Deliver
 
 function tellOfBatch(event: Extract<DeliveryEvent, { readonly kind: 'batch' }>, complain: Complain): void {
   const { destinationId: destination, type, status, verdict, message, counts } = event
-  // Refused is answered: nothing has failed, nothing waits, and yet it is lost unless somebody looks.
+  // A refusal is an answer: nothing failed and nothing waits, so the loss would go unnoticed if it were not logged.
   if (counts.dead > 0) complain(`${destination} dead`, { destination, type, status, dead: counts.dead }, 'deliveries were given up')
   if (verdict === 'ok' || verdict === 'aborted') return
   complain(`${destination} ${verdict}`, { destination, type, status, verdict, ...(status > 0 ? {} : { error: message }) }, 'delivery failed')

@@ -37,15 +37,16 @@ const QUEUE_FIGURES_MS = 5_000
 const SWEEP_MS = 60_000
 const SWEEP_ROWS = 2_000
 const STOP_MARGIN_MS = 500
-/** Some batches of records. More waiting means that this thread cannot keep up: it then only records. */
+/** A few batches of records. If more wait, this thread cannot keep up: it then only records, and sends later. */
 const MAX_BEHIND = 1_000
 /**
- * The answers come first. On Linux priorities are a thread's own: where all processors are busy this one gets a quarter of one, elsewhere as much
- * as it wants.
+ * Serving calls comes first. On Linux priorities belong to threads: if all processors are busy this thread gets a quarter of one, otherwise as much
+ * as
+ * it needs.
  */
 const NICENESS = 5
 
-/** What runs in the delivery thread: the write path of generations, and the engine that sends them. */
+/** What runs in the delivery thread: the write path of generations and the engine that sends them. */
 class DeliveryThread {
   readonly #data: DeliveryThreadData
   readonly #post: (message: FromThread) => void
@@ -61,7 +62,7 @@ class DeliveryThread {
   readonly #surroundings: Surroundings
   #selectors: ReadonlyMap<string, readonly Selector[]> = new Map()
   #timers: readonly NodeJS.Timeout[] = []
-  /** Records that wait to be written, in the gateway's memory. */
+  /** How many records wait in the gateway's memory. */
   #behind = 0
 
   constructor(data: DeliveryThreadData, store: Store, post: (message: FromThread) => void) {
@@ -104,7 +105,7 @@ class DeliveryThread {
   async #sweep(): Promise<void> {
     const onExpired = (expired: GivenUp): void => this.#tell({ kind: 'expired', ...expired })
     await this.#outbox.sweep(SWEEP_ROWS, this.#settings.retention.deadLettersMs, onExpired).catch(this.#complain)
-    // Who sends keeps the queues within bounds. Where nobody does, for as long as the workers are away, those who fill them have to.
+    // Processes that send keep the queues within bounds. While no such process runs, the one that fills the queues does it.
     if (!this.#data.sends) await this.#trim().catch(this.#complain)
   }
 
@@ -137,11 +138,11 @@ class DeliveryThread {
   async start(): Promise<void> {
     const figures = (): Promise<void> => readQueues(this.#store, this.#outbox).then((queues) => this.#post({ kind: 'queues', queues }))
     this.#timers = [setInterval(() => void figures().catch(this.#complain), QUEUE_FIGURES_MS)]
-    // The database may be away at the start; then leases run out by themselves.
+    // If the database is away now, the leases run out by themselves.
     if (this.#data.sends) await releaseGone(this.#outbox, this.#data.owner, 'path' in this.#data.database).catch(this.#complain)
     await this.#snapshot.start()
     this.#timers = [...this.#timers, setInterval(() => void this.#sweep(), SWEEP_MS)]
-    // The clock may have been set back while nothing ran.
+    // The clock may have been set back while the gateway was down.
     void this.#sweep()
     this.#retention.start()
     if (this.#data.sends) this.#engine.start()
@@ -188,14 +189,14 @@ class DeliveryThread {
 
   async #record(batch: readonly HandedOver[], behind: number): Promise<void> {
     this.#behind = behind
-    // Recorded without knowing the destinations, it would never reach them.
+    // A record stored before the destinations are known would never reach them.
     if (!this.#snapshot.loaded) await this.#snapshot.refresh()
     const entries = batch.map((each) => toEntry(each, (workspaceId) => this.#selectors.get(workspaceId) ?? []))
     await this.#outbox.record(entries)
     if (entries.some((entry) => entry.deliveries.length > 0)) this.#engine.wake()
   }
 
-  /** The change is in the store: it is in force here too when the caller hears of it. */
+  /** Runs after a change was stored: it is in force in this thread, too, when the caller hears of it. */
   async #changed<T>(result: T): Promise<T> {
     await this.#snapshot.refresh().catch(this.#complain)
     this.#engine.wake()

@@ -5,8 +5,8 @@ import type { Destination } from '../core/destination.ts'
 const DEFAULT_SCHEMES: readonly string[] = ['https', 'http']
 
 /**
- * Whether the operator's addresses (`destinations.base_urls`) are ones their types can use. The types are loaded only when there are any:
- * the gateway's own thread has no other use for them. Throws ConfigError.
+ * Whether the operator's addresses (`destinations.base_urls`) suit their types. The types are loaded only if there are any, because the gateway's own
+ * thread does not need them otherwise. Throws ConfigError.
  */
 export async function checkDestinationAddresses({ destinations, file }: Config): Promise<void> {
   const { baseUrls } = destinations
@@ -16,7 +16,7 @@ export async function checkDestinationAddresses({ destinations, file }: Config):
   if (problems.length > 0) throw new ConfigError(problems, file)
 }
 
-/** Types that do not exist, and addresses of a scheme their type does not speak. */
+/** Types that do not exist, and addresses whose scheme the type does not speak. */
 export function addressProblems(
   baseUrls: Config['destinations']['baseUrls'],
   types: ReadonlyMap<string, Pick<Destination, 'baseUrlSchemes'>>,

@@ -3,7 +3,7 @@ import { createUsage, mendEstimate, type Usage } from '../core/usage.ts'
 import { writtenText } from '../doors/responses/resource.ts'
 import { estimateRequest, textTokens } from '../router/estimate.ts'
 
-/** Usage of a call whose upstream reported none, or not all: from the prompt, and from what was produced until it ended. */
+/** The usage of a call for which the upstream reported none or not all, estimated from the prompt and the output so far. */
 export function estimateUsage(call: Call): Usage {
   if (call.trace.served === undefined) return createUsage({})
   const { text, reasoning } = writtenText(call.output())

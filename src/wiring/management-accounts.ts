@@ -34,7 +34,7 @@ import { modelNames, planRoute, type PlanInput } from '../router/plan.ts'
 import type { Sticky } from '../router/sticky.ts'
 import type { WriteBehindSink } from '../store/index.ts'
 
-/** What people manage by API: keys, workspaces, budgets, own keys; and what they may ask: usage, credits, plans. */
+/** What people manage by API (keys, workspaces, budgets, own keys) and may ask (usage, credits, plans). */
 export interface AccountDependencies {
   readonly config: () => Config
   readonly catalog: () => BuiltCatalog
@@ -44,14 +44,14 @@ export interface AccountDependencies {
   readonly ownCredentials: (call: { readonly owner: Owner }) => OwnCredentials | undefined
   readonly limitsOf: (owner: Owner) => CallLimits | undefined
   readonly sink: WriteBehindSink
-  /** A generation of one workspace (of any, when undefined), waited for where it may be on its way to the store. */
+  /** A generation of one workspace (of any, if undefined). Waits if it may still be on its way to the store. */
   readonly findGeneration: (id: string, workspaceId: string | undefined) => Promise<Generation | undefined>
   readonly health: Health
   readonly sticky: Sticky
   readonly policies: Policies
   /** What workspace and configuration add to a request. */
   readonly defaults: (owner: Owner) => OwnerDefaults
-  /** What plugins can do for endpoints that do not take a request as it is. */
+  /** How plugins can adapt a request to endpoints that do not take it as it is. */
   readonly reach: (request: ModelRequest) => PlanInput['adaptation']
   /** Which models plugins choose for it. */
   readonly choose: (request: ModelRequest, scene: ChoiceScene) => Promise<ExplainedChoice>
@@ -66,7 +66,7 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
   const settled = createSettled(sink)
   const workspaces: WorkspaceRouteOptions = {
     workspaces: store.workspaces,
-    // The database took the change; a snapshot that cannot be read at once follows within its interval.
+    // The change is stored. If the snapshot cannot be read at once, it follows within its interval.
     refresh: () => deps.refresh().catch(() => undefined),
     newId: randomUUID,
     now,
@@ -135,7 +135,7 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
   ]
 }
 
-/** What a call of this owner would do at this moment. Nothing is drawn, pinned or counted. */
+/** What a call of this owner would do now. Draws no random number, pins nothing and counts nothing. */
 async function explain(deps: AccountDependencies, given: ModelRequest, owner: Owner, sessionId: string | undefined): Promise<RouteExplanation> {
   const defaults = deps.defaults(owner)
   const model = given.model ?? modelNames(given, defaults)[0]

@@ -20,9 +20,9 @@ export interface PolicyDependencies {
   readonly countRequest: CountRequest
 }
 
-/** What people decide for the requests of others: presets and guardrails. */
+/** Presets and guardrails: what administrators decide for the requests of others. */
 export function policyRoutes({ config, store, encryption, authenticator, policies, countRequest }: PolicyDependencies): readonly ManagementRoutes[] {
-  // The database took the change; a snapshot that cannot be read at once follows within its interval.
+  // The change is stored. If the snapshot cannot be read at once, it follows within its interval.
   const presets = createPresetAccounts({
     store: store.presets,
     encryption,

@@ -38,14 +38,14 @@ export interface ManagementApi {
 
 const BODY_LIMIT = 1024 * 1024
 
-/** What a key may use by its guardrails; undefined for keys that use nothing but manage, and where nothing is forbidden. */
+/** What guardrails let a key use. Undefined for management keys, and if nothing is forbidden. */
 function usableBy({ policies }: ManagementDependencies, { key, owner }: Caller): MayUse | undefined {
   if (key.kind !== 'inference') return undefined
   const forbids = compileEndpointRule(policies.guardrails.of(owner) ?? [])
   return forbids === undefined ? undefined : (endpoint) => forbids(endpoint) === undefined
 }
 
-/** Wires the management API. Loaded with its first request, so that the socket opens before the framework is read. */
+/** Wires the management API. Loaded with the first request to it, so that the socket opens before the framework is loaded. */
 export async function buildManagement(deps: ManagementDependencies): Promise<ManagementApi> {
   const registered: RegisteredRoute[] = []
   const find = createFindGeneration({
@@ -99,12 +99,12 @@ function statsOf(health: Health, endpointId: string): EndpointStats {
 
 const inMilliseconds = ({ p50, p75, p90, p99 }: Quantiles): Quantiles => ({ p50: p50 * 1000, p75: p75 * 1000, p90: p90 * 1000, p99: p99 * 1000 })
 
-/** The document of these routes, of the front doors and of what the server itself answers. */
+/** The OpenAPI document of these routes, the front doors and the routes of the server itself. */
 function describeApi(routes: readonly RegisteredRoute[]): ReturnType<typeof buildOpenApi> {
   return buildOpenApi({ title: 'Signalbox', version: VERSION, doors: [doorsOpenApi()], routes: [...PROBES, ...routes] })
 }
 
-/** Made when it is first asked for. */
+/** Computed at the first call. */
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => (made ??= { value: make() }).value

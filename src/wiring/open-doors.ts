@@ -3,7 +3,7 @@ import { createAnswerRoute, type AnswerRouteOptions } from '../http/answer-route
 import { LazyApi, type LazyApiOptions } from '../http/management/lazy-handler.ts'
 import type { RouteHandler } from '../http/server.ts'
 
-/** The routes of all front doors, as `METHOD /path`; those that are not loaded yet are with their first request. */
+/** The routes of all front doors, as `METHOD /path`. A door is loaded with its first request. */
 export function openDoors(answering: AnswerRouteOptions, options: LazyApiOptions): readonly (readonly [route: string, handler: RouteHandler])[] {
   return DOORS.flatMap((entrance) => {
     const handler = enter(entrance, answering, options)

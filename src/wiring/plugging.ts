@@ -23,11 +23,11 @@ import { WaysOut } from './ways-out.ts'
 export interface Plugging {
   readonly plugins: () => readonly Plugin[]
   readonly pluginDefaults: () => readonly PluginEntry[]
-  /** What they can do for endpoints that do not take a request as it is, for explanations. */
+  /** How they can adapt a request to endpoints that do not take it as it is; for explanations. */
   readonly reach: (request: ModelRequest) => Pick<Adaptation, 'modalities' | 'shortensUpTo'>
-  /** Which models they choose, for explanations. Calls nobody. */
+  /** Which models they would choose; for explanations. Calls nobody. */
   readonly choose: (request: ModelRequest, scene: ChoiceScene) => Promise<ExplainedChoice>
-  /** Makes the plugins of another configuration; calls in flight keep theirs. Throws ConfigError and keeps the old ones. */
+  /** Builds the plugins of another configuration; calls in flight keep the old ones. Throws ConfigError and keeps the old ones. */
   reload(config: Config): void
   close(): Promise<void>
 }
@@ -44,10 +44,13 @@ interface Plugged {
   readonly shelf: PluginShelf
 }
 
-/** Of a file given by its address. */
+/** Of a file that is given by its address. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024
 
-/** The plugins with what they need of the other rooms, and their ways out. Throws ConfigError for defaults they refuse and engines that do not exist. */
+/**
+ * The plugins, with what they need of other rooms and their connections to the outside. Throws ConfigError for defaults they refuse and for engines
+ * that do not exist.
+ */
 export function openPlugging(options: PluggingOptions): Plugging {
   const { env, catalog } = options
   const ways = new WaysOut({ allowHttp: true, userAgent: `signalbox/${VERSION}`, proxies: proxiesOf(env) })

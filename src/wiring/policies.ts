@@ -7,16 +7,16 @@ import type { Config } from '../core/config.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
 
-/** What people decided for the requests of others, in memory. */
+/** Presets and guardrails in memory. */
 export interface Policies {
   readonly presets: PresetSnapshot
   readonly guardrails: GuardrailSnapshot
-  /** Warns of workspaces and keys that configured guardrails name and nobody has. Never throws. */
+  /** Warns of workspaces and keys that guardrails of the configuration name and that do not exist. Never throws. */
   tellOfNobody(): Promise<void>
   close(): Promise<void>
 }
 
-/** A database that is away does not stop the start; it is asked again. */
+/** A database that is away does not stop the start; it is asked again later. */
 export async function openPolicies({ store, encryption, accounts, directory }: Boot, config: () => Config, logger: Logger): Promise<Policies> {
   const presets = createPresetSnapshot({
     store,
@@ -47,13 +47,13 @@ export async function openPolicies({ store, encryption, accounts, directory }: B
   }
 }
 
-/** A database that is away is not asked twice: the warning is a help, nothing more. */
+/** Not repeated if the database is away: the warning is only a help. */
 async function warnOfNobody(store: Boot['store'], { guardrails: { rules } }: Config, logger: Logger): Promise<void> {
   if (!rules.some(({ workspaces, keys }) => workspaces !== undefined || keys !== undefined)) return
   try {
     for (const nobody of namesOfNobody(rules, await store.workspaces.list(), await store.keys.list()))
       logger.warn(nobody, `a guardrail of the configuration names a ${nobody.kind} that does not exist`)
   } catch {
-    // Whoever reads it next says what is wrong with the database.
+    // Other reads report what is wrong with the database.
   }
 }

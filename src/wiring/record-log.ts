@@ -2,12 +2,12 @@ import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { SinkEvent } from '../store/index.ts'
 
-/** While a store stays away it is said once in this time. It is asked several times a second by whoever waits for what was written. */
+/** While the store is away this is logged once in this time, although callers who wait for records try several times a second. */
 const REPEAT_MS = 60_000
-/** What is lost one by one (an overflow loses one with every call) is told together, this often. */
+/** Losses that come one by one (an overflow loses one record per call) are logged together, this often. */
 const GATHER_MS = 5_000
 
-/** What the operator reads of records on their way into the store: when that begins to fail, that it still does, and when it is over. */
+/** Logs trouble with storing records: when it begins, while it lasts, and when it is over. */
 export function createRecordLog(logger: Pick<Logger, 'info' | 'warn'>, clock: Pick<Clock, 'monotonic'>): (event: SinkEvent) => void {
   const losses = createLosses(logger, clock)
   let toldAt: number | undefined
@@ -51,7 +51,7 @@ function createLosses(logger: Pick<Logger, 'warn'>, clock: Pick<Clock, 'monotoni
     const kind = kindOf(loss)
     open.set(kind, { ...loss, records: loss.records + (open.get(kind)?.records ?? 0) })
     const waitMs = toldAt + GATHER_MS - clock.monotonic()
-    // Of what is lost at the end nobody could tell later.
+    // Losses at the end are logged at once, because there is no later.
     if (kind === 'closed' || waitMs <= 0) tell()
     else timer ??= setTimeout(tell, waitMs).unref()
   }

@@ -12,16 +12,16 @@ import { createDeliveryMetrics } from '../telemetry/delivery-metrics.ts'
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
 import { createRetentionMetrics } from '../telemetry/retention-metrics.ts'
 
-/** Where finished calls go: figures, the log, the store and the destinations. */
+/** Where finished calls go: metrics, the log, the store and the destinations. */
 export interface Recording {
   readonly metrics: Metrics
   readonly delivery: DeliveryHost
   readonly sink: WriteBehindSink
-  /** Counts a finished call and logs it: one line, and only for failures above the debug level. */
+  /** Counts and logs a finished call: one line, which above the debug level only failures have. */
   readonly finished: (generation: Generation) => void
 }
 
-/** `threadFile`: what the delivery thread begins with; default: its source, or what is bundled with this. */
+/** `threadFile`: the entry file of the delivery thread. Default: its source, or the bundled one. */
 export function openRecording(config: Config, state: Boot, logger: Logger, threadFile?: URL): Recording {
   const metrics = createMetrics()
   const delivery = createDeliveryHost({
@@ -53,7 +53,7 @@ export function openRecording(config: Config, state: Boot, logger: Logger, threa
     finished(generation) {
       metrics.finished(generation)
       const { id, model, provider, status, httpStatus, durationMs, errorType } = generation
-      // Never the message: upstreams quote the prompt in theirs. The record has it, under this id.
+      // Not the error message: upstreams quote the prompt in theirs. It is in the record with this id.
       const fields = { id, model, provider, status, http_status: httpStatus, ms: Math.round(durationMs), error_type: errorType }
       if (status === 'failed') logger.warn(fields, 'call failed')
       else logger.debug(fields, 'call')

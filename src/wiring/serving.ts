@@ -15,11 +15,11 @@ import { createMemoryLook, memoryLeftOf, startLoadProbe } from '../telemetry/loa
 import type { Metrics } from '../telemetry/metrics.ts'
 import { VERSION } from '../version.ts'
 
-/** What stands between the socket and the calls: who is let in, what `readyz` says, and how it ends. */
+/** What stands between the socket and the calls: admission, `readyz`, and the shutdown. */
 export interface Serving {
   readonly admission: Admission
   readonly readiness: () => Readiness
-  /** False when the grace period of a stop is over. */
+  /** False once the grace period of a stop is over. */
   readonly accepting: () => boolean
   /** Ends service in order; see `drainServer`. */
   drain(server: Server): Promise<void>
@@ -30,7 +30,7 @@ export interface ServingOptions {
   readonly state: Pick<Boot, 'accounts' | 'store'>
   readonly delivery: Pick<DeliveryHost, 'hasStarted'>
   readonly sink: Pick<WriteBehindSink, 'stats'>
-  /** Undefined: there is none. */
+  /** Undefined if there is no shared state. */
   readonly sharedStateAnswers: () => boolean | undefined
   readonly inFlight: CallsUnderWay
   readonly configurationRefused: () => boolean
@@ -38,7 +38,7 @@ export interface ServingOptions {
   readonly logger: Logger
 }
 
-/** A gateway whose records cannot be written after this time serves all the same: they wait in memory, and the log says why. */
+/** After this time a gateway serves even though its records cannot be written: they wait in memory, and the log says why. */
 const START_LIMIT_MS = 10_000
 const LOOK_AGE_MS = 10
 const WRITE_POLL = { pollMs: 2_000, failedPollMs: 1_000 }
@@ -63,9 +63,9 @@ export function openServing(options: ServingOptions): Serving {
   const openedAt = systemClock.monotonic()
   let stopping = false
   let accepting = true
-  // It is what it was started as.
+  // The role at the start; a reload does not change it.
   const { role } = config().server
-  // Who records learns of it from the records that wait.
+  // A process that records notices failing writes by the records that wait.
   const writes = role === 'worker' ? watchWrites(state.store, logger) : undefined
   const readiness = (): Readiness => {
     const { keys, prepared, secretKeyOutdated } = state.accounts.snapshot.stats()
@@ -120,7 +120,7 @@ function tellFigures(metrics: ServingOptions['metrics'], { inFlight, admission, 
   })
 }
 
-/** A look reads several files of the system, and bodies that come together need but one. */
+/** A look reads several system files; large bodies that arrive together share one. */
 function recentLook<T>(look: () => T): () => T {
   let last: { readonly at: number; readonly seen: T } | undefined
   return () => {
@@ -130,7 +130,7 @@ function recentLook<T>(look: () => T): () => T {
   }
 }
 
-/** Whether the database takes what a worker writes, over and over: one that is only read looks well from everywhere else. */
+/** Tries again and again whether the database takes what a worker writes. A read-only one looks healthy otherwise. */
 function watchWrites(store: Pick<Store, 'proveWritable'>, logger: Logger): Follower {
   const writes = createFollower({
     synchronize: () => store.proveWritable(),

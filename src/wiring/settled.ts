@@ -1,11 +1,11 @@
 import type { WriteBehindSink } from '../store/index.ts'
 
-/** How long a question waits for the records of calls that ended before it. */
+/** How long a question about figures waits for the records of calls that ended before it. */
 const LIMIT_MS = 3_000
 
 /**
- * What brings figures of the database up to the question: what is on its way into it is waited for, as long as that helps. Where records have
- * waited for longer already, the database takes none (a full disk, a standby, a lock), and the figures are those it has.
+ * Brings the figures of the database up to date with the calls that ended before the question, by waiting for their records while that can help. If
+ * records have waited longer already, the database takes none (a full disk, a standby, a lock), and its figures are used as they are.
  */
 export function createSettled(sink: Pick<WriteBehindSink, 'flush' | 'stats'>, limitMs = LIMIT_MS): () => Promise<void> {
   return async () => {

@@ -11,10 +11,10 @@ import { WaysOut } from './ways-out.ts'
 
 export interface Tooling {
   readonly tools: () => readonly ServerTool[]
-  /** Changes only together with the list of tools. */
+  /** Changes only together with `tools`. */
   readonly toolSources: () => readonly ToolSource[]
   readonly toolLimits: () => LoopLimits
-  /** Makes the tools of another configuration; calls in flight keep theirs. */
+  /** Builds the tools of another configuration; calls in flight keep the old ones. */
   reload(config: Config): void
   close(): Promise<void>
 }
@@ -25,16 +25,16 @@ export interface ToolingOptions {
   readonly catalog: () => Catalog
 }
 
-/** Sessions with one server keep a connection each. */
+/** Each session with an MCP server keeps a connection of its own. */
 const CONNECTIONS_TO_SERVERS = 256
 
-/** The tools the gateway runs itself, with their ways out. */
+/** The tools that the gateway runs itself, with their connections to the outside. */
 export function openTooling(options: ToolingOptions): Tooling {
   const { env, catalog } = options
   const userAgent = `signalbox/${VERSION}`
   const proxies = proxiesOf(env)
   const plain = new WaysOut({ allowHttp: true, userAgent, proxies })
-  // Callers' credentials go this way: never in the clear to the public network.
+  // For requests with credentials of callers: never unencrypted over the public network.
   const secure = new WaysOut({ userAgent, connectionsPerOrigin: CONNECTIONS_TO_SERVERS, proxies })
   const build = (config: Config): { readonly tools: readonly ServerTool[]; readonly sources: readonly OpenToolSource[] } => {
     const allowPrivate = config.network.allowPrivate.tools

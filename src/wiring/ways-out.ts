@@ -1,8 +1,8 @@
 import { createEgress, type Egress, type EgressOptions } from '../lib/egress.ts'
 
 /**
- * Ways out that differ in whether they lead to the private network, which a reload may change. Each is made once and serves every configuration
- * after: a reload leaves nothing behind, and calls under way keep theirs.
+ * HTTP clients that differ in whether they may reach the private network, which a reload may change. Each is made once and serves all later
+ * configurations, so reloads leave nothing behind and calls under way keep theirs.
  */
 export class WaysOut {
   readonly #options: Omit<EgressOptions, 'allowPrivate'>
