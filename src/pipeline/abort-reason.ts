@@ -1,6 +1,6 @@
 import { GatewayError, isGatewayError } from '../core/error.ts'
 
-/** Who ended a call whose signal fired: the gateway itself says why, a caller just leaves. */
+/** Why a call's signal fired: the gateway gives its reason, a caller who leaves gives none. */
 export function abortReason(signal: AbortSignal, cause: unknown = signal.reason): GatewayError {
   const reason: unknown = signal.reason
   return isGatewayError(reason) ? reason : new GatewayError('server', 'The caller went away', { cause })

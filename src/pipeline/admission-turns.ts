@@ -1,7 +1,7 @@
 import type { Call } from '../core/call.ts'
 import { abortReason } from './abort-reason.ts'
 
-/** The admissions of one call go one after another, as each counts what those before it were granted; and none comes once the call is over. */
+/** Admits the attempts of one call one after another, as each counts what the earlier ones were granted, and none once the call is over. */
 export class AdmissionTurns {
   #last: Promise<unknown> | undefined
   #over = false
@@ -20,7 +20,10 @@ export class AdmissionTurns {
     return admitted
   }
 
-  /** The call is over. What a tool left behind has under way would hold money for good if it came after `settle`, which waits for it. */
+  /**
+   * Ends the call. A tool that was left behind may have an admission under way; booked after `settle` it would hold money for good, so `settle` waits
+   * for it.
+   */
   end(settle: () => void): void {
     this.#over = true
     if (this.#last === undefined) settle()

@@ -6,10 +6,10 @@ interface AgentMessage {
   readonly content: readonly (InputPart | { readonly type: 'encrypted_content'; readonly encrypted_content: string })[]
 }
 
-/** What one agent of the caller says to another: a task, or what came of it. */
+/** What one agent of the caller says to another: a task, or its result. */
 export const isAgentMessage = (item: InputItem): item is InputItem & AgentMessage => item.type === 'agent_message' && Array.isArray(item['content'])
 
-/** Parts of messages, which the door has checked. The record tells the compiler when one is missing. */
+/** The types of message parts, which the door has checked. Typed as a record so that the compiler reports a missing one. */
 const PARTS: { readonly [type in InputPart['type']]: true } = {
   input_text: true,
   input_image: true,
@@ -20,13 +20,13 @@ const PARTS: { readonly [type in InputPart['type']]: true } = {
   refusal: true,
 }
 
-/** The message as formats without agents know it: words of the user. What its maker sealed is for nobody else and stays out. */
+/** The message for formats without agents: the user's words. What its maker sealed can be read by nobody else and is left out. */
 export function agentMessageAsUser({ content }: AgentMessage): readonly MessageItem[] {
   const parts = content.flatMap((part) => partFor(part))
   return parts.length === 0 ? [] : [{ type: 'message', role: 'user', content: parts }]
 }
 
-/** A part of a type nobody knows is worth its text: dialects have no words for anything else of it. */
+/** Of a part of an unknown type only the text can be used. */
 function partFor(part: AgentMessage['content'][number]): readonly InputPart[] {
   if (part.type === 'encrypted_content') return isSealed(part.encrypted_content) ? [] : [{ type: 'input_text', text: part.encrypted_content }]
   if (Object.hasOwn(PARTS, part.type)) return [part]

@@ -10,27 +10,27 @@ import { nextTurn } from '../lib/next-turn.ts'
 import { AnswerNotes } from './answer-notes.ts'
 
 export interface AnswerCacheOptions {
-  /** Absent: nothing is kept. */
+  /** Absent: no answer is kept. */
   readonly answers?: AnswerCache
   readonly catalog: () => Catalog
-  /** What else has a part in the answer to a call than its request. Absent: nothing. Throws GatewayError. */
+  /** What affects the answer besides the request. Absent: nothing does. Throws GatewayError. */
   readonly partIn?: (call: Call) => unknown
 }
 
-/** Events told in one batch when an answer is told again: as many as a reader takes without waiting. */
+/** Events of one batch when a kept answer is told: as many as a reader takes without waiting. */
 const BATCH = 64
-/** Of telling an answer again, until others have their turn. */
+/** How long a kept answer is told before other calls get their turn. */
 const PAUSE_AFTER_MS = 10
 
 /**
- * Behind guardrails, which look at every request, and before whatever costs money: who asks the same again, with the same key, is told the same
- * answer, for nothing. What is told is what models said, not what was written to the caller, so that streams and JSON share it and every call has
- * its own ids. Only whole answers are kept.
+ * Behind guardrails, which look at every request, and in front of everything that costs money: the same request with the same key gets the same
+ * answer, free of charge. What is kept is what the models said, not what was written to the caller, so streams and JSON share it and every call has
+ * its own ids. Only complete answers are kept.
  */
 export function answerCacheLayer({ answers, catalog, partIn }: AnswerCacheOptions): Layer {
   return (next) => (call) => {
     const { cache: wish } = call
-    // Who wants to see what a provider is sent wants a provider asked.
+    // A caller who asks to see what a provider is sent wants a provider to be asked.
     if (wish === undefined || answers?.enabled() !== true || call.echoes === true) return next(call)
     return answered(next, call, { wish, answers, catalog, part: partIn?.(call) })
   }
@@ -63,8 +63,8 @@ async function* answered(next: Handler, call: Call, { wish, answers, catalog, pa
 }
 
 /**
- * What makes two requests the same: who asks, where, and everything that has a part in the answer. How it is told, and what only records and
- * sessions are named by, has none. Front doors translate, each in its way: what one was asked, another is never asked in the same words.
+ * What makes two requests the same: who asks, at which front door, and everything that affects the answer. How the answer is delivered, and what only
+ * records and sessions are named by, does not. Each front door translates in its own way, so they never share answers.
  */
 function keyOf({ owner, origin, request }: Call, part: unknown): string {
   const { stream: _, stream_options: _options, session_id: _session, trace: _trace, metadata: _metadata, ...asked } = request
@@ -87,11 +87,11 @@ function tellOf({ sourceId, strategy, keptAt, expiresAt }: KeptAnswer, endpoint:
   trace.candidates = [endpoint]
   trace.served = { endpoint, status: 200, startedAt: now }
   trace.cost = NO_COST
-  // Whatever becomes of the telling.
+  // However the telling ends, it costs nothing.
   trace.spent = ZERO_USAGE
 }
 
-/** From memory a long answer would be told in one go, and everybody else would wait for its last byte; who has left would not even be noticed. */
+/** Read from memory a long answer would be told in one go: other calls would wait for its last byte, and a caller who left would go unnoticed. */
 async function* toldAgain(events: readonly ModelEvent[], { clock, signal }: Call): ReturnType<Handler> {
   let since = clock.monotonic()
   for (let at = 0; at < events.length; at += BATCH) {
@@ -103,7 +103,7 @@ async function* toldAgain(events: readonly ModelEvent[], { clock, signal }: Call
   }
 }
 
-/** Nobody counted tokens for it. */
+/** The kept answer costs no tokens. */
 const unpaid = (event: ModelEvent): ModelEvent => {
   if (event.type === 'response-end') return { ...event, usage: ZERO_USAGE }
   if (event.type !== 'response-start') return event
@@ -111,7 +111,7 @@ const unpaid = (event: ModelEvent): ModelEvent => {
   return { ...rest, prompt: ZERO_USAGE }
 }
 
-/** An answer that was cut off by a filter, or where the caller's money ended, says nothing of the next. */
+/** An answer cut off by a filter, or because the caller's money ran out, says nothing about the next one. */
 function isWorthKeeping(last: ModelEvent | undefined, { trace }: Call): boolean {
   if (last?.type !== 'response-end' || last.reason === 'content_filter') return false
   return last.reason !== 'length' || trace.params['max_output_tokens'] === undefined

@@ -6,30 +6,30 @@ import type { Usage } from '../core/usage.ts'
 
 export type CostOf = (usage: Usage, pricing: Pricing) => Cost
 
-/** What a usage costs at the endpoint of an attempt, and whose money that is. */
+/** What a usage costs at the endpoint of an attempt, and who pays it. */
 export function attemptCost(costOf: CostOf, usage: Usage, { endpoint, isByok }: Pick<AttemptRecord, 'endpoint' | 'isByok'>): Cost {
   const cost = costOf(usage, endpoint.pricing)
   return isByok === true ? byOwnKey(cost) : cost
 }
 
-/** Of the call that limits and budgets belong to. */
+/** The trace of the call that limits and budgets belong to. */
 export function rootOf(trace: CallTrace): CallTrace {
   let root = trace
   while (root.parent !== undefined) root = root.parent
   return root
 }
 
-/** A tool says what it costs besides the models it asked. */
+/** Adds what a tool costs besides the models it asked. */
 export function payTool(trace: CallTrace, usd: number): void {
   if (usd === 0) return
   const root = rootOf(trace)
   root.toolPrices = (root.toolPrices ?? 0) + usd
 }
 
-/** What the tools of a call have cost by now besides the models they asked, USD. */
+/** What the tools of a call have cost so far besides the models they asked, USD. */
 export const toolPrices = (trace: CallTrace): number => rootOf(trace).toolPrices ?? 0
 
-/** What the upstream answer that has just ended cost: at the prices of the endpoint that served it, or of all that had a part in it. */
+/** The cost of the upstream answer that has just ended: at the prices of the endpoint that served it, or of all that had a part in it. */
 export function answerCost(costOf: CostOf, usage: Usage, { answerCost: known, served }: CallTrace): Cost {
   if (known !== undefined) return known
   return served === undefined ? NO_COST : attemptCost(costOf, usage, served)

@@ -4,7 +4,7 @@ import type { Annotation, InputItem, JsonObject, OutputItem } from '../core/item
 /** An item while its events arrive. */
 interface Draft {
   readonly start: OutputItem
-  /** Texts of the content parts (message: text and refusals; reasoning: raw text), by part. */
+  /** Texts of the content parts, by part (messages: text and refusals; reasoning: raw text). */
   readonly parts: { text: string; readonly kind: 'text' | 'refusal'; readonly number: number | undefined; readonly annotations: Annotation[] }[]
   readonly summary: { text: string; readonly number: number | undefined }[]
   text: string
@@ -12,12 +12,12 @@ interface Draft {
 }
 
 /**
- * The items of one upstream answer, as the conversation needs them back: what the assembler does for the caller, without ids and wire.
- * Order is that of the starts.
+ * The items of one upstream answer as the conversation needs them for the next turn: what the assembler does for the caller, without ids and wire
+ * format. Items are in the order of their starts.
  */
 export class AnswerFold {
   readonly #drafts = new Map<string, Draft>()
-  /** Characters the model has produced, for estimates. */
+  /** Characters the model has produced; for estimates. */
   chars = 0
 
   push(event: ModelEvent): void {
@@ -47,7 +47,7 @@ export class AnswerFold {
     }
   }
 
-  /** Text of the part of a message that is being written. */
+  /** The part of a message that is being written. */
   partOf(key: string): Readonly<Draft['parts'][number]> | undefined {
     return this.#drafts.get(key)?.parts.at(-1)
   }
@@ -113,7 +113,7 @@ function toItem({ start, parts, summary, text, patch }: Draft): InputItem {
   }
 }
 
-/** Deltas may leave out what only the end knows. */
+/** The whole text may hold more than its deltas. */
 export function wholeText(deltas: string, whole: unknown): string {
   return typeof whole === 'string' && whole.length > deltas.length ? whole : deltas
 }

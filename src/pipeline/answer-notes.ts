@@ -1,15 +1,15 @@
 import type { ModelEvent } from '../core/event.ts'
 
-/** Characters of an answer that is noted down; of a longer one nothing is. */
+/** Characters of an answer that is kept; longer ones are not kept at all. */
 const MAX_CHARS = 4 * 1024 * 1024
-/** What a piece of text may grow to: told again it comes in pieces, as it did. */
+/** Longest piece of text in a kept answer, which is told in pieces, as it came. */
 const PIECE_CHARS = 512
-/** What an event takes beside its text, roughly. */
+/** Roughly what an event takes besides its text. */
 const EVENT_CHARS = 64
 
 type Delta = Extract<ModelEvent, { readonly delta: string }>
 
-/** The events of one answer while it passes, its many small pieces joined to fewer. */
+/** Notes the events of one answer as they pass, joining small pieces of text. */
 export class AnswerNotes {
   readonly #events: ModelEvent[] = []
   #chars = 0
@@ -23,7 +23,7 @@ export class AnswerNotes {
     }
   }
 
-  /** All of an answer that has ended; undefined for one that is too long, or goes on. */
+  /** The complete answer; undefined if it is too long or not over yet. */
   get whole(): readonly ModelEvent[] | undefined {
     return this.#whole && this.#chars <= MAX_CHARS ? this.#events : undefined
   }
@@ -43,7 +43,7 @@ export class AnswerNotes {
 
 const isDelta = (event: ModelEvent): event is Delta => 'delta' in event
 
-/** Log probabilities stand beside the very piece they tell of. */
+/** A delta with log probabilities is kept apart, because they belong to that very piece. */
 function continues(last: Delta, event: Delta): boolean {
   if (last.type !== event.type || last.key !== event.key || last.delta.length + event.delta.length > PIECE_CHARS) return false
   if (('part' in last ? last.part : undefined) !== ('part' in event ? event.part : undefined)) return false
@@ -57,12 +57,12 @@ function joined(last: Delta, event: Delta): ModelEvent {
   return { ...last, delta, plain: 'plain' in event && event.plain === true }
 }
 
-/** What has no text of its own may hold pictures and vectors. */
+/** Events without text may hold pictures and vectors. */
 function sizeOf(event: ModelEvent): number {
   if (isDelta(event) && !('logprobs' in event)) return event.delta.length
   if (event.type !== 'response-end' || event.vectors === undefined) return JSON.stringify(event).length
   let chars = 0
-  // Millions of numbers are written as text only as far as they would be kept: it takes a second.
+  // Writing millions of numbers takes a second, so this stops at the size that would be kept.
   for (const vector of event.vectors) {
     chars += typeof vector === 'string' ? vector.length : JSON.stringify(vector).length
     if (chars > MAX_CHARS) break

@@ -13,7 +13,7 @@ const LIMIT_MESSAGES: { readonly [L in ExpiredLimit]: string } = {
   total: 'did not finish its answer within the total limit',
 }
 
-/** Whatever ended an attempt, in the gateway's words: the limit that ran out before the caller who left, and both before what the socket says. */
+/** Why an attempt failed. A limit that ran out wins over a caller who left, and both over what the socket says. */
 export function attemptFailure(
   error: unknown,
   { call, endpoint }: { readonly call: Call; readonly endpoint: Endpoint },
@@ -37,7 +37,7 @@ export function attemptFailure(
 
 const COME_BACK_MS = 1_000
 
-/** Nobody could be asked anything. Another endpoint may have a connection that is open; whoever has not is no worse for it. */
+/** The gateway had no room for another connection, so nobody was asked. Another endpoint may have an open one; if not, nothing is lost by trying. */
 function noRoom(cause: HttpFailure): GatewayError {
   const details = { source: 'gateway', failover: 'next', retryAfterMs: COME_BACK_MS, cause } as const
   return new GatewayError('provider_overloaded', 'The gateway has nothing left to connect with; try again', details)

@@ -7,61 +7,61 @@ import type { EndpointShare } from './endpoint-limits.ts'
 import { AnswerBuffer } from './stream-failure.ts'
 import { writtenUsage } from './tool-bill.ts'
 
-/** More start events than any model sends before its first word: an upstream that goes on like this is broken. */
+/** More start events than any model sends before its first content: an upstream that sends more is broken. */
 const MAX_HELD_EVENTS = 4_096
 const NOTHING: readonly (readonly ModelEvent[])[] = []
 
-/** How far an attempt came, and what of its answer is held back. */
+/** How far an attempt got, and what of its answer is held back. */
 export class Outcome {
   readonly startedAt: number
-  /** It was made: what fails from then on says something of its endpoint. */
+  /** The request was sent: failures from then on say something about its endpoint. */
   sent = false
   credential: Credential | undefined
-  /** What it took of the limits of its endpoint. */
+  /** What the attempt has taken of its endpoint's limits. */
   share: EndpointShare | undefined
-  /** What the upstream says it used, once it has ended. */
+  /** The usage the upstream reported at the end. */
   usage: Usage | undefined
-  /** There once it is about to be sent. */
+  /** Set once the request is about to be sent. */
   record: AttemptRecord | undefined
-  /** The endpoint began to answer, whether the caller has seen it or not. */
+  /** The endpoint began to answer, whether or not the caller has seen it. */
   begun = false
-  /** The caller has seen something of the answer, or is about to. */
+  /** The caller has seen a part of the answer, or is about to. */
   committed = false
-  /** What is held back. */
+  /** Events that are held back. */
   held: readonly (readonly ModelEvent[])[] = NOTHING
   readonly #buffer: AnswerBuffer | undefined
   #heldEvents = 0
-  /** Characters of the answer, where somebody counts its tokens. */
+  /** Characters of the answer, counted only if somebody counts its tokens. */
   #chars = 0
 
-  /** `buffers`: the whole answer is held back, within bounds; else what comes before its first word. */
+  /** `buffers`: hold back the whole answer, within bounds; otherwise only what comes before its first content. */
   constructor(startedAt: number, buffers: boolean) {
     this.startedAt = startedAt
     this.#buffer = buffers ? new AnswerBuffer() : undefined
   }
 
-  /** More was held back than is. */
+  /** Whether more was held back than the bound allows. */
   get outgrown(): boolean {
     return this.#buffer?.full === true
   }
 
-  /** The attempt is over, however it ended: what it took and did not use is given back. */
+  /** The attempt is over, however it ended: gives back what it had taken of limits and did not use. */
   release(): void {
     this.share?.settle({ tokens: this.#tokens(), requests: this.sent ? this.record?.requests : 0 })
     this.share = undefined
   }
 
-  /** What the attempt used; undefined: nobody knows, as the answer was left or broke off. */
+  /** Tokens the attempt used; undefined if nobody knows, because the answer was left or broke off. */
   #tokens(): number | undefined {
     const { usage, record, begun } = this
     if (usage !== undefined) return usage.totalTokens
     const counted = record?.counted
     if (counted === undefined) return begun ? undefined : 0
-    // Some count the prompt at the start and the answer at its end, which never came.
+    // Some upstreams count the prompt at the start and the answer at the end, which never came.
     return mendEstimate(writtenUsage(this.#chars), counted).totalTokens
   }
 
-  /** What may be passed on now that these events are here; undefined while nothing may. Throws what ends an attempt without a word. */
+  /** The events that may be passed on now that these have arrived; undefined if none may yet. Throws if the attempt ended without content. */
   take(events: readonly ModelEvent[]): readonly ModelEvent[] | undefined {
     const record = this.record!
     if (this.share !== undefined) for (const event of events) if ('delta' in event) this.#chars += event.delta.length
@@ -92,13 +92,13 @@ export class Outcome {
   }
 }
 
-/** The provider's filter, or the model itself, ended the answer before its first word. */
+/** The provider's filter, or the model itself, ended the answer before its first content. */
 const isWordless = (events: readonly ModelEvent[]): boolean => {
   const last = events[events.length - 1]
   return last?.type === 'response-end' && (last.reason === 'content_filter' || last.reason === 'refusal') && !events.some(isContentEvent)
 }
 
-/** An answer without a word helps nobody: another model may answer, and if none does the caller is told why. */
+/** The failure for an answer without content: another model may answer, and if none does the caller is told why. */
 function stopped(record: AttemptRecord, last: ModelEvent | undefined): GatewayError {
   const { endpoint, status } = record
   const end = last?.type === 'response-end' ? last : undefined
@@ -115,5 +115,5 @@ function stopped(record: AttemptRecord, last: ModelEvent | undefined): GatewayEr
   })
 }
 
-/** Content commits an answer; so does an end without content, which the decoder has found to be a legal answer. */
+/** Content commits an answer; so does an end without content that the decoder found to be a legal answer. */
 const commits = (event: ModelEvent): boolean => event.type === 'response-end' || isContentEvent(event)

@@ -5,9 +5,9 @@ export type ExpiredLimit = 'first_token' | 'idle' | 'total'
 
 /** A stream may be silent for this many times its longest pause so far. */
 const PAUSE_FACTOR = 4
-/** A timer that is late by this much says that the process was stopped or busy, and no less than it is late. */
+/** A timer this late says that the process was stopped or busy, at least for as long as the timer is late. */
 const LATE_MS = 20
-/** At most so long is left for what has arrived meanwhile: it is there, and only has to be read. */
+/** Longest time given to read what arrived meanwhile: it is there already. */
 const LOOK_MS = 1_000
 
 /**
@@ -17,29 +17,29 @@ const LOOK_MS = 1_000
 export class AttemptTimer {
   readonly #onExpire: () => void
   readonly #clock: Pick<Clock, 'monotonic'>
-  /** When everything is over, on the clock. */
+  /** When the total limit ends, on the monotonic clock. */
   readonly #endsAt: number
   #phase: 'first_token' | 'idle' = 'first_token'
   #timer: NodeJS.Timeout
-  /** The end of everything comes before that of the phase: nothing that arrives puts it off. */
+  /** The running timer ends with the total limit, so arriving bytes do not put it off. */
   #isLast = false
-  /** When the running timer would end if nothing arrived, on the clock. */
+  /** When the running timer ends if nothing arrives, on the monotonic clock. */
   #dueAt = 0
-  /** The limit has run out, and what has arrived meanwhile is looked at. */
+  /** The limit has run out, and what arrived meanwhile is being read. */
   #isLate = false
   #idleMs: number
   #longestIdleMs: number
   #readAt = 0
-  /** What was read is with the caller: the upstream is not asked for more. */
+  /** The caller has what was read: the upstream is not read at the moment. */
   #isHeld = false
   #heldAt = 0
-  /** How long callers have taken over what was read, or memory for it was waited for, in all. */
+  /** How long, in all, the upstream was not read because a caller took its time or there was no memory. */
   heldMs = 0
-  /** What of that was before the running timer. */
+  /** The part of `heldMs` from before the running timer. */
   #heldBefore = 0
-  /** The time of the phase went by meanwhile: only the end of everything is awaited. */
+  /** The limit of the phase ran out while nothing was read: only the total limit still runs. */
   #isOverdue = false
-  /** What was left of the time to the first token when nothing was read any more. */
+  /** What was left of the first-token limit when reading paused. */
   #leftMs = 0
   expired: ExpiredLimit | undefined
 
@@ -53,7 +53,7 @@ export class AttemptTimer {
     this.#timer = this.#start(limits.firstToken, now)
   }
 
-  /** The first content event is here: from now on only silence counts. */
+  /** The first content event has arrived: from now on only silence counts. */
   content(): void {
     if (this.#phase === 'idle') return
     this.#phase = 'idle'
@@ -73,7 +73,7 @@ export class AttemptTimer {
     else this.#timer.refresh()
   }
 
-  /** What was read is with the caller, or there is no memory for more: until that is over nothing is read, which is no silence of the upstream. */
+  /** The caller has what was read, or there is no memory for more. Until `release` the upstream is not read, so its silence does not count. */
   hold(): void {
     this.#isHeld = true
     this.#heldAt = this.#clock.monotonic()
@@ -95,7 +95,7 @@ export class AttemptTimer {
     }
   }
 
-  /** Shortens the silence that is allowed from here on. */
+  /** Lowers the allowed silence from now on. */
   limitIdle(ms: number): void {
     this.#longestIdleMs = Math.min(this.#longestIdleMs, ms)
     if (ms >= this.#idleMs) return
@@ -122,15 +122,16 @@ export class AttemptTimer {
     return setTimeout(this.#expire, Math.min(ms, left))
   }
 
-  /** When the running timer ends, with what it has not counted. */
+  /** When the running timer really ends, with the pauses that it has not counted. */
   #dueOf(): number {
     if (this.#isLast) return this.#dueAt
     return this.#phase === 'idle' ? Math.max(this.#dueAt, this.#readAt + this.#idleMs) : this.#dueAt + this.heldMs - this.#heldBefore
   }
 
   /**
-   * After a long turn of the event loop, or when a stopped process goes on, timers come before the bytes that have arrived meanwhile: these
-   * are no silence of the upstream, so they are read first.
+   * After a long turn of the event loop, or when a stopped process resumes, timers fire before the bytes that arrived meanwhile are read. The
+   * upstream was
+   * not silent then, so those bytes are read first.
    */
   readonly #expire = (): void => {
     const dueAt = this.#dueOf()
@@ -143,7 +144,7 @@ export class AttemptTimer {
     }
     const late = now - dueAt
     if (!this.#isLast && late < -LATE_MS) {
-      // Nothing was read for a while: silence began when that was over.
+      // Reading was paused for a while: the silence began when it resumed.
       this.#timer = this.#start(-late, now)
       return
     }

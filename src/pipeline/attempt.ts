@@ -36,16 +36,16 @@ export interface AttemptDependencies {
 
 export interface AttemptInput {
   readonly call: Call
-  /** The call's request, or a version of it that an earlier attempt asked for. */
+  /** The call's request, or the version of it that an earlier attempt led to. */
   readonly request: ModelRequest
   readonly endpoint: Endpoint
   readonly credential: Credential | undefined
   readonly limits: AttemptLimits
-  /** Most tokens of output that may be paid for, thoughts included; undefined: as many as the endpoint gives. */
+  /** Most output tokens that can be paid for, reasoning included; undefined: as many as the endpoint gives. */
   readonly maxOutputTokens?: number | undefined
-  /** No stream of it is asked for. */
+  /** Do not ask for a stream. */
   readonly whole?: boolean
-  /** Filled in as the attempt goes. */
+  /** Filled in as the attempt proceeds. */
   readonly record: AttemptRecord
 }
 
@@ -114,7 +114,7 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
   }
 }
 
-/** Of an answer that ended well, its last event tells. */
+/** The last event of a good answer carries its usage; otherwise what was counted so far is noted. */
 function noteCounted(record: AttemptRecord, { counted, finished }: Decoder): void {
   if (counted !== undefined && (!finished || record.error !== undefined)) record.counted = counted
 }
@@ -131,7 +131,7 @@ export function createTarget({ endpoint, credential, record, whole, maxOutputTok
     contextLength: endpoint.contextLength,
     ...(maxOutputTokens === Infinity ? {} : { maxOutputTokens }),
     ...(endpoint.tier === undefined ? {} : { tier: endpoint.tier }),
-    // A caller's own key belongs to another account than the operator's.
+    // A caller's own key belongs to another account than the operator's keys.
     scope: record.isByok === true && credential !== undefined ? `${connection.scope}.${credential.id}` : connection.scope,
     stream: whole !== true,
   }
@@ -172,8 +172,9 @@ async function open(deps: AttemptDependencies, input: AttemptInput, encoded: Enc
   if (connection.sign !== undefined) request = await connection.sign(plain, credential, input.call.signal)
   else if (credential !== undefined) request = { ...plain, headers: { ...plain.headers, authorization: `Bearer ${credential.secret.reveal()}` } }
   checkSendable(request, credential)
-  // Signing, and what came before it, may wait for others: what is sent once its time is over has no limit left to end it, and nobody
-  // reads what is sent for a caller who has gone.
+  // Signing, and what came before it, may wait. A request sent after its limits have run out would never be ended, and nobody would read it for a
+  // caller
+  // who has left.
   if (timer.expired !== undefined || input.call.signal.aborted) throw new Error('it was over before the request was sent')
   if (connection.transport !== undefined) return exchangeInProcess(connection.transport, request)
   return deps.http.send({
@@ -185,14 +186,14 @@ async function open(deps: AttemptDependencies, input: AttemptInput, encoded: Enc
   })
 }
 
-/** The attempt's own span, as destinations will be told of it; of one part of several, the span of the call. */
+/** The span of this attempt as destinations will be told it; for one part of a batched attempt, the span of the call. */
 function spanOf({ call, record }: AttemptInput): TraceParent {
   const number = call.trace.attempts.indexOf(record) + 1
   const { trace_id: given } = call.request.trace ?? {}
   return { traceId: otlpTraceId(callTraceId(given, call.id)), spanId: otlpSpanId(number === 0 ? call.id : attemptSpanId(call.id, number)) }
 }
 
-/** A key file that stands where a key is expected: its own fault, and not that of the provider who would have got it. */
+/** A credential with several lines is a key file in the place of a key. That is the credential's fault and not the provider's, who would have got it. */
 function checkSendable({ headers }: SignableRequest, credential: Credential | undefined): void {
   if (credential === undefined || isHeaderValue(credential.secret.reveal())) return
   if (Object.values(headers).every(isHeaderValue)) return
@@ -216,7 +217,7 @@ async function readError(
       failover: 'next',
     })
   }
-  // Some servers repeat the whole request behind what they disliked about it.
+  // Some servers repeat the whole request after the error.
   const body = await readStart(exchange, MAX_ERROR_BODY)
   return endpoint.connection.dialect.decodeError(status, headers, body, target)
 }
@@ -228,7 +229,7 @@ function drain(exchange: Exchange): void {
     try {
       while ((await exchange.read()) !== undefined);
     } catch {
-      // The answer is complete; a connection that breaks now concerns nobody.
+      // The answer is complete; a connection that breaks now affects nobody.
     } finally {
       clearTimeout(giveUp)
     }

@@ -8,15 +8,15 @@ import { estimateRequest } from '../router/estimate.ts'
 import { createTarget, loadMedia, runAttempt, type AttemptDependencies, type AttemptInput } from './attempt.ts'
 import { batchesOf } from './batches.ts'
 
-/** Requests of one attempt under way at a time: what an upstream allows in a minute is for all callers. */
+/** Concurrent requests of one attempt: an upstream's limit per minute is shared by all callers. */
 const AT_ONCE = 8
-/** Of all vectors of a call, eight bytes for a number in decimals: they are held until the last is there, and told in one piece. */
+/** Of all vectors of a call, at eight bytes per number. They are held until the last one is there, and told in one piece. */
 const MAX_VECTOR_BYTES = 64 * 1024 * 1024
-/** The same of those that are being made: as text each takes two or three times as much. */
+/** Of the vectors being made: as text each takes two or three times as much. */
 const MAX_UNDER_WAY_BYTES = 32 * 1024 * 1024
-/** How long a batch that failed in passing waits, at the most, before it is asked for again. */
+/** Longest pause before a batch that failed temporarily is tried again. */
 const PAUSE_MS = 500
-/** A longer pause, where the upstream names one, is for the fallback to decide about. */
+/** If the upstream asks for a longer pause, the fallback decides what to do. */
 const MAX_PAUSE_MS = 2_000
 
 export interface BatchDependencies extends AttemptDependencies {
@@ -30,7 +30,7 @@ export function runBatched(deps: BatchDependencies, input: AttemptInput): AsyncG
   return batches === undefined ? runAttempt(deps, input) : runBatches(deps, input, batches)
 }
 
-/** All of them or none: nobody could tell which of his inputs went without. */
+/** All batches or none: with a part of the vectors nobody could tell which inputs are missing. */
 async function* runBatches(
   deps: BatchDependencies,
   input: AttemptInput,
@@ -51,14 +51,14 @@ async function* runBatches(
   }
 }
 
-/** At once, and before anything is paid for: how much may be fetched is said of a call, and each batch finds its own again. */
+/** Loads all media together and before anything is paid for. The limits of media are per call, and each batch later finds its own in the cache. */
 async function loadAll(deps: BatchDependencies, input: AttemptInput): Promise<void> {
   const { request, endpoint } = input
   const urls = endpoint.connection.dialect.mediaUrls?.(request, createTarget(input))
   if (urls !== undefined && urls.length > 0) await loadMedia(deps, input, urls)
 }
 
-/** What one batch came to. */
+/** The result of one batch. */
 interface Part {
   readonly vectors: readonly Vector[]
   readonly usage: Usage
@@ -71,10 +71,10 @@ class Batches {
   readonly #deps: BatchDependencies
   readonly #input: AttemptInput
   readonly #batches: readonly ModelRequest[]
-  /** When everything is over, on the clock. */
+  /** When the total limit ends, on the monotonic clock. */
   readonly #endsAt: number
   readonly #parts: Part[] = []
-  /** Ends what is under way when one has failed, or the caller leaves. */
+  /** Ends the requests under way when one has failed or the caller leaves. */
   readonly #stop = new AbortController()
   readonly #call: Call
   #next = 0
@@ -91,8 +91,9 @@ class Batches {
   }
 
   /**
-   * Of each batch, in their order. Throws what the first to fail met, once nothing is under way any more. The first goes ahead of the others:
-   * it tells whether the endpoint serves at all, and how large vectors are.
+   * The results of all batches, in order. Throws the first failure once nothing is under way any more. The first batch runs alone: it shows whether
+   * the
+   * endpoint serves at all and how large its vectors are.
    */
   async run(): Promise<readonly Part[]> {
     await this.#work(1)
@@ -101,7 +102,7 @@ class Batches {
     return this.#parts
   }
 
-  /** How many are under way at a time: of long vectors fewer. */
+  /** How many batches run at a time; fewer if vectors are long. */
   #width(): number {
     if (this.#failure !== undefined) return 0
     if (this.#hasOnePlace()) return 1
@@ -110,13 +111,13 @@ class Batches {
     return Math.min(AT_ONCE, this.#batches.length - 1, Math.max(1, fitting))
   }
 
-  /** Of an endpoint that is sent so many requests at a time the attempt has taken one place. */
+  /** Whether the endpoint limits concurrent requests, of which the attempt has taken one place. */
   #hasOnePlace(): boolean {
     const { endpoint, record } = this.#input
     return record.isByok !== true && endpoint.limits?.some(({ concurrentRequests }) => concurrentRequests !== undefined) === true
   }
 
-  /** One after the other, up to this place, while none has failed. */
+  /** Runs batches one after the other, up to this place, until one fails. */
   async #work(end: number): Promise<void> {
     try {
       while (this.#failure === undefined && this.#next < end) {
@@ -129,7 +130,7 @@ class Batches {
     }
   }
 
-  /** Vectors of one model have one length: what all of them would take is known from the first. */
+  /** All vectors of a model have the same length, so the first batch tells the size of all. */
   #keep(place: number, part: Part): void {
     this.#parts[place] = part
     this.#done += part.vectors.length
@@ -141,7 +142,7 @@ class Batches {
     throw new GatewayError('payload_too_large', message, { failover: 'never', path: 'input' })
   }
 
-  /** One that fails in passing is asked for once more where others were served, which would all be paid for again with it. */
+  /** A batch that fails temporarily is tried once more if others succeeded, because failing over would pay for all of them again. */
   async #ask(request: ModelRequest): Promise<Part> {
     const first = await this.#try(request)
     if ('vectors' in first) return first
@@ -149,7 +150,7 @@ class Batches {
     const wait = Math.max(details.retryAfterMs ?? 0, Math.floor(this.#call.random() * PAUSE_MS))
     const passes = failover === 'retry' || errorType === 'rate_limit_exceeded'
     if (!passes || this.#done === 0 || wait > MAX_PAUSE_MS || !this.#deps.retries()) throw this.#failed(first)
-    // Nobody waits for it any more: it ends as what is under way does.
+    // If the call was given up meanwhile, the second try ends at once.
     await sleep(wait, this.#call.signal).catch(() => undefined)
     const second = await this.#try(request)
     if ('vectors' in second) return second
@@ -182,7 +183,7 @@ class Batches {
     return part ?? { error: new GatewayError('provider_unavailable', `${endpoint.providerName} sent no answer`, { source: 'provider' }), record }
   }
 
-  /** The first to fail tells what became of the attempt; those that it ends tell nothing. */
+  /** The first failure decides what becomes of the attempt; batches that it ends report nothing. */
   #failed({ error, record }: Failed): GatewayError {
     const { record: whole, call } = this.#input
     if (this.#failure !== undefined) return error
@@ -196,7 +197,7 @@ class Batches {
   #note({ status, firstTokenMs, dropped, echo }: AttemptRecord): void {
     const { record: whole } = this.#input
     whole.status = status
-    // Limits are for one request: the slowest tells what they must allow.
+    // Limits are for one request, and must allow the slowest.
     if (firstTokenMs !== undefined) whole.firstTokenMs = Math.max(firstTokenMs, whole.firstTokenMs ?? 0)
     if (dropped !== undefined) whole.dropped ??= dropped
     if (echo !== undefined) whole.echo ??= echo

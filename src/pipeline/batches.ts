@@ -4,10 +4,10 @@ import type { InputItem } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { estimateItem } from '../router/estimate.ts'
 
-/** An estimate errs by about a third: what is counted upstream must still fit. */
+/** Estimates err by about a third, and the upstream's own count must still fit. */
 const MARGIN = 1.35
 
-/** The requests of which one for embeddings is made at this endpoint, their inputs in order; undefined: it is taken as it is. */
+/** The requests that an embeddings request is split into at this endpoint, inputs in order; undefined if it is sent as it is. */
 export function batchesOf(request: ModelRequest, { connection, upstreamModel }: Endpoint): readonly ModelRequest[] | undefined {
   const { dialect, options } = connection
   const limits = dialect.batch?.({ options, upstreamModel })
@@ -16,7 +16,7 @@ export function batchesOf(request: ModelRequest, { connection, upstreamModel }: 
   return batches.length === 1 ? undefined : batches.map((input) => ({ ...request, input }))
 }
 
-/** As many in a row as fit, one at the least: whether that one is too long is for the upstream to say. */
+/** As many consecutive inputs as fit, at least one: if a single one is too long, the upstream says so. */
 function divide(input: readonly InputItem[], { inputs, tokens: most }: BatchLimits): readonly (readonly InputItem[])[] {
   const batches: InputItem[][] = []
   let last: InputItem[] = []

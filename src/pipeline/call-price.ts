@@ -14,17 +14,17 @@ export interface CallPriceOptions {
   readonly catalog: () => Catalog
   readonly costOf: (usage: Usage, pricing: Pricing) => Cost
   readonly policy: () => { readonly expectedOutputTokens: number }
-  /** The models of callers who name none. */
+  /** Default models, for callers who name none. */
   readonly defaults: (owner: Owner) => Pick<RoutingDefaults, 'model' | 'imageModel'>
 }
 
-/** An estimate of the prompt errs by about a third: what is reserved must hold. */
+/** Estimates of prompts err by about a third, and the reserved amount must suffice. */
 const PROMPT_MARGIN = 1.35
-/** A call that names no bound is worth making while this much output can be paid. */
+/** A call without a bound on output is made if at least this much output can be paid for. */
 export const LEAST_OUTPUT_TOKENS = 64
-/** Endpoints whose price is looked at before one is chosen. */
+/** Endpoints whose price is considered before one is chosen. */
 const MAX_PRICED = 32
-/** A call is admitted at the price of an endpoint up to this many times as dear as the cheapest: others are asked about when chosen. */
+/** A call is admitted at the price of endpoints that cost up to this many times the cheapest; dearer ones are checked when they are chosen. */
 const ADMITTED_SPREAD = 2
 
 export function outputTokens(options: Pick<CallPriceOptions, 'policy'>, call: Call): number {
@@ -32,7 +32,7 @@ export function outputTokens(options: Pick<CallPriceOptions, 'policy'>, call: Ca
   return call.request.max_output_tokens ?? options.policy().expectedOutputTokens
 }
 
-/** The same at one endpoint, where thoughts may come on top of the answer. */
+/** The same at one endpoint, where reasoning may come on top of the answer. */
 export function outputAt(options: Pick<CallPriceOptions, 'policy'>, call: Call, { connection, upstreamModel, maxOutputTokens }: Endpoint): number {
   const { dialect, options: declared } = connection
   const most = dialect.mostOutput?.(call.request, { options: declared, upstreamModel, ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) })
@@ -49,9 +49,9 @@ export function costAt(options: CallPriceOptions, call: Call, endpoint: Endpoint
   return costOfTokens(options, call, endpoint, estimate, Math.min(output, endpoint.maxOutputTokens ?? Infinity))
 }
 
-/** The same for so many tokens of output, be they possible or not. Where pictures are wanted, all of them may be theirs. */
+/** The same for a given number of output tokens, possible or not. If pictures are wanted, all of them are priced as picture tokens. */
 export function costOfTokens(options: CallPriceOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate, wanted: number): number {
-  // Counts beyond it are taken for none: whoever asks for as many must not be let in for the price of his prompt.
+  // Larger counts would be taken for none, and a caller asking for them would be let in for the price of the prompt.
   const produced = Math.min(wanted, MAX_TOKENS)
   const inputTokens = Math.ceil(estimate.inputTokens * PROMPT_MARGIN)
   const { connection, upstreamModel } = endpoint
@@ -63,7 +63,7 @@ export function costOfTokens(options: CallPriceOptions, call: Call, endpoint: En
   return kept === undefined ? read : Math.max(read, options.costOf(createUsage({ ...parts, ...kept }), endpoint.pricing).total)
 }
 
-/** What of a prompt may be written into a cache, at a price of its own: all of it. Undefined: nothing. */
+/** Prompt tokens that may be written to a cache, at a price of its own: all of them. Undefined: none. */
 function keptTokens(
   { request }: Call,
   { pricing, implicitCaching }: Endpoint,
@@ -75,10 +75,10 @@ function keptTokens(
   return { cacheWriteTokens: inputTokens, ...(life === 'hour' ? { cacheWrite1hTokens: inputTokens } : {}) }
 }
 
-/** A search of the vendor's own, in any of its versions; those the gateway makes are paid for one by one. */
+/** A vendor's own search, in any version; searches of the gateway are paid one by one. */
 const OWN_SEARCH = /^web_search/
 
-/** What the searches may cost that an endpoint makes itself, USD: as many as the caller bounds them to, or one, as nobody knows their number before. */
+/** What the endpoint's own searches may cost, USD: as many as the caller allows, or one, because their number is not known before. */
 export function searchesAt({ request: { tools, max_tool_calls: budget } }: Call, { pricing: { webSearch } }: Endpoint): number {
   const own = webSearch === undefined ? undefined : tools?.find(({ type }) => OWN_SEARCH.test(type))
   if (own === undefined || webSearch === undefined) return 0
@@ -87,7 +87,7 @@ export function searchesAt({ request: { tools, max_tool_calls: budget } }: Call,
   return webSearch * (bounds.length === 0 ? 1 : Math.min(...bounds, MAX_TOOL_CALLS))
 }
 
-/** What must be left even if the answer is short; a caller who sets a bound wants all of it. */
+/** What must be left for a call to start; a caller who sets a bound wants all of it. */
 export function leastAt(options: CallPriceOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate): number {
   return costAt(options, call, endpoint, estimate, call.request.max_output_tokens == null ? LEAST_OUTPUT_TOKENS : outputAt(options, call, endpoint))
 }
@@ -98,9 +98,9 @@ interface DoorPrice {
 }
 
 /**
- * The price at the door, before an endpoint is chosen: that of the dearest endpoint of the first model that is not much dearer than its
- * cheapest. Only an attempt that is dearer still needs a second look. What must be left is what any of the models named needs: a budget
- * that does not pay for the first may pay for another. Unknown prices and unknown models count as nothing here.
+ * The price for admission, before an endpoint is chosen: the dearest endpoint of the first model that is not much dearer than its cheapest. Only an
+ * attempt that is dearer still is checked again. The least that must be left is the minimum over all models named, because a budget that does not pay
+ * for the first may pay for another. Unknown prices and unknown models count as free here.
  */
 export function admissionPrice(options: CallPriceOptions, call: Call, estimate: RequestEstimate): DoorPrice {
   const catalog = options.catalog()

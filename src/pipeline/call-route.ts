@@ -12,19 +12,19 @@ import { resolveModel } from '../router/variants.ts'
 import type { OwnCredentials } from './own-credentials.ts'
 import { Continuation } from './stream-failure.ts'
 
-/** What a call is planned with. */
+/** What planning needs. */
 export interface PlanningOptions {
   /** The current snapshot; replaced as a whole on reload. */
   readonly catalog: () => Catalog
   /** What workspace and configuration add to a request. */
   readonly defaults: (owner: Owner) => RoutingDefaults
-  /** For calls that do not say. Default `fail`. */
+  /** For callers who do not say. Default `fail`. */
   readonly streamFailure?: () => StreamFailure
-  /** Money of a usage at an endpoint's prices: an answer of several endpoints is paid to each. */
+  /** What a usage costs at an endpoint's prices: if several endpoints write an answer, each is paid at its own. */
   readonly costOf: (usage: Usage, pricing: Pricing) => Cost
   readonly health: Health
   readonly sticky: Sticky
-  /** What is done for endpoints that cannot take a request as it is, for calls that do not say. */
+  /** How requests are adapted to endpoints that cannot take them as they are, for calls that do not say. */
   readonly adaptation?: () => Adaptation | undefined
   /** The caller's own provider keys; undefined when there are none. */
   readonly ownCredentials?: (call: Call) => OwnCredentials | undefined
@@ -37,7 +37,7 @@ export interface Route {
   readonly tries: Try[]
   readonly own: OwnCredentials | undefined
   readonly adaptation: Adaptation | undefined
-  /** Credentials that are of no use to this call any more, by provider, or by endpoint; own keys apart. See `usedBy`. */
+  /** Credentials this call can no longer use, by provider or by endpoint; own keys apart. See `usedBy`. */
   readonly used: Map<string, Set<string>>
   request: ModelRequest
   strippedReasoning: boolean
@@ -47,7 +47,7 @@ export interface Route {
   readonly continuation: Continuation | undefined
 }
 
-/** Plans the call; throws what the caller is told when no endpoint may serve it. */
+/** Plans the call. Throws the error for the caller if no endpoint may serve it. */
 export async function planCall(options: PlanningOptions, call: Call): Promise<Route> {
   const request = readableOf(call)
   const defaults = options.defaults(call.owner)
@@ -88,25 +88,25 @@ export async function planCall(options: PlanningOptions, call: Call): Promise<Ro
     request,
     strippedReasoning: false,
     beginBy: undefined,
-    // A JSON caller sees nothing before the end: an answer that breaks on the way is not its to see.
+    // A JSON caller sees nothing before the end, so an answer that breaks is replaced and never shown.
     buffers: mode === 'buffer' || (mode === 'fail' && !call.stream),
     continuation: mode === 'continue' ? new Continuation(options.costOf) : undefined,
   }
 }
 
-/** What was refused in one turn is not sent again in the next. */
+/** Items that were refused in one turn are not sent again in the next. */
 function readableOf({ request, trace: { unreadable } }: Call): ModelRequest {
   return unreadable === undefined ? request : { ...request, input: request.input.filter((item) => !unreadable.has(item)) }
 }
 
-/** The plan with the endpoint that served the step before in front, if it is still among the attempts. */
+/** The plan with the endpoint of the previous turn first, if it is still among the attempts. */
 function preferring(plan: Plan, endpointId: string | undefined): Plan {
   const index = endpointId === undefined ? -1 : plan.attempts.findIndex(({ endpoint }) => endpoint.id === endpointId)
   if (index <= 0) return plan
   return { ...plan, attempts: [plan.attempts[index]!, ...plan.attempts.slice(0, index), ...plan.attempts.slice(index + 1)] }
 }
 
-/** Learns where other processes have pinned the session. Only a shared pin store makes this wait. */
+/** Loads pins that other processes have set. Waits only if the pin store is shared. */
 export async function loadPins(
   sticky: Sticky,
   session: StickySession,
@@ -117,21 +117,22 @@ export async function loadPins(
   await sticky.load(session, models)
 }
 
-/** Own keys of a caller are counted apart from the operator's. */
+/** A caller's own keys are counted apart from the operator's. */
 const providerKey = ({ endpoint, isByok }: PlannedAttempt): string => (isByok ? `own ${endpoint.connection.provider}` : endpoint.connection.provider)
 const endpointKey = (attempt: PlannedAttempt): string => `${providerKey(attempt)} ${attempt.endpoint.id}`
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** Credentials an attempt may not use any more. */
+/** Credentials that an attempt may no longer use. */
 export function usedBy({ used }: Route, attempt: PlannedAttempt): ReadonlySet<string> {
   if (used.size === 0) return NONE
   return new Set([...(used.get(providerKey(attempt)) ?? []), ...(used.get(endpointKey(attempt)) ?? [])])
 }
 
 /**
- * Keeps a refused credential from being sent again. A dead one is of no use to the whole provider; what is limited, or may not use this model,
- * may well serve the next: vendors grant and limit models one by one.
+ * Keeps a refused credential from being sent again. A dead one is put aside for the whole provider. One that is limited, or may not use this model,
+ * may
+ * still serve the provider's other models, which vendors grant and limit one by one.
  */
 export function putAside({ used }: Route, attempt: PlannedAttempt, credential: string, dead: boolean): void {
   const key = dead ? providerKey(attempt) : endpointKey(attempt)
@@ -140,20 +141,20 @@ export function putAside({ used }: Route, attempt: PlannedAttempt, credential: s
   else known.add(credential)
 }
 
-/** The credential that met the limit of an endpoint last. */
+/** The credential that hit the endpoint's limit last. */
 function lastLimited(attempt: PlannedAttempt, sent: readonly AttemptRecord[]): string | undefined {
   return sent.findLast(
     ({ endpoint, isByok = false, error }) => endpoint === attempt.endpoint && isByok === attempt.isByok && error?.type === 'rate_limit_exceeded',
   )?.credentialId
 }
 
-/** Waiting out that limit means using it again. */
+/** Makes it usable again, after its limit was waited out. */
 export function takeBack({ used }: Route, attempt: PlannedAttempt, sent: readonly AttemptRecord[]): void {
   const last = lastLimited(attempt, sent)
   if (last !== undefined) used.get(endpointKey(attempt))?.delete(last)
 }
 
-/** Whether it turned out dead in the meantime, so that it can not be taken back. */
+/** Whether it was found dead meanwhile, so that it cannot be used again. */
 export function isLost({ used }: Route, attempt: PlannedAttempt, sent: readonly AttemptRecord[]): boolean {
   const last = lastLimited(attempt, sent)
   return last !== undefined && used.get(providerKey(attempt))?.has(last) === true

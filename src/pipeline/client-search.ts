@@ -18,12 +18,12 @@ const PARAMETERS: JsonObject = {
 }
 
 /**
- * A search of tools the caller runs, for an endpoint whose format knows none: the model is offered a function, its call becomes the search the
- * caller answers, and what was found in earlier turns is offered beside the other tools.
+ * Translates a tool search that the caller runs, for an endpoint whose format has none. The model is offered a function instead; its call becomes the
+ * search that the caller answers, and what earlier turns found is offered beside the other tools.
  */
 export class ClientSearch {
   readonly request: ModelRequest
-  /** The function that stands for the search; undefined: the caller offers none any more. */
+  /** The function that stands for the search; undefined if the caller no longer offers one. */
   readonly #functionName: string | undefined
   /** Arguments received so far, by the key of the call. */
   readonly #open = new Map<string, string>()
@@ -33,7 +33,7 @@ export class ClientSearch {
     this.#functionName = functionName
   }
 
-  /** Asked once an attempt. Undefined where the request has no such search, or the endpoint takes it as it is. */
+  /** Created once per attempt. Undefined if the request has no such search, or the endpoint understands it. */
   static of(request: ModelRequest, dialect: Dialect, target: Target): ClientSearch | undefined {
     const { input, tools = [] } = request
     const isOffered = tools.some(isClientSearchTool)
@@ -55,7 +55,7 @@ export class ClientSearch {
     )
   }
 
-  /** The answer as the caller reads it. */
+  /** The events as the caller reads them. */
   take(events: readonly ModelEvent[]): readonly ModelEvent[] {
     return events.flatMap((event) => this.#take(event))
   }
@@ -75,7 +75,7 @@ export class ClientSearch {
 
   #start(event: Extract<ModelEvent, { readonly type: 'item-start' }>): ModelEvent {
     const { type, name, namespace, call_id } = event.item as OtherItem
-    // Namespaces are the caller's: what has the name in one of them is another function.
+    // Namespaces belong to the caller: a function of this name in one of them is another function.
     const isSearch = type === 'function_call' && name === this.#functionName && (namespace == null || namespace === '')
     if (!isSearch) return event
     this.#open.set(event.key, '')
@@ -83,12 +83,12 @@ export class ClientSearch {
   }
 }
 
-/** The request as its endpoint reads it, and the answer as the caller does. */
+/** The request as its endpoint reads it, with the answer as the caller does. */
 export function translateSearch(request: ModelRequest, dialect: Dialect, target: Target): Pick<ClientSearch, 'request' | 'take'> {
   return ClientSearch.of(request, dialect, target) ?? { request, take: (events) => events }
 }
 
-/** What is no object of arguments tells the caller nothing it could search for, and what is nested too deep would break who writes it out. */
+/** Arguments that are no object give the caller nothing to search for; nesting too deep would break whoever writes them. */
 function parseObject(text: string): JsonObject {
   try {
     const value = parseJson(Buffer.from(text))
@@ -98,7 +98,7 @@ function parseObject(text: string): JsonObject {
   }
 }
 
-/** The search in the words of the caller; a second one would say the same. */
+/** The caller's search as a function; a second search would say the same. */
 function asFunctions(tools: readonly Tool[], name: string): readonly Tool[] {
   const first = tools.find(isClientSearchTool)
   return tools.flatMap((tool) => {
@@ -124,7 +124,7 @@ function renameChoice(choice: ToolChoice, name: string): ToolChoice {
   return { ...choice, tools }
 }
 
-/** Earlier searches as calls of the function and their results. Those without ids belong together in the order they stand. */
+/** Earlier searches as calls of the function with their results. Those without ids are matched by their order. */
 function replay(input: readonly InputItem[], name: string): readonly InputItem[] {
   let calls = 0
   let outputs = 0

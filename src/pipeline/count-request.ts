@@ -9,8 +9,8 @@ export interface CountRequestOptions {
 }
 
 /**
- * Counts a request that asks no model against the requests per minute of its caller. `id`: one of its own, which no caller can choose; `now`: milliseconds since the epoch.
- * Rejects with GatewayError `rate_limit_exceeded` when there are too many.
+ * Counts a request that asks no model against its caller's requests per minute. `id`: unique, and one that no caller can choose; `now`: milliseconds
+ * since the epoch. Rejects with GatewayError `rate_limit_exceeded` when there are too many.
  */
 export type CountRequest = (owner: Owner, id: string, now: number) => Promise<void>
 

@@ -12,7 +12,7 @@ export interface PipelineOptions extends FallbackOptions, RecordOptions, ToolLoo
   readonly limits: Limits
 }
 
-/** What happens to a call, from the outside in. Reading order is running order. */
+/** The layers of a call from the outside in, in the order they run. */
 export function createPipeline(options: PipelineOptions): Handler {
   const { beforePurchase, beforeAttempt, takeShare, layer: limits, meter } = options.limits
   const plugins = createPluginRoom({ ...options, beforePurchase })
@@ -30,7 +30,7 @@ export function createPipeline(options: PipelineOptions): Handler {
     ],
     createFallback({ ...options, beforeAttempt, takeShare, adaptation: plugins.standing }),
   )
-  // Whatever was done to a text, its vector would be another's: it is what was sent that is wanted, or an error.
+  // Without plugins and tools: the vector of an adapted text would be that of another text, so an endpoint takes what was sent or refuses it.
   const embed = within(
     [record, limits, guardrails, answerCacheLayer(options), meter],
     createFallback({ ...options, beforeAttempt, takeShare, streamFailure: () => 'fail' }),

@@ -4,13 +4,13 @@ import type { Clock } from '../lib/clock.ts'
 import type { Secret } from '../lib/secret.ts'
 
 interface CredentialState {
-  /** What was refused: the same credential may be given another secret, of which nothing is known. */
+  /** The secret that was refused: if the credential gets another one, nothing is known of that. */
   readonly secret: Secret
-  /** Until when a rate limit keeps it aside, monotonic milliseconds. */
+  /** Set aside by a rate limit until then, monotonic milliseconds. */
   limitedUntil: number
-  /** Until when it counts as dead (401, 402, 403, exhausted quota): tried again after a while. */
+  /** Counts as dead until then (401, 402, 403, exhausted quota); tried again afterwards. */
   deadUntil: number
-  /** When it was last sent, or refused, while it counted as dead. */
+  /** When it was last sent or refused while dead. */
   askedAt: number
 }
 
@@ -18,37 +18,37 @@ const isLive = (state: CredentialState | undefined, now: number): boolean =>
   state === undefined || (state.deadUntil <= now && state.limitedUntil <= now)
 
 const DEAD_MS = 60_000
-/** How often a dead one is sent again where nothing else could serve: vendors refuse good keys, too, for moments. */
+/** How often a dead credential is tried again if nothing else can serve: vendors sometimes refuse good keys for a moment. */
 const ASK_AGAIN_MS = 5_000
 const DEFAULT_LIMITED_MS = 10_000
 const MAX_TRACKED = 10_000
 
 /**
- * Which credential of a provider's pool to use. States: live -> limited (429, until its hint) -> live; live -> dead (rejected by the
- * vendor) -> live again after a minute, keys get topped up. Live ones rotate but for sessions; a limited one is used only when nothing else is left; a dead one never, but where
- * the call has nowhere else to go: then it is asked every few seconds whether it is good again.
+ * Chooses the credential of a provider's pool. States: live -> limited (429, until its hint) -> live; live -> dead (rejected by the vendor) -> live
+ * again after a minute, because keys get topped up. Live ones take turns, except for sessions. A limited one is used only if no live one is left. A
+ * dead one is never used, unless the call has nowhere else to go: then it is tried every few seconds.
  */
 export interface CredentialPools {
   /**
    * Undefined for a provider without authentication. Throws `provider_unavailable` when every credential was tried or is dead.
    * `own`: the caller's keys instead of the provider's pool; they are tried in their order, not in turns.
-   * `seed`: of a session, which keeps to one key: those of other accounts know nothing of what is in its cache.
+   * `seed`: of a session, which keeps to one key, because other accounts do not have its prompt cache.
    */
   pick(connection: Connection, tried: ReadonlySet<string>, own?: readonly Credential[], seed?: number): Credential | undefined
   report(connection: Connection, credential: Credential, error: GatewayError): void
-  /** One of the provider's own that is dead and has not been sent for a while, for a call that nobody else can serve. */
+  /** A dead credential of the provider's own pool that has not been tried for a while, for a call that nobody else can serve. */
   pickDead(connection: Connection, tried: ReadonlySet<string>): Credential | undefined
-  /** An answer came with it: whatever was said of it before, it is good. */
+  /** The credential brought an answer, so it is good whatever was noted before. */
   served(connection: Connection, credential: Credential): void
   /** Whether another credential of this provider could still be tried. */
   hasOther(connection: Connection, tried: ReadonlySet<string>, own?: readonly Credential[]): boolean
   /** Whether a credential of the provider's own pool is neither limited nor dead at the moment. */
   hasLive(connection: Connection): boolean
-  /** Forgets everything: the operator has changed the configuration. */
+  /** Forgets everything: the configuration has changed. */
   reset(): void
 }
 
-/** Told once each time a credential of the gateway's own turns out dead: calls go on with others, so nobody else would notice. */
+/** Called once each time a credential of the operator's turns out dead: calls go on with others, so nobody would notice. */
 export type OnDeadCredential = (connection: Connection, credential: Credential, error: GatewayError) => void
 
 /** `cooldown: false` keeps no memory between calls; within one call a failed credential is still not tried twice. */
@@ -138,7 +138,7 @@ export function createCredentialPools(clock: Clock, cooldown = true, onDead?: On
           if (connection.credentials.includes(credential)) onDead?.(connection, credential, error)
         }
       } else {
-        // Calls under way together meet different limits of it: all of them have to be over.
+        // Concurrent calls may hit different limits of the credential; the last one to end counts.
         state.limitedUntil = Math.max(state.limitedUntil, now + (error.details.retryAfterMs ?? DEFAULT_LIMITED_MS))
       }
       states.set(keyOf(connection, credential), state)

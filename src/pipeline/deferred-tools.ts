@@ -19,8 +19,9 @@ export function withoutDeferred(tools: readonly Tool[]): readonly Tool[] {
 }
 
 /**
- * The tools with those that were found behind them: what stands before stays in the provider's cache. `all` are the request's own, which may
- * describe what was found by its name alone.
+ * The tools, with those a search found behind them, so that what stands before stays in the provider's cache. `all`: the request's own tools, which
+ * may
+ * describe what was found by name only.
  */
 export function loadFound(shown: readonly Tool[], all: readonly Tool[], found: readonly Tool[]): readonly Tool[] {
   if (found.length === 0) return shown
@@ -48,7 +49,7 @@ function listed(tools: readonly Tool[]): readonly (readonly [key: string | undef
   )
 }
 
-/** Undefined for tools nobody calls by a name of theirs. */
+/** Undefined for tools that are not called by a name. */
 function keyOf(tool: Tool, namespace = ''): string | undefined {
   return isFunctionTool(tool) || isCustomTool(tool) ? `${namespace}\u0000${tool.name}` : undefined
 }

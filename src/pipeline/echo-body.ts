@@ -4,26 +4,27 @@ import { REDACTED } from '../lib/blank-texts.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { blankCredential } from './without-credential.ts'
 
-/** More than this is shortened: one event must not cost what a whole answer may. */
+/** Longer bodies are shortened, so that one event does not cost as much as a whole answer. */
 const MAX_CHARS = 1024 * 1024
-/** Each costs about a microsecond of the thread that serves everybody. */
+/** Each takes the serving thread about a microsecond. */
 const MAX_MEMBERS = 50_000
-/** What is left of each text of a body that is shortened. */
+/** Characters kept of each text in a shortened body. */
 const TEXT_CHARS = 1_000
 /** Shorter runs may be words. */
 const MIN_BASE64 = 256
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 const DATA_URL = /^data:[^,]{0,200};base64,/i
-/** Members that hold a credential in some format: of a tool's own server above all. Counts of tokens are numbers, and stay. */
+/** Fields that hold a credential in some format, mostly for a tool's own server. Counts of tokens match too, but are numbers and stay. */
 const SECRET_KEY = /(?:^|[-_])(?:authorization|token|secret|password|credentials?|api[-_]?key)$/i
-/** The address of a tool's own server, which some give a key in its path or query: a preset's, too. */
+/** The address of a tool's own server, whose path or query may hold a key, even one from a preset. */
 const SERVER_KEY = 'server_url'
 const HEADERS_KEY = /^(?:extra_|custom_)?headers$/i
 
 /**
- * The body of an upstream request as its caller may read it, as JSON text: media and other base64 give way to their size, credentials to a
- * mark. Beyond 1 Mi characters every text is cut to its first 1,000; a body that is no object, still too large, or of more
- * than 50,000 members is told by its size alone.
+ * The body of an upstream request as JSON text for its caller: media and other base64 are replaced by their size, credentials by a mark. In bodies
+ * beyond
+ * 1 Mi characters every text is cut to its first 1,000. Of a body that is not an object, is still too large, or has more than 50,000 members only the
+ * size is told.
  */
 export function echoBody(body: string, credential: Credential | undefined): string {
   let shown = render(body, (text) => text)
@@ -32,7 +33,7 @@ export function echoBody(body: string, credential: Credential | undefined): stri
   return blankCredential(shown, credential)
 }
 
-/** The bodies of attempts that were not told yet, in their order; they are told once. */
+/** The bodies of attempts that were not told yet, in order. Each is told once. */
 export function takeEchoes(attempts: readonly AttemptRecord[]): readonly string[] {
   const bodies: string[] = []
   for (const attempt of attempts) {
@@ -43,7 +44,7 @@ export function takeEchoes(attempts: readonly AttemptRecord[]): readonly string[
   return bodies
 }
 
-/** Undefined for what is no object, and for one of more members than may be looked at. */
+/** Undefined for a body that is not an object, or has more members than may be looked at. */
 function render(body: string, show: (text: string) => string): string | undefined {
   if (!body.startsWith('{')) return undefined
   let members = 0
@@ -77,7 +78,7 @@ function shorten(text: string): string {
   return start.length === text.length ? text : `${start} [${text.length - start.length} more characters]`
 }
 
-/** Where no stream began: what the last upstream was sent before it refused. */
+/** For answers without a stream: what the last upstream was sent before it refused. */
 export function lastEcho(call: Call): { readonly debug: object } | undefined {
   const last = takeEchoes(call.trace.attempts).at(-1)
   return last === undefined ? undefined : { debug: { echo_upstream_body: JSON.parse(last) as unknown } }

@@ -8,27 +8,28 @@ import { batchesOf } from './batches.ts'
 import { estimateRequest, type RequestEstimate } from '../router/estimate.ts'
 import { outputAt, type CallPriceOptions } from './call-price.ts'
 
-/** What an attempt came to; undefined: as much as was expected. */
+/** What an attempt really used; undefined: as much as expected. */
 export interface ShareUsed {
   readonly tokens?: number | undefined
   readonly requests?: number | undefined
 }
 
-/** What an attempt has taken of the limits of its endpoint. */
+/** What an attempt has taken of its endpoint's limits. */
 export interface EndpointShare {
-  /** The attempt is over: its place is free. */
+  /** The attempt is over: gives its place back. */
   settle(used: ShareUsed): void
 }
 
-/** What an attempt is to be sent with, and who is told of an endpoint that is full. */
+/** The estimate of the request, and where to report an endpoint that is full. */
 export interface ShareRequest {
   readonly estimate: RequestEstimate | undefined
   readonly health: Pick<Health, 'pause'>
 }
 
 /**
- * Takes what an attempt needs of the limits its operator gave the endpoint. Undefined at once where there are none, and for callers' own
- * keys, which are of other accounts. Rejects with GatewayError `rate_limit_exceeded`, of the gateway's own: another endpoint may serve.
+ * Takes what an attempt needs of the limits that the operator set for the endpoint. Undefined at once if there are none, and for callers' own keys,
+ * which
+ * belong to other accounts. Rejects with GatewayError `rate_limit_exceeded` (source `gateway`): another endpoint may serve.
  */
 export type TakeShare = (
   call: Call,
@@ -38,17 +39,17 @@ export type TakeShare = (
 
 export interface EndpointLimitOptions extends Pick<CallPriceOptions, 'policy'> {
   readonly counter: Counter
-  /** Told whenever a provider is passed over, and for which limit. */
+  /** Called whenever a provider is skipped, with the limit that is used up. */
   readonly onFull?: (provider: string, limit: string) => void
 }
 
 type Full = Extract<Verdict, { readonly ok: false }>
 
-/** Counts requests, tokens and places of endpoints and providers as those of keys are counted: in this process, or among all. */
+/** Counts requests, tokens and concurrent calls of endpoints and providers in the same way as those of keys: in this process, or among all. */
 export function createEndpointLimits({ counter, policy, onFull }: EndpointLimitOptions): TakeShare {
   let shares = 0
   const take = async (call: Call, endpoint: Endpoint, limits: readonly EndpointLimit[], request: ShareRequest): Promise<EndpointShare> => {
-    // A call takes one for each attempt, and other attempts of it may be under way.
+    // Each attempt of a call has its own, and several may be under way.
     const id = `${call.id}.${++shares}`
     const { inputTokens } = request.estimate ?? estimateRequest(call.request)
     const expected = { tokens: inputTokens + outputAt({ policy }, call, endpoint), requests: batchesOf(call.request, endpoint)?.length ?? 1 }
@@ -93,11 +94,11 @@ function ratesOf({ requestsPerMinute, tokensPerMinute }: EndpointLimit, { reques
   return rates
 }
 
-/** Nothing was sent: the caller hears of it only where nobody else could serve. */
+/** Nothing was sent: the caller hears of it only if nobody else can serve. */
 function full(call: Call, endpoint: Endpoint, verdict: Full, health: Pick<Health, 'pause'>): GatewayError {
   const { providerName } = endpoint
   const retryAfterMs = verdict.reason === 'rate' ? verdict.retryAfterMs : undefined
-  // How long tokens are short depends on the call: smaller ones may fit at once.
+  // Tokens are short for this call; smaller ones may still fit.
   if (verdict.reason === 'rate' && verdict.rate === 'requests') health.pause(endpoint.id, verdict.retryAfterMs)
   call.trace.params['endpoint_limits'] = `${providerName} was passed over: ${reasonOf(verdict)}`
   return new GatewayError('rate_limit_exceeded', `${providerName} cannot be asked now: ${reasonOf(verdict)}`, {

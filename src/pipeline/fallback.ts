@@ -22,21 +22,22 @@ import { WordlessTurns } from './wordless-turns.ts'
 export interface FallbackOptions extends AttemptDependencies, PlanningOptions, NextAttemptOptions {
   /** Asked before every attempt whether it may be made, and with how much output. */
   readonly beforeAttempt?: Limits['beforeAttempt']
-  /** Asked for what an attempt takes of the limits its endpoint has. */
+  /** Takes what an attempt needs of its endpoint's limits. */
   readonly takeShare?: TakeShare
 }
 
-/** From so much on, and so much of the whole, a caller's pauses tell more of him than of the endpoint. */
+/** From this time on, and this share of the whole, the caller's pauses say more about the caller than about the endpoint. */
 const HELD_UP_MS = 250
 const HELD_UP_SHARE = 0.1
 
 /**
- * Plans the call and tries its endpoints in order. Until the first content event nothing is passed on, so that a failure is invisible and
- * the next endpoint can serve; after it a failure is the caller's to see.
+ * Plans the call and tries its endpoints in order. Nothing is passed on before the first content event, so until then a failure is invisible and the
+ * next
+ * endpoint can serve; after it, the caller sees the failure.
  */
 export function createFallback(options: FallbackOptions): Handler {
   return async function* fallback(call) {
-    // Of an answer before this one, in a call of several.
+    // May be left from an earlier turn of the call.
     call.trace.answerCost = undefined
     const route = await planCall(options, call)
     const silence = new WordlessTurns(call, route)
@@ -59,7 +60,7 @@ export function createFallback(options: FallbackOptions): Handler {
         settleSuccess(options, call, route, input, outcome.usage)
         return
       } catch (thrown) {
-        // Others need not wait for its place while the call waits for its next try.
+        // Others should not wait for its place while this call waits for its next try.
         outcome.release()
         const error = silence.notice(asGatewayError(thrown), outcome)
         if (call.signal.aborted) {
@@ -67,15 +68,15 @@ export function createFallback(options: FallbackOptions): Handler {
           leaveUnread(call, outcome)
           throw error
         }
-        // What ended before it was sent (no usable credential) or without a word (a filter) has its reason, too.
+        // An attempt that ended before it was sent (no usable credential) or without content (a filter) has its reason noted, too.
         if (outcome.record !== undefined) outcome.record.error ??= { type: error.errorType, message: error.message }
-        // What stopped an attempt before it was made (a budget, no usable credential) says nothing of its endpoint.
+        // What stopped an attempt before it was sent (a budget, no usable credential) says nothing about its endpoint.
         if (silence.isOf(outcome)) options.health.abandoned(attempt.endpoint.id)
         else if (outcome.sent) settleFailure(options, attempt, outcome.credential, error)
         const status = outcome.sent ? call.trace.attempts.at(-1)?.status : undefined
         const tried: Try = { index, startedAt: outcome.startedAt, status, error, sent: outcome.sent }
         const failure = afterCommit(call, route, tried, outcome)
-        // An endpoint that had begun in time has used up none of the time to begin.
+        // An endpoint that began in time has used up nothing of the time allowed for beginning.
         if (outcome.begun) route.beginBy = undefined
         route.tries.push({ ...tried, error: failure })
         const next = await nextAttempt(options, call, route, index, failure).catch((final: unknown) => silence.insteadOf(final))
@@ -93,8 +94,9 @@ export function createFallback(options: FallbackOptions): Handler {
 }
 
 /**
- * What a failure means for the attempts after it. Throws what the caller is told when it has seen a part of the answer and nobody may go
- * on with it: always the failure that broke the answer, never one of those who were to continue it.
+ * What a failure after the first content means for further attempts. Throws the caller's error if nobody may continue: always the failure that broke
+ * the
+ * answer, never that of an endpoint which was to continue it.
  */
 function afterCommit(call: Call, route: Route, tried: Try, outcome: Outcome): GatewayError {
   const { continuation } = route
@@ -108,21 +110,21 @@ function afterCommit(call: Call, route: Route, tried: Try, outcome: Outcome): Ga
   if (!outcome.committed && !continued) return error
   if (outcome.committed && outcome.record !== undefined) continuation.broke(error, route.request, outcome.record)
   if (!continuation.canContinue(route.request)) throw brokenError(route.plan.attempts, [...route.tries, tried], continuation.original ?? error)
-  // The request itself was good enough for the first endpoint: what this one refuses is the beginning of the answer.
+  // The first endpoint accepted the request itself, so what this one refuses is the beginning of the answer.
   return continued && error.failover === 'never' && error.details.source === 'provider' ? error.with({ failover: 'next' }) : error
 }
 
-/** A caller who leaves pays for what was written for him, though it was held back: else leaving would be a way to have models work for nothing. */
+/** A caller who leaves pays for what was written, even if it was held back: otherwise leaving would get work from models for nothing. */
 function leaveUnread({ trace, signal }: Call, { begun, committed, held, record }: Outcome): void {
   if (committed || record === undefined || isGatewayError(signal.reason)) return
-  // Of an answer in several batches some may have been made.
+  // Of a batched answer some parts may have been made.
   if (!begun && record.firstTokenMs === undefined) return
   const text = held.flatMap((events) => events.map((event) => ('delta' in event ? event.delta : ''))).join('')
   trace.served = record
   trace.unread = Math.ceil(textTokens(text))
 }
 
-/** The first words of an attempt go out: it is the one that serves. */
+/** The first content of an attempt goes out: this attempt serves the call. */
 function serves(call: Call, { continuation }: Route, record: AttemptRecord, { outgrown }: Outcome): void {
   if (outgrown && call.stream) call.trace.params['stream_failure'] = 'the answer outgrew what is held back and was streamed from there on'
   if (continuation?.original !== undefined) {
@@ -131,7 +133,7 @@ function serves(call: Call, { continuation }: Route, record: AttemptRecord, { ou
   call.trace.served = record
 }
 
-/** Everything decided before the first byte goes out: what may be spent, limits, credential, and the record that is kept of it. */
+/** Everything that is decided before the request is sent: what may be spent, limits, credential, and the record of the attempt. */
 async function prepare(
   options: FallbackOptions,
   call: Call,
@@ -141,7 +143,7 @@ async function prepare(
   outcome: Outcome,
 ): Promise<AttemptInput> {
   const { endpoint } = attempt
-  // Mostly there are no limits, and nothing is waited for.
+  // Usually there are no limits and nothing to wait for.
   const admitting = options.beforeAttempt?.(call, attempt, route.continuation?.spent)
   const bound = admitting === undefined ? undefined : await admitting
   const taking = options.takeShare?.(call, attempt, { estimate: route.plan.estimate, health: options.health })
@@ -166,7 +168,7 @@ async function prepare(
   return { call, request: suited, endpoint, credential, limits, record, whole, maxOutputTokens: bound?.maxOutputTokens }
 }
 
-/** What is asked of the next endpoint: the call's request, or the rest of a broken answer, within what may be spent. */
+/** What the next endpoint is asked: the call's request, or the rest of a broken answer, within what may be spent. */
 function requestOf({ request, continuation }: Route, bound: number | undefined): ModelRequest {
   const wanted = continuation?.original === undefined ? request : continuation.request(request)
   return bound === undefined ? wanted : { ...wanted, max_output_tokens: Math.min(bound, wanted.max_output_tokens ?? Infinity) }
@@ -192,7 +194,7 @@ function pickCredential({ pools }: FallbackOptions, route: Route, index: number)
   const { session, plan } = route
   const attempt = plan.attempts[index]!
   const { endpoint } = attempt
-  // Many endpoints have one key or none: only where there is a choice the session is looked up.
+  // Many endpoints have one key or none; the session is looked up only if there is a choice.
   const stays =
     endpoint.connection.credentials.length > 1 && session !== undefined && (session.explicit || session.pinned(servedModel(endpoint)) !== undefined)
   const used = usedBy(route, attempt)
@@ -207,7 +209,7 @@ function pickCredential({ pools }: FallbackOptions, route: Route, index: number)
   }
 }
 
-/** Of an answer that waited for its caller nobody knows how fast it was written: meanwhile the upstream wrote on, or had to wait, too. */
+/** If the caller held an answer up, nobody knows how fast it was written: the upstream may have written on, or had to wait. */
 const isHeldUp = ({ heldMs = 0, durationMs = 0 }: AttemptRecord): boolean => heldMs >= HELD_UP_MS && heldMs >= durationMs * HELD_UP_SHARE
 
 function settleSuccess(options: FallbackOptions, call: Call, route: Route, { record, credential }: AttemptInput, usage: Usage | undefined): void {
@@ -231,8 +233,9 @@ function settleFailure(
 ): void {
   if (credential !== undefined) options.pools.report(endpoint.connection, credential, error)
   const limited = error.errorType === 'rate_limit_exceeded'
-  // What one caller's key meets (its limits, its bill, models its account may not use) says nothing of the endpoint, nor does a limit of one
-  // key of the pool while others serve.
+  // What a caller's own key runs into (its limits, its bill, models its account may not use) says nothing about the endpoint. Nor does a limit of one
+  // key of
+  // the pool while others serve.
   const ofItsKey = isByok
     ? limited || isCredentialFailure(error) || error.errorType === 'not_found'
     : limited && credential !== undefined && options.pools.hasLive(endpoint.connection)

@@ -4,7 +4,7 @@ import { createSseParser } from '../lib/sse.ts'
 
 export type Framing = Dialect['framing']
 
-/** How the bytes of a stream are cut into events. */
+/** How the bytes of a stream are cut into frames. */
 export const FRAMERS: {
   readonly [F in Framing]: (listener: (data: string, event: string | undefined) => void) => { push(chunk: Buffer): void; end(): void }
 } = {
@@ -13,8 +13,9 @@ export const FRAMERS: {
 }
 
 /**
- * Undefined for a body that is one whole, known by its first character whatever its header says: no line of an event begins with a bracket.
- * AWS frames begin with their length, whose first byte is 0 and which no text begins with.
+ * Undefined for a body that is one JSON document. It is known by its first character, whatever the header says: no line of an event begins with a
+ * bracket.
+ * AWS frames begin with their length, whose first byte is 0 and cannot begin a text.
  */
 export function framingOf(contentType: string, framing: Framing, first: readonly Buffer[]): Framing | undefined {
   const start = startOf(first)
@@ -24,7 +25,7 @@ export function framingOf(contentType: string, framing: Framing, first: readonly
   return type.includes('event-stream') || BEGINS_EVENTS.test(start) ? 'sse' : undefined
 }
 
-/** False while the bytes may still turn out to be either: nothing but blanks, or the beginning of a field's name. More blanks than anybody means count as told. */
+/** False while the bytes may still be either: only blanks, or the beginning of a field's name. More blanks than anybody sends on purpose decide it, too. */
 export function tellsFraming(chunks: readonly Buffer[]): boolean {
   const start = startOf(chunks)
   if (start !== '' && !FIELDS.some((field) => field.startsWith(start))) return true
@@ -35,14 +36,14 @@ export function tellsFraming(chunks: readonly Buffer[]): boolean {
 
 const FIELDS = ['data', 'event', 'id', 'retry']
 const BEGINS_EVENTS = /^(?:data|event|id|retry)?:/
-/** As many characters as the longest field and its colon. */
+/** As many characters as the longest field name and its colon. */
 const START_CHARS = 6
 const MAX_BLANKS = 4 * 1024
 
-/** Blanks, and the three bytes of a BOM, which begin no text that means anything here. */
+/** Blanks, and the three bytes of a BOM, which cannot begin a text that means anything here. */
 const BEFORE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d, 0x0a, 0xef, 0xbb, 0xbf])
 
-/** The first characters behind them, wherever the chunks are cut. */
+/** The first characters after blanks, wherever the chunks are cut. */
 function startOf(chunks: readonly Buffer[]): string {
   let start = ''
   for (const chunk of chunks) {

@@ -15,7 +15,7 @@ import { redact } from './guardrails/redact-json.ts'
 import { scanTexts, type Scan } from './guardrails/scan-texts.ts'
 
 export interface GuardrailOptions {
-  /** Absent: nobody has any. */
+  /** Absent: no guardrails. */
   readonly guardrails?: Guardrails
   readonly catalog: () => Catalog
   readonly defaults: (owner: Owner) => RoutingDefaults
@@ -24,18 +24,18 @@ export interface GuardrailOptions {
 interface Compiled {
   readonly filters: readonly ContentFilter[]
   readonly endpointRule: EndpointRule | undefined
-  /** Answers of callers who are to be retained nowhere are not kept here either. */
+  /** Answers for callers whose data may not be retained anywhere are not kept here either. */
   readonly keepsNothing: boolean
 }
 
 const DONE: { readonly [A in FilterAction]: string } = { flag: 'flagged', redact: 'redacted', block: 'blocked' }
-/** Phrases quoted to the caller, and how much of each. */
+/** How many phrases are quoted to the caller, and how much of each. */
 const MAX_QUOTED = 20
 const MAX_QUOTE = 120
 
 /**
- * Between limits and plugins: what the operator wants of requests. Callers under no guardrail pay one lookup. Throws GatewayError
- * `permission_denied`; what was found stands in the trace, never in the clear.
+ * Between limits and plugins: applies the operator's guardrails to requests. Callers without guardrails pay one lookup. Throws GatewayError
+ * `permission_denied`. What was found is noted in the trace, never in the clear.
  */
 export function guardrailLayer({ guardrails, catalog, defaults }: GuardrailOptions): Layer {
   const compiled = new WeakMap<readonly AppliedGuardrail[], Compiled>()
@@ -72,7 +72,7 @@ function guard(call: Call, admits: EndpointRule | undefined, keepsNothing: boole
 const endpointsOf = (names: readonly string[], catalog: Catalog): readonly Endpoint[] =>
   names.flatMap((name) => resolveModel(name, catalog)?.model.endpoints ?? [])
 
-/** Before anything costs money: a call all of whose models are forbidden is refused here, the others when they are planned. */
+/** Runs before anything costs money. A call all of whose models are forbidden is refused here; the others are filtered when they are planned. */
 function checkModels(call: Call, rule: EndpointRule, endpoints: readonly Endpoint[]): void {
   const reasons = new Set<string>()
   for (const endpoint of endpoints) {
@@ -99,13 +99,13 @@ async function* filtered(next: Handler, call: Call, filters: readonly ContentFil
   if (hits.length > 0) call.trace.pipeline.push(...stagesOf(hits, quotes))
   const blocking = hits.filter(({ filter }) => filter.action === 'block')
   if (unfinished !== undefined && strict !== undefined) {
-    // What was found is not all there is: nothing of it may leave, to the provider or to records.
+    // The request was not read to its end, so nothing of it may reach a provider or a record.
     call.trace.candidates = endpoints()
     throw blocking.length > 0 ? blocked(blocking, quotes) : notRead(strict, unfinished)
   }
   const changing = hits.filter(({ filter }) => filter.action !== 'flag')
   const request = redacted(call.request, slots, changing)
-  // Records and destinations keep what is left, of refused requests, too.
+  // Records and destinations get the redacted request, also if it was refused.
   if (request !== call.request) call.trace.keptRequest = request
   if (blocking.length > 0) {
     call.trace.candidates = endpoints()
@@ -114,7 +114,7 @@ async function* filtered(next: Handler, call: Call, filters: readonly ContentFil
   yield* next(request === call.request ? call : { ...call, request })
 }
 
-/** A text in tokens of its model is nothing a filter could read: whoever may not send one unread may not send it so. */
+/** A prompt given as token numbers cannot be read by filters, so whoever may not send unread text may not send it. */
 function checkReadable(call: Call, filters: readonly ContentFilter[], endpoints: () => readonly Endpoint[]): void {
   const strict = filters.find(({ action }) => action !== 'flag')
   if (strict === undefined || !call.request.input.some(({ type }) => type === 'input_tokens')) return
@@ -122,7 +122,7 @@ function checkReadable(call: Call, filters: readonly ContentFilter[], endpoints:
   throw notRead(strict, 'it is in tokens instead of text')
 }
 
-/** What was not read to its end is kept nowhere, whatever ended the reading. */
+/** A request that was not read to its end is kept nowhere, whatever ended the reading. */
 async function scan(call: Call, slots: readonly TextSlot[], filters: readonly ContentFilter[]): Promise<Scan> {
   let unread = filters.some(({ action }) => action !== 'flag')
   try {
@@ -134,7 +134,7 @@ async function scan(call: Call, slots: readonly TextSlot[], filters: readonly Co
   }
 }
 
-/** Lets others have their turn, unless nobody waits for this call any more. */
+/** Lets other calls run, unless this caller has left. */
 async function rest(signal: AbortSignal): Promise<void> {
   await nextTurn()
   signal.throwIfAborted()
@@ -201,8 +201,9 @@ function stagesOf(hits: readonly Hit[], quotes: Quotes): readonly PipelineStage[
 type Quotes = (hits: readonly Hit[]) => readonly string[]
 
 /**
- * Attacks are quoted; what is sensitive never is, be it a part of one. `all`: what was found in the request; undefined where it was not read to
- * its end, and nobody knows what a quote would tell.
+ * Attacks are quoted; sensitive text never is, even as a part of an attack. `all`: everything found in the request; undefined if it was not read to
+ * its
+ * end, so that nobody knows what a quote would reveal.
  */
 function quoter(all: readonly Hit[] | undefined, slots: readonly TextSlot[]): Quotes {
   const sensitive = Map.groupBy(all?.filter(({ filter }) => filter.kind === 'content' && filter.action !== 'flag') ?? [], ({ slot }) => slot)

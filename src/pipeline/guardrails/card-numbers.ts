@@ -5,7 +5,7 @@ const RUN = /(?<!\d)[2-6](?:[ -]?\d){12,18}(?!\d)/g
 const GROUP = /\d+/g
 /** Between two groups of one number. */
 const GAP = /^[ \t./-]{1,3}$/
-/** Numbers as they stand on cards, by the lengths of their groups. */
+/** How numbers are written on cards, by the lengths of their groups. */
 const FORMS: readonly (readonly number[])[] = [
   [4, 4, 4, 4],
   [4, 4, 4, 4, 3],
@@ -15,7 +15,7 @@ const FORMS: readonly (readonly number[])[] = [
 const LEAST_DIGITS = 13
 const MOST_DIGITS = 19
 
-/** Numbers of cards: runs of digits as long as one, and what is written like one beside other digits (an expiry date, a check value, a count). */
+/** Card numbers: runs of digits of their length, and digits grouped like one beside other digits (an expiry date, a check value, a count). */
 export function cardsIn(text: string): readonly Span[] {
   const runs = matchesOf(RUN, text).filter(({ start, end }) => hasValidCheckDigit(text.slice(start, end)))
   const groups = matchesOf(GROUP, text)
@@ -23,7 +23,7 @@ export function cardsIn(text: string): readonly Span[] {
   return [...runs, ...written]
 }
 
-/** What begins with a group and has the form of a card's number. */
+/** The text from this group on, if it has the form of a card number. */
 function writtenFrom(text: string, groups: readonly Span[], at: number): readonly Span[] {
   const { start, end } = groups[at]!
   const first = text[start]!
@@ -34,14 +34,14 @@ function writtenFrom(text: string, groups: readonly Span[], at: number): readonl
   return forms.map((form) => ({ start, end: groups[at + form.length - 1]!.end }))
 }
 
-/** Whether the group so many behind the first has this length, and belongs to the one before it. */
+/** Whether the group this many places after the first has this length and belongs to the one before it. */
 function follows(text: string, groups: readonly Span[], at: number, i: number, length: number): boolean {
   const group = groups[at + i]
   if (group === undefined || group.end - group.start !== length) return false
   return i === 0 || GAP.test(text.slice(groups[at + i - 1]!.end, group.start))
 }
 
-/** The check digit of card numbers. */
+/** Luhn's check digit. */
 function hasValidCheckDigit(written: string): boolean {
   const digits = written.replaceAll(/\D/g, '')
   let sum = 0

@@ -4,15 +4,15 @@ import type { Detector } from './detector.ts'
 import { injectionDetector } from './injection.ts'
 import { SENSITIVE_KINDS } from './sensitive-text.ts'
 
-/** One thing that is looked for in every text, and what happens when it is there. */
+/** One thing that is looked for in every text, and what happens if it is found. */
 export interface ContentFilter {
   readonly action: FilterAction
   readonly kind: 'content' | 'injection'
-  /** What callers are told was found. */
+  /** The name that callers see. */
   readonly label: string
-  /** For machines. */
+  /** The name for programs. */
   readonly entity: string
-  /** What stands in its place. */
+  /** Replaces what was found. */
   readonly placeholder: string
   readonly detector: Detector
   readonly userOnly: boolean
@@ -21,13 +21,13 @@ export interface ContentFilter {
 
 const NO_LABEL = '[BLOCKED]'
 
-/** The filters of all guardrails of a call. Of several for one thing the strictest counts. */
+/** The filters of all guardrails of a call. If several look for the same thing, the strictest action counts. */
 export function compileFilters(guardrails: readonly AppliedGuardrail[]): readonly ContentFilter[] {
   const byThing = new Map<string, ContentFilter>()
   const add = (thing: string, filter: ContentFilter): void => {
     const other = byThing.get(thing)
     const strict = other === undefined || strictness(filter) > strictness(other) ? filter : other
-    // Whoever looks at more messages decides where is looked.
+    // The widest scope counts.
     byThing.set(thing, { ...strict, userOnly: filter.userOnly && (other?.userOnly ?? true) })
   }
   for (const guardrail of guardrails) {
@@ -84,7 +84,7 @@ function compileEntry(entry: PatternFilterEntry): LinearPattern {
   return compiled
 }
 
-/** A pattern was checked when it was written; one that cannot be read any more (a hand-edited row) is passed over. */
+/** Patterns are checked when they are stored; one that can no longer be read (a row edited by hand) is skipped. */
 function patternFilter(entry: PatternFilterEntry, guardrail: AppliedGuardrail): ContentFilter | undefined {
   const { action, label } = entry
   const filter = (detector: Detector): ContentFilter => ({
@@ -101,7 +101,7 @@ function patternFilter(entry: PatternFilterEntry, guardrail: AppliedGuardrail): 
     const compiled = compileEntry(entry)
     return filter({ find: (text, from) => compiled.search(text, from) })
   } catch (error) {
-    // Written when larger ones were accepted. Somebody relies on it: until it is split, no text is known to be without it.
+    // Stored when larger patterns were accepted. Somebody relies on it, so until it is split every text counts as containing it.
     if (error instanceof PatternTooLarge && action !== 'flag') return { ...filter(EVERYTHING), action: 'block', label: TOO_LARGE }
     return undefined
   }

@@ -7,15 +7,16 @@ export interface EncodedRun extends Span {
 }
 
 const BASE64 = /[A-Za-z0-9+/_-]{12,}={0,2}/g
-/** In lines of the length that tools and mails write: what is on the border of two is in neither. */
+/** In lines as tools and mails wrap them. A match on the border of two pieces is found in neither. */
 const WRAPPED = /(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{60,76}\r?\n){1,10000}[A-Za-z0-9+/]{1,76}={0,2}/g
 const HEX = /(?<![0-9a-f])(?:[0-9a-f]{2}[ :,]?){7,}[0-9a-f]{2}/gi
 /** Encodings inside encodings. */
 const MAX_DEPTH = 2
 
 /**
- * Runs of the text that decode to something a person could have written, however deep they were wrapped. All of them: whoever hides
- * something would put many harmless ones before it.
+ * Runs that decode to something a person could have written, at any depth up to `MAX_DEPTH`. Lazy, but all of them: an attacker would put many
+ * harmless
+ * runs first.
  */
 export function* encodedRuns(text: string): Generator<EncodedRun> {
   for (const [pattern, encoding] of [[HEX, 'hex'] as const, [BASE64, 'base64'] as const, [WRAPPED, 'base64'] as const]) {
@@ -39,7 +40,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 // oxlint-disable-next-line no-control-regex -- control characters are what texts do not have
 const UNREADABLE = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f]/
 
-/** The bytes as text; undefined for what is none: nearly every word decodes to some bytes. */
+/** The bytes as text; undefined if they are none, as nearly every word decodes to some bytes. */
 function readable(bytes: Buffer): string | undefined {
   if (bytes.length < 6) return undefined
   try {

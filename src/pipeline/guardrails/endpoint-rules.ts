@@ -4,10 +4,10 @@ import { isNamed } from '../../core/endpoint-names.ts'
 import { vendorNames, vendorTag, writtenName } from '../../core/provider-names.ts'
 import { matchesWildcard } from '../../lib/wildcard.ts'
 
-/** Why an endpoint may not serve a call, as a clause; undefined: it may. */
+/** Why an endpoint may not serve a call, as a clause; undefined if it may. */
 export type EndpointRule = (endpoint: Endpoint) => string | undefined
 
-/** What the guardrails of a call say of endpoints: all of them must agree. Undefined when they say nothing. */
+/** What the guardrails of a call say about endpoints, which must satisfy all of them. Undefined if they say nothing. */
 export function compileEndpointRule(guardrails: readonly AppliedGuardrail[]): EndpointRule | undefined {
   const rules = guardrails.flatMap(({ name, rules: own }) => rulesOf(own).map((rule) => ({ name, rule })))
   if (rules.length === 0) return undefined
@@ -43,7 +43,7 @@ function rulesOf(rules: GuardrailRules): readonly EndpointRule[] {
 const namesModel = (patterns: readonly string[], endpoint: Endpoint): boolean =>
   isNamed(endpoint, (name) => patterns.some((pattern) => matchesWildcard(pattern, name)))
 
-/** Every call asks of each endpoint again, and an endpoint is called the same until the catalog is built anew. */
+/** Every call asks about each endpoint again, and the names of an endpoint change only with the catalog. */
 const knownNames = new WeakMap<Endpoint, readonly string[]>()
 
 function namesOf(endpoint: Endpoint): readonly string[] {
@@ -57,7 +57,7 @@ function namesOf(endpoint: Endpoint): readonly string[] {
   return names
 }
 
-/** By slug, tag or name, as in the preferences of a request. */
+/** By slug, tag or name, as in a request's provider preferences. */
 function namesProvider(listed: readonly string[]): (endpoint: Endpoint) => boolean {
   const names = new Set(listed.map((name) => name.trim().toLowerCase()))
   return (endpoint) => namesOf(endpoint).some((name) => names.has(name))
@@ -66,7 +66,7 @@ function namesProvider(listed: readonly string[]): (endpoint: Endpoint) => boole
 const ZDR_FIELD = /^enforce_zdr_(\w+)$/
 const OTHER = 'other'
 
-/** By author of the model, as the fields name them: `enforce_zdr_<author>` without dashes. */
+/** By the author of the model, as the fields name it: `enforce_zdr_<author>`, without dashes. */
 function zdrRule(rules: GuardrailRules): EndpointRule | undefined {
   const fallback = rules.enforce_zdr ?? false
   const groups = new Map<string, boolean>()
@@ -87,7 +87,7 @@ function zdrRule(rules: GuardrailRules): EndpointRule | undefined {
   }
 }
 
-/** Whether any of its fields asks for endpoints that retain nothing. */
+/** Whether any field asks for endpoints that retain nothing. */
 export const wantsNoRetention = (rules: GuardrailRules): boolean =>
   rules.enforce_zdr === true || Object.entries(rules).some(([field, value]) => value === true && ZDR_FIELD.test(field))
 

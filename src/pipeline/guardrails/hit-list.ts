@@ -2,23 +2,23 @@ import type { Span } from '../../lib/linear-pattern.ts'
 import type { ContentFilter } from './content-filters.ts'
 import type { TextSlot } from './request-texts.ts'
 
-/** Something a filter found in one slot. */
+/** A match of a filter in one slot. */
 export interface Hit extends Span {
   readonly filter: ContentFilter
   readonly slot: number
-  /** Name of the pattern, where a filter has several. */
+  /** Name of the pattern, if the filter has several. */
   readonly what?: string
-  /** A match that began in an earlier slot. */
+  /** The match began in an earlier slot. */
   readonly continued: boolean
 }
 
-/** A hit on its way out of a text. */
+/** A hit that is to be removed from a text. */
 export interface Redaction extends Hit {
-  /** What stands in its place is a string of JSON. */
+  /** The replacement must be a JSON string. */
   readonly quoted?: boolean
 }
 
-/** Something a filter found in the text of a group. */
+/** A match of a filter in the text of a group. */
 export interface Match extends Span {
   readonly filter: ContentFilter
   readonly what: string | undefined
@@ -30,22 +30,22 @@ export interface TextGroup {
   readonly offsets: readonly number[]
 }
 
-/** Of one call, those that are only noted; what is beyond is not counted. */
+/** Hits of one call that are only noted; more are not counted. */
 const MAX_NOTED = 20_000
-/** Of one call, those that are taken out or block it: about as many as a million tokens can hold. With more of them it is refused. */
+/** Hits of one call that are redacted or block it: about as many as a million tokens can hold. With more the call is refused. */
 const MAX_CHANGES = 100_000
 
 /** What was found in a call, each place once per filter. */
 export class HitList {
   readonly hits: Hit[] = []
-  /** There was more to change than is kept: what is here does not cover the request. */
+  /** There were more hits to redact than are kept, so the list does not cover the request. */
   overflowed = false
   readonly #seen = new Set<string>()
   readonly #ids = new Map<ContentFilter, number>()
   #noted = 0
   #changes = 0
 
-  /** A match in a group's text as hits in its slots. */
+  /** Splits a match in a group's text into hits in its slots. */
   add({ filter, what, start, end }: Match, { slots, offsets }: TextGroup, texts: readonly TextSlot[]): void {
     let continued = false
     for (let at = lastNotAfter(offsets, start); at < slots.length && offsets[at]! < end; at++) {
@@ -61,7 +61,7 @@ export class HitList {
   #keep(hit: Hit): void {
     const isNote = hit.filter.action === 'flag'
     if (isNote && this.#noted >= MAX_NOTED) return
-    // By filter, not by what it looks for: of two filters that find the same, one may block.
+    // By filter and not by what it looks for: of two filters that find the same, one may block.
     const key = `${hit.slot} ${hit.start} ${hit.end} ${this.#idOf(hit.filter)}`
     if (this.#seen.has(key)) return
     if (!isNote && this.#changes >= MAX_CHANGES) {
@@ -84,7 +84,7 @@ export class HitList {
   }
 }
 
-/** Index of the last offset that is not after a place: a message may have as many parts as a body has room for. */
+/** Index of the last offset not after a place, by bisection: a message may have as many parts as fit into a body. */
 function lastNotAfter(offsets: readonly number[], place: number): number {
   let low = 0
   let high = offsets.length - 1
@@ -96,7 +96,7 @@ function lastNotAfter(offsets: readonly number[], place: number): number {
   return low
 }
 
-/** A text with its hits replaced. Where hits overlap, the one that begins first, or reaches further, gives its name to all. */
+/** A text with its hits replaced. Overlapping hits become one, under the name of the one that begins first or reaches further. */
 export function redactText(text: string, hits: readonly Redaction[]): string {
   const ordered = hits.toSorted((a, b) => a.start - b.start || b.end - a.end)
   let result = ''
