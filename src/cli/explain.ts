@@ -111,8 +111,8 @@ export interface Unreachable {
 }
 
 /**
- * Proves for every endpoint of the configured models that some call can reach it, first or as a fallback. The call asks for its variant, its
- * service tier and its kind of output, and excludes all other endpoints. Only plans are made; nobody is called.
+ * Proves for every endpoint of the configured models that some call can reach it, first or as a fallback. The call asks for its variant, its service
+ * tier and its kind of output, and excludes all other endpoints. Only plans are made; nobody is called.
  */
 export function findUnreachable(catalog: BuiltCatalog, config: Config): readonly Unreachable[] {
   const found: Unreachable[] = []

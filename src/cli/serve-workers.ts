@@ -37,8 +37,8 @@ export function workerWarnings({ storage }: Pick<Config, 'storage'>, workers: nu
 
 /**
  * Serves one port with several processes. This process only supervises them and serves no calls. The workers listen on the port that is `held` for
- * them; without one, this process accepts connections and hands them out. A worker that dies is replaced. The process ends when all workers have:
- * in order after SIGTERM or SIGINT, at once after a second signal, and with code 1 when the first worker cannot start.
+ * them; without one, this process accepts connections and hands them out. A worker that dies is replaced. The process ends when all workers have: in
+ * order after SIGTERM or SIGINT, at once after a second signal, and with code 1 when the first worker cannot start.
  */
 export function serveWithWorkers(config: Config, logger: Logger, held?: HeldPort): void {
   const wanted = workersOf(config)

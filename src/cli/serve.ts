@@ -31,8 +31,8 @@ export function loadOptions({ config, data, port, host, role, workers }: Overrid
 }
 
 /**
- * For commands that use the database beside a running gateway. They skip `providers`, because the vendors' keys are in the gateway's environment
- * and not in the operator's shell.
+ * For commands that use the database beside a running gateway. They skip `providers`, because the vendors' keys are in the gateway's environment and
+ * not in the operator's shell.
  */
 export const storeOptions = (overrides: Overrides, more: readonly string[] = []): LoadOptions => ({
   ...loadOptions(overrides),

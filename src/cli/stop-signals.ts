@@ -1,6 +1,6 @@
 /**
- * Calls `stop` at the first SIGTERM or SIGINT and `kill` at the second of either. Returns a function that removes the listeners. `source` emits
- * the signals; replaced in tests.
+ * Calls `stop` at the first SIGTERM or SIGINT and `kill` at the second of either. Returns a function that removes the listeners. `source` emits the
+ * signals; replaced in tests.
  */
 export function onStopSignals(stop: (signal: string) => void, kill: () => void, source: Pick<NodeJS.Process, 'on' | 'off'> = process): () => void {
   let heard = false

@@ -95,10 +95,7 @@ export interface ConfigRead {
 /** What a configuration was read from. */
 export const readOf = ({ file, text }: Pick<Config, 'file' | 'text'>): ConfigRead => defined({ file, text: text?.reveal() })
 
-/**
- * What `loadConfig` reads with these options. Throws ConfigError for a file that exists and cannot be read: ignoring it would put every default in
- * force.
- */
+/** What `loadConfig` reads with these options. Throws ConfigError for a file that exists and cannot be read: ignoring it would put every default in force. */
 export async function readConfigFile(options: LoadOptions): Promise<ConfigRead> {
   const named = options.file ?? nonEmpty((options.env ?? process.env)['SIGNALBOX_CONFIG'])
   if (named !== undefined) return readAt(isAbsolute(named) ? named : join(options.cwd ?? process.cwd(), named))

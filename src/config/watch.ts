@@ -27,8 +27,8 @@ export interface ConfigWatch {
 /**
  * Reloads the configuration when its file changes or the process receives SIGHUP. Reloads run one after the other. Resolves once what the file says
  * is in force, even if it has changed since `initial` was read.
- * `lastGood`: what the other workers had in force when this process was started; it is used if the file is invalid by now.
- * The file is polled, because editors replace files and containers mount them through links: reading it twice a second notices both everywhere.
+ * `lastGood`: what the other workers had in force when this process was started; it is used if the file is invalid by now. The file is polled,
+ * because editors replace files and containers mount them through links: reading it twice a second notices both everywhere.
  */
 export async function watchConfig(initial: Config, options: LoadOptions, handlers: WatchHandlers, lastGood?: ConfigRead): Promise<ConfigWatch> {
   let current = initial

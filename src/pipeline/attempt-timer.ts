@@ -130,8 +130,7 @@ export class AttemptTimer {
 
   /**
    * After a long turn of the event loop, or when a stopped process resumes, timers fire before the bytes that arrived meanwhile are read. The
-   * upstream was
-   * not silent then, so those bytes are read first.
+   * upstream was not silent then, so those bytes are read first.
    */
   readonly #expire = (): void => {
     const dueAt = this.#dueOf()

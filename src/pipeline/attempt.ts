@@ -173,8 +173,7 @@ async function open(deps: AttemptDependencies, input: AttemptInput, encoded: Enc
   else if (credential !== undefined) request = { ...plain, headers: { ...plain.headers, authorization: `Bearer ${credential.secret.reveal()}` } }
   checkSendable(request, credential)
   // Signing, and what came before it, may wait. A request sent after its limits have run out would never be ended, and nobody would read it for a
-  // caller
-  // who has left.
+  // caller who has left.
   if (timer.expired !== undefined || input.call.signal.aborted) throw new Error('it was over before the request was sent')
   if (connection.transport !== undefined) return exchangeInProcess(connection.transport, request)
   return deps.http.send({

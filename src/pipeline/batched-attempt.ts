@@ -92,8 +92,7 @@ class Batches {
 
   /**
    * The results of all batches, in order. Throws the first failure once nothing is under way any more. The first batch runs alone: it shows whether
-   * the
-   * endpoint serves at all and how large its vectors are.
+   * the endpoint serves at all and how large its vectors are.
    */
   async run(): Promise<readonly Part[]> {
     await this.#work(1)

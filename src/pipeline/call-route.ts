@@ -131,8 +131,7 @@ export function usedBy({ used }: Route, attempt: PlannedAttempt): ReadonlySet<st
 
 /**
  * Keeps a refused credential from being sent again. A dead one is put aside for the whole provider. One that is limited, or may not use this model,
- * may
- * still serve the provider's other models, which vendors grant and limit one by one.
+ * may still serve the provider's other models, which vendors grant and limit one by one.
  */
 export function putAside({ used }: Route, attempt: PlannedAttempt, credential: string, dead: boolean): void {
   const key = dead ? providerKey(attempt) : endpointKey(attempt)

@@ -20,8 +20,7 @@ export function withoutDeferred(tools: readonly Tool[]): readonly Tool[] {
 
 /**
  * The tools, with those a search found behind them, so that what stands before stays in the provider's cache. `all`: the request's own tools, which
- * may
- * describe what was found by name only.
+ * may describe what was found by name only.
  */
 export function loadFound(shown: readonly Tool[], all: readonly Tool[], found: readonly Tool[]): readonly Tool[] {
   if (found.length === 0) return shown

@@ -22,9 +22,8 @@ const HEADERS_KEY = /^(?:extra_|custom_)?headers$/i
 
 /**
  * The body of an upstream request as JSON text for its caller: media and other base64 are replaced by their size, credentials by a mark. In bodies
- * beyond
- * 1 Mi characters every text is cut to its first 1,000. Of a body that is not an object, is still too large, or has more than 50,000 members only the
- * size is told.
+ * beyond 1 Mi characters every text is cut to its first 1,000. Of a body that is not an object, is still too large, or has more than 50,000 members
+ * only the size is told.
  */
 export function echoBody(body: string, credential: Credential | undefined): string {
   let shown = render(body, (text) => text)

@@ -28,8 +28,7 @@ export interface ShareRequest {
 
 /**
  * Takes what an attempt needs of the limits that the operator set for the endpoint. Undefined at once if there are none, and for callers' own keys,
- * which
- * belong to other accounts. Rejects with GatewayError `rate_limit_exceeded` (source `gateway`): another endpoint may serve.
+ * which belong to other accounts. Rejects with GatewayError `rate_limit_exceeded` (source `gateway`): another endpoint may serve.
  */
 export type TakeShare = (
   call: Call,

@@ -32,8 +32,7 @@ const HELD_UP_SHARE = 0.1
 
 /**
  * Plans the call and tries its endpoints in order. Nothing is passed on before the first content event, so until then a failure is invisible and the
- * next
- * endpoint can serve; after it, the caller sees the failure.
+ * next endpoint can serve; after it, the caller sees the failure.
  */
 export function createFallback(options: FallbackOptions): Handler {
   return async function* fallback(call) {
@@ -95,8 +94,7 @@ export function createFallback(options: FallbackOptions): Handler {
 
 /**
  * What a failure after the first content means for further attempts. Throws the caller's error if nobody may continue: always the failure that broke
- * the
- * answer, never that of an endpoint which was to continue it.
+ * the answer, never that of an endpoint which was to continue it.
  */
 function afterCommit(call: Call, route: Route, tried: Try, outcome: Outcome): GatewayError {
   const { continuation } = route
@@ -234,8 +232,7 @@ function settleFailure(
   if (credential !== undefined) options.pools.report(endpoint.connection, credential, error)
   const limited = error.errorType === 'rate_limit_exceeded'
   // What a caller's own key runs into (its limits, its bill, models its account may not use) says nothing about the endpoint. Nor does a limit of one
-  // key of
-  // the pool while others serve.
+  // key of the pool while others serve.
   const ofItsKey = isByok
     ? limited || isCredentialFailure(error) || error.errorType === 'not_found'
     : limited && credential !== undefined && options.pools.hasLive(endpoint.connection)

@@ -14,8 +14,7 @@ export const FRAMERS: {
 
 /**
  * Undefined for a body that is one JSON document. It is known by its first character, whatever the header says: no line of an event begins with a
- * bracket.
- * AWS frames begin with their length, whose first byte is 0 and cannot begin a text.
+ * bracket. AWS frames begin with their length, whose first byte is 0 and cannot begin a text.
  */
 export function framingOf(contentType: string, framing: Framing, first: readonly Buffer[]): Framing | undefined {
   const start = startOf(first)

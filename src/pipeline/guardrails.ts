@@ -202,8 +202,7 @@ type Quotes = (hits: readonly Hit[]) => readonly string[]
 
 /**
  * Attacks are quoted; sensitive text never is, even as a part of an attack. `all`: everything found in the request; undefined if it was not read to
- * its
- * end, so that nobody knows what a quote would reveal.
+ * its end, so that nobody knows what a quote would reveal.
  */
 function quoter(all: readonly Hit[] | undefined, slots: readonly TextSlot[]): Quotes {
   const sensitive = Map.groupBy(all?.filter(({ filter }) => filter.kind === 'content' && filter.action !== 'flag') ?? [], ({ slot }) => slot)

@@ -1,7 +1,7 @@
 import type { InProcessTransport, SignableRequest } from '../core/provider.ts'
 import { HttpFailure, type Exchange, type ResponseHead } from '../lib/http-client.ts'
 
-/** An upstream that lives in this process, seen as an exchange: the same limits, cuts and abort rules apply to it. */
+/** An upstream that runs in this process, seen as an exchange, so that the same limits, framing and abort rules apply. */
 export function exchangeInProcess(transport: InProcessTransport, request: SignableRequest): Exchange {
   const abort = new AbortController()
   let ended = false

@@ -13,9 +13,8 @@ interface AdditionalTools {
 const isAdditional = (item: InputItem): item is InputItem & AdditionalTools => item.type === 'additional_tools' && Array.isArray(item['tools'])
 
 /**
- * The request as its endpoint reads it: tools that stand in the input are put among the others, and messages between agents become words of
- * the user, where the format does not know such items. Asked once an attempt, for what encodes and what decodes; the same request, and
- * nothing made, when there are none.
+ * The request as its endpoint reads it: if the format does not know such items, tools in the input move to the other tools, and messages between
+ * agents become the user's words. Called once per attempt, for encoding and decoding. Returns the same request if there are no such items.
  */
 export function readableInput(request: ModelRequest, dialect: Dialect, target: Target): ModelRequest {
   const { input } = request
@@ -36,8 +35,8 @@ type Runs = Pick<ToolBelt, 'source'>
 const isOwn = ({ type }: Tool, { source }: Runs): boolean => ownName(type) !== undefined || source(type) !== undefined
 
 /**
- * The request with tools of its input that only the gateway can run, or whose servers are no endpoint's business, put among the others. The same
- * request where there are none.
+ * Moves those tools of the input to the request's tools that only the gateway can run, or whose servers must not be known to endpoints. Returns the
+ * same request if there are none.
  */
 export function withOwnTools(request: ModelRequest, belt: Runs): ModelRequest {
   if (!request.input.some((item) => isAdditional(item) && item.tools.some((tool) => isOwn(tool, belt)))) return request
@@ -51,7 +50,7 @@ export function withOwnTools(request: ModelRequest, belt: Runs): ModelRequest {
   return { ...request, input, tools: [...(request.tools ?? []), ...own] }
 }
 
-/** What went wrong with a tool that `withOwnTools` has moved, in the words of the request as it came. Anything else as it is. */
+/** An error about a tool that `withOwnTools` moved, with the path the caller used. Any other error unchanged. */
 export function toldInPlace(error: unknown, { tools = [], input }: ModelRequest, belt: Runs): unknown {
   const path = isGatewayError(error) ? error.details.path : undefined
   const [moved, index] = /^tools\[(\d+)\]/.exec(path ?? '') ?? []

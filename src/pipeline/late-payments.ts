@@ -4,7 +4,7 @@ import type { Payment } from '../core/counter.ts'
 import { gatewayShare } from '../core/cost.ts'
 import type { Cost } from '../core/generation.ts'
 
-/** Of budgets that were set while the call ran. They were compared with the store before it has the call: nobody else tells them what it cost. */
+/** Payments to budgets that were set while the call ran. They were compared with the store before it had the call, so nobody else tells them its cost. */
 export function latePayments(
   { limitsOf }: { readonly limitsOf: (owner: Owner) => CallLimits | undefined },
   { owner }: Call,
@@ -16,7 +16,7 @@ export function latePayments(
   try {
     current = limitsOf(owner)
   } catch {
-    // What limits the caller is not known at the moment; the store will tell what was spent.
+    // What limits the caller cannot be read at the moment; the store will tell what was spent.
   }
   return (current ?? []).flatMap(({ subject, budgets, includeByok }) =>
     budgets.length === 0 || known.some((one) => one.subject === subject)

@@ -12,8 +12,8 @@ const WHOSE: { readonly [K in SubjectLimits['kind']]: string } = {
 }
 
 /**
- * What a caller who was refused is told: 402 for the key's own limit and for credits, 403 for a guardrail's or workspace's budget (the broadest interval
- * exceeded), 429 for rates, 503 when what was spent is not known.
+ * The error for a refused caller: 402 for the key's own limit and for credits, 403 for the budget of a guardrail or workspace (the broadest interval
+ * exceeded), 429 for rates, 503 if spending is unknown.
  */
 export function refusal(verdict: Refused, limits: CallLimits, now: number): GatewayError {
   const subject = limits.find((one) => one.subject === verdict.subject)
@@ -67,7 +67,7 @@ function overBudget(subject: SubjectLimits | undefined, { intervals, leftUsd, av
   }
   const left = leftUsd > 0 ? `the ${usd(leftUsd)} USD that are left do not cover this request` : 'nothing is left'
   const named = interval === 'lifetime' ? '' : `${interval} `
-  // What does not pay for this endpoint may pay for a cheaper one.
+  // What is left may pay for a cheaper endpoint.
   const details = { metadata, ...(availableUsd > 0 ? { failover: 'next' as const } : {}) }
   switch (subject?.kind) {
     case 'workspace':

@@ -31,16 +31,16 @@ import { estimatedUsage } from './tool-bill.ts'
 
 export interface LimitsOptions extends CallPriceOptions {
   readonly counter: Counter
-  /** Those in force at this moment, whenever the call began. Undefined for a caller without limits: a few lookups. */
+  /** The limits in force now, whenever the call began. Undefined for a caller without limits: a few lookups. */
   readonly limitsOf: (owner: Owner) => CallLimits | undefined
   readonly policy: () => { readonly unknownPrice: 'allow' | 'deny'; readonly expectedOutputTokens: number }
-  /** Whether the caller's own provider keys might serve the call: its price is then known only when an endpoint is chosen. */
+  /** Whether the caller's own provider keys might serve the call: then its price is known only when an endpoint is chosen. */
   readonly mayUseOwnKeys: (call: Call) => boolean
-  /** Told whenever an endpoint is passed over for a limit of its own. */
+  /** Called whenever an endpoint is skipped because of a limit of its own. */
   readonly onFull?: EndpointLimitOptions['onFull']
 }
 
-/** What an attempt may do with the money that is left. */
+/** How much of the remaining money an attempt may spend. */
 export interface AttemptBound {
   readonly maxOutputTokens: number
 }
@@ -49,24 +49,24 @@ export interface Limits {
   /** Between record and fallback: admits the call or refuses it. */
   readonly layer: Layer
   /**
-   * To be asked before every attempt: throws when its price does not fit what is left, or answers how much output does.
-   * Undefined at once for a call without limits. `spent`: by endpoints that broke in the middle of this very answer.
+   * Called before every attempt. Throws if its price does not fit what is left; otherwise resolves to how much output does. Undefined at once for a
+   * call without limits. `spent`: by endpoints that broke in the middle of this very answer.
    */
   readonly beforeAttempt: (
     call: Call,
     attempt: Pick<PlannedAttempt, 'endpoint' | 'isByok'>,
     spent?: Cost,
   ) => Promise<AttemptBound | undefined> | undefined
-  /** To be asked before every attempt for what it takes of the limits its endpoint has. */
+  /** Called before every attempt: takes what it needs of its endpoint's limits. */
   readonly takeShare: TakeShare
   /**
-   * To be asked before a tool or plugin buys something for this price: throws when it does not fit what is left, else holds it as one of the
-   * prices of the tools of the call. Undefined at once for a call without budgets, of which nothing is held.
+   * Called before a tool or plugin buys something at this price. Throws if it does not fit what is left; otherwise holds it among the prices of the
+   * call's tools. Undefined at once for a call without budgets, for which nothing is held.
    */
   readonly beforePurchase: (call: Call, usd: number) => Promise<void> | undefined
-  /** Directly around fallback: a call of several upstream answers (tools) has spent those before when the next attempt is admitted. */
+  /** Directly around fallback: in a call of several upstream answers (tools), the earlier ones count as spent when the next attempt is admitted. */
   readonly meter: Layer
-  /** To be told of every finished call, with what it really cost. */
+  /** Must be called for every finished call, with its real cost. */
   finished(generation: Generation, call: Call): void
 }
 
@@ -74,25 +74,25 @@ export interface Limits {
 interface Ticket {
   readonly limits: CallLimits
   readonly estimate: RequestEstimate
-  /** What the estimate was made for. */
+  /** The input that the estimate was made for. */
   readonly input: ModelRequest['input']
   /** Tokens taken from the tokens-per-minute rate. */
   readonly tokens: number
   grantedUsd: number
-  /** By upstream answers of this call that are complete. */
+  /** Spent by complete upstream answers of this call. */
   spentUsd: number
-  /** Used by models that tools and plugins asked: no part of the answer's own. */
+  /** Used by models that tools and plugins asked; not part of the answer. */
   askedTokens: number
-  /** What attempts under way may come to cost; several at a time when tools ask models. */
+  /** What attempts under way may cost; there are several if tools ask models. */
   readonly running: Map<CallTrace, number>
   readonly turns: AdmissionTurns
   settled: boolean
 }
 
-/** Rates, open calls and money of every call that has limits; nothing for the others. */
+/** Rates, concurrent calls and spending of all calls with limits. Calls without limits are not touched. */
 export function createLimits(options: LimitsOptions): Limits {
   const { counter } = options
-  // By trace, which every layer passes on, whatever else of the call it replaces. What a tool asks a model belongs to the tool's call.
+  // By trace, which every layer passes on whatever else of the call it replaces. A model call of a tool belongs to the tool's call.
   const tickets = new WeakMap<CallTrace, Ticket>()
   const ticketOf = ({ trace }: Call): Ticket | undefined => tickets.get(rootOf(trace))
 
@@ -136,7 +136,7 @@ export function createLimits(options: LimitsOptions): Limits {
     try {
       yield* next(call)
     } finally {
-      // The record settles with what the call came to cost, a moment from now. If it could not, the call must not hold its place for ever.
+      // Usually the record has settled with the real cost by then. If it could not, the call must not hold its place for ever.
       setImmediate(() => settle(call, ticket, call.trace.cost ?? NO_COST, ticket.tokens))
     }
   }
@@ -181,7 +181,7 @@ function chargeOf(limits: SubjectLimits, tokens: number): Charge {
   return { subject, revision, rates, budgets, ...(maxOpen === undefined ? {} : { maxOpen }) }
 }
 
-/** What the call has spent by now, its tools included, and what is under way may come to. */
+/** What the call has spent so far, its tools included, plus what is under way may cost. */
 function heldBy(ticket: Ticket, call: Call, except?: CallTrace): number {
   let held = ticket.spentUsd + toolPrices(call.trace)
   for (const [trace, running] of ticket.running) if (trace !== except) held += running
@@ -195,7 +195,7 @@ interface Need {
   readonly isByok: boolean
 }
 
-/** What may be spent beside the others: the amount, or what is left when that is `least` at the least. Throws when it is not. */
+/** What may be spent besides `others`: the whole amount, or less, but at least `least`. Throws if there is less. */
 async function roomFor(options: LimitsOptions, call: Call, ticket: Ticket, { others, amount, least, isByok }: Need): Promise<number> {
   const { limits } = ticket
   let granted = ticket.grantedUsd
@@ -209,11 +209,11 @@ async function roomFor(options: LimitsOptions, call: Call, ticket: Ticket, { oth
     })
     if (!verdict.ok) {
       const refused = refusal(verdict, limits, call.clock.now())
-      // An own key behind the gateway's credentials may have money where the gateway has none left.
+      // A fallback key of the caller's own may pay if the gateway's money is used up.
       throw !isByok && options.mayUseOwnKeys(call) ? refused.with({ failover: 'next' }) : refused
     }
     granted = verdict.grantedUsd
-    // Granted by those that count own keys alone: the others are asked before the next attempt the gateway pays for.
+    // Granted only by limits that count own keys; the others are asked before the next attempt that the gateway pays for.
     ticket.grantedUsd = isByok ? -1 : granted
   }
   return granted - others
@@ -227,9 +227,9 @@ async function admitAttempt(
   spent: Cost,
 ): Promise<AttemptBound | undefined> {
   const { endpoint, isByok } = attempt
-  // What the caller's own account is charged is nobody's business here, unless a limit says so.
+  // What the caller's own account pays does not count, unless a limit says so.
   if (isByok && !countsOwnKeys(ticket)) return undefined
-  // A step of a tool loop is longer than the request that came in, and what a tool asks a model is another prompt.
+  // A turn of a tool loop is longer than the request that came in, and a tool's question to a model is another prompt.
   const estimate = call.request.input === ticket.input ? ticket.estimate : estimateRequest(call.request)
   if (!isPriced(endpoint)) {
     if (options.policy().unknownPrice === 'deny') {
@@ -258,7 +258,7 @@ async function admitAttempt(
 
 const countsOwnKeys = ({ limits }: Ticket): boolean => limits.some(({ includeByok }) => includeByok)
 
-/** What a cost takes of the limits. Where some count own keys and some do not, all are asked for the larger sum. */
+/** What a cost counts against the limits. If only some of them count own keys, all are asked for the larger sum. */
 const countedOf = (ticket: Ticket, cost: Cost): number => (countsOwnKeys(ticket) ? cost.total : gatewayShare(cost))
 
 async function* metered(options: LimitsOptions, next: Handler, call: Call, ticket: Ticket): ReturnType<Handler> {
@@ -281,14 +281,14 @@ async function* metered(options: LimitsOptions, next: Handler, call: Call, ticke
     }
   } finally {
     const { served, unread } = trace
-    // What was left, or broke, in the middle has cost something, too: an agent may be asked again and again.
+    // An answer that was left or broke in the middle has cost something, too: an agent may be asked again and again.
     if (!ended && served !== servedBefore && served?.firstTokenMs !== undefined)
       spend(mendEstimate(estimatedUsage(call.request, chars, unread), served.counted))
     ticket.running.delete(trace)
   }
 }
 
-/** As much output as the money that was granted pays for: a call that names no bound gets this one, and the budget holds. */
+/** As much output as the granted money pays for. A call without a bound of its own gets this one, so the budget holds. */
 function boundBy(options: LimitsOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate, leftUsd: number): AttemptBound {
   const prompt = costOfTokens(options, call, endpoint, estimate, 0)
   // At the prices in force for a prompt of this length at this hour.

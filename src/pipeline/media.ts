@@ -8,8 +8,8 @@ import { sniffMediaType } from '../lib/media-type.ts'
 /** Fetches media for dialects that need bytes where the caller gave addresses. */
 export interface MediaLoader {
   /**
-   * The media behind addresses of a call's input. What one attempt fetched the next attempts and turns of the call find again; failures too.
-   * Throws GatewayError `image_download_failed`, `image_too_large` or `unsupported_image_format`.
+   * The media at addresses in a call's input. Later attempts and turns of the call find what an earlier one fetched, failures included. Throws
+   * GatewayError `image_download_failed`, `image_too_large` or `unsupported_image_format`.
    */
   load(call: Call, urls: readonly string[]): Promise<ReadonlyMap<string, FetchedMedia>>
 }
@@ -36,11 +36,11 @@ interface Cache {
 }
 
 /**
- * Loads through the safe egress: addresses are the caller's, so that none may lead into the operator's network, redirects included.
- * @param egress asked for at every load: a reload of the configuration may replace it
+ * Loads through the safe egress: the addresses are the caller's, so neither they nor redirects may lead into the operator's network.
+ * @param egress asked for at every load, because a reload of the configuration may replace it
  */
 export function createMediaLoader(egress: () => Egress, limits: MediaLimits = DEFAULT_LIMITS): MediaLoader {
-  // By trace: the turns of a tool loop are calls of their own, of the same input.
+  // By trace: the turns of a tool loop are calls of their own with the same input.
   const caches = new WeakMap<Call['trace'], Cache>()
   return {
     async load(call, urls) {
@@ -92,7 +92,7 @@ function placesOf(input: readonly InputItem[]): ReadonlyMap<string, Place> {
     const parts = (item as { readonly [field: string]: unknown })[field]
     if (!Array.isArray(parts)) continue
     for (const [at, part] of (parts as readonly ({ readonly [field: string]: unknown } | null)[]).entries()) {
-      // Items nobody has checked may hold anything in their lists.
+      // Items of unknown types are not validated, so their lists may hold anything.
       if (part === null) continue
       for (const name of ADDRESSES) {
         const url = part[name]
@@ -128,7 +128,7 @@ async function fetchOne(fetching: Fetching, url: string, cache: Cache): Promise<
   return { mimeType, data: body.toString('base64') }
 }
 
-/** The answer behind redirects: each step is checked like the first. */
+/** The answer after redirects; each step is checked like the first. */
 async function follow(fetching: Fetching, start: string): Promise<EgressResponse> {
   let url = start
   for (let step = 0; step <= MAX_REDIRECTS; step++) {
@@ -158,13 +158,13 @@ async function request(fetching: Fetching, url: string, start: string): Promise<
   }
 }
 
-/** Origin and path only: queries and what stands before a host carry credentials. What has neither is named by where it stands. */
+/** Only origin and path: queries and userinfo may be credentials. An address without them is named by its place in the request. */
 function shownUrl(url: string, { path }: Place): string {
   const parsed = URL.parse(url)
   return parsed === null || parsed.origin === 'null' ? path : parsed.origin + parsed.pathname
 }
 
-/** Another endpoint may read the address itself. */
+/** Another endpoint may be able to read the address itself. */
 function failure(
   type: 'image_download_failed' | 'image_too_large' | 'unsupported_image_format',
   place: Place,

@@ -3,12 +3,12 @@ import type { ServerTool } from '../core/extension.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { ownName, type ToolBelt } from './tool-belt.ts'
 
-/** Of a name nobody knows. */
+/** Of an unknown name. */
 const MAX_SHOWN = 60
 
 /**
- * Whether the tools an entry gives to the model calls it makes can run there. Throws `invalid_request` for one that cannot: left out without a word, its
- * model would answer without what its caller counts on. Agents are allowed, and left out there: that is what ends them.
+ * Checks that the tools an entry gives to the model calls it makes can run there. Throws `invalid_request` for one that cannot: silently left out,
+ * its model would answer without what the caller counts on. Agents are accepted but left out there, which ends the recursion.
  */
 export function checkNested(tool: ServerTool, settings: unknown, index: number, belt: ToolBelt): void {
   for (const [place, { type }] of (tool.nested?.(settings) ?? []).entries()) {

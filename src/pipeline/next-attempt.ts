@@ -19,7 +19,7 @@ export interface NextAttemptOptions {
   readonly withoutParameters: (request: ModelRequest, names: Iterable<string>) => ModelRequest
 }
 
-/** What a broken answer means for the choice of the next endpoint: only one that can go on with it. */
+/** After a broken answer only an endpoint that can continue it is chosen next. */
 function resumption({ plan: { attempts }, continuation, request }: Route): {
   readonly committed?: true
   readonly resume?: true
@@ -29,7 +29,7 @@ function resumption({ plan: { attempts }, continuation, request }: Route): {
   return { committed: true, resume: true, skip: new Set(attempts.flatMap(({ endpoint }, n) => (continuation.suits(endpoint, request) ? [] : [n]))) }
 }
 
-/** The provider could not read the reasoning of an earlier turn: once, the same endpoint is asked without it. */
+/** The provider could not read the reasoning of an earlier turn: ask the same endpoint once without it. */
 function stripReasoning(options: NextAttemptOptions, call: Call, route: Route, error: GatewayError): boolean {
   if (error.details.metadata?.['strip_reasoning'] !== true || route.strippedReasoning) return false
   route.strippedReasoning = true
@@ -41,7 +41,7 @@ function stripReasoning(options: NextAttemptOptions, call: Call, route: Route, e
   return true
 }
 
-/** The provider can make no grammar of the caller's schemas: from then on this endpoint is told of them, unless the caller wants them enforced. */
+/** The provider cannot make a grammar of the caller's schemas: from now on this endpoint gets them as instructions, unless the caller wants them enforced. */
 function loosensSchemas(
   options: NextAttemptOptions,
   { request, trace }: Call,
@@ -57,7 +57,7 @@ function loosensSchemas(
   return true
 }
 
-/** The provider does not stream such an answer: from then on this endpoint is asked for whole ones, which are told in one piece. */
+/** The provider does not stream such an answer: from now on this endpoint is asked for whole ones, which are told in one piece. */
 function asksWhole({ trace }: Call, { endpoint }: PlannedAttempt, error: GatewayError): boolean {
   if (error.details.metadata?.['ask_whole'] !== true || trace.whole?.has(endpoint.id) === true) return false
   trace.whole ??= new Set()
@@ -65,7 +65,7 @@ function asksWhole({ trace }: Call, { endpoint }: PlannedAttempt, error: Gateway
   return true
 }
 
-/** The provider refuses a parameter an answer can do without: from then on this endpoint gets none, unless the caller wants it heeded. */
+/** The provider refuses an optional parameter: from now on this endpoint does not get it, unless the caller requires it. */
 function leavesOut(options: NextAttemptOptions, { request, trace }: Call, route: Route, { endpoint }: PlannedAttempt, error: GatewayError): boolean {
   const name = error.details.metadata?.['refused_parameter']
   if (typeof name !== 'string' || trace.refused?.get(endpoint.id)?.has(name) === true) return false
@@ -77,7 +77,7 @@ function leavesOut(options: NextAttemptOptions, { request, trace }: Call, route:
   return true
 }
 
-/** The estimate said that the prompt fits and the provider says that it does not: once, the same endpoint gets a shorter one, where that may be. */
+/** The estimate said that the prompt fits and the provider says that it does not: ask the same endpoint once with a shorter one, where that is allowed. */
 async function shortens(call: Call, route: Route, { endpoint }: PlannedAttempt, error: GatewayError): Promise<boolean> {
   const { adaptation, continuation, request } = route
   if (error.errorType !== 'context_length_exceeded' || continuation?.original !== undefined || call.trace.tooLong?.has(endpoint.id) === true)
@@ -89,15 +89,15 @@ async function shortens(call: Call, route: Route, { endpoint }: PlannedAttempt, 
 }
 
 /**
- * The credential of the last attempt, when the failure was about it: also where it is good for other calls, as it would be refused here again.
- * What was not sent (its endpoint is full) met none: the last that is known is that of an attempt before it.
+ * The credential of the last attempt if the failure was about it, even if it is good for other calls, because it would be refused here again. An
+ * attempt that was not sent (its endpoint is full) used none; then it is the last one known from earlier attempts.
  */
 function refusedCredential({ trace }: Call, { tries }: Route, error: GatewayError): string | undefined {
   if (tries.at(-1)?.sent === false) return undefined
   return isCredentialFailure(error) || error.errorType === 'rate_limit_exceeded' ? trace.attempts.at(-1)?.credentialId : undefined
 }
 
-/** Waits as the discipline asks and names the attempt to make next; throws the error the caller sees when there is none. */
+/** Waits as the retry discipline asks and returns the next attempt. Throws the caller's error if there is none. */
 export async function nextAttempt(options: NextAttemptOptions, call: Call, route: Route, index: number, error: GatewayError): Promise<number> {
   const { attempts } = route.plan
   const attempt = attempts[index]!

@@ -10,12 +10,12 @@ export interface OfferedTool {
   readonly type: string
   /** Type of the items that stand for its calls, in the caller's spelling. */
   readonly itemType: string
-  /** What the model calls it. */
+  /** The name the model calls it by. */
   readonly functionName: string
   readonly instance: number
   readonly tally: Map<string, number>
   uses: number
-  /** What `tool_choice` may say of it, where its type is not enough. */
+  /** The fields by which `tool_choice` may name it, if its type is not enough. */
   readonly choice?: JsonObject
 }
 
@@ -30,17 +30,17 @@ export interface PendingSource {
 export interface Offer {
   readonly tools: readonly Tool[]
   readonly byFunction: ReadonlyMap<string, OfferedTool>
-  /** Offered tools by the type of their items in a history, whichever way that spells it. */
+  /** Offered tools by the type of their items in a history, in either spelling. */
   readonly byItem: ReadonlyMap<string, readonly OfferedTool[]>
-  /** Types of items the provider answers with, and what the caller asked to see instead. */
+  /** Types of items that the provider answers with, and the types the caller asked to see instead. */
   readonly renamed: ReadonlyMap<string, string>
   readonly choice: ToolChoice | undefined
-  /** Functions the model does not see before a search has found them. */
+  /** Functions that the model does not see until a search finds them. */
   readonly deferred: readonly FunctionTool[]
-  /** Entries that have to be opened before the first turn. */
+  /** Entries to open before the first turn. */
   readonly pending: readonly PendingSource[]
-  /** Sources whose entries the provider serves itself: their items are its business. */
+  /** Sources whose entries the provider serves itself: their items are the provider's. */
   readonly hostedSources: ReadonlySet<ToolSource>
-  /** `choice` once other functions are known, too. */
+  /** `choice` once more functions are known. */
   readonly choose: (byFunction: ReadonlyMap<string, OfferedTool>) => ToolChoice | undefined
 }

@@ -1,17 +1,17 @@
-/** A shorter repetition may be what the model wants to say. */
+/** A shorter repetition may be intended by the model. */
 const LEAST_ECHO = 16
 
 /**
- * Takes away what the caller has already from the text of an endpoint that goes on with an answer: the white space the beginning was sent
- * without, and the beginning itself when a server repeats all of it.
+ * Removes from the text of an endpoint that continues an answer what the caller has already: the white space that was trimmed from the beginning it
+ * was sent, and the beginning itself if a server repeats all of it.
  */
 export class Overlap {
   readonly #text: string
-  /** White space at the end of the text that the next characters may repeat. */
+  /** Trailing white space of the text so far, which the next characters may repeat. */
   #space: string
   #held = ''
   #mayEcho: boolean
-  /** Characters taken away. */
+  /** Characters removed. */
   removed = 0
 
   constructor(text: string) {
@@ -34,7 +34,7 @@ export class Overlap {
     return this.#trim(rest)
   }
 
-  /** What was held back, when the text ends. */
+  /** What was held back, at the end of the text. */
   flush(): string {
     const held = this.#held
     this.#held = ''

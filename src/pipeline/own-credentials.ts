@@ -5,7 +5,7 @@ import { isNamed } from '../core/endpoint-names.ts'
 import type { Credential } from '../core/provider.ts'
 import type { OwnKeyUse } from '../router/rank.ts'
 
-/** The caller's own keys, as one call may use them. */
+/** The caller's own provider keys, as one call may use them. */
 export interface OwnCredentials {
   /** How they serve an endpoint: before the gateway's credentials, after them, or not at all. */
   readonly use: (endpoint: Endpoint) => OwnKeyUse | undefined
@@ -19,7 +19,7 @@ interface Usable extends Credential {
   readonly allowedModels: OwnKey['allowedModels']
 }
 
-/** Narrows the workspace's keys to those this caller may use. Undefined when there are none: one lookup, for nearly every call. */
+/** The workspace's keys that this caller may use. Undefined if there are none: one lookup, for nearly every call. */
 export function ownCredentialsOf(keys: OwnKeys, owner: Owner): OwnCredentials | undefined {
   const all = keys.of(owner.workspaceId)
   if (all === undefined) return undefined
@@ -30,7 +30,7 @@ export function ownCredentialsOf(keys: OwnKeys, owner: Owner): OwnCredentials | 
   )
   if (usable.length === 0) return undefined
   const serves = (key: Usable, endpoint: Endpoint): boolean =>
-    // An in-process upstream has no use for keys.
+    // An in-process upstream needs no keys.
     key.provider === endpoint.provider &&
     (key.allowedModels === null || isNamed(endpoint, key.allowedModels)) &&
     endpoint.connection.transport === undefined

@@ -2,7 +2,7 @@ import type { ModelEvent } from '../core/event.ts'
 import { AnswerFold } from './answer-fold.ts'
 import type { SourceBook } from './tool-citations.ts'
 
-/** Adds citations of known sources to parts of the answer as they end, unless somebody has cited there already. */
+/** Adds citations of known sources to parts of the answer as they end, unless they have citations already. */
 export class CitationPass {
   readonly #sources: SourceBook
   readonly #fold = new AnswerFold()

@@ -22,23 +22,23 @@ export interface PluginRunOptions {
   readonly catalog: () => Catalog
   readonly defaults: (owner: Owner) => RoutingDefaults
   readonly costOf: (usage: Usage, pricing: Pricing) => Cost
-  /** What an answer that broke has probably used. */
+  /** The likely usage of an answer that broke. */
   readonly estimateUsage: (call: Call) => Usage
-  /** Whether a call may buy something for this price. Absent: it may. */
+  /** Whether a call may buy something at this price. Absent: it may. */
   readonly beforePurchase?: Limits['beforePurchase']
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000
 
-/** What the plugins do for one call: their contexts, and what their work comes to. */
+/** What the plugins do for one call: their contexts, and the cost of their work. */
 export class PluginRun {
   readonly sources = new SourceBook()
   readonly #options: PluginRunOptions
   readonly #call: Call
-  /** The room behind the plugins: model calls of theirs begin there. */
+  /** The handler below the plugins; their own model calls begin there. */
   readonly #next: Handler
   readonly #stages = new Map<string, PipelineStage>()
-  /** What each plugin has bought, and of the models it has asked. */
+  /** By plugin: what it has bought, and the models it has asked. */
   readonly #bills = new Map<string, ToolBill>()
   readonly #counts: Record<string, number> = {}
 
@@ -48,7 +48,7 @@ export class PluginRun {
     this.#next = next
   }
 
-  /** Runs one hook of a plugin within its time. Throws GatewayError `timeout` when that is over. */
+  /** Runs one hook of a plugin within its time limit. Throws GatewayError `timeout`. */
   async within<T>({ plugin, settings }: ActivePlugin, hook: (context: PluginContext) => T | Promise<T>): Promise<T> {
     const limit = new TimeLimit(this.#call.signal, plugin.timeoutMs ?? DEFAULT_TIMEOUT_MS)
     try {
@@ -78,7 +78,7 @@ export class PluginRun {
     }
   }
 
-  /** Lets each plugin suit the request to an endpoint, in their order. What was made once for the call is not made again. */
+  /** Lets each plugin, in order, adapt the request to an endpoint. Work done once for the call is reused. */
   adaptation(active: readonly ActivePlugin[]): Adaptation | undefined {
     const adapting = active.filter(({ plugin }) => plugin.adapts !== undefined)
     if (adapting.length === 0) return undefined
@@ -129,7 +129,7 @@ export class PluginRun {
     if (sources !== undefined) this.sources.add(sources)
   }
 
-  /** Once for a plugin and name: the latest, with the price of all. */
+  /** One stage per plugin and name: the latest, with the price of all. */
   #tell(key: string, stage: PipelineStage): void {
     const { pipeline } = this.#call.trace
     const before = this.#stages.get(key)
@@ -141,12 +141,12 @@ export class PluginRun {
     this.#stages.set(key, told)
   }
 
-  /** Whether an answer ends with this event, and without a word about its usage, which the plugins' share is to be added to. */
+  /** Whether this event ends the answer without usage, to which the plugins' share must be added. */
   mustEstimate(last: ModelEvent | undefined): boolean {
     return last?.type === 'response-end' && last.usage === undefined && this.#hasShare && this.#call.trace.served !== undefined
   }
 
-  /** Usage of the answer with the plugins' own counters, and its cost with theirs, which goes into the trace. */
+  /** The usage of the answer with the plugins' counters. Its cost, with theirs, goes into the trace. */
   settle(end: Extract<ModelEvent, { readonly type: 'response-end' }>): Usage | undefined {
     const usage = this.mustEstimate(end) ? this.#options.estimateUsage(this.#call) : end.usage
     if (usage !== undefined) this.#pay(usage)
@@ -160,13 +160,13 @@ export class PluginRun {
     return this.#bills.size > 0 || Object.keys(this.#counts).length > 0
   }
 
-  /** An answer that broke after it had begun is paid for, and so is what the plugins did for it. */
+  /** An answer that broke after it had begun is paid for, and so is the plugins' work. */
   broke(): void {
     const { trace } = this.#call
     if (trace.served?.firstTokenMs !== undefined) this.#pay(trace.spent ?? this.#options.estimateUsage(this.#call))
   }
 
-  /** Fixed before the plugins' counters join the usage: their searches are none of the model's provider, which has a price for its own. */
+  /** Priced before the plugins' counters join the usage: their searches are not those of the model's provider, which have a price of their own. */
   #pay(usage: Usage): void {
     const { trace } = this.#call
     if (!this.#hasShare || trace.served === undefined) return
@@ -179,7 +179,7 @@ export class PluginRun {
   }
 }
 
-/** What several adapters can do together. */
+/** What several adapting plugins can do together. */
 export function reachOf(adapting: readonly ActivePlugin[]): Pick<Adaptation, 'modalities' | 'shortensUpTo'> {
   return {
     modalities: [...new Set(adapting.flatMap(({ plugin, settings }) => plugin.adapts?.modalities?.(settings) ?? []))],

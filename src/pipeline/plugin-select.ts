@@ -14,7 +14,7 @@ export interface ActivePlugin {
   readonly settings: unknown
 }
 
-/** The plugins of the gateway and how the operator has set them. Made once per configuration. */
+/** The plugins of the gateway and the operator's defaults for them. Built once per configuration. */
 export interface PluginShelf {
   readonly plugins: readonly Plugin[]
   readonly byId: ReadonlyMap<string, Plugin>
@@ -23,11 +23,11 @@ export interface PluginShelf {
   readonly always: boolean
   readonly implied: readonly Plugin[]
   readonly suffixed: readonly Plugin[]
-  /** Those that suit requests to endpoints for every call, with the operator's settings. */
+  /** Plugins that adapt requests to endpoints in every call, with the operator's settings. */
   readonly standing: readonly ActivePlugin[]
 }
 
-/** Throws `invalid_request` for defaults that name no plugin, have settings it refuses or does not know, or switch one on that can serve no call. */
+/** Throws `invalid_request` for defaults that name no plugin, have invalid or unknown settings, or switch on a plugin that cannot serve any call. */
 export function createShelf(plugins: readonly Plugin[], defaults: readonly PluginEntry[]): PluginShelf {
   const byId = new Map(plugins.map((plugin) => [plugin.id, plugin]))
   for (const [index, entry] of defaults.entries()) {
@@ -57,8 +57,8 @@ export function createShelf(plugins: readonly Plugin[], defaults: readonly Plugi
 const NONE: readonly ActivePlugin[] = []
 
 /**
- * The plugins that apply to a request, in their order, with settings of the request over the operator's, and undefined for a call nobody
- * said anything about. Throws `invalid_request` for settings a plugin refuses, or a plugin this gateway does not have.
+ * The plugins that apply to a request, in order, with the request's settings over the operator's. Undefined if neither names any. Throws
+ * `invalid_request` for settings that a plugin refuses, or a plugin this gateway does not have.
  */
 export function selectPlugins(request: ModelRequest, shelf: PluginShelf): readonly ActivePlugin[] | undefined {
   const implied = impliedBy(request, shelf)
@@ -80,13 +80,13 @@ export function selectPlugins(request: ModelRequest, shelf: PluginShelf): readon
   return active.length === 0 ? NONE : active
 }
 
-/** Whether the caller switched a plugin off that would otherwise stand for every call. */
+/** Whether the caller switched off a plugin that would otherwise run for every call. */
 export function isSwitchedOff(request: ModelRequest, id: string, shelf: PluginShelf): boolean {
   if (shelf.defaults.get(id)?.['prevent_overrides'] === true) return false
   return request.plugins?.findLast((entry) => entry.id === id)?.['enabled'] === false
 }
 
-/** What holds of an entry of the request, the operator's default and a model's suffix; undefined: the plugin does not run. */
+/** Merges the request's entry, the operator's default and the model's suffix; undefined if the plugin does not run. */
 function merge(own: PluginEntry | undefined, standard: PluginEntry | undefined, implied: boolean): PluginEntry | undefined {
   if (standard?.['prevent_overrides'] === true) return standard['enabled'] === false ? undefined : standard
   if (own !== undefined) return own['enabled'] === false ? undefined : { ...standard, ...own }
@@ -109,10 +109,10 @@ function impliedBy(request: ModelRequest, { suffixed, implied }: PluginShelf): r
 
 const hasSuffix = (name: string | undefined): boolean => name?.includes(':') === true
 
-/** The gateway's own fields of an entry. */
+/** Fields of an entry that belong to the gateway, not the plugin. */
 const OWN_FIELDS = ['id', 'enabled', 'prevent_overrides']
 
-/** Requests may carry what other gateways understand; what the operator writes is meant for this one. */
+/** Requests may carry fields for other gateways; what the operator writes is meant for this one. */
 function refuseUnknown({ settings }: Plugin, entry: JsonObject, path: string): void {
   const given = Object.fromEntries(Object.entries(entry).filter(([field]) => !OWN_FIELDS.includes(field)))
   const unknown = unknownKey(settings, given)
@@ -121,7 +121,7 @@ function refuseUnknown({ settings }: Plugin, entry: JsonObject, path: string): v
   throw refuse([path, ...unknown.path].join('.'), `unknown setting; ${insteadOf(unknown.path.at(-1)!, known)}`)
 }
 
-/** A default that is on and can serve no call would fail them all. */
+/** A default that is on and cannot serve any call would fail them all. */
 function checkDefault(plugin: Plugin, settings: unknown, path: string): void {
   try {
     plugin.check?.(settings)

@@ -7,25 +7,25 @@ import { PluginRun, reachOf, type PluginRunOptions } from './plugin-run.ts'
 import { createShelf, isSwitchedOff, selectPlugins, type ActivePlugin, type PluginShelf } from './plugin-select.ts'
 
 export interface PluginOptions extends PluginRunOptions {
-  /** Plugins in their order; none: the layer does nothing. */
+  /** Plugins in order; if there are none the layer does nothing. */
   readonly plugins?: () => readonly Plugin[]
   /** `defaults.plugins` of the configuration. */
   readonly pluginDefaults?: () => readonly PluginEntry[]
 }
 
 export interface PluginRoom {
-  /** Between limits and tool loop: what a plugin does to a request happens once, whatever the number of turns. */
+  /** Between limits and tool loop: what a plugin does to a request happens once, however many turns there are. */
   readonly layer: Layer
-  /** What is done for endpoints that cannot take a request as it is, for calls without plugins of their own. */
+  /** How requests are adapted to endpoints that cannot take them as they are, for calls without plugins of their own. */
   readonly standing: () => Adaptation | undefined
-  /** What plugins make of a call beside what its request says: those that apply, with the operator's word on them. Throws what their settings deserve. */
+  /** How plugins affect a call beyond its request: those that apply, with the operator's settings. Throws for settings that a plugin refuses. */
   readonly partIn: (call: Call) => readonly unknown[]
 }
 
 const NO_PLUGINS: readonly Plugin[] = []
 const NO_DEFAULTS: readonly PluginEntry[] = []
 
-/** Plugins around the call. A call that names none pays a look at its request. */
+/** Runs plugins around the call. A call that names none pays one look at its request. */
 export function createPluginRoom(options: PluginOptions): PluginRoom {
   let shelf = createShelf(NO_PLUGINS, NO_DEFAULTS)
   let standing: Adaptation | undefined
@@ -63,7 +63,7 @@ export function createPluginRoom(options: PluginOptions): PluginRoom {
   }
 }
 
-/** The adaptation of calls without plugins: nothing is made for a call before an endpoint needs it. */
+/** The adaptation for calls without plugins; nothing is created for a call before an endpoint needs it. */
 function standingAdaptation(options: PluginOptions, adapting: readonly ActivePlugin[], next: () => Handler): Adaptation | undefined {
   if (adapting.length === 0) return undefined
   const runs = new WeakMap<Call['trace'], Adaptation>()
@@ -104,12 +104,12 @@ async function* runPlugins(
     })) {
       let cited = citations.take(events)
       if (cited.length > 1 && run.mustEstimate(cited.at(-1))) {
-        // What the answer holds is known to whoever assembles it once it has been passed on.
+        // The assembler knows the content of the answer once it has been passed on.
         yield cited.slice(0, -1)
         cited = cited.slice(-1)
       }
       const settled = settle(run, cited)
-      // With its end an answer is paid for, whether or not anybody asks for what comes after it.
+      // An answer is paid for when its end is told, whether or not anybody reads on.
       complete = settled.at(-1)?.type === 'response-end'
       yield settled
     }
@@ -119,19 +119,19 @@ async function* runPlugins(
   }
 }
 
-/** Plugins that suit a request to endpoints: those it runs with, and those that stand for every call and that it does not switch off. */
+/** Plugins that adapt this request to endpoints: those it names, and the standing ones it does not switch off. */
 function adaptersOf(request: ModelRequest, active: readonly ActivePlugin[], shelf: PluginShelf): readonly ActivePlugin[] {
   return [...active, ...shelf.standing.filter(({ plugin: { id } }) => !named(active, id) && !isSwitchedOff(request, id, shelf))]
 }
 
-/** What could be done for the sake of endpoints that do not take a request as it is. Throws what its plugins' settings deserve. */
+/** What could be done for endpoints that do not take the request as it is. Throws for settings that a plugin refuses. */
 export function reachFor(request: ModelRequest, shelf: PluginShelf): Pick<Adaptation, 'modalities' | 'shortensUpTo'> {
   return reachOf(adaptersOf(request, selectPlugins(request, shelf) ?? [], shelf))
 }
 
 const named = (active: readonly ActivePlugin[], id: string): boolean => active.some(({ plugin }) => plugin.id === id)
 
-/** Of a caller who switched off what stands for all others. */
+/** For a caller who switched off the standing plugins. */
 const NO_ADAPTATION: Adaptation = { modalities: [], shortensUpTo: 0, adapt: (_call, request) => Promise.resolve(request) }
 
 interface Prepared {
@@ -139,7 +139,7 @@ interface Prepared {
   readonly strategy: Call['strategy']
 }
 
-/** Each plugin in turn: which models, then what they are asked. */
+/** Each plugin in turn: first the choice of models, then what they are asked. */
 async function prepare(run: PluginRun, active: readonly ActivePlugin[], call: Call): Promise<Prepared> {
   let { request } = call
   let strategy: Call['strategy']
@@ -160,7 +160,7 @@ async function prepare(run: PluginRun, active: readonly ActivePlugin[], call: Ca
   return { request, strategy }
 }
 
-/** The events with the last one's usage completed. */
+/** The events, with the usage of the last one completed. */
 function settle(run: PluginRun, events: readonly ModelEvent[]): readonly ModelEvent[] {
   const last = events.at(-1)
   if (last?.type !== 'response-end') return events

@@ -9,18 +9,18 @@ import { FRAMERS, framingOf, tellsFraming, type Framing } from './framing.ts'
 const BOM = 0xfeff
 const MAX_JSON_BODY = 64 * 1024 * 1024
 const MAX_STREAM_BYTES = 256 * 1024 * 1024
-/** Up to so many bytes nobody counts what of a stream is kept: mostly its frames are a hundred times as long as their words. */
+/** Below this size nobody counts what of a stream is kept: usually its frames are a hundred times as long as their text. */
 const UNCOUNTED_BYTES = 1024 * 1024
-/** A longer frame is kept as a whole, for all that is known: a picture, the arguments of a call. */
+/** A longer frame counts as kept in full: a picture, or the arguments of a call. */
 const LONG_FRAME = 16 * 1024
-/** How long an upstream that has stopped may stay silent before its end is taken for granted (some never send their end mark). */
+/** How long an upstream that has finished its answer may stay silent before the end is assumed (some never send their end mark). */
 const SETTLED_IDLE_MS = 2_000
-/** The same while something is still owed: the counts, or the error that comes in their place. */
+/** The same while something is still missing: the usage, or the error in its place. */
 const OWING_IDLE_MS = 5_000
 
 /** An upstream's answer as model events. */
 export interface EventReader {
-  /** What the next read that meant something brought; undefined at the end. What was decoded before a failure comes before it is thrown. */
+  /** The events of the next read that brought any; undefined at the end. Events decoded before a failure are returned before it is thrown. */
   next(): Promise<readonly ModelEvent[] | undefined>
 }
 
@@ -30,15 +30,15 @@ export interface AnswerSource {
   readonly framing: Framing
   readonly decoder: Decoder
   readonly timer: AttemptTimer
-  /** The memory it takes. Default: as much as there is. */
+  /** The memory that the answer takes. Default: unlimited. */
   readonly hold?: AnswerHold | undefined
-  /** Bytes of one streamed answer, 256 MiB unless told: what a decoder can be made to keep. */
+  /** Bytes of one streamed answer, 256 MiB by default: the most a decoder can be made to keep. */
   readonly maxStreamBytes?: number | undefined
 }
 
 /**
- * Reads until it can be told what the bytes are, as the first read may be a heartbeat of blank lines, or one byte. Chooses by what they are, not only
- * by what the header says: servers answer JSON to stream requests and the reverse.
+ * Reads until the bytes show what they are, because the first read may be blank lines or a single byte. The header alone does not decide: servers
+ * answer JSON to stream requests, and the reverse.
  */
 export async function beginReading(source: AnswerSource): Promise<EventReader> {
   let first: readonly Buffer[] = []
@@ -52,19 +52,19 @@ export async function beginReading(source: AnswerSource): Promise<EventReader> {
   return framed === undefined ? new WholeReader(source, first) : new FrameReader(source, framed, first)
 }
 
-/** A class, not a generator: it runs once per upstream read, and each layer of generators costs as much as the step it takes. */
+/** A class and not a generator: it runs once per upstream read, and each layer of generators costs as much as the step itself. */
 class FrameReader implements EventReader {
   readonly #source: AnswerSource
   readonly #parser: ReturnType<(typeof FRAMERS)[Framing]>
-  /** Read and not yet decoded. Taken out of here, as a stream may be open for an hour: nothing that came over it stays in memory meanwhile. */
+  /** Read and not yet decoded. Removed when it is taken: a stream may be open for an hour, and must not keep it in memory. */
   #first: readonly Buffer[] | undefined
   readonly #maxBytes: number
   #left: number
   #events: ModelEvent[] = []
-  /** What has come of a frame that spans reads, and is counted. */
+  /** Characters of a frame that spans reads, counted so far. */
   #begun = 0
   #isFramed = false
-  /** What is kept of what was read and not counted yet. */
+  /** Kept in memory and not counted yet. */
   #kept = 0
   #ended = false
   #failure: { readonly error: unknown } | undefined
@@ -115,7 +115,7 @@ class FrameReader implements EventReader {
     return this.#events.length > 0 ? this.#take() : undefined
   }
 
-  /** All chunks at once: turning bytes into text costs more for each than for all of them. */
+  /** All chunks at once: turning bytes into text has a cost per call. */
   #push(chunks: readonly Buffer[]): void {
     const before = this.#left
     for (const chunk of chunks) this.#left -= chunk.length
@@ -127,7 +127,7 @@ class FrameReader implements EventReader {
     this.#kept += before - this.#left
   }
 
-  /** Undefined: there is memory for what was read; else resolves when there is. */
+  /** Undefined if there is memory for what was read; otherwise resolves when there is. */
   #count(): Promise<void> | undefined {
     const { hold } = this.#source
     if (hold === undefined) return undefined
@@ -174,7 +174,7 @@ class WholeReader implements EventReader {
   }
 }
 
-/** A settled model that falls silent has finished. One whose connection breaks has only when nothing of its answer can be lost with it. */
+/** A settled answer that falls silent has ended. One whose connection breaks has ended only if nothing of it can be missing. */
 function endsWell(error: unknown, decoder: Decoder, timer: AttemptTimer): boolean {
   if (decoder.settled !== true || !(error instanceof HttpFailure) || timer.expired === 'total') return false
   return error.kind === 'cancelled' || decoder.entire !== false
@@ -183,7 +183,7 @@ function endsWell(error: unknown, decoder: Decoder, timer: AttemptTimer): boolea
 const tooLarge = (maxBytes: number): GatewayError =>
   new GatewayError('provider_unavailable', `The provider's answer is larger than ${maxBytes} bytes`, { source: 'provider' })
 
-/** What the gateway waits for is no silence of the upstream. */
+/** Waiting for memory does not count as silence of the upstream. */
 async function waitFor(room: Promise<void>, timer: AttemptTimer): Promise<void> {
   timer.hold()
   try {
@@ -209,7 +209,7 @@ async function readText({ exchange, hold, timer }: AnswerSource, first: readonly
   return chunks.length === 1 ? chunks[0]!.toString() : Buffer.concat(chunks).toString()
 }
 
-/** The beginning of a body: what came before it was long enough, broke off or was cancelled. */
+/** The beginning of a body, up to `maxBytes`, or to where it broke off or was cancelled. */
 export async function readStart(exchange: Exchange, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
@@ -220,7 +220,7 @@ export async function readStart(exchange: Exchange, maxBytes: number): Promise<s
       if (size >= maxBytes) break
     }
   } catch {
-    // What has come must do.
+    // Whatever has arrived must do.
   }
   return Buffer.concat(chunks).subarray(0, maxBytes).toString()
 }

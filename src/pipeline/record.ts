@@ -26,9 +26,9 @@ export interface RecordOptions {
   readonly sink: GenerationSink
   /** Money of a usage at an endpoint's prices. */
   readonly costOf: (usage: Usage, pricing: Pricing) => Cost
-  /** What a call that ended without a report has probably used: prompt estimated from the request, output from what was produced. */
+  /** The likely usage of a call that ended without a report: the prompt estimated from the request, the output from what was produced. */
   readonly estimateUsage: (call: Call) => Usage
-  /** Told once per finished call: metrics, the log line, the router's health. */
+  /** Called once per finished call, for metrics, the log line and the router's health. */
   readonly onFinished?: (generation: Generation, call: Call) => void
 }
 
@@ -39,7 +39,7 @@ interface Ending {
   serviceTier?: string
   firstTokenMs?: number
   error?: GatewayError
-  /** The handler ran to its end: neither thrown nor left by the reader. */
+  /** The handler ran to its end: it neither threw nor was left by its reader. */
   complete: boolean
 }
 
@@ -53,7 +53,7 @@ export function recordLayer(options: RecordOptions): Layer {
         for await (const batch of next(call)) {
           let events = batch
           if (endsUnreported(call, batch)) {
-            // What the answer holds is known to whoever assembles it once it has been passed on.
+            // The assembler knows the content of the answer once it has been passed on.
             const rest = batch.slice(0, -1)
             observe(rest, ending, call, startedAt)
             if (rest.length > 0) yield rest
@@ -77,10 +77,10 @@ export function recordLayer(options: RecordOptions): Layer {
     }
 }
 
-/** When the call was received, on the clock that measures: it was read, checked and let in since, and its record begins before that. */
+/** When the call was received, on the monotonic clock. It was read, checked and admitted since, and its record begins before that. */
 const receptionOf = ({ clock, receivedAt }: Call): number => clock.monotonic() - Math.max(0, clock.now() - receivedAt)
 
-/** An upstream that served the call ends it without a word about usage: callers, limits and the record get one estimate. */
+/** If the upstream that served the call ends it without usage, the caller, limits and the record get the same estimate. */
 function endsUnreported({ trace }: Call, batch: readonly ModelEvent[]): boolean {
   const last = batch[batch.length - 1]
   return last?.type === 'response-end' && last.usage === undefined && trace.served !== undefined
@@ -103,14 +103,14 @@ function statusOf(call: Call, ending: Ending): GenerationStatus {
   return ending.reason === 'length' || ending.reason === 'content_filter' ? 'incomplete' : 'completed'
 }
 
-/** An answer that nobody reads before its end may be held back by a layer: what counts is when the model began. */
+/** A layer may hold an answer back, so what counts is when the model began. */
 function firstContentMs(call: Call, { firstTokenMs }: Ending): number | undefined {
   const begun = begunBy(call)
   if (call.stream || begun?.firstTokenMs === undefined) return firstTokenMs
   return Math.min(firstTokenMs ?? Infinity, begun.startedAt - call.receivedAt + begun.firstTokenMs)
 }
 
-/** The attempt that began what was served: of several turns the first one's. */
+/** The attempt that began the answer: the one of the first turn, if there are several. */
 function begunBy({ trace: { attempts, served } }: Call): AttemptRecord | undefined {
   return served && (attempts.find((attempt) => attempt.firstTokenMs !== undefined && attempt.error === undefined) ?? served)
 }
@@ -118,8 +118,8 @@ function begunBy({ trace: { attempts, served } }: Call): AttemptRecord | undefin
 function finish(options: RecordOptions, call: Call, ending: Ending, durationMs: number): FinishedGeneration {
   const status = statusOf(call, ending)
   const output = call.output()
-  // Zero-completion insurance: an answer without content that did not end well costs the caller nothing. Who leaves while a model writes has
-  // seen nothing of what is held back, and yet it was written.
+  // Zero-completion insurance: an answer without content that did not end well costs the caller nothing. A caller who leaves while content is held
+  // back has seen nothing of it, but it was written and is paid for.
   const firstTokenMs = firstContentMs(call, ending)
   const written = status === 'cancelled' && call.trace.served?.firstTokenMs !== undefined
   const insured = status !== 'completed' && status !== 'incomplete' && firstTokenMs === undefined && !written
@@ -129,10 +129,10 @@ function finish(options: RecordOptions, call: Call, ending: Ending, durationMs: 
   return { generation: describe(call, ending, status, figures), content: contentOf(call, output) }
 }
 
-/** Whole microseconds: what clocks tell beyond them is noise that takes seventeen digits to write. */
+/** Whole microseconds: further digits are noise, and would make seventeen digits to write. */
 const micros = (ms: number): number => Math.round(ms * 1_000) / 1_000
 
-/** A generation while it is written. Member by member: records of two dozen optional members are dear to copy together, and each call makes one. */
+/** A generation while it is written, member by member: copying two dozen optional members together is expensive, and every call makes a record. */
 type Draft = { -readonly [K in keyof Generation]: Generation[K] }
 
 interface Figures {
@@ -185,7 +185,7 @@ function describe(call: Call, ending: Ending, status: GenerationStatus, { durati
   return draft
 }
 
-/** What of a call is kept: what guardrails have left of it. */
+/** What is kept of a call's request: the redacted one, if guardrails changed it. */
 const keptRequest = ({ request, trace }: Call): Call['request'] => trace.keptRequest ?? request
 
 function contentOf(call: Call, output: readonly OutputItem[]): GenerationContent {
@@ -198,16 +198,16 @@ function contentOf(call: Call, output: readonly OutputItem[]): GenerationContent
   }
 }
 
-/** The caller pays for what was written before the answer broke, and reads of it where the failure is told. */
+/** The caller pays for what was written before the answer broke, and the failure tells what that was. */
 function tellOfBroken({ trace }: Call, { usage, cost }: Generation): void {
   trace.broken = usage
   trace.cost = cost
 }
 
-/** Longer than the name of any model. What callers write in its place may have megabytes. */
+/** Longer than any model's name. Callers may send megabytes instead. */
 export const MAX_MODEL_CHARS = 512
 
-/** Who called, from where, and what was asked for beside the model. */
+/** Who called, from where, and what was asked for besides the model. */
 function tellCaller(draft: Draft, call: Call): void {
   const { owner, origin, request, presetId, requestId, sessionId } = call
   const { user } = keptRequest(call)
@@ -229,7 +229,7 @@ function outputTypeOf({ text, modalities }: Call['request']): Generation['output
   return format === 'json_schema' || format === 'json_object' ? 'json' : undefined
 }
 
-/** Who served it, and in which tier: what nobody served has none. */
+/** Who served it and in which tier; absent if nobody did. */
 function tellServed(draft: Draft, { request, trace: { served } }: Call, { serviceTier }: Ending): void {
   if (served !== undefined || serviceTier !== undefined) draft.serviceTier = tierServed(serviceTier, served?.endpoint.tier, request, served?.dropped)
   if (served === undefined) return
@@ -258,7 +258,7 @@ function attemptOf(attempt: AttemptRecord): GenerationAttempt {
   if (firstTokenMs !== undefined) told.firstTokenMs = micros(firstTokenMs)
   if (durationMs !== undefined) told.durationMs = micros(durationMs)
   if (error !== undefined) {
-    // Nobody's failure.
+    // An abandoned attempt is nobody's failure.
     told.errorType = attempt.abandoned === true ? 'cancelled' : error.type
     told.errorMessage = error.message
   }

@@ -1,7 +1,7 @@
 import type { Call } from '../core/call.ts'
 import type { ModelRequest } from '../core/request.ts'
 
-/** Checked wherever they come in. */
+/** Validated wherever they come in. */
 const CHECKED = [
   'temperature',
   'top_p',
@@ -20,10 +20,10 @@ const CHECKED = [
   'encoding_format',
   'input_type',
 ] as const
-/** Of other formats than Responses, whose door carries them unread: they may be anything there. */
+/** Fields of formats other than Responses, whose door passes them on unchecked: their values may be anything. */
 const NUMBERS = ['min_p', 'top_a', 'repetition_penalty'] as const
 
-/** The sampling parameters as sent, by their wire names. Words among them are what guardrails have left. */
+/** The sampling parameters as sent, by their names on the wire. Texts among them are the redacted ones. */
 export function recordedParameters({ request, trace }: Call): { readonly [name: string]: unknown } {
   const parameters: Record<string, unknown> = {}
   for (const name of CHECKED) if (request[name] != null) parameters[name] = request[name]
@@ -39,7 +39,7 @@ export function recordedParameters({ request, trace }: Call): { readonly [name: 
 const isBias = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every((each) => Number.isFinite(each))
 
-/** One or several, by either name: a list wherever they are shown. */
+/** One stop sequence or several, under either name: always shown as a list. */
 function stopTexts(request: ModelRequest): readonly string[] {
   const stop = request['stop'] ?? request['stop_sequences']
   if (stop == null) return []

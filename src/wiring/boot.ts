@@ -40,8 +40,7 @@ export async function openStore(
 
 /**
  * The store of an existing installation, for commands beside a gateway. Nothing is created: in a wrong directory a new, empty installation would
- * answer
- * instead. Throws GatewayError `not_found` with the file it looked for, and `invalid_request` for one that may not be used.
+ * answer instead. Throws GatewayError `not_found` with the file it looked for, and `invalid_request` for one that may not be used.
  */
 export async function openExistingStore(config: Config, options: Pick<StoreOptions, 'synchronous'> = {}): Promise<Store> {
   if (config.storage.url !== undefined) return createStore({ url: config.storage.url })

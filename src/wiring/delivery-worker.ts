@@ -41,8 +41,7 @@ const STOP_MARGIN_MS = 500
 const MAX_BEHIND = 1_000
 /**
  * Serving calls comes first. On Linux priorities belong to threads: if all processors are busy this thread gets a quarter of one, otherwise as much
- * as
- * it needs.
+ * as it needs.
  */
 const NICENESS = 5
 

@@ -15,8 +15,7 @@ const MAX_DEPTH = 2
 
 /**
  * Runs that decode to something a person could have written, at any depth up to `MAX_DEPTH`. Lazy, but all of them: an attacker would put many
- * harmless
- * runs first.
+ * harmless runs first.
  */
 export function* encodedRuns(text: string): Generator<EncodedRun> {
   for (const [pattern, encoding] of [[HEX, 'hex'] as const, [BASE64, 'base64'] as const, [WRAPPED, 'base64'] as const]) {

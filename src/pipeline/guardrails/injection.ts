@@ -11,7 +11,7 @@ function search(patterns: readonly InjectionPattern[], text: string): Found[] {
   )
 }
 
-/** Phrases of attacks, and the words attackers scramble. */
+/** Phrases of attacks, and scrambled words. */
 export const injectionDetector: Detector = {
   find(text) {
     const found = search(INJECTION_PATTERNS, text)
@@ -30,7 +30,7 @@ export function findSpacedInjection(view: TextView): readonly Found[] {
   return search(SQUASHED_PATTERNS, joined.text).map(({ start, end, what }) => ({ ...joined.original(start, end), what: what! }))
 }
 
-/** Whether a text that came in an encoding means harm: what it says, or that it speaks of such things at all. */
+/** What makes a decoded text suspicious: a phrase of an attack, or merely its vocabulary. */
 export function findHiddenInjection(decoded: string): string | undefined {
   const [phrase] = search(INJECTION_PATTERNS, decoded)
   if (phrase !== undefined) return phrase.what

@@ -2,8 +2,8 @@ import { redactText, type Redaction } from './hit-list.ts'
 import { parseJsonText } from '../../lib/json.ts'
 
 /**
- * A text with its hits replaced, which is JSON if it was JSON before: upstreams refuse calls whose arguments are none. Where a hit would
- * leave half an escape behind, all of it or none goes; a number with a hit becomes a string. A hit beyond one value goes as it stands.
+ * A text with its hits replaced. What was JSON stays JSON, because upstreams refuse calls with arguments that are none. An escape that a hit cuts is
+ * replaced whole or not at all, and a number with a hit becomes a string. A hit that spans several values is replaced as it stands.
  */
 export function redact(text: string, hits: readonly Redaction[]): string {
   const redacted = redactText(text, hits)
@@ -28,7 +28,7 @@ interface Value {
 
 const NUMBER = /-?\d[\d.eE+-]*/y
 
-/** Strings and numbers of a JSON text. Strings are read by hand: an expression with a choice at every character fails at some ten million. */
+/** The strings and numbers of a JSON text. Strings are scanned by hand: a regular expression with an alternative per character fails at some ten million. */
 function* valuesOf(text: string): Generator<Value, undefined> {
   for (let start = 0; start < text.length;) {
     const isString = text[start] === '"'
@@ -63,21 +63,21 @@ function fitted(text: string, hits: readonly Redaction[]): readonly Redaction[] 
     })
 }
 
-/** The bounds of a hit inside a string, moved out of the escapes they are in the middle of. */
+/** The bounds of a hit in a string, moved so that no escape is cut. */
 function betweenEscapes(text: string, hit: Redaction): { readonly start: number; readonly end: number } {
   const first = escapeAround(text, hit.start)
   const end = escapeAround(text, hit.end)?.end ?? hit.end
   if (first === undefined) return { start: hit.start, end }
-  // The letter of `\n` belongs to the line break, not to the word behind it; of `\u0041` nothing can be left.
+  // The letter of `\n` belongs to the line break and not to the next word, so it stays; a cut `\u0041` is replaced whole.
   const isShort = first.end - first.start === SHORT
   return { start: isShort && first.end < end ? first.end : first.start, end }
 }
 
 const SHORT = 2
-/** Of `\u0041`. */
+/** The length of an escape like `\u0041`. */
 const LONG = 6
 
-/** The escape that begins before a place and ends behind it. */
+/** The escape that begins before a place and ends after it. */
 function escapeAround(text: string, place: number): { readonly start: number; readonly end: number } | undefined {
   for (let start = place - 1; start > place - LONG; start--) {
     if (text[start] !== '\\' || isEscaped(text, start)) continue
@@ -87,7 +87,7 @@ function escapeAround(text: string, place: number): { readonly start: number; re
   return undefined
 }
 
-/** Whether the backslashes before a place leave one over. */
+/** Whether the number of backslashes before a place is odd. */
 function isEscaped(text: string, place: number): boolean {
   let from = place
   while (text[from - 1] === '\\') from--

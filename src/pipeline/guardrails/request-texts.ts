@@ -8,37 +8,37 @@ import { MAX_JSON_DEPTH } from '../../lib/json.ts'
 /** One text of a request that a model may read. */
 export interface TextSlot {
   readonly text: string
-  /** What people wrote, or all else: instructions, tools, what came of them. */
+  /** What people wrote, or everything else: instructions, tools and their results. */
   readonly from: 'user' | 'other'
-  /** It goes on where the slot before it ends: a further part of one message. */
+  /** It continues the slot before it, as a further part of one message. */
   readonly joins: boolean
 }
 
-/** Takes a text and answers with what is to stand in its place. */
+/** Called with each text; returns its replacement. */
 type Visit = (text: string, from: TextSlot['from'], joins: boolean) => string
 
-/** Strings that are names: of no use when changed. */
+/** Fields whose strings are names, which must not be changed. */
 const NAMES: ReadonlySet<string> = new Set(['name', 'namespace', 'format', 'server_label'])
-/** What names look like. Any other string is a text, wherever it stands: models read names, too. */
+/** The form of a name. Any other string in such a field counts as text, because models read names, too. */
 const NAME = /^[A-Za-z_][\w.:/-]{0,127}$/
-/** Words of JSON Schema by which a value is told; anything else in their place is a text. */
+/** JSON Schema keywords whose values are fixed words; any other string there counts as text. */
 const SCHEMA_WORDS: ReadonlySet<string> = new Set(['type', 'format'])
-/** What it encloses is told to the model; changed, its vendor would not know it again, and it is left out. */
+/** May enclose text that the model is shown. If that text has to change the field is left out, because its vendor would not recognize it. */
 const ENVELOPE = 'encrypted_content'
 const SCHEMA_WORD = /^[a-z][a-z-]{0,31}$/
 /** Fields whose values are words of the contract. */
 const NO_CONTENT: ReadonlySet<string> = new Set(['include', 'reasoning', 'service_tier', 'tool_choice', 'truncation'])
 
-/** One walk through a request. */
+/** The state of one walk through a request. */
 interface Walk {
   readonly visit: Visit
-  /** Who wrote what is read now. */
+  /** Who wrote the part being read. */
   from: TextSlot['from']
-  /** Texts so far. */
+  /** Texts visited so far. */
   texts: number
-  /** Texts with nothing in them so far: they stand between no others. */
+  /** Empty texts so far, which do not separate other texts. */
   empties: number
-  /** Whether the next text goes on where the last ends: said by the outermost list it is the first text of an element of. */
+  /** Whether the next text continues the last one; decided by the outermost list in which it is the first text of an element. */
   joins: boolean | undefined
 }
 
@@ -53,8 +53,8 @@ export function collectTexts(request: ModelRequest): readonly TextSlot[] {
 }
 
 /**
- * The request with texts exchanged, by their place among those of `collectTexts`. Nothing of the original is changed. Reasoning that had
- * to be changed is left out: a provider refuses reasoning that is not its own, word by word.
+ * The request with texts replaced, by their index in `collectTexts`. The original is not changed. Reasoning that would have to be changed is left
+ * out, because a provider refuses reasoning that is not its own word for word.
  */
 export function replaceTexts(request: ModelRequest, texts: ReadonlyMap<number, string>): ModelRequest {
   let index = 0
@@ -74,7 +74,7 @@ function walk(request: ModelRequest, visit: Visit): ModelRequest {
   return changed ? (result as unknown as ModelRequest) : request
 }
 
-/** A field nobody knows is carried to providers, and its name may be anything. */
+/** Unknown fields are passed on to providers, and their names may hold anything. */
 const nameOf = (field: string, state: Walk): string => (NAME.test(field) ? field : (walkValue(field, state, 'plain', 0) as string))
 
 function walkField(field: string, value: unknown, state: Walk): unknown {
@@ -96,7 +96,7 @@ function walkPlugins(plugins: NonNullable<ModelRequest['plugins']>, state: Walk)
   return mapped.every((entry, index) => entry === plugins[index]) ? plugins : mapped
 }
 
-/** Values of a stored prompt go by names of the caller's own, which say nothing of what they hold. */
+/** The variables of a stored prompt have names of the caller's own, which say nothing about their values. */
 function walkPrompt(prompt: unknown, state: Walk): unknown {
   const { variables } = prompt as { readonly variables?: unknown }
   if (typeof variables !== 'object' || variables === null) return walkValue(prompt, state, 'named', 0)
@@ -108,7 +108,7 @@ function walkPrompt(prompt: unknown, state: Walk): unknown {
   return { ...(others as JsonObject), variables: Object.fromEntries(after) }
 }
 
-/** Its names are the caller's own words, too. */
+/** Keys of metadata are the caller's own words, too. */
 function walkMetadata(metadata: unknown, state: Walk): unknown {
   if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) return walkValue(metadata, state, 'plain', 0)
   const before = Object.entries(metadata)
@@ -116,11 +116,11 @@ function walkMetadata(metadata: unknown, state: Walk): unknown {
   return after.every(([name, value], i) => name === before[i]![0] && value === before[i]![1]) ? metadata : Object.fromEntries(after)
 }
 
-/** Members by which records and destinations find each other: changed, they would name another trace. */
+/** Ids that link records and destinations: changed, they would name another trace. */
 const TRACE_IDS: ReadonlySet<string> = new Set(['trace_id', 'parent_span_id'])
 const TRACE_NAMES: ReadonlySet<string> = new Set(['trace_name', 'span_name', 'generation_name'])
 
-/** No model reads it, and every destination of the workspace does: names of spans, and what else the caller notes there, like metadata. */
+/** No model reads it, but every destination of the workspace does: names of spans, and whatever else the caller puts there, as in metadata. */
 function walkTrace(trace: NonNullable<ModelRequest['trace']>, state: Walk): NonNullable<ModelRequest['trace']> {
   const before = Object.entries(trace).filter(([name]) => !TRACE_IDS.has(name))
   const after = before.map(([name, value]) => {
@@ -154,10 +154,10 @@ function walkItem(item: InputItem, state: Walk): InputItem {
   return mapped
 }
 
-/** `named`: fields that hold no text are passed over. `free`: a schema, whose names are the caller's own words, too. */
+/** `named`: skip fields that hold no text. `free`: a schema, whose keys are the caller's own words, too. */
 type Reading = 'named' | 'free' | 'plain'
 
-/** Strings anywhere in a value, as deep as the parser lets it be. */
+/** Strings anywhere in a value, as deep as the parser allows. */
 function walkValue(value: unknown, state: Walk, reading: Reading, depth: number): unknown {
   if (value === '') state.empties++
   if (typeof value === 'string') return value === '' ? value : visitText(value, state)
@@ -172,7 +172,7 @@ function visitText(text: string, state: Walk): string {
   return state.visit(text, state.from, joins)
 }
 
-/** Parts that follow each other are read as one text, whatever field they have it in. */
+/** Adjacent parts are read as one text, whichever field holds it. */
 function walkList(list: readonly unknown[], state: Walk, reading: Reading, depth: number): unknown {
   let result: unknown[] | undefined
   let joins = false

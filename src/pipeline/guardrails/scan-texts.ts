@@ -8,13 +8,13 @@ import type { Found } from './detector.ts'
 import { findHiddenInjection, findSpacedInjection } from './injection.ts'
 import type { TextSlot } from './request-texts.ts'
 
-/** Texts longer than this are looked at in pieces, so that others get their turn in between. */
+/** Longer texts are read in pieces, so that other calls get their turn. */
 const PIECE = 128 * 1024
-/** How much of two pieces is the same: longer matches across their border may be missed. */
+/** How far two pieces overlap: longer matches across their border may be missed. */
 const OVERLAP = 4 * 1024
-/** Of the process's time, for one call. The largest body takes about 5 s of it where only built-in filters read it. */
+/** Processor time for one call. The largest body takes about 5 s with only the built-in filters. */
 const MAX_BUSY_MS = 10_000
-/** How much of what stands before and after a piece is seen with it. A multiple of what encodings write at once. */
+/** How much text before and after a piece is seen with it. A multiple of the units that encodings write. */
 const CONTEXT = 64
 
 export interface Scan {
@@ -24,8 +24,8 @@ export interface Scan {
 }
 
 /**
- * Looks for everything the filters name, in every text as it stands and as it reads without its disguises, and across the parts of one
- * message. Every step costs little, and between any two of them others may have their turn.
+ * Looks for everything the filters name: in every text as it stands and with its disguises removed, and across the parts of one message. Every step
+ * is short, and other calls may run between any two.
  */
 export async function scanTexts(slots: readonly TextSlot[], filters: readonly ContentFilter[], world: World): Promise<Scan> {
   const list = new HitList()
@@ -40,7 +40,7 @@ export async function scanTexts(slots: readonly TextSlot[], filters: readonly Co
   return { hits: list.hits }
 }
 
-/** Every match in every text; undefined where nothing was found and time went by. */
+/** Every match in every text; undefined marks a step without a match. */
 function* steps(
   slots: readonly TextSlot[],
   filters: readonly ContentFilter[],
@@ -78,7 +78,7 @@ interface GroupText {
   readonly offset: number
 }
 
-/** Each part, and all of them together: a word's border may be where the parts meet. */
+/** Each part, and all of them together, because a word may end where two parts meet. */
 function* textsOf({ slots: group, offsets }: TextGroup, slots: readonly TextSlot[]): Generator<GroupText> {
   for (const [at, slot] of group.entries()) yield { text: slots[slot]!.text, offset: offsets[at]! }
   if (group.length > 1) yield { text: group.map((slot) => slots[slot]!.text).join(''), offset: 0 }
@@ -93,9 +93,9 @@ function* matchesIn(text: string, offset: number, filters: readonly ContentFilte
   }
 }
 
-/** A part of a text, with so much of what stands around it that its ends are not taken for those of the text. */
+/** A part of a text, with some of the text around it so that its ends do not look like the ends of the text. */
 interface Piece {
-  /** Where it begins in the text, what stands before it included. */
+  /** Where it begins in the text, with the context before it. */
   readonly from: number
   readonly text: string
   readonly before: number
@@ -109,7 +109,10 @@ function pieceOf(text: string, from: number): Piece {
   return { from: from - before, text: before === 0 && to === text.length ? text : text.slice(from - before, to + after), before, after }
 }
 
-/** Whether a match in a piece is its own: those that begin before it are the last one's, those that begin at its end and leave it the next one's. */
+/**
+ * Whether a match belongs to this piece. Matches that begin before it belong to the piece before; matches that begin in the overlap and run out of it
+ * belong to the next.
+ */
 function isOwn({ start, end }: Span, { text, before, after }: Piece): boolean {
   const limit = text.length - after
   return start >= before && (after === 0 || end <= limit || start < limit - OVERLAP)
@@ -136,13 +139,13 @@ function* matchesInPiece(piece: Piece, filters: readonly ContentFilter[]): Gener
   }
 }
 
-/** What a filter finds in a view, by its places in the original. */
+/** What a filter finds in a view, in the coordinates of the original. */
 function* foundIn(view: TextView, from: number, filter: ContentFilter): Generator<Found | undefined> {
   for (const found of filter.detector.find(view.text, from)) yield found && { ...found, ...view.original(found.start, found.end) }
   if (filter.kind === 'injection') yield* findSpacedInjection(view)
 }
 
-/** Where a view is at a place of the original. */
+/** The place in a view that corresponds to a place in the original. */
 function placeIn(view: TextView, place: number): number {
   let low = 0
   let high = place === 0 ? 0 : view.text.length
@@ -154,7 +157,7 @@ function placeIn(view: TextView, place: number): number {
   return low
 }
 
-/** The whole of an encoded text, where it hides something. */
+/** The whole of an encoded text, if something is hidden in it. */
 function* hiddenIn(decoded: string, filter: ContentFilter, { start, end }: Span, what: string): Generator<Match | undefined> {
   if (filter.kind === 'injection') {
     if (findHiddenInjection(decoded) !== undefined) yield { filter, what, start, end }
