@@ -13,13 +13,13 @@ import { attemptCost, type CostOf } from './answer-cost.ts'
 import { AnswerFold } from './answer-fold.ts'
 import { Overlap } from './overlap.ts'
 
-/** What an answer held back may come to; an answer beyond it is committed and streams from there on. */
+/** Longest answer that is held back; a longer one is committed and streams from there on. */
 const MAX_BUFFERED_CHARS = 1024 * 1024
 const MAX_BUFFERED_EVENTS = 65_536
-/** An answer longer than this is not worth being sent again as the beginning of another. */
+/** A longer answer is not worth sending again as the beginning of another. */
 const MAX_CONTINUED_CHARS = 256 * 1024
 const CHARS_PER_TOKEN = 4
-/** Least `max_output_tokens` that upstreams accept. */
+/** The smallest `max_output_tokens` that upstreams accept. */
 const LEAST_OUTPUT_TOKENS = 16
 
 /** `buffer`: decides when an answer that is held back must go out. One per attempt. */
@@ -41,22 +41,22 @@ export class AnswerBuffer {
 
 type Writer = Pick<AttemptRecord, 'endpoint' | 'isByok' | 'counted' | 'costUsd'>
 
-/** `continue`: what the caller has of a broken answer, and how the next endpoint's events go on with it. One per call. */
+/** `continue`: what the caller has of a broken answer, and how the next endpoint's events continue it. One per call. */
 export class Continuation {
   readonly #fold = new AnswerFold()
-  /** Items the caller sees open, by key. */
+  /** Items that are open for the caller, by key. */
   readonly #open = new Map<string, 'message' | 'reasoning'>()
   #original: GatewayError | undefined
   /** The last attempt that broke. */
   #broken: Writer | undefined
-  /** An endpoint has come to the end of the answer. */
+  /** An endpoint has finished the answer. */
   #finished = false
   #blocked = false
   #lastMessage: string | undefined
-  /** Endpoints that had a part in the answer already. */
+  /** Endpoints that have written a part of the answer so far. */
   #round = 0
   #splice: Splice | undefined
-  /** What the endpoints that broke have probably used, and what that costs at their prices. */
+  /** What the endpoints that broke have probably used, and its cost at their prices. */
   #spent: { readonly usage: Usage; readonly cost: Cost; readonly chars: number } | undefined
   readonly #costOf: CostOf
 
@@ -64,7 +64,7 @@ export class Continuation {
     this.#costOf = costOf
   }
 
-  /** The failure that broke the answer: what the caller is told when nobody can go on. Undefined while nothing is broken. */
+  /** The failure that broke the answer, which the caller is told if nobody can continue. Undefined while nothing is broken. */
   get original(): GatewayError | undefined {
     return this.#original
   }
@@ -73,7 +73,7 @@ export class Continuation {
     return this.#fold.chars
   }
 
-  /** What the endpoints that broke have probably cost. */
+  /** The likely cost of the endpoints that broke. */
   get spent(): Cost | undefined {
     return this.#spent?.cost
   }
@@ -97,8 +97,8 @@ export class Continuation {
   }
 
   /**
-   * Whether another endpoint can go on at all: never within or after a tool call (its call would be answered by nobody), after a refusal,
-   * after a message that was finished, nor in structured output, whose grammar begins anew.
+   * Whether any other endpoint can continue: never within or after a tool call (nobody would answer the call), after a refusal, after a message that
+   * was finished, or in structured output, whose grammar would begin again.
    */
   canContinue(request: ModelRequest): boolean {
     if (this.#blocked || this.#fold.chars > MAX_CONTINUED_CHARS) return false
@@ -106,12 +106,12 @@ export class Continuation {
     return this.#open.get(this.#lastMessage) === 'message' && (request.text?.format?.type ?? 'text') === 'text'
   }
 
-  /** Whether this endpoint can: one that is known to refuse assistant prefill, or to begin anew, is not asked. */
+  /** Whether this endpoint can: one that is known to refuse assistant prefill, or to start over, is not asked. */
   suits({ connection, upstreamModel }: Endpoint, request: ModelRequest): boolean {
     return this.#begun() === '' || connection.dialect.prefills?.(request, { options: connection.options, upstreamModel }) !== false
   }
 
-  /** The request with the answer so far as its last assistant message. Thoughts stay behind: no other provider can read them. */
+  /** The request with the answer so far as its last assistant message. Reasoning is left out, because no other provider can read it. */
   request(base: ModelRequest): ModelRequest {
     const text = this.#begun()
     if (text === '') return base
@@ -126,18 +126,18 @@ export class Continuation {
     return this.#fold.text().trimEnd()
   }
 
-  /** An attempt is over. While nobody has finished the answer it costs what all who had a part in it have probably used, each at its prices. */
+  /** An attempt is over. Until somebody finishes the answer, its cost is what all endpoints with a part in it have probably used, each at its own prices. */
   left({ request, trace }: Call): void {
     const { served } = trace
     if (this.#spent === undefined || served === undefined || this.#finished) return
     if (served !== this.#broken) this.#spend(request, served)
-    // One endpoint wrote all of it: it is paid for like any other answer that broke.
+    // A single endpoint wrote all of it, so it is paid for like any other broken answer.
     else if (this.#round === 1) return
     trace.spent = this.#spent.usage
     trace.answerCost = this.#spent.cost
   }
 
-  /** What the endpoint that writes has probably used since the one before it broke. */
+  /** The likely usage of the endpoint that writes now, since the one before it broke. */
   #estimate(request: ModelRequest): Usage {
     const before = this.#spent?.chars ?? 0
     const outputTokens = Math.ceil((this.#fold.chars - before) / CHARS_PER_TOKEN)
@@ -159,7 +159,7 @@ export class Continuation {
     this.#spent = before === undefined ? { usage, cost, chars } : { usage: addUsage(before.usage, usage), cost: addCost(before.cost, cost), chars }
   }
 
-  /** The end of a continued answer reports, and costs, what all its endpoints used. */
+  /** The end of a continued answer carries the usage and cost of all its endpoints. */
   #settle(call: Call, events: readonly ModelEvent[]): readonly ModelEvent[] {
     const last = events.at(-1)
     const { served } = call.trace
@@ -185,7 +185,7 @@ export class Continuation {
   }
 }
 
-/** Fits the events of a continuing endpoint to the items the caller has open: fresh keys, the first message joined to the open one. */
+/** Fits the events of a continuing endpoint to the items that are open for the caller: fresh keys, and the first message joined to the open one. */
 class Splice {
   readonly #round: number
   readonly #before: ModelEvent[]
@@ -225,7 +225,7 @@ class Splice {
         this.#joined = event.key
         return
       }
-      // The thoughts that led to the text stand before it; more of them after it would be replayed in the wrong place.
+      // The caller already has the reasoning that led to the text; more of it after the text would be replayed in the wrong place.
       if (event.item.type === 'reasoning') this.#dropped.add(event.key)
     }
     if (this.#dropped.has(event.key)) return
@@ -264,7 +264,7 @@ class Splice {
     }
   }
 
-  /** The first part goes on with the open one; further parts stay apart from it. */
+  /** The first part continues the open one; further parts stay apart from it. */
   #part(number: number | undefined, out: ModelEvent[]): { readonly part?: number } {
     if (!this.#seenPart) {
       this.#seenPart = true

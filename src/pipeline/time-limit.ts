@@ -1,4 +1,4 @@
-/** A signal that fires with another one or after a time, and a race against it for tools that do not listen. */
+/** A signal that fires with its parent or after a time, and a race against it for tools that do not listen to signals. */
 export class TimeLimit {
   expired = false
   readonly #controller = new AbortController()
@@ -33,7 +33,7 @@ export class TimeLimit {
       work.catch(() => undefined)
     }
   }
-  /** What the work has begun and nobody waits for any more is to end, too. */
+  /** Ends what the work has started and nobody waits for any more. */
   giveUp(reason: unknown): void {
     this.#controller.abort(reason)
   }

@@ -15,13 +15,13 @@ import { estimatedUsage, type Spent, type ToolBill } from './tool-bill.ts'
 
 export interface AskTerms extends AskOptions {
   readonly costOf: (usage: Usage, pricing: Pricing) => Cost
-  /** Knows from the beginning what the call comes to. */
+  /** Knows from the beginning what the call costs. */
   readonly bill?: ToolBill
 }
 
 /**
- * A model call on behalf of a tool or plugin: the same routing, failover and limits as the call it belongs to, with a trace of its own. Throws what
- * the handler throws.
+ * A model call on behalf of a tool or plugin: with the same routing, failover and limits as the call it belongs to, and a trace of its own. Throws
+ * what the handler throws.
  */
 export async function askModel(
   handler: Handler,
@@ -36,7 +36,7 @@ export async function askModel(
     ...rest,
     request,
     signal,
-    // What the caller sees as it is written is told at once, and cannot be taken back: only the rest may wait until it is whole.
+    // Only what the caller sees while it is written has to stream; that cannot be taken back. The rest may wait until it is whole.
     stream: parent.stream && onEvents !== undefined,
     requestedModel: request.model ?? request.models?.[0] ?? '',
     trace: { strategy: 'direct', candidates: [], rejected: new Map(), attempts: [], pipeline: [], params: {}, parent: parent.trace },
@@ -74,14 +74,14 @@ export async function askModel(
   }
 }
 
-/** An answer that has not ended, or broke: what its turns so far have cost, else what it has probably used if it had begun, by what its provider had counted. */
+/** What an unfinished or broken answer has cost: its turns so far, or else its likely usage, if it had begun, as far as its provider counted. */
 function soFar({ request, trace }: Call, { chars }: AnswerFold, costOf: (usage: Usage, pricing: Pricing) => Cost): Spent {
   const begun = trace.served?.firstTokenMs !== undefined
   const usage = trace.spent ?? (begun ? mendEstimate(estimatedUsage(request, chars, trace.unread), trace.served?.counted) : ZERO_USAGE)
   return { cost: trace.cost ?? (begun ? answerCost(costOf, usage, trace) : NO_COST), tokens: usage.totalTokens }
 }
 
-/** Image models answer with image items, or with images in their text parts' place as data URLs. */
+/** Image models answer with image items, or with data URLs in their text parts. */
 function imagesOf(item: InputItem): string[] {
   const fields = item as {
     readonly type: string

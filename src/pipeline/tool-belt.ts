@@ -2,13 +2,13 @@ import type { ServerTool } from '../core/extension.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { ToolSource } from '../core/tool-source.ts'
 
-/** The tools of the gateway, by every type callers may use. */
+/** The gateway's tools, by every type callers may use. */
 export interface ToolBelt {
   readonly find: (type: string) => ServerTool | undefined
   readonly named: (name: string) => ServerTool | undefined
   readonly source: (type: string) => ToolSource | undefined
   readonly sources: readonly ToolSource[]
-  /** Whether some source leaves items of this type; undefined: none leaves any. */
+  /** Whether any source produces items of this type; undefined if no source produces items. */
   readonly leaves: ((itemType: string) => boolean) | undefined
   readonly names: readonly string[]
 }
@@ -46,19 +46,19 @@ export function createToolBelt(tools: readonly ServerTool[], sources: readonly T
   }
 }
 
-/** The tool that leaves items of this type under the gateway's own name for it. */
+/** The tool whose items have this type under the gateway's own name. */
 export function leaving(itemType: string, belt: ToolBelt): ServerTool | undefined {
   return ownName(itemType) === undefined ? undefined : belt.find(itemType)
 }
 
-/** Tools of vendors' own whose types name a version: answers with them may pause, to be gone on with. */
+/** Vendors' own tools whose types name a version: answers with them may pause and have to be continued. */
 const VERSIONED = /_\d{8}$/
 
-/** Whether a request names a tool the gateway runs, or one whose answer it may have to go on with: the only price of this room for calls that do not. */
+/** Whether a request names a tool the gateway runs, or one whose answer may have to be continued. This look is all the layer costs other calls. */
 export function wantsTools({ tools = [], input }: Pick<ModelRequest, 'tools' | 'input'>, belt: ToolBelt): boolean {
   for (const { type } of tools)
     if (type !== 'function' && (VERSIONED.test(type) || (ownName(type) ?? belt.find(type) ?? belt.source(type)) !== undefined)) return true
-  // Their items are nothing to most models, whether or not the tools are offered once more.
+  // Most models do not understand such items, whether or not the tools are offered again.
   for (const { type } of input) if (type !== 'message' && (leaving(type, belt) !== undefined || belt.leaves?.(type) === true)) return true
   return false
 }

@@ -6,18 +6,18 @@ import { createUsage, type Usage } from '../core/usage.ts'
 import { estimateRequest } from '../router/estimate.ts'
 import { payTool } from './answer-cost.ts'
 
-/** What a model call has come to by now, whether it goes on, has ended or broke. */
+/** What a model call has cost so far, whether it is running, ended or broke. */
 export interface Spent {
   readonly cost: Cost
   readonly tokens: number
 }
 
-/** Undefined: nothing bounds the caller's spending. */
+/** Undefined: nothing limits the caller's spending. */
 export type Admission = (usd: number) => Promise<void> | undefined
 
 /**
- * What one call of a tool costs: its own price and the model calls it makes. It can be read at any time, so that nothing is forgotten of
- * tools that fail, run too long, or are left behind by a caller who has gone.
+ * What one call of a tool costs: its own price and the model calls it makes. It can be read at any time, so nothing is forgotten of tools that fail,
+ * run too long, or are left behind by a caller who has gone.
  */
 export class ToolBill {
   readonly #asked: (() => Spent)[] = []
@@ -27,7 +27,7 @@ export class ToolBill {
   #held = 0
   #over = false
 
-  /** `admit` is asked before something is bought; none: there is money. */
+  /** `admit` is asked before something is bought. Absent: there is enough money. */
   constructor(trace: CallTrace, admit?: Admission) {
     this.#trace = trace
     this.#admit = admit
@@ -38,30 +38,30 @@ export class ToolBill {
     this.#asked.push(soFar)
   }
 
-  /** Holds so much of what is left of the caller's money until it is known what it came to. Throws GatewayError when less is left. */
+  /** Holds this much of the caller's remaining money until the real price is known. Throws GatewayError if less is left. */
   async afford(usd: number): Promise<void> {
     const admitted = this.#admit?.(usd)
     if (admitted === undefined) return
     await admitted
     this.#held += usd
-    // Whoever asked was given up meanwhile.
+    // The tool was given up meanwhile.
     if (this.#over) this.release()
   }
 
-  /** What was held and not spent is free again. */
+  /** Frees what was held and not spent. */
   release(): void {
     payTool(this.#trace, -this.#held)
     this.#held = 0
   }
 
-  /** What was bought came to so much. */
+  /** The real price of what was bought. */
   pay(usd: number): void {
     this.#price += usd
     payTool(this.#trace, usd)
     this.release()
   }
 
-  /** A tool has ended: what it costs besides. */
+  /** The tool has ended, and costs this besides. */
   end(usd: number): void {
     this.#over = true
     this.pay(usd)
@@ -78,12 +78,12 @@ export class ToolBill {
 
 const CHARS_PER_TOKEN = 4
 
-/** What an answer of so many characters, and so many tokens that nobody has read, has probably used, when nobody says. */
+/** The likely usage of an answer with this many characters, and this many tokens that nobody has read, if no usage is reported. */
 export function estimatedUsage(request: ModelRequest, chars: number, unread = 0): Usage {
   const outputTokens = Math.ceil(chars / CHARS_PER_TOKEN) + unread
   const { inputTokens, audioTokens } = estimateRequest(request)
   return createUsage({ inputTokens, audioInputTokens: audioTokens, outputTokens, estimated: true })
 }
 
-/** Of so many characters of an answer alone. */
+/** The same for the output alone. */
 export const writtenUsage = (chars: number): Usage => createUsage({ outputTokens: Math.ceil(chars / CHARS_PER_TOKEN), estimated: true })

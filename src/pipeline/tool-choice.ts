@@ -16,7 +16,7 @@ export function checkDeferral(choice: ToolChoice | undefined): void {
 
 interface ChoiceScene {
   readonly byFunction: ReadonlyMap<string, OfferedTool>
-  /** Type of the provider's own tool, by the tool it stands for. */
+  /** Type of the provider's own tool, by the gateway's tool it replaces. */
   readonly theirs: ReadonlyMap<ServerTool, string>
   readonly hostedSources: ReadonlySet<ToolSource>
   /** Types of the caller's entries. */
@@ -26,7 +26,7 @@ interface ChoiceScene {
 
 type Named = { readonly type: string; readonly name?: string }
 
-/** Choices of server tools as choices of what stands for them: functions, or the provider's own tool. */
+/** A choice of server tools, translated to what stands for them: functions, or the provider's own tool. */
 export function translateChoice(choice: ToolChoice | undefined, scene: ChoiceScene): ToolChoice | undefined {
   if (choice === undefined || typeof choice === 'string') return choice
   const allowed = allowedBy(choice)
@@ -34,11 +34,11 @@ export function translateChoice(choice: ToolChoice | undefined, scene: ChoiceSce
   const found = standIns(choice, scene)
   if (found === undefined) return choice
   if (found.length > 1) return { type: 'allowed_tools', mode: 'required', tools: found }
-  // Functions of a server that could not be reached cannot be forced.
+  // If the server could not be reached, its functions cannot be forced.
   return found[0] ?? 'auto'
 }
 
-/** What a choice stands for; undefined for choices that are none of ours. */
+/** What a choice stands for; undefined for choices that are not about server tools. */
 function standIns(wanted: JsonObject, { byFunction, theirs, hostedSources, types, belt }: ChoiceScene): readonly Named[] | undefined {
   const { type } = wanted
   if (typeof type !== 'string' || type === 'function' || type === 'allowed_tools') return undefined
@@ -50,7 +50,7 @@ function standIns(wanted: JsonObject, { byFunction, theirs, hostedSources, types
       .filter((offered) => isChosen(offered, fields))
       .map(({ functionName }) => ({ type: 'function', name: functionName }))
   }
-  // The contract's choices know some tools of the gateway by their vendors' words alone.
+  // The contract's choices know some of the gateway's tools only by their vendors' names.
   const tool = belt.find(type) ?? (types.has(type) ? undefined : belt.named(type))
   if (tool === undefined) return undefined
   const hosted = theirs.get(tool)
@@ -59,12 +59,12 @@ function standIns(wanted: JsonObject, { byFunction, theirs, hostedSources, types
   return name === undefined ? undefined : [{ type: 'function', name }]
 }
 
-/** Whether all that is said of a function fits it. */
+/** Whether every field of the choice fits the tool. */
 export function isChosen({ choice }: Pick<OfferedTool, 'choice'>, wanted: JsonObject): boolean {
   return choice !== undefined && Object.entries(wanted).every(([field, value]) => value == null || choice[field] === value)
 }
 
-/** What a choice allows, when it is a list. */
+/** The tools that a choice allows, if it is a list. */
 function allowedBy(choice: ToolChoice | undefined): readonly JsonObject[] | undefined {
   if (typeof choice !== 'object' || choice.type !== 'allowed_tools' || !('tools' in choice) || !Array.isArray(choice.tools)) return undefined
   return choice.tools as readonly JsonObject[]
@@ -72,20 +72,20 @@ function allowedBy(choice: ToolChoice | undefined): readonly JsonObject[] | unde
 
 const isNamed = (list: readonly JsonObject[], wanted: string): boolean => list.some(({ type, name }) => type === 'function' && name === wanted)
 
-/** Whether a list of allowed tools leaves this one out. Endpoints are told, and models call all the same what they remember from earlier turns. */
+/** Whether a list of allowed tools leaves this one out. Endpoints are told the list, but models also call what they remember from earlier turns. */
 export function isLeftOut({ functionName }: Pick<OfferedTool, 'functionName'>, choice: ToolChoice | undefined): boolean {
   const allowed = allowedBy(choice)
   return allowed !== undefined && !isNamed(allowed, functionName)
 }
 
-/** The deferred functions a search may find. A list of allowed tools says what is callable at once; one that names deferred ones means no others. */
+/** The deferred functions that a search may find. A list of allowed tools says what is callable at once; if it names deferred ones, only those. */
 export function findable(deferred: readonly FunctionTool[], choice: ToolChoice | undefined): readonly FunctionTool[] {
   const allowed = allowedBy(choice)
   const named = allowed === undefined ? [] : deferred.filter(({ name }) => isNamed(allowed, name))
   return named.length > 0 ? named : deferred
 }
 
-/** The choice once these functions were found: a list of allowed tools would leave them out. */
+/** The choice once these functions were found, which a list of allowed tools would otherwise exclude. */
 export function allowFound(choice: ToolChoice | undefined, found: readonly FunctionTool[]): ToolChoice | undefined {
   const allowed = allowedBy(choice)
   if (allowed === undefined || typeof choice !== 'object') return choice
@@ -93,13 +93,13 @@ export function allowFound(choice: ToolChoice | undefined, found: readonly Funct
   return added.length === 0 ? choice : { ...choice, tools: [...allowed, ...added] }
 }
 
-/** The choice for the turns after the first. A forced server tool has been called: forcing it again would never end. */
+/** The choice for turns after the first. A forced server tool has been called by then; forcing it again would never end. */
 export function relaxChoice(choice: ToolChoice | undefined, offer: Offer, asked: ToolChoice | undefined): ToolChoice | undefined {
   if (choice === 'required') return 'auto'
   if (typeof choice !== 'object') return choice
   if (choice.type === 'function') return offer.byFunction.has(String((choice as { readonly name?: unknown }).name)) ? 'auto' : choice
   if (choice.type !== 'allowed_tools') return choice
-  // A server that was forced became a list of its functions; the caller never asked for less than all tools.
+  // A forced server became a list of its functions here; the caller never asked for a restriction to them.
   if (typeof asked === 'object' && asked.type !== 'allowed_tools') return 'auto'
   return (choice as { readonly mode?: unknown }).mode === 'required' ? { ...choice, mode: 'auto' } : choice
 }

@@ -3,7 +3,7 @@ import type { UrlCitation } from '../core/item.ts'
 import { SENTENCE_ENDS, UNSPACED_PUNCTUATION } from '../lib/address-ends.ts'
 import { withoutEnding } from '../lib/without-ending.ts'
 
-/** A link in Markdown, or an address as it stands; parentheses that are closed belong to either. */
+/** A link in Markdown, or a bare address; balanced parentheses belong to either. */
 const LETTER = `[^\\s<>"'\`()\\]}${UNSPACED_PUNCTUATION}]`
 const LINK = new RegExp(
   `\\[[^\\][]{1,300}\\]\\((https?://(?:[^\\s()]|\\([^\\s()]{0,500}\\)){1,2000})\\)|https?://(?:${LETTER}|\\(${LETTER}{0,500}\\)|\\(){1,2000}`,
@@ -11,7 +11,7 @@ const LINK = new RegExp(
 )
 const MAX_CITATIONS = 200
 
-/** Fragments, final slashes, punctuation and escapes of letters differ between what a search gave and what a model writes. */
+/** Fragments, trailing slashes, punctuation and escapes may differ between what a search returned and what a model writes. */
 function normalise(url: string): string {
   const plain = withoutEnding(url.split('#', 1)[0]!, SENTENCE_ENDS)
   return (URL.parse(plain)?.href ?? plain)
@@ -31,7 +31,7 @@ export class SourceBook {
     return this.#byUrl.size === 0
   }
 
-  /** Citations of known sources in a text, where it names their addresses; offsets in UTF-16 code units. */
+  /** Citations of known sources whose addresses a text contains; offsets in UTF-16 code units. */
   cite(text: string): UrlCitation[] {
     const citations: UrlCitation[] = []
     for (const match of text.matchAll(LINK)) {
@@ -43,7 +43,7 @@ export class SourceBook {
         url: source.url,
         title: source.title,
         start_index: match.index,
-        // What ends a sentence behind an address is no part of it.
+        // Punctuation that ends a sentence is not part of the address before it.
         end_index: match.index + (linked === undefined ? withoutEnding(whole, SENTENCE_ENDS) : whole).length,
         ...(source.content === undefined ? {} : { content: source.content }),
       })

@@ -3,15 +3,15 @@ import type { Offer, OfferedTool } from './offered-tool.ts'
 import { leaving, sameInAnySpelling, type ToolBelt } from './tool-belt.ts'
 import { freeName, namesOf } from './tool-offer.ts'
 
-/** Fields of an item that say nothing to a model, or far too much. */
+/** Fields of an item that a model does not need, or that are far too long. */
 const NOT_READ: ReadonlySet<string> = new Set(['type', 'id', 'status', 'call_id', 'arguments', 'imageB64', 'result', 'instance_name'])
 
-/** Statuses of calls that came to nothing. What such an item holds besides is what was asked for, which must not pass for a result. */
+/** Statuses of calls without a result. What else such an item holds is what was asked for, which must not pass for a result. */
 const FAILED: ReadonlySet<string> = new Set(['failed', 'incomplete'])
 
 /**
- * Items that server tools left in earlier answers, as the calls and results they were: models know nothing of the items, and dialects
- * would drop them. Returns the same list when there are none.
+ * Items that server tools left in earlier answers, as the calls and results they were, because models do not know the items and dialects would drop
+ * them. Returns the same list if there are none.
  */
 export function replayHistory(input: readonly InputItem[], offer: Offer, belt: ToolBelt): readonly InputItem[] {
   const native = new Map([...offer.renamed].map(([theirs, shown]) => [sameInAnySpelling(shown), theirs]))
@@ -32,14 +32,14 @@ export function replayHistory(input: readonly InputItem[], offer: Offer, belt: T
   })
 }
 
-/** Of several entries of one tool the one that left the item; any of them when it is not among them. */
+/** Of several entries of one tool the one that left the item; any of them if it is not offered now. */
 function entryOf({ instance_name: name }: JsonObject, entries: readonly OfferedTool[]): OfferedTool | undefined {
   return entries.find(({ tool, settings, instance }) => tool.instanceName?.(settings, instance) === name) ?? entries.at(-1)
 }
 
 type Named = Pick<OfferedTool, 'tool' | 'functionName'>
 
-/** A tool that is not offered any more: what it found is still part of the conversation. */
+/** A tool that is no longer offered; what it found is still part of the conversation. */
 function absent(type: string, { tools, byFunction }: Offer, belt: ToolBelt, taken: ReadonlySet<string>): Named | undefined {
   const tool = leaving(type, belt)
   if (tool === undefined) return undefined
@@ -47,7 +47,7 @@ function absent(type: string, { tools, byFunction }: Offer, belt: ToolBelt, take
   return { tool, functionName: freeName(tool.name, isFree) }
 }
 
-/** Proposals go back to the caller as items of the provider's format, whatever the tool was called. */
+/** Proposed patches go back to the caller as items of the provider's format, whatever the tool was called. */
 const isPatch = ({ type }: InputItem): boolean => type === 'apply_patch_call' || type === 'apply_patch_call_output'
 
 function replayPatch(item: JsonObject, { functionName }: OfferedTool): InputItem[] {
@@ -71,7 +71,7 @@ function replayItem(item: JsonObject, { tool, functionName }: Named, index: numb
 
 function outputOf(item: JsonObject, own: string | undefined): string {
   const failed = FAILED.has(text(item['status']) ?? '')
-  // Tools tell a failure by its error; items that have no field for one have left none.
+  // Tools report a failure in their error field; an item type without such a field cannot have one.
   if (own !== undefined) return failed && item['error'] == null ? JSON.stringify({ status: 'error' }) : own
   const said = Object.entries(item).filter(([field, value]) => !NOT_READ.has(field) && value != null)
   return JSON.stringify({ ...(failed ? { status: 'error' } : {}), ...Object.fromEntries(said) })

@@ -17,13 +17,13 @@ export class LoopLedger {
   /** Executions, in the order they started. */
   readonly steps: GenerationStep[] = []
   readonly sources = new SourceBook()
-  /** Turns of the model, the one under way included. */
+  /** Turns of the model, the current one included. */
   turns = 0
   /** Calls that were run or refused. */
   requested = 0
-  /** Turns that the provider left in the middle of its own tools, and went on with. */
+  /** Turns that the provider paused in the middle of its own tools, and that were continued. */
   pauses = 0
-  /** Turns that are over have said something to the caller. */
+  /** An earlier turn has said something to the caller. */
   spoke = false
   readonly #call: Call
   readonly #costOf: (usage: Usage, pricing: Pricing) => Cost
@@ -32,7 +32,7 @@ export class LoopLedger {
   readonly #called = new Set<string>()
   readonly #perTool: Record<string, number> = {}
   readonly #counts: Record<string, number> = {}
-  /** Calls whose results the loop has not taken in. */
+  /** Calls whose results the loop has not received yet. */
   readonly #open = new Map<PendingCall, ToolBill>()
   #usage: Usage = ZERO_USAGE
   #cost: Cost = NO_COST
@@ -51,7 +51,7 @@ export class LoopLedger {
     return this.#call.clock.monotonic() - this.#startedAt
   }
 
-  /** A turn of the model is over. Nothing is estimated of one that failed before its first word: it costs what its provider has counted. */
+  /** A turn of the model is over. One that failed before its first content is not estimated: it costs what its provider has counted. */
   account(step: ToolStep, request: ModelRequest): void {
     this.spoke ||= step.spoke
     const { counting } = step
@@ -59,7 +59,7 @@ export class LoopLedger {
     else if (counting?.counted !== undefined) this.#addTo(counting.counted, attemptCost(this.#costOf, counting.counted, counting), counting)
   }
 
-  /** A call begins: what it costs counts from now on, whatever becomes of it. */
+  /** A call begins: its cost counts from now on, whatever becomes of it. */
   open(call: PendingCall, admit?: Admission): ToolBill {
     const bill = new ToolBill(this.#call.trace, admit)
     this.#open.set(call, bill)
@@ -73,7 +73,7 @@ export class LoopLedger {
       const { offered, name } = call
       this.requested++
       for (const known of [name, offered.tool.name, offered.type, ...(offered.tool.knownAs ?? [])]) this.#called.add(known)
-      // A call that is refused each time leads nowhere, either.
+      // A call that is refused each time makes no progress, either.
       const { output } = result
       this.#repeats.add(name, call.arguments, typeof output === 'string' ? output : JSON.stringify(output), this.turns)
       if (!executed) continue
@@ -85,7 +85,7 @@ export class LoopLedger {
     }
   }
 
-  /** Where the loop stands after the tools of a turn, or after those that were due before the first. */
+  /** The state after the tools of a turn, or after those that were due before the first turn. */
   state(step: ToolStep | undefined): LoopState {
     return {
       steps: this.turns,
@@ -100,14 +100,14 @@ export class LoopLedger {
     }
   }
 
-  /** The end of the answer, with the usage of all its turns. */
+  /** The end of the answer, with the usage of all turns. */
   end(step: ToolStep, final: boolean): ModelEvent {
     this.#call.trace.cost = this.#cost
     const { end } = step
     const reason = end?.reason ?? 'stop'
     return {
       type: 'response-end',
-      // A call the model was not allowed any more is nothing the caller could answer.
+      // A call that the model was not allowed to make is nothing the caller could answer.
       reason: final && reason === 'tool_calls' && step.callerCalls === 0 ? 'stop' : reason,
       usage: this.#usageSoFar(),
       ...(end?.nativeReason === undefined ? {} : { nativeReason: end.nativeReason }),
@@ -116,7 +116,7 @@ export class LoopLedger {
     }
   }
 
-  /** Money and tokens of an answer that broke: what earlier turns used, and an estimate of the one that was being written. */
+  /** Cost and tokens of an answer that broke: those of earlier turns, and an estimate for the one that was being written. */
   broken(step: ToolStep | undefined, request: ModelRequest): void {
     const { unread = 0 } = this.#call.trace
     if (step !== undefined && step.end === undefined && step.chars + unread > 0)
@@ -127,7 +127,7 @@ export class LoopLedger {
     this.#call.trace.cost = this.#cost
   }
 
-  /** Leaves what was done in the call's trace. */
+  /** Notes in the call's trace what was done. */
   trace(stopped: StopReason | undefined): void {
     if (this.requested === 0 && this.steps.length === 0) return
     const { trace } = this.#call
@@ -146,7 +146,7 @@ export class LoopLedger {
     this.#tell()
   }
 
-  /** Whoever made this call for a tool may have to say what it cost before it has ended. */
+  /** If this call was made for a tool, its cost may be asked before it has ended. */
   #tell(): void {
     if (this.#call.trace.parent !== undefined) this.#call.trace.cost = this.#cost
   }
@@ -172,11 +172,11 @@ export class LoopLedger {
   #add(usage: Usage): void {
     const { trace } = this.#call
     const { served } = trace
-    // Of several, each has its own already.
+    // If several endpoints wrote it, each is priced already.
     this.#addTo(usage, served && answerCost(this.#costOf, usage, trace), trace.answerCost === undefined ? served : undefined)
   }
 
-  /** `attempt`: whose cost it is, where it is that of one. */
+  /** `attempt`: whose cost it is, if it is that of a single attempt. */
   #addTo(usage: Usage, cost: Cost | undefined, attempt: AttemptRecord | undefined): void {
     const isFirst = this.turns === 1 && this.requested === 0
     this.#usage = isFirst ? usage : addUsage(this.#usage, usage)

@@ -30,16 +30,16 @@ import { withoutPictures } from './unseen-pictures.ts'
 import { untilWordless } from './until-wordless.ts'
 
 export interface ToolLoopOptions {
-  /** Tools of the gateway; none: the layer does nothing. */
+  /** The gateway's tools; if there are none, the layer does nothing. */
   readonly tools?: () => readonly ServerTool[]
-  /** Entries that stand for functions of others. Asked for whenever `tools` gives another list. */
+  /** Entries that stand for other servers' functions. Read again whenever `tools` returns another list. */
   readonly toolSources?: () => readonly ToolSource[]
   readonly toolLimits?: () => Partial<LoopLimits>
   readonly catalog: () => Catalog
   readonly defaults: (owner: Owner) => RoutingDefaults
   readonly costOf: (usage: Usage, pricing: Pricing) => Cost
   readonly newId: IdSource
-  /** Whether a call may buy something for this price. Absent: it may. */
+  /** Whether a call may buy something at this price. Absent: it may. */
   readonly beforePurchase?: Limits['beforePurchase']
 }
 
@@ -52,8 +52,8 @@ interface Room {
 }
 
 /**
- * Runs server tools between turns of the model, inside one answer. A call without such tools pays one look at its list of tools.
- * Each turn is a pass of its own through the layers below, which may fail over as long as nothing of that turn was shown.
+ * Runs server tools between turns of the model, within one answer. A call without such tools pays one look at its list of tools. Each turn passes
+ * through the layers below by itself, and may fail over as long as nothing of that turn was shown.
  */
 export function toolLoopLayer(options: ToolLoopOptions): Layer {
   let tools: readonly ServerTool[] | undefined
@@ -72,7 +72,7 @@ export function toolLoopLayer(options: ToolLoopOptions): Layer {
   }
 }
 
-/** An answer whose request had tools in its input: faults of these are told where they stand. */
+/** If tools were moved here from the input, errors about them are told with their place there. */
 async function* inPlace(answer: ReturnType<Handler>, asked: ModelRequest, belt: ToolBelt): ReturnType<Handler> {
   try {
     yield* answer
@@ -107,11 +107,11 @@ class ToolLoop {
     const unknown = unknownTool(offer, call.request)
     const budget = callBudget(call.request)
     const replayed = replaySources(replayHistory(call.request.input, offer, this.#room.belt), offer, this.#room.belt)
-    // What was opened is told with the first words of the model: until then a failure is an HTTP error.
+    // What was opened is told with the model's first content: until then a failure is an HTTP error.
     let { input } = replayed
     let told = opened.events
     let { tools, choice } = offer
-    // An endpoint that cannot be told, or does not listen, calls all the same: what the caller forbids is not run.
+    // An endpoint that cannot be told, or does not obey, calls all the same; calls that the caller forbids are not run.
     const forbidden = choice === 'none'
     let final = budget === 0 || forbidden
     let step: ToolStep | undefined
@@ -134,7 +134,7 @@ class ToolLoop {
         }
         ledger.account(step, request)
         if (step.paused && this.#goesOn(step)) {
-          // It goes on with what it has said, and is free to.
+          // The turn before was paused: it continues with what it has said, and may choose freely.
           input = [...input, ...step.items()]
           choice = relaxChoice(choice, offer, call.request.tool_choice)
           step = undefined
@@ -180,7 +180,7 @@ class ToolLoop {
       step: ledger.turns,
       budget: budget - ledger.requested,
       timeLeftMs: () => limits.wallMs - ledger.elapsedMs,
-      // What the caller has agreed to, call by call, is allowed.
+      // Calls that the caller approved one by one are allowed.
       forbids: ({ offered, grant }) =>
         grant === undefined && offer.byFunction.get(offered.functionName) === offered && isLeftOut(offered, offer.choice),
       parallel: limits.parallel,
@@ -195,7 +195,7 @@ class ToolLoop {
     return this.#sees() ? finished : withoutPictures(finished)
   }
 
-  /** Whether the model sees pictures: at the endpoint that speaks, or another the call may go to; before the first turn the model that is asked first. */
+  /** Whether the model sees pictures: at the endpoint that serves, or at any the call may go to; before the first turn, of the model asked first. */
   #sees(): boolean {
     const { served, candidates, rejected } = this.#call.trace
     const [first = []] = this.#models()
@@ -205,7 +205,7 @@ class ToolLoop {
     return [served.endpoint, ...others].some(({ inputModalities }) => inputModalities.has('image'))
   }
 
-  /** Endpoints of each model that may be asked, in their order. */
+  /** The endpoints of each model that may be asked, in order. */
   #models(): readonly (readonly Endpoint[])[] {
     const { options } = this.#room
     const catalog = options.catalog()
@@ -221,7 +221,7 @@ class ToolLoop {
     return this.#stopped !== undefined
   }
 
-  /** Whether the provider, which has stopped in the middle of its own tools, is asked to go on. */
+  /** Whether a provider that paused in the middle of its own tools is asked to continue. */
   #goesOn(step: ToolStep): boolean {
     if (this.#ledger.pauses === MAX_PAUSES || this.#mustStop(step)) return false
     this.#ledger.pauses++
@@ -232,7 +232,7 @@ class ToolLoop {
     return offerTools(this.#call.request, { belt: this.#room.belt, endpoints: this.#models().flat(), nested: this.#nested })
   }
 
-  /** The request of one turn. Tools stay in the list of the last turn, forbidden, so that the cached prompt and the history stay valid. */
+  /** The request of one turn. In the last turn the tools stay listed but forbidden, so that the cached prompt and the history stay valid. */
   #request(input: readonly InputItem[], tools: readonly Tool[], choice: ToolChoice | undefined): ModelRequest {
     const { tools: _, tool_choice: __, ...rest } = this.#call.request
     const served = this.#call.trace.served
@@ -241,7 +241,7 @@ class ToolLoop {
     return { ...rest, input, tools, ...(choice === undefined ? {} : { tool_choice: choice }) }
   }
 
-  /** The tools of a last turn spent on forbidden calls alone, when it is repeated: none. A model that only calls even then answers nothing. */
+  /** The tools for repeating a last turn that was spent on forbidden calls alone: none. A model that only calls even then answers nothing. */
   #disarm({ tools }: ModelRequest): readonly Tool[] {
     if (tools !== undefined) return []
     const providerName = this.#call.trace.served?.endpoint.providerName ?? 'The provider'
@@ -261,7 +261,7 @@ class ToolLoop {
   }
 }
 
-/** Functions a search has found join the end of the list: what stands before them stays cached. */
+/** Functions that a search found, appended to the list: what stands before them stays cached. */
 function foundBy(finished: readonly FinishedCall[], tools: readonly Tool[], offer: Offer): readonly FunctionTool[] {
   const names = new Set(finished.flatMap(({ result }) => result.reveal ?? []))
   if (names.size === 0) return []
@@ -273,7 +273,7 @@ function foundBy(finished: readonly FinishedCall[], tools: readonly Tool[], offe
 
 const outputOf = ({ call: { callId }, result }: FinishedCall) => ({ type: 'function_call_output' as const, call_id: callId, output: result.output })
 
-/** The conversation with the results of calls that stood in it without one. */
+/** The conversation with results for the calls that had none. */
 function fillIn(input: readonly InputItem[], finished: readonly FinishedCall[]): readonly InputItem[] {
   const outputs = new Map(finished.map((each) => [each.call.callId, outputOf(each)]))
   return input.map((item) => (item.type === 'function_call_output' ? (outputs.get(String(item['call_id'])) ?? item) : item))

@@ -26,13 +26,13 @@ export interface OfferOptions {
   readonly belt: ToolBelt
   /** Endpoints that may serve the request: whether they run a tool themselves decides who does. */
   readonly endpoints: readonly Endpoint[]
-  /** Inside a tool's own model call: agents are left out. */
+  /** For a tool's own model call, in which agents are left out. */
   readonly nested: boolean
 }
 
-/** Each is looked at beside all others, and costs the model a description. */
+/** Each is compared with all others, and costs the model a description. */
 const MAX_SERVER_TOOLS = 128
-/** Of a name nobody knows: the refusal has to say which ones are. */
+/** Of an unknown name, so that the error has room for the known ones. */
 const MAX_SHOWN = 60
 
 function checkCount(entries: readonly Tool[], { find, source }: ToolBelt): void {
@@ -44,8 +44,8 @@ function checkCount(entries: readonly Tool[], { find, source }: ToolBelt): void 
 }
 
 /**
- * Checks the caller's server tools and turns them into functions for the model, or into the provider's own tool where every endpoint has
- * one. Throws `invalid_request` for tools that do not exist here, lack what they need, or contradict the rest of the request.
+ * Checks the caller's server tools and turns them into functions for the model, or into the provider's own tool if every endpoint has one. Throws
+ * `invalid_request` for tools that do not exist here, lack what they need, or contradict the rest of the request.
  */
 export function offerTools(request: ModelRequest, options: OfferOptions): Offer {
   const entries = request.tools ?? []
@@ -82,7 +82,7 @@ export function offerTools(request: ModelRequest, options: OfferOptions): Offer 
     const settings = readSettings(tool, entry as OtherTool, index)
     const hosted = hostedBy(tool, settings, entry, entries, options.endpoints)
     if (hosted !== undefined) {
-      // A provider has one tool of a kind; several of them refuse a second.
+      // A provider has one tool of a kind and would refuse a second.
       if (theirs.has(tool)) continue
       tools.push(hosted.tool)
       theirs.set(tool, hosted.tool.type)
@@ -90,7 +90,7 @@ export function offerTools(request: ModelRequest, options: OfferOptions): Offer 
       continue
     }
     if (tool.available?.(settings) === false && tool.spellings?.[entry.type] !== undefined) {
-      // A provider's own tool nobody here can stand in for: it goes on as it came, and endpoints without it say so.
+      // A provider's own tool that the gateway cannot replace goes on unchanged; endpoints without it report that.
       tools.push(entry)
       continue
     }
@@ -164,7 +164,7 @@ function parseSettings({ settings }: Pick<ServerTool, 'settings'>, given: unknow
   throw new GatewayError('invalid_request', `${path}: ${issue?.message ?? 'is not valid'}`, { path })
 }
 
-/** The provider's own tool, when all endpoints have it, or some and nobody else could do it. */
+/** The provider's own tool, if all endpoints have it, or if some do and the gateway has none. */
 function hostedBy(
   tool: ServerTool,
   settings: unknown,
@@ -179,7 +179,7 @@ function hostedBy(
   return { tool: ownName(entry.type) === undefined ? (entry as OtherTool) : wanted, itemType: tool.spellings?.[wanted.type] }
 }
 
-/** Whether the endpoints run it: all of them where the gateway is able to, too; else some. */
+/** Whether endpoints run it: all of them, if the gateway could too; otherwise some. */
 function isHosted(wanted: OtherTool, others: readonly Tool[], endpoints: readonly Endpoint[], able: boolean): boolean {
   if (endpoints.length === 0) return false
   const hosts = ({ connection: { dialect, options }, upstreamModel }: Endpoint): boolean =>
@@ -187,7 +187,7 @@ function isHosted(wanted: OtherTool, others: readonly Tool[], endpoints: readonl
   return able ? endpoints.every(hosts) : endpoints.some(hosts)
 }
 
-/** Faults of an entry name it. */
+/** Adds the entry's place to errors about it. */
 function checked(index: number, check: () => void): void {
   try {
     check()
@@ -211,11 +211,11 @@ function offer(tool: ServerTool, settings: unknown, entry: OtherTool, index: num
   return { tool, settings, type: entry.type, itemType: tool.spellings?.[entry.type] ?? entry.type, functionName, instance, tally: new Map(), uses: 0 }
 }
 
-/** Names of the caller's tools, wherever they stand: functions, and custom tools, which are functions to most upstreams. */
+/** Names of the caller's tools, wherever they stand: functions, and custom tools, which are functions for most upstreams. */
 export const namesOf = (tools: readonly Tool[], input: readonly InputItem[]): Set<string> =>
   new Set([...tools, ...input.flatMap(toolsWithin)].flatMap((tool) => (isFunctionTool(tool) || isCustomTool(tool) ? [tool.name] : [])))
 
-/** The caller's functions keep their names; others give way. */
+/** The caller's functions keep their names; other tools get free ones. */
 export function freeName(base: string, isFree: (name: string) => boolean): string {
   let name = base
   for (let n = 0; !isFree(name); n++) name = n === 0 ? `gateway_${base}` : `gateway_${base}_${n + 1}`

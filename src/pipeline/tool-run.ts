@@ -15,7 +15,7 @@ import { cutText } from '../lib/cut-text.ts'
 import { isJsonObject, parseJsonText } from '../lib/json.ts'
 import { atTurnEnd } from '../lib/turn-end.ts'
 
-/** One call of a server tool, done. */
+/** A finished call of a server tool. */
 export interface FinishedCall {
   readonly call: PendingCall
   readonly result: ToolResult
@@ -25,34 +25,34 @@ export interface FinishedCall {
 
 export interface RunScene {
   readonly call: Call
-  /** Position of the turn in the loop: part of the items' keys. */
+  /** Position of the turn in the loop, which is part of the items' keys. */
   readonly step: number
   /** Calls that may still run. */
   readonly budget: number
-  /** Milliseconds left for the whole loop, whenever it is asked: calls of one turn may have to wait for each other. */
+  /** Milliseconds left for the whole loop, read for each call, because calls of one turn may wait for each other. */
   readonly timeLeftMs: () => number
-  /** Calls the request does not allow. */
+  /** Calls that the request does not allow. */
   readonly forbids: (call: PendingCall) => boolean
   readonly parallel: number
   readonly transcript: readonly InputItem[]
   readonly deferred: readonly FunctionTool[]
   readonly newId: IdSource
-  /** Where what a call costs is written down. */
+  /** Records what a call costs. */
   readonly bill: (call: PendingCall) => ToolBill
   readonly ask: (request: ModelRequest, signal: AbortSignal, options: AskOptions, bill: ToolBill) => Promise<ModelAnswer>
   readonly steps: GenerationStep[]
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000
-/** What a model reads of one result; more would only fill its window. */
+/** Characters of one result that a model reads; more would only fill its window. */
 const MAX_OUTPUT_CHARS = 400_000
 const OVER_BUDGET = 'The tool budget of this request is spent. Answer with what you have.'
 const FORBIDDEN = 'This request does not allow this tool. Answer without it.'
 const OVER_TIME = 'The time of this request for tools is over. Answer with what you have.'
 
 /**
- * Runs the calls of one turn, some at a time. Yields the events of their items as they happen and returns the results in the order of the
- * calls. Tools that fail, run too long or get arguments they cannot read give a result that says so: only an aborted call throws.
+ * Runs the calls of one turn, some at a time. Yields the events of their items as they happen and returns the results in the order of the calls.
+ * Tools that fail, run too long or get arguments they cannot read yield a result that says so; only an aborted call throws.
  */
 export async function* runTools(calls: readonly PendingCall[], scene: RunScene): AsyncGenerator<readonly ModelEvent[], readonly FinishedCall[]> {
   const queue = new EventQueue()
@@ -67,7 +67,7 @@ export async function* runTools(calls: readonly PendingCall[], scene: RunScene):
   let next = 0
   let running = 0
   const startMore = (): void => {
-    // With those that run, those that wait for their turn are given up, too.
+    // When the running calls are given up, so are those that wait.
     while (running < scene.parallel && next < calls.length && !stop.signal.aborted) {
       const index = next++
       running++
@@ -89,7 +89,8 @@ export async function* runTools(calls: readonly PendingCall[], scene: RunScene):
       const events = queue.drain()
       if (events.length > 0) yield events
       if (scene.call.signal.aborted) {
-        // Who leaves pays for what models have written by now: those who were asked hear of it at once, and say what they came to.
+        // A caller who leaves pays for what models have written by now: they hear of it in this turn of the event loop, and then report what they
+        // used.
         await new Promise<void>(atTurnEnd)
         throw abortReason(scene.call.signal)
       }
@@ -102,7 +103,7 @@ export async function* runTools(calls: readonly PendingCall[], scene: RunScene):
   }
 }
 
-/** Events of tools that run side by side, for one reader. */
+/** Events of tools that run concurrently, for one reader. */
 class EventQueue {
   #events: ModelEvent[] = []
   #wake: (() => void) | undefined
@@ -217,19 +218,19 @@ function refusalOf(pending: PendingCall, index: number, { budget, forbids }: Run
   return timeLeftMs <= 0 ? OVER_TIME : undefined
 }
 
-/** An event of the item a vendor's own spelling would have had, where the caller gets another. */
+/** An event that belongs to a vendor's own spelling, while the caller gets another item type. */
 function isForeign(name: string, { tool, itemType }: OfferedTool): boolean {
   const owner = name.slice(0, name.indexOf('.'))
   return owner !== itemType && Object.values(tool.spellings ?? {}).includes(owner)
 }
 
-/** Items of providers' own tools know `failed`, those of the gateway's `incomplete` unless the tool says otherwise. */
+/** Items of providers' own tools have the status `failed`, the gateway's `incomplete`, unless the tool says otherwise. */
 function statusOf({ error }: ToolResult, { tool, itemType }: OfferedTool): string {
   if (error === undefined) return 'completed'
   return tool.failable === true || itemType.endsWith('_call') ? 'failed' : 'incomplete'
 }
 
-/** What went wrong, where the item has a field for it. */
+/** What went wrong, if the item has a field for it. */
 const whyOf = ({ error }: ToolResult, { tool }: OfferedTool): JsonObject =>
   error === undefined || tool.showsError !== true ? {} : { error: error.message }
 
@@ -248,14 +249,14 @@ function readArguments({ offered, arguments: text, cut }: PendingCall): { readon
   return { problem: `The argument ${issue?.path.map(String).join('.') || '(whole)'} is not valid: ${issue?.message ?? 'wrong form'}` }
 }
 
-/** Many models write null for an argument they mean to leave out. */
+/** Many models write null for an argument they mean to omit. */
 const withoutNulls = (args: JsonObject): JsonObject => Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
 
 function failure(type: string, message: string): ToolResult {
   return { output: JSON.stringify({ status: 'error', error: message }), error: { type, message } }
 }
 
-/** What went wrong, without what only we should know: messages of our own errors, a general sentence for all others. */
+/** What went wrong, without internal details: the messages of our own errors, a general sentence for all others. */
 function failureOf(error: unknown, limit: TimeLimit): ToolResult {
   if (limit.expired) return failure('timeout', 'The tool took too long.')
   if (isGatewayError(error)) return failure(error.errorType, error.message)

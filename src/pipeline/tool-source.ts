@@ -17,13 +17,13 @@ export interface OpenScene {
   readonly steps: GenerationStep[]
 }
 
-/** An offer whose entries are all open, and what the answer tells of that. */
+/** An offer whose entries are all open, and what the answer says about that. */
 export interface OpenOffer {
   readonly offer: Offer
   readonly events: readonly ModelEvent[]
 }
 
-/** Opens the entries that stand for functions of others, all at once, and adds what they have to the offer. Throws when the caller leaves. */
+/** Opens the entries that stand for other servers' functions, all at once, and adds these functions to the offer. Throws if the caller leaves. */
 export async function openSources(offer: Offer, scene: OpenScene): Promise<OpenOffer> {
   if (offer.pending.length === 0) return { offer, events: [] }
   const opened = await Promise.all(offer.pending.map((entry) => openOne(entry, scene)))
@@ -73,7 +73,7 @@ function eventsOf({ id, start, events, end }: SourceItem, index: number): readon
   ]
 }
 
-/** The conversation with the items of all sources as calls and results, and the calls that have been agreed to since. */
+/** The conversation with the items of all sources as calls and results, and the calls that were approved since. */
 export function replaySources(
   input: readonly InputItem[],
   offer: Offer,

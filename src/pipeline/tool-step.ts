@@ -17,7 +17,7 @@ export interface PendingCall {
   arguments: string
   /** The answer ended before the arguments did. */
   cut: boolean
-  /** Id by which the caller has agreed to it. */
+  /** The id by which the caller approved it. */
   readonly grant?: string
 }
 
@@ -32,28 +32,28 @@ interface StepEnd {
 
 export interface StepOptions {
   readonly offer: Offer
-  /** What stands for functions that are not offered; undefined: they are the caller's to answer. */
+  /** Stands for functions that are not offered; undefined if the caller answers those. */
   readonly unknown?: OfferedTool | undefined
-  /** 1 for the first turn: later ones get key prefixes and no second start. */
+  /** 1 for the first turn; later ones get key prefixes and no second start. */
   readonly number: number
   readonly sources: SourceBook
   readonly newCallId: () => string
 }
 
 /**
- * One turn of the model, read as it streams: calls of server tools are taken out, everything else goes on to the caller and into the
- * conversation of the next turn. The end is kept back, since only the loop knows whether it is the end of the answer.
+ * One turn of the model, read as it streams. Calls of server tools are taken out; everything else goes to the caller and into the conversation of the
+ * next turn. The end is kept back, because only the loop knows whether it is the end of the answer.
  */
 export class ToolStep {
   readonly calls: PendingCall[] = []
-  /** Calls of the caller's own tools, its search among them: they end the loop. */
+  /** Calls of the caller's own tools and of its search, which end the loop. */
   callerCalls = 0
   end: StepEnd | undefined
-  /** It ended before its first word, which failed it. */
+  /** It ended before its first content, and therefore failed. */
   wordless = false
-  /** The attempt that ended it so, if its provider has counted something for it. */
+  /** The attempt that ended like that, if its provider has counted something for it. */
   counting: AttemptRecord | undefined
-  /** Something of it is for the caller to read, or to answer. */
+  /** Something in it is for the caller to read or to answer. */
   #spoke = false
   readonly #options: StepOptions
   readonly #prefix: string
@@ -67,14 +67,14 @@ export class ToolStep {
     this.#prefix = options.number === 1 ? '' : `${options.number}/`
   }
 
-  /** What of these events the caller sees. */
+  /** The part of these events that the caller sees. */
   take(events: readonly ModelEvent[]): readonly ModelEvent[] {
     const out: ModelEvent[] = []
     for (const event of events) this.#take(event, out)
     return out
   }
 
-  /** It ended well, without anything but thoughts and calls of server tools. */
+  /** It ended well with nothing but reasoning and calls of server tools. */
   get mute(): boolean {
     return !this.#spoke && (this.end?.reason === 'stop' || this.end?.reason === 'tool_calls')
   }
@@ -83,7 +83,7 @@ export class ToolStep {
     return this.#spoke
   }
 
-  /** The provider is to be asked to go on, and nobody else has anything to do before. */
+  /** The provider should be asked to continue, and nobody else has anything to do first. */
   get paused(): boolean {
     return this.end?.paused === true && this.calls.length + this.callerCalls === 0
   }
@@ -92,14 +92,17 @@ export class ToolStep {
     return this.#fold.chars
   }
 
-  /** Nobody has said anything in it. */
+  /** It ends without content. */
   endWithoutWords(reason: FinishReason, nativeReason: string | undefined, counting: AttemptRecord | undefined): void {
     this.wordless = true
     this.counting = counting
     this.end = { reason, ...(nativeReason === undefined ? {} : { nativeReason }) }
   }
 
-  /** The turn for the conversation in the order of the model, whose signatures belong to what follows them; its calls under the ids their results answer. */
+  /**
+   * The turn as the next one needs it: in the model's order, because signatures belong to what follows them, and with its calls under the ids that
+   * the results answer.
+   */
   items(): readonly InputItem[] {
     return this.#fold.items()
   }
@@ -161,7 +164,7 @@ export class ToolStep {
         call_id: callId,
         namespace,
       } = item as OtherItem & { readonly name: string; readonly call_id: string; readonly namespace?: string }
-      // Namespaces are the caller's: what has the name of a server tool in one of them is none.
+      // Namespaces belong to the caller: a function in one of them is no server tool, whatever its name.
       const { offer, unknown } = this.#options
       const offered = namespace == null || namespace === '' ? (offer.byFunction.get(name) ?? unknown) : undefined
       if (offered !== undefined) {
@@ -188,7 +191,7 @@ export class ToolStep {
     out.push({ ...event, key: this.#prefix + event.key, item })
   }
 
-  /** Adds citations of what the tools have found to the part that ends, unless the provider has cited it itself. */
+  /** Adds citations of the tools' findings to the part that ends, unless the provider has cited there itself. */
   #cite(key: string, out: ModelEvent[]): void {
     const { sources } = this.#options
     if (sources.isEmpty) return
@@ -202,7 +205,7 @@ export class ToolStep {
   }
 }
 
-/** Providers also open pages and look into them, and have feeds of their own; the gateway's own item knows searches only, and pages. */
+/** Providers also open pages, search in them, and have other feeds; the gateway's item knows only searches and pages. */
 function withoutForeignAction<T extends JsonObject>(item: T): T {
   const action = item['action'] as JsonObject | null | undefined
   if (action == null) return item

@@ -2,13 +2,13 @@ import type { FinishReason } from '../core/event.ts'
 import { MAX_TOOL_CALLS, type ModelRequest } from '../core/request.ts'
 import { ownName } from './tool-belt.ts'
 
-/** Where a loop stands after the tools of a turn have run. */
+/** The state of a loop after the tools of a turn have run. */
 export interface LoopState {
   /** Turns of the model whose tools have run. */
   readonly steps: number
-  /** Calls of server tools that were run or refused, all turns together. */
+  /** Calls of server tools that were run or refused, in all turns. */
   readonly calls: number
-  /** Names under which the tools called so far are known: function names, types, bare names. */
+  /** All names of the tools called so far: function names, types, bare names. */
   readonly called: ReadonlySet<string>
   readonly tokens: number
   /** USD. */
@@ -16,7 +16,7 @@ export interface LoopState {
   readonly reason: FinishReason
   readonly nativeReason: string | undefined
   readonly elapsedMs: number
-  /** The same call has given the same result in so many turns in a row. */
+  /** In how many consecutive turns the same call has given the same result. */
   readonly repeats: number
 }
 
@@ -40,14 +40,14 @@ export interface LoopLimits {
 
 export const DEFAULT_LOOP_LIMITS: LoopLimits = { wallMs: 10 * 60_000, parallel: 4 }
 
-/** Times in a row a provider may stop in the middle of its own tools and be asked to go on. */
+/** How often in a row a provider may pause in the middle of its own tools and be asked to continue. */
 export const MAX_PAUSES = 10
 /** Turns of a loop whose caller has replaced the budget by conditions that never fire. */
 const MAX_STEPS = 100
-/** The same call with the same result, so often in a row, is a loop that gets nowhere. */
+/** The same call with the same result this often in a row is a loop without progress. */
 const MAX_REPEATS = 3
 
-/** Calls the request may spend; Infinity when conditions replace the budget. */
+/** Calls the request may spend; Infinity if conditions replace the budget. */
 export function callBudget(request: ModelRequest): number {
   if (hasConditions(request)) return Infinity
   return Math.max(0, Math.min(request.max_tool_calls ?? MAX_TOOL_CALLS, MAX_TOOL_CALLS))
@@ -57,7 +57,7 @@ function hasConditions(request: ModelRequest): boolean {
   return request.stop_server_tools_when !== undefined && request.stop_server_tools_when.length > 0
 }
 
-/** The first reason to end the loop, asked after the tools of a turn have run; undefined: the model goes on with its tools. */
+/** The first reason to end the loop, checked after the tools of a turn have run; undefined if the model goes on with its tools. */
 export function stopReason(request: ModelRequest, state: LoopState, limits: LoopLimits): StopReason | undefined {
   for (const condition of request.stop_server_tools_when ?? []) if (holds(condition, state)) return condition.type as StopReason
   if (state.calls >= callBudget(request)) return 'max_tool_calls'
@@ -88,16 +88,16 @@ function holds(condition: Condition, state: LoopState): boolean {
 }
 
 /**
- * Counts turns in a row whose results repeat an earlier one of the same call: polling that changes is fine, standing still is not. What was
- * learned in a turn between makes it no repetition: tests are run again after each change, and pass again.
+ * Counts consecutive turns whose results repeat an earlier one of the same call: polling that changes is fine, standing still is not. If something
+ * was learned in between it is no repetition: tests that are run again after each change may pass again.
  */
 export class RepeatDetector {
   readonly #seen = new Map<string, { readonly output: string; readonly times: number; readonly turn: number }>()
-  /** The last two turns in which a call was new, or had another result than before. */
+  /** The last two turns in which a call was new or had a new result. */
   #news: readonly [number, number] = [-1, -1]
   #worst = 0
 
-  /** Calls of one turn were made before any of them had a result: the same twice in one is no repetition. */
+  /** Two equal calls in one turn are no repetition: neither had a result when they were made. */
   add(name: string, args: string, output: string, turn: number): void {
     const key = `${name}\u0000${args}`
     const seen = this.#seen.get(key)
@@ -109,7 +109,7 @@ export class RepeatDetector {
     this.#worst = Math.max(this.#worst, times)
   }
 
-  /** Whether a turn between the two has brought anything new. */
+  /** Whether a turn between the two brought anything new. */
   #learned(after: number, before: number): boolean {
     return this.#news.some((turn) => turn > after && turn < before)
   }

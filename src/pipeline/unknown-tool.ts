@@ -5,12 +5,12 @@ import type { Offer, OfferedTool } from './offered-tool.ts'
 
 const MAX_NAMES = 32
 
-/** Items of a conversation that may bring functions the list of tools does not name, or show that the caller once had some. */
+/** Types of items that may bring functions which the list of tools does not name, or that show the caller had tools before. */
 const OF_CALLERS: ReadonlySet<string> = new Set(['additional_tools', 'tool_search_output', 'function_call', 'custom_tool_call'])
 
 /**
- * What stands for functions nobody has, where the model can only mean a tool of the gateway: the caller has no tools and could not answer a
- * call. The model is told what there is. Undefined where the caller has tools of its own: what is unknown is then the caller's to answer.
+ * Stands for unknown functions if the model can only mean a tool of the gateway, because the caller has no tools and could not answer the call. The
+ * model is told which tools there are. Undefined if the caller has tools: then unknown functions are the caller's to answer.
  */
 export function unknownTool({ tools, byFunction, deferred }: Offer, { input }: Pick<ModelRequest, 'input'>): OfferedTool | undefined {
   if (byFunction.size === 0 || tools.length > byFunction.size || deferred.length > 0) return undefined

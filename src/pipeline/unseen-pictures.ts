@@ -1,10 +1,10 @@
 import type { ToolOutput } from '../core/item.ts'
 import type { FinishedCall } from './tool-run.ts'
 
-/** Where a tool has said nothing beside its pictures. */
+/** In place of a result that consists of pictures only. */
 const UNSEEN = '[a picture, which this model cannot see]'
 
-/** What tools gave, for a model that sees no pictures: with one in the conversation no endpoint could serve its next turn. */
+/** Results of tools for a model that sees no pictures: a picture in the conversation would leave no endpoint for the next turn. */
 export function withoutPictures(finished: readonly FinishedCall[]): readonly FinishedCall[] {
   return finished.map((each) => ({ ...each, result: { ...each.result, output: wordsOf(each.result.output) } }))
 }

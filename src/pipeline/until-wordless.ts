@@ -3,27 +3,27 @@ import { isGatewayError, type GatewayError } from '../core/error.ts'
 import type { FinishReason, ModelEvent } from '../core/event.ts'
 import type { ToolStep } from './tool-step.ts'
 
-/** What the turns before have come to. */
+/** What the turns before this one have done. */
 interface Before {
-  /** The caller has words of theirs. */
+  /** The caller has text from them. */
   readonly spoke: boolean
   /** Calls of tools that were run or refused. */
   readonly requested: number
-  /** Turns the provider has left in the middle of tools of its own. */
+  /** Turns the provider paused in the middle of its own tools. */
   readonly pauses: number
 }
 
 /** One turn of the model. */
 interface Turn {
   readonly events: AsyncIterable<readonly ModelEvent[]>
-  /** All of the call, those of this turn behind the others. */
+  /** All attempts of the call, those of this turn last. */
   readonly attempts: readonly AttemptRecord[]
 }
 
 /**
- * The events of one turn. Where it ends before its first word, and turns before it have given the caller something, the answer is not taken back but
- * ends there: a filter stops it behind words as it does in the middle of a turn, and a model may have nothing to add to what its tools did. What its
- * provider has counted for it is paid like the turns before.
+ * The events of one turn. If it fails before its first content, and turns before it have given the caller something, the answer is not withdrawn but
+ * ends there: a filter may stop it between turns as it does within one, and a model may have nothing to add to what its tools did. What its provider
+ * has counted for it is paid like the turns before.
  */
 export async function* untilWordless({ events, attempts }: Turn, step: ToolStep, before: Before): AsyncGenerator<readonly ModelEvent[], void> {
   const tried = attempts.length

@@ -4,8 +4,8 @@ import { asksForEmbeddings, type ModelRequest } from '../core/request.ts'
 import type { Usage } from '../core/usage.ts'
 
 /**
- * An answer has a prompt, and words have tokens: counts that know of neither are half a report, by which it would cost nothing. They are left
- * out of its end and stand in the record, by which the estimate of what was used is mended.
+ * Every answer has a prompt, and content has tokens. Counts without one of them are incomplete, and the answer would cost nothing by them. They are
+ * removed from the end and noted in the record, where they improve the estimate of what was used.
  */
 export function withoutHalfCounts(events: readonly ModelEvent[], request: ModelRequest, record: AttemptRecord): readonly ModelEvent[] {
   const last = events[events.length - 1]
@@ -16,6 +16,6 @@ export function withoutHalfCounts(events: readonly ModelEvent[], request: ModelR
   return [...events.slice(0, -1), end]
 }
 
-/** Whoever says what it has cost need not count, and pictures are counted apart. */
+/** An upstream that reports the cost need not count, and pictures are counted apart. */
 const isHalf = ({ inputTokens, outputTokens, imageOutputTokens, billed, reportedCost }: Usage, hasSpoken: boolean): boolean =>
   billed === undefined && reportedCost === undefined && (inputTokens === 0 || (hasSpoken && outputTokens === 0 && imageOutputTokens === undefined))

@@ -6,9 +6,9 @@ import { blankTexts } from '../lib/blank-texts.ts'
 const MIN_CHARS = 8
 
 /**
- * A failure as the caller, the record and the log may see it: without the credential that was used, and without what else the operator has
- * sent along (`secrets`), should the provider have quoted it. Patterns know what common keys look like; these are known exactly, and so are
- * the parts of one that has several.
+ * A failure as the caller, the record and the log may see it, without the credential that was used and without the operator's other secrets that were
+ * sent (`secrets`), in case the provider quoted them. Patterns recognize what common keys look like; these are known exactly, and so are the parts of
+ * a credential that has several.
  */
 export function withoutCredential(error: GatewayError, credential: Credential | undefined, secrets: readonly string[] = []): GatewayError {
   if (credential === undefined && secrets.length === 0) return error
@@ -24,7 +24,7 @@ export function withoutCredential(error: GatewayError, credential: Credential | 
   return new GatewayError(error.errorType, message, { ...error.details, ...details })
 }
 
-/** A text without the credential, should it be quoted in it. */
+/** A text without the credential, in case it quotes it. */
 export function blankCredential(text: string, credential: Credential | undefined): string {
   if (credential === undefined) return text
   return blank(text, [credential.secret.reveal()])

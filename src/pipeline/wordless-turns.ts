@@ -6,9 +6,9 @@ import type { Outcome } from './attempt-outcome.ts'
 import type { Route } from './call-route.ts'
 
 /**
- * Turns of one call that a model ended without a word because it has nothing to add to what tools did, the caller's or the gateway's. Vendors document
- * such, and that asking again does not help. Another endpoint may have something to say; where none has, the first of them is the answer. To what a
- * user said, and in the midst of a broken answer, nothing is no answer.
+ * Turns of a call that a model ended without content because it has nothing to add to the results of tools, the caller's or the gateway's. Vendors
+ * document this, and that asking again does not help. Another endpoint may have something to say; if none does, the first of these turns is the
+ * answer. After a user's message, and within a broken answer, an empty turn is no answer.
  */
 export class WordlessTurns {
   readonly #call: Call
@@ -21,7 +21,7 @@ export class WordlessTurns {
     this.#route = route
   }
 
-  /** The failure of an attempt, which is none of these or leads to another endpoint. */
+  /** The failure of an attempt, unchanged if it is no such turn; otherwise it leads to another endpoint. */
   notice(error: GatewayError, { record, held }: Outcome): GatewayError {
     if (error.details.wordless !== true || record === undefined || !this.#mayBeSilent()) return error
     this.#records.push(record)
@@ -34,12 +34,12 @@ export class WordlessTurns {
     return error.with({ failover: 'next' })
   }
 
-  /** It says nothing against its endpoint. */
+  /** Such a turn says nothing against its endpoint. */
   isOf({ record }: Outcome): boolean {
     return record !== undefined && this.#records.includes(record)
   }
 
-  /** The answer, now that nobody is left to ask; throws `final` where there is none. */
+  /** The answer, when there is nobody left to ask. Throws `final` if there is none. */
   insteadOf(final: unknown): readonly ModelEvent[] {
     const [record] = this.#records
     if (this.#answer === undefined || record === undefined || this.#call.signal.aborted) throw final
@@ -55,7 +55,7 @@ export class WordlessTurns {
   }
 }
 
-/** Whether results of tools came after the last that the model said. */
+/** Whether results of tools follow the model's last item. */
 function followsResults(input: readonly InputItem[]): boolean {
   const isResult = ({ type }: InputItem): boolean => type.endsWith('_output')
   const isCallers = (item: InputItem): boolean => isResult(item) || (item.type === 'message' && item['role'] !== 'assistant')
