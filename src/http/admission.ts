@@ -8,41 +8,41 @@ import { BodyHold, BodyRoom } from './body-room.ts'
 export interface Load {
   /** How late the event loop is, milliseconds. */
   readonly delayMs: number
-  /** Of the memory it may use, 0 to 1. */
+  /** Share of the memory it may use, 0 to 1. */
   readonly memoryShare: number
 }
 
 export interface AdmissionStats {
   readonly inFlight: number
-  /** Calls this process takes at the moment. */
+  /** Calls this process accepts at the moment. */
   readonly limit: number
   readonly shed: number
-  /** Under pressure for longer than a moment: other processes should get the calls. */
+  /** Under pressure for more than a moment: other processes should get the calls. */
   readonly overloaded: boolean
 }
 
-/** A key may hold this many times what is still free: one that floods leaves a fifth of the room to the others, two leave a ninth. */
+/** A key may hold this many times the number of free places: a single key that floods leaves a fifth of all places to others, two leave a ninth. */
 const SHARE_OF_FREE = 4
-/** Whoever has fewer calls than this is let in beyond the limit, up to half of it more: a flood must not shut out the others. */
+/** A key with fewer calls than this is admitted beyond the limit, up to half of it more, so that a flood does not shut out everybody else. */
 const FEW = 2
 const BEYOND = 1.5
-/** Never fewer calls than these: the machine may be slow for reasons that are not ours, and so few are not what makes it so. */
+/** The limit never falls below this: so few calls do not cause the pressure, whose cause may lie outside this process. */
 const LEAST = 64
 const LEAST_MEMORY = 8
 const SHRINK = 0.9
 const NEAR = 0.7
 const SHRINK_MEMORY = 0.5
 const GROW = 1.05
-/** Answers that have waited for memory for so long say that more calls would only make the line longer. */
+/** If answers wait this long for memory, more calls would only make the line longer. */
 const LINE_MS = 1_000
-/** Looks in a row that found pressure. */
+/** Consecutive looks that found pressure. */
 const SUSTAINED = 10
 const RETRY_MS = 1_000
 
 /**
- * Decides which new calls are taken. While the event loop keeps up and memory is free, that is all of them, up to the configured number.
- * Under pressure the number shrinks a little with every look, from what is in flight, and grows back when it is over: calls are refused
- * before those under way become slow. Costs a call two look-ups.
+ * Decides which new calls are accepted. While the event loop keeps up and memory is free, all of them are, up to the configured number. Under
+ * pressure that number shrinks with every look, starting from the calls in flight, and grows back when the pressure is over: calls are refused before
+ * those under way become slow. Costs two look-ups per call.
  */
 export class Admission {
   readonly #limits: () => OverloadConfig
@@ -54,7 +54,7 @@ export class Admission {
   #shed = 0
   #pressed = 0
 
-  /** `memoryLeft`: see `BodyRoom`; without, bodies and answers of any size have room. */
+  /** `memoryLeft`: see `BodyRoom`. Without it bodies and answers are not limited. */
   constructor(
     limits: () => OverloadConfig,
     memoryLeft: (share: number) => number = () => Infinity,
@@ -65,7 +65,7 @@ export class Admission {
     this.#answers = new AnswerRoom({ limits, memoryLeft: (share) => memoryLeft(share) - this.#bodies.held, monotonic })
   }
 
-  /** Takes a call of this key; `leave` must follow. Throws GatewayError `provider_overloaded` with a hint when to come back. */
+  /** Admits a call of this key; `leave` must follow. Throws GatewayError `provider_overloaded` with a retry hint. */
   enter(key: string): void {
     const { calls, enabled } = this.#limits()
     const own = this.#byKey.get(key) ?? 0
@@ -85,12 +85,12 @@ export class Admission {
     return own < FEW && this.#total < Math.min(calls, limit * BEYOND)
   }
 
-  /** Room for the body of a call that was taken; `release` must follow. */
+  /** Memory for the body of an admitted call; `release` must follow. */
   holdBody(): BodyHold {
     return new BodyHold(this.#bodies)
   }
 
-  /** Room for the answer of a call whose caller is there until this signal; `release` must follow. */
+  /** Memory for the answer of a call whose caller leaves when this signal fires; `release` must follow. */
   holdAnswer(signal: AbortSignal): LargeAnswer {
     return new LargeAnswer(this.#answers, signal)
   }
@@ -102,18 +102,18 @@ export class Admission {
     this.#total--
   }
 
-  /** A look at the process, a few times a second. */
+  /** Called with the state of the process a few times a second. */
   observe({ delayMs, memoryShare }: Load): void {
     const { calls, eventLoopDelayMs, memoryShare: memoryLimit, enabled } = this.#limits()
     const scarce = memoryShare > memoryLimit
     if (enabled && (scarce || delayMs > eventLoopDelayMs || this.#answers.waitMs > LINE_MS)) {
       this.#pressed++
       const base = Math.min(this.#limit, calls, this.#total)
-      // Long calls do not end sooner for a smaller number: it stays near what is in flight, so that others are still let in one by one.
+      // A lower limit does not end long calls sooner, so it stays near what is in flight and others are still admitted one by one.
       this.#limit = Math.floor(scarce ? Math.max(LEAST_MEMORY, base * SHRINK_MEMORY) : Math.max(LEAST, base * SHRINK, this.#total * NEAR))
     } else {
       this.#pressed = 0
-      // Between half the bound and the bound things stay as they are, so that they do not swing.
+      // Between half the bound and the bound nothing changes, so that the limit does not oscillate.
       if (delayMs <= eventLoopDelayMs / 2) this.#limit = Math.min(calls, Math.ceil(Math.min(this.#limit, calls) * GROW))
     }
   }

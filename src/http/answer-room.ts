@@ -2,11 +2,11 @@ import type { AnswerHold } from '../core/call.ts'
 import type { OverloadConfig } from '../core/config.ts'
 import { GatewayError } from '../core/error.ts'
 
-/** Smaller answers are not counted: what they take is seen by the looks at the whole process before there are enough of them. */
+/** Smaller answers are not counted: before there are enough of them to matter, the regular looks at the process notice their memory. */
 const SMALL = 256 * 1024
-/** An answer that grows is looked at again after so many characters. */
+/** A growing answer asks again after this many characters. */
 const STEP = 1024 * 1024
-/** What a character may take until it is told: as it came, in its item, in the JSON of that, and several times in the events at the end of a stream. */
+/** Bytes a character may take until it is told: as received, in its item, in the item's JSON, and several times in the events that end a stream. */
 const AHEAD = 8
 /** How long an answer waits for others to end before it is given up. */
 const WAIT_MS = 60_000
@@ -15,9 +15,9 @@ const RETRY_MS = 5_000
 
 export interface AnswerRoomOptions {
   readonly limits: () => Pick<OverloadConfig, 'enabled' | 'memoryShare'>
-  /** Bytes this process may still use when it is to use this share of its memory at most; negative: it uses more already. */
+  /** Bytes the process may still use before it reaches this share of its memory; negative if it has passed it. */
   readonly memoryLeft: (share: number) => number
-  /** Milliseconds on a clock that is never set. */
+  /** Milliseconds on the monotonic clock. */
   readonly monotonic: () => number
 }
 
@@ -28,16 +28,16 @@ interface Waiter {
 }
 
 /**
- * Large answers against the memory that is left. Their calls were let in when nobody knew how long they would be, and many may come at once: what has
- * no room is not read on from its provider until others have ended, first come, first served. Where none goes on the first in line does, so that all
- * of them come to an end. What has waited for too long is given up, and its caller told so.
+ * Keeps large answers within the memory that is left. Their calls were admitted before anybody knew how long the answers would be, and many may come
+ * at once. An answer without room is not read on from its provider until others have ended, in order of arrival. If no answer can proceed, the first
+ * in line does, so that all of them come to an end. One that has waited too long is given up, and its caller is told why.
  */
 export class AnswerRoom {
   readonly #options: AnswerRoomOptions
   #line: Waiter[] = []
   #timer: NodeJS.Timeout | undefined
   #held = 0
-  /** Large answers that do not wait: those their callers are still reading as well. */
+  /** Large answers that do not wait, including those their callers are still reading. */
   #going = 0
   #refused = 0
 
@@ -55,23 +55,23 @@ export class AnswerRoom {
     return this.#refused
   }
 
-  /** How long the one has waited that waits for longest, milliseconds. */
+  /** How long the longest-waiting answer has waited, milliseconds. */
   get waitMs(): number {
     return this.#line.length === 0 ? 0 : this.#options.monotonic() - Math.min(...this.#line.map(({ since }) => since))
   }
 
-  /** Undefined: it may go on; else resolves when it may, and rejects when it cannot. */
+  /** Undefined if it may proceed; otherwise resolves when it may, and rejects when it is given up. */
   ask(answer: LargeAnswer): Promise<void> | undefined {
     const waiting = this.#line.find((waiter) => waiter.answer === answer)
     if (waiting !== undefined) return waiting.done.promise
-    // What has begun comes to its end before something else begins.
+    // Answers that have begun end before others begin.
     const later = answer.held === 0 ? -1 : this.#line.findIndex((waiter) => waiter.answer.held === 0)
     const place = later === -1 ? this.#line.length : later
     if (place === 0 && this.#takes(answer)) return undefined
     const done = Promise.withResolvers<void>()
     this.#line.splice(place, 0, { answer, since: this.#options.monotonic(), done })
     this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref()
-    // It may have been the last that went on.
+    // It may have been the last one that proceeded.
     answer.waits()
     return done.promise
   }
@@ -82,7 +82,7 @@ export class AnswerRoom {
     if (bytes < 0 || going < 0) this.#serve()
   }
 
-  /** Whether there is room for what it has by now, and for what is to come. */
+  /** Whether there is room for what it has by now and for what may come. */
   #takes(answer: LargeAnswer): boolean {
     const { enabled, memoryShare } = this.#options.limits()
     const chars = Math.ceil(answer.chars / STEP) * STEP
@@ -102,7 +102,7 @@ export class AnswerRoom {
     this.#timer = undefined
   }
 
-  /** Memory becomes free without a word. */
+  /** Nobody announces that memory became free. */
   #look(): void {
     const now = this.#options.monotonic()
     const waits = ({ answer, since }: Waiter): boolean => !answer.isLeft && now - since < WAIT_MS
@@ -121,7 +121,7 @@ export class AnswerRoom {
   }
 }
 
-/** What the answer of one call takes. */
+/** The memory of one call's answer. */
 export class LargeAnswer implements AnswerHold {
   readonly #room: AnswerRoom
   readonly #signal: AbortSignal
@@ -144,7 +144,7 @@ export class LargeAnswer implements AnswerHold {
     return this.#held
   }
 
-  /** It is large, and does not wait. */
+  /** It is large and does not wait. */
   get isGoing(): boolean {
     return this.#isGoing
   }
@@ -160,7 +160,7 @@ export class LargeAnswer implements AnswerHold {
   }
 
   grant(chars: number, bytes: number): void {
-    // One part of it may wait while another has ended it.
+    // One part of the answer may wait while another has ended it.
     if (this.#isOver) return
     this.#granted = chars
     this.#set(bytes, true)
@@ -170,12 +170,12 @@ export class LargeAnswer implements AnswerHold {
     this.#set(this.#held, false)
   }
 
-  /** All of it is made: what is left of it is in the figures of the process. */
+  /** All of it is made; its remaining memory shows in the figures of the process. */
   told(): void {
     this.#set(0, this.#isGoing)
   }
 
-  /** Its caller has it. */
+  /** The caller has all of it. */
   release(): void {
     this.#isOver = true
     this.#set(0, false)

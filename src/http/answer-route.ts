@@ -30,19 +30,19 @@ import { SseBody, type KeepAlive } from './sse-body.ts'
 import { sendJson } from './write-text.ts'
 
 export interface AnswerRouteOptions extends AssemblySources {
-  /** Whose an inference key is, at once when it is known; throws or rejects with GatewayError `authentication` or `permission_denied`. */
+  /** The owner of an inference key, at once if the key is known. Throws or rejects with GatewayError `authentication` or `permission_denied`. */
   readonly authenticate: (request: IncomingMessage, keyHeader?: string) => Authenticated | Promise<Authenticated>
   readonly handler: Handler
   readonly presets: Presets
   /** The request with what the configuration and its workspace say where it says nothing. */
   readonly withDefaults: (request: ModelRequest, owner: Owner) => ModelRequest
   readonly bodyLimitBytes: number
-  /** Headers in which features of upstream formats are asked for. */
+  /** Headers by which callers ask for beta features of upstream formats. */
   readonly betaHeaders: readonly string[]
   readonly callerHeaders: () => CallerHeaders
-  /** Whether streams that fail say so in an `error` event as well, where the caller says nothing of it. */
+  /** Whether failing streams also send an `error` event, for callers who do not say. */
   readonly errorEvent: () => boolean
-  /** Whether a caller who asks is told what upstreams are sent. */
+  /** Whether callers may ask to see what upstreams are sent. */
   readonly echoUpstreamBody: () => boolean
   /** Items of recent answers, for callers that send them back by reference. */
   readonly recentItems: Pick<RecentItems, 'remember' | 'find'>
@@ -52,40 +52,40 @@ export interface AnswerRouteOptions extends AssemblySources {
   readonly onBug: (error: GatewayError, requestId: string) => void
   /** Calls in flight, so that a shutdown can wait for them. */
   readonly inFlight: LiveSet<AbortController>
-  /** Takes calls by key, or refuses them while the process has too many. */
+  /** Admits calls by key, or refuses them while the process has too many. */
   readonly admission: Pick<Admission, 'enter' | 'leave' | 'holdBody' | 'holdAnswer'>
-  /** False while the process drains: new calls are refused. */
+  /** False while the process drains and refuses new calls. */
   readonly accepting: () => boolean
 }
 
 const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
 
-/** What asks a model and answers in the format of a front door: one call from the first header to the last byte. */
+/** The route of a front door: one call, from its first header to its last byte. */
 export function createAnswerRoute(options: AnswerRouteOptions, door: Door): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => void serve(options, door, request, response)
 }
 
-/** One call while it is served; what is absent has not come about yet. */
+/** One call while it is served; fields are absent until that step is reached. */
 interface Serving {
   readonly door: Door
   readonly id: string
   readonly requestId: string
   readonly headers: { readonly [name: string]: string }
   readonly gone: AbortController
-  /** What headers that tell of kept answers begin with; absent: the caller did not ask for any. */
+  /** The prefix of the answer cache's headers; absent if the caller did not ask for kept answers. */
   cachePrefix?: string
-  /** The key that was let in. */
+  /** The key that was admitted. */
   admitted?: string
-  /** What its body takes. */
+  /** The memory of its body. */
   hold?: BodyHold
-  /** What its answer takes. */
+  /** The memory of its answer. */
   room?: LargeAnswer
   pathOf?: Read['pathOf']
   streamed?: Read['streamed']
   call?: Call
   assembler?: Fold
   sse?: SseBody
-  /** Its items may come back by reference. */
+  /** Its items are kept for references. */
   isRemembered?: true
 }
 
@@ -102,7 +102,7 @@ async function serve(options: AnswerRouteOptions, door: Door, request: IncomingM
   try {
     await answer(options, request, response, serving)
   } catch (thrown) {
-    // Whoever does not read how it ended has left.
+    // If this rejects, the caller has stopped reading.
     await refuse(options, request, response, serving, retold(asGatewayError(thrown), serving.pathOf))?.catch(() => undefined)
   } finally {
     serving.sse?.release()
@@ -145,7 +145,7 @@ async function answer(options: AnswerRouteOptions, request: IncomingMessage, res
   await rest
 }
 
-/** What cannot be told ends the call, and those who produce it hear only that nobody reads on: they are told why before. */
+/** A failure while telling ends the call. Its producers see only that nobody reads on, so the reason is noted for them first. */
 function tell({ trace }: Call, assembler: Fold, events: readonly ModelEvent[]): void {
   try {
     assembler.push(events)
@@ -156,19 +156,19 @@ function tell({ trace }: Call, assembler: Fold, events: readonly ModelEvent[]): 
 }
 
 /**
- * The caller has its answer before anybody writes down what became of the call: both happen in the same turn of the event loop. Undefined, or resolves
- * when the caller has taken all of a long one.
+ * The caller gets the answer before the call is recorded; both happen in the same turn of the event loop. Undefined, or resolves when the caller has
+ * taken all of a long answer.
  */
 function end(response: ServerResponse, serving: Serving, assembler: Fold, sse: SseBody | undefined): Telling {
   assembler.finish()
   serving.room?.told()
   const rest = sse === undefined ? sendJson(response, 200, answerHeaders(serving), assembler.answer()) : sse.end(assembler.takeWire())
-  // What became of the call is written down meanwhile.
+  // The call is recorded meanwhile.
   rest?.catch(() => undefined)
   return rest
 }
 
-/** What has been assembled, on its way to the caller. A function of its own, as one that waits for the next piece would keep the last one. */
+/** Sends what has been assembled. A separate function, because the scope that awaits the next piece would keep the last one alive. */
 function passOn(assembler: Fold, sse: SseBody): Promise<void> | undefined {
   const text = assembler.takeWire()
   return text === '' ? undefined : sse.write(text)
@@ -180,11 +180,11 @@ interface Opened {
   readonly call: Call
   readonly assembler: Fold
   readonly sse: SseBody | undefined
-  /** The answer can end with the model's. What the caller wants told of the call itself is known when all of it is over. */
+  /** The answer may end with the model's. Otherwise the caller wants metadata of the call, which is complete only at the end. */
   readonly atOnce: boolean
 }
 
-/** The call a body asks for. What it was made from is forgotten here, not at the end of the call. */
+/** The call a body asks for. The body and what was parsed from it are released here, not at the end of the call. */
 function open(
   options: AnswerRouteOptions,
   request: IncomingMessage,
@@ -193,7 +193,7 @@ function open(
   owner: Owner,
   bytes: Buffer,
 ): Opened {
-  // All of it is here: what its caller took to send it is neither our time nor the model's.
+  // The body is complete: the time the caller took to send it counts neither as ours nor as the model's.
   const receivedAt = options.clock.now()
   const { door } = serving
   const { streamFailure, asEvents, errorEvent } = streamWishes(request, options.errorEvent(), door.signs)
@@ -238,7 +238,7 @@ interface Asked {
   readonly preset?: Pick<Preset, 'id' | 'config'> | undefined
 }
 
-/** What was read, filled in by a preset where it names one, and checked where its door has not done so. */
+/** The request, completed by the preset it names, and validated unless its door has done so. */
 function requestOf(options: AnswerRouteOptions, request: IncomingMessage, read: Read, owner: Owner, size: number): Asked {
   const headers = headersOf(request, options.betaHeaders, options.callerHeaders())
   if ('request' in read) return { modelRequest: withHeaders(read.request, headers) }
@@ -247,26 +247,26 @@ function requestOf(options: AnswerRouteOptions, request: IncomingMessage, read: 
   return { modelRequest: decodeResponsesRequest(body, headers, { resolveReference }), preset }
 }
 
-/** Functions of their own: in the scope of `open` they would share a context with what outlives a young collection there, and carry the whole call along. */
+/** Separate functions: closures made in `open` would share its context, and keep the whole call alive as long as they live. */
 const exactly = (bytes: Buffer) => (): unknown => parseExact(bytes.toString())
 const outputOf = (assembler: Fold) => (): readonly OutputItem[] => assembler.output()
 const streamHeaders = (serving: Serving) => (): Serving['headers'] => ({ ...STREAM_HEADERS, ...serving.streamed?.headers, ...answerHeaders(serving) })
 const signOf = (assembler: Fold) => (): string => assembler.keepAlive()
 
-/** Of an answer; whether it is one that was kept is known before its first byte. */
+/** Headers of an answer. Whether it is a kept one is known before its first byte. */
 function answerHeaders({ headers, cachePrefix, call }: Serving): Serving['headers'] {
   const report = call?.trace.cached
   return cachePrefix === undefined || report === undefined ? headers : { ...headers, ...cacheHeaders(cachePrefix, report) }
 }
 
-/** A caller may be gone after a wait, and nobody would tell those who read the body. */
+/** After this wait the caller may be gone, and readers of the body would not notice. */
 async function waitedFor(authenticated: Promise<Authenticated>, { gone }: Serving): Promise<Authenticated> {
   const found = await authenticated
   if (gone.signal.aborted) throw new GatewayError('invalid_request', 'The connection closed before the key was checked')
   return found
 }
 
-/** Before the first byte a failure is an HTTP error; after it, it is told in the stream. A caller who is gone hears nothing. Undefined, or resolves when all is told. */
+/** Before the first byte a failure is an HTTP error, after it a part of the stream; a caller who has gone hears nothing. Resolves when all is told. */
 function refuse(options: AnswerRouteOptions, request: IncomingMessage, response: ServerResponse, serving: Serving, error: GatewayError): Telling {
   const { call, assembler, sse, requestId } = serving
   if (error.errorType === 'server' && !serving.gone.signal.aborted) options.onBug(error, requestId)
@@ -278,7 +278,7 @@ function refuse(options: AnswerRouteOptions, request: IncomingMessage, response:
   return sendJson(response, rendered.status, { ...serving.headers, ...rendered.headers }, rendered.body)
 }
 
-/** A failure that cannot be told is no reason to leave its caller waiting: a connection that breaks says as much as can be said. */
+/** If even the failure cannot be told, the connection is broken rather than left waiting. */
 function failStream(
   { onBug }: AnswerRouteOptions,
   response: ServerResponse,

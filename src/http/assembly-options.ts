@@ -9,15 +9,15 @@ import { takeEchoes } from '../pipeline/echo-body.ts'
 export interface AssemblySources {
   /** `gateway_metadata` of a call, in the contract's shape. */
   readonly presentMetadata: (call: Call) => { readonly [field: string]: unknown }
-  /** Whether raw reasoning text is shown as a summary, too. */
+  /** Whether raw reasoning is also shown as a summary. */
   readonly mirrorReasoning: () => boolean
-  /** An estimate of what the prompt of a request takes. */
+  /** Estimated tokens of a request's prompt. */
   readonly promptTokens: (request: ModelRequest) => number
   readonly clock: Clock
   readonly newId: IdSource
 }
 
-/** What the fold of a call's answer is told of the call. */
+/** What the fold of an answer is told about its call. */
 export function assemblyOf(sources: AssemblySources, call: Call, fields: readonly string[], errorEvent: boolean): AssemblerOptions {
   return {
     id: call.id,
@@ -42,7 +42,7 @@ export function assemblyOf(sources: AssemblySources, call: Call, fields: readonl
   }
 }
 
-/** The metadata of a call under the names its caller asked for; undefined: it did not. */
+/** The metadata of a call, under the names its caller asked for; undefined if it did not ask. */
 export function metadataOf(sources: AssemblySources, call: Call, fields: readonly string[]): { readonly [field: string]: unknown } | undefined {
   if (fields.length === 0) return undefined
   const metadata = sources.presentMetadata(call)

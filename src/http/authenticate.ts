@@ -25,18 +25,18 @@ export interface Authenticated {
   readonly key: ApiKey
 }
 
-/** `keyHeader`: where else this route takes a key. */
+/** `keyHeader`: another header in which this route accepts a key. */
 export type Authenticate = (request: IncomingMessage, kind: KeyKind | undefined, keyHeader?: string) => Authenticated | Promise<Authenticated>
 
 /**
- * Reads `Authorization: Bearer <key>`, else the key in the header its route takes beside that, and answers from memory, at once; only a key
- * that is not known there is waited for, while the database is asked whether it was made a moment ago. `kind` is the kind of key the matched handler asks for (undefined: any).
- * Throws GatewayError `authentication` (401), `permission_denied` (403), or `rate_limit_exceeded` (429) for an address that guesses.
+ * Reads `Authorization: Bearer <key>`, or else the header the route accepts, and answers at once from memory. Only for an unknown key it waits, while
+ * the database is asked whether the key was made a moment ago. `kind`: the kind of key that the route requires (undefined: any).
+ * Throws GatewayError `authentication` (401), `permission_denied` (403), or `rate_limit_exceeded` (429) for an address that guesses keys.
  */
 export function createAuthenticate(authenticator: KeyBook, guard: Guard): Authenticate {
   const settle = (result: Authentication, request: IncomingMessage, kind: KeyKind | undefined): Authenticated => {
     if (!result.ok) {
-      // A key that once was good is no guess.
+      // A key that was valid once is no guess.
       if (result.reason === 'unknown') guard.wrong(request.socket.remoteAddress)
       throw new GatewayError('authentication', FAILURES[result.reason])
     }
@@ -48,7 +48,7 @@ export function createAuthenticate(authenticator: KeyBook, guard: Guard): Authen
     const bearer = bearerOf(request.headers.authorization) || (keyHeader === undefined ? '' : keyIn(request, keyHeader))
     const result = authenticator.authenticate(bearer)
     if (result.ok || result.reason !== 'unknown') return settle(result, request, kind)
-    // Who guesses too much is not worth a look.
+    // An address that guesses too much costs the database nothing.
     guard.admit(request.socket.remoteAddress)
     const look = authenticator.lookAgain()
     if (look === undefined) return settle(result, request, kind)

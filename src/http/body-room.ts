@@ -1,26 +1,25 @@
 import type { OverloadConfig } from '../core/config.ts'
 import { GatewayError } from '../core/error.ts'
 
-/** Smaller bodies are not counted: what they take is seen by the looks at the whole process before there are enough of them. */
+/** Smaller bodies are not counted: before there are enough of them to matter, the regular looks at the process notice their memory. */
 const SMALL = 256 * 1024
-/** A body that grows is looked at again after so many bytes. */
+/** A growing body asks again after this many bytes. */
 const STEP = 1024 * 1024
-/** What a byte takes until it is read: in its piece, in the whole and in the text that is made of it. */
+/** Memory per byte until the body is parsed: in its chunk, in the joined body, and in the text. */
 const ARRIVING = 3
-/** And until an upstream has it: in what that is sent. The rest is in the figures of the process by then. */
+/** Memory per byte until an upstream has it: in the request that is sent. The rest shows in the figures of the process by then. */
 const READ = 1
 const RETRY_MS = 1_000
 
 export interface BodyRoomOptions {
   readonly limits: () => Pick<OverloadConfig, 'enabled' | 'memoryShare'>
-  /** Bytes this process may still use when it is to use this share of its memory at most; negative: it uses more already. */
+  /** Bytes the process may still use before it reaches this share of its memory; negative if it has passed it. */
   readonly memoryLeft: (share: number) => number
 }
 
 /**
- * Large bodies against the memory that is left. Looks at the process now and then come too late for them: sixty pictures that arrive at once are more
- * than a small container has, a second before anybody knows. Where no call with a large body is under way one is always taken, so that there is no
- * process that serves none.
+ * Keeps large bodies within the memory that is left. The regular looks at the process come too late for them: sixty pictures at once fill a small
+ * container within a second. If no call with a large body is under way one is always accepted, so that no process refuses all of them.
  */
 export class BodyRoom {
   readonly #options: BodyRoomOptions
@@ -32,7 +31,7 @@ export class BodyRoom {
     this.#options = options
   }
 
-  /** Bytes that bodies under way take. */
+  /** Bytes taken by bodies under way. */
   get held(): number {
     return this.#held
   }
@@ -42,7 +41,10 @@ export class BodyRoom {
     return this.#refused
   }
 
-  /** For a body that holds `own` bytes until it holds `wanted`; `counted`: its call is one of those with a large body. Throws as `BodyHold.grow`. */
+  /**
+   * Checks whether a body that holds `own` bytes may hold `wanted`. `counted`: its call is already among those with a large body. Throws as
+   * `BodyHold.grow`.
+   */
   check(wanted: number, own: number, counted: boolean): void {
     if (this.#calls === (counted ? 1 : 0)) return
     const { enabled, memoryShare } = this.#options.limits()
@@ -61,7 +63,7 @@ export class BodyRoom {
   }
 }
 
-/** What one body takes. */
+/** The memory of one body. */
 export class BodyHold {
   readonly #room: BodyRoom
   #own = 0
@@ -71,12 +73,12 @@ export class BodyHold {
     this.#room = room
   }
 
-  /** So many bytes are to come. They are not held before: whoever announces them may send nothing. Throws as `grow`. */
+  /** This many bytes are announced. They are only checked, not held: the caller may never send them. Throws as `grow`. */
   announce(bytes: number): void {
     if (bytes >= SMALL) this.#room.check(bytes * ARRIVING, 0, this.#counted)
   }
 
-  /** So many bytes are here. Throws GatewayError `provider_overloaded` where there is no memory for them. */
+  /** This many bytes have arrived. Throws GatewayError `provider_overloaded` if there is no memory for them. */
   grow(bytes: number): void {
     if (bytes < SMALL || bytes * ARRIVING <= this.#own) return
     const wanted = Math.ceil(bytes / STEP) * STEP * ARRIVING
@@ -84,12 +86,12 @@ export class BodyHold {
     this.#set(wanted, true)
   }
 
-  /** All of it is read. */
+  /** The body is parsed. */
   read(): void {
     this.#set((this.#own / ARRIVING) * READ, this.#counted)
   }
 
-  /** An upstream has it: what is left of it is in the figures of the process. */
+  /** An upstream has it; its remaining memory shows in the figures of the process. */
   sent(): void {
     this.#set(0, this.#counted)
   }

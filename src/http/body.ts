@@ -8,7 +8,7 @@ import { lingerAfter } from './linger.ts'
 
 const AS_IT_IS: readonly string[] = ['', 'identity']
 
-/** Bodies come as they are: nothing of a caller is inflated. Throws GatewayError `invalid_request`. */
+/** Bodies must come uncompressed. Throws GatewayError `invalid_request`. */
 export function refuseEncoding(encoding: string | undefined): void {
   if (encoding === undefined || AS_IT_IS.includes(encoding.trim().toLowerCase())) return
   throw new GatewayError('invalid_request', `content-encoding ${encoding.slice(0, 40)} is not accepted; send the body uncompressed`)
@@ -16,16 +16,16 @@ export function refuseEncoding(encoding: string | undefined): void {
 
 export interface ReadBodyOptions {
   readonly limitBytes: number
-  /** How long it may pause, milliseconds. */
+  /** How long the body may pause, milliseconds. */
   readonly stallMs?: number | undefined
-  /** The memory it takes. Default: as much as there is. */
+  /** The memory it takes. Default: unlimited. */
   readonly hold?: Pick<BodyHold, 'announce' | 'grow'>
 }
 
 /**
- * The raw body, counted as it arrives: neither a missing nor a lying `content-length` gets past the limit.
- * Throws GatewayError `payload_too_large`, `provider_overloaded` (no memory for it), `invalid_request` (an encoding we do not open), or `timeout`
- * when the caller stops sending.
+ * The raw body, counted as it arrives, so that neither a missing nor a false `content-length` gets past the limit.
+ * Throws GatewayError `payload_too_large`, `provider_overloaded` (no memory), `invalid_request` (an encoding that is not accepted), or `timeout` if
+ * the caller stops sending.
  */
 export async function readBody(request: IncomingMessage, { limitBytes, stallMs = 30_000, hold }: ReadBodyOptions): Promise<Buffer> {
   refuseEncoding(request.headers['content-encoding'])
@@ -49,8 +49,8 @@ export async function readBody(request: IncomingMessage, { limitBytes, stallMs =
   sayContinue(request)
   const chunks: Buffer[] = []
   let size = 0
-  // Listeners stay with the request and hear no more: taking four off again costs more than all of this. The request lives as long as its
-  // answer and the body need not: once it is read nothing here knows it any more, the promise that carried it included.
+  // The listeners stay on the request, because removing four costs more than everything else here. The request lives as long as its answer, but the
+  // body need not: once it is read nothing here refers to it any more, including the promise that carried it.
   let waiting: PromiseWithResolvers<Buffer> | undefined = Promise.withResolvers()
   const { promise } = waiting
   const settle = (): PromiseWithResolvers<Buffer> | undefined => {
@@ -60,7 +60,7 @@ export async function readBody(request: IncomingMessage, { limitBytes, stallMs =
     return settled
   }
   const fail = (error: GatewayError): void => settle()?.reject(error)
-  // Most bodies come with their head: those need no timer.
+  // Most bodies arrive with their head and need no timer.
   let timer: NodeJS.Timeout | undefined
   atTurnEnd(() => {
     const tooSlow = (): void => fail(new GatewayError('timeout', 'The body came too slowly', { headers: { connection: 'close' } }))
@@ -90,7 +90,7 @@ export async function readBody(request: IncomingMessage, { limitBytes, stallMs =
   return promise
 }
 
-/** What a body says, within the bounds of `parseJson`. Throws GatewayError `invalid_request`. */
+/** The parsed body, within the bounds of `parseJson`. Throws GatewayError `invalid_request`. */
 export function jsonOf(body: Buffer): unknown {
   try {
     return parseJson(body)

@@ -3,25 +3,25 @@ import type { CacheReport, CacheWish } from '../core/answer-cache.ts'
 import type { JsonObject } from '../core/item.ts'
 import { one, wordOf } from './request-headers.ts'
 
-/** Both spellings of the headers: ours, and that of the public service. Answers have that of their question. */
+/** The headers in our spelling and in that of the public service. Answers use the spelling of their request. */
 const PREFIXES = ['x-gateway-cache', 'x-openrouter-cache'] as const
 
 const DEFAULT_TTL_S = 300
 const MAX_TTL_S = 86_400
-/** Of a body that is digested to see whether it was sent before. */
+/** Largest body that is hashed to look for a kept answer. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024
 
 export interface CacheAsked {
   readonly wish: CacheWish
-  /** What the headers of the answer begin with. */
+  /** The prefix of the answer's headers. */
   readonly prefix: string
 }
 
 /**
- * Whether a call may be answered with what an earlier one was told, and how long its own answer is kept: the headers `X-Gateway-Cache` (`true`,
- * `false`), `-TTL` (seconds, 1 to 86,400; others are brought there, and what is no number is passed over) and `-Clear`, over `cache_enabled` and
- * `cache_ttl_seconds` of the preset. A preset that says `false` is the last word. Rules: https://openrouter.ai/docs/guides/features/response-caching.
- * Undefined: no. Throws GatewayError `invalid_request` for other words.
+ * Whether a call may be answered from the cache, and how long its own answer is kept: the headers `X-Gateway-Cache` (`true`, `false`), `-TTL`
+ * (seconds, 1 to 86,400; others are clamped, what is no number is ignored) and `-Clear`, which win over `cache_enabled` and `cache_ttl_seconds` of
+ * the preset, except over its `false`. Rules: https://openrouter.ai/docs/guides/features/response-caching. Undefined if it may not. Throws
+ * GatewayError `invalid_request` for other words.
  */
 export function cacheAskedFor(request: IncomingMessage, preset: JsonObject | undefined, bodyBytes: number): CacheAsked | undefined {
   const prefix = PREFIXES.find((name) => request.headers[name] !== undefined)
@@ -41,7 +41,7 @@ function secondsOf(given: unknown): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 1), MAX_TTL_S)
 }
 
-/** What the caller reads of it, in whole seconds. */
+/** What the caller is told about the cache, in whole seconds. */
 export function cacheHeaders(prefix: string, report: CacheReport): { readonly [name: string]: string } {
   const ttl = { [`${prefix}-ttl`]: String(Math.ceil(report.ttlMs / 1_000)) }
   if (report.status === 'miss') return { [`${prefix}-status`]: 'MISS', ...ttl }

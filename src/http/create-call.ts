@@ -21,14 +21,14 @@ export interface CallInput {
   readonly hold?: AnswerHold
 }
 
-/** What a call is made with beside its input. */
+/** What a call is made with besides its input. */
 export interface CallSurroundings {
   readonly clock: Clock
   readonly random: () => number
   readonly echoUpstreamBody: () => boolean
 }
 
-/** A call of which nothing is known yet but what was asked. */
+/** A call of which only the request is known yet. */
 export function createCall(options: CallSurroundings, input: CallInput): Call {
   const { request } = input
   return {

@@ -1,27 +1,27 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** True: the request only asked whether it may be made, and has its answer. */
+/** True if the request was a preflight and has been answered. */
 export type CrossOrigin = (request: IncomingMessage, response: ServerResponse) => boolean
 
-/** Of the API alone: the console and what probes read are for their own pages and programs. */
+/** The API only: the console and the probes serve their own pages and programs. */
 const API = /^\/api(?:\/|\?|$)/
-/** Browsers ask again after two hours at the latest. */
+/** Browsers repeat a preflight after two hours at the latest. */
 const MAX_AGE_S = 7_200
 const METHODS = 'GET, POST, PUT, PATCH, DELETE'
 const HEADER_NAMES = /^[\w-]+(?: *, *[\w-]+)*$/
 
 /**
- * Lets pages of these origins (`https://chat.example.com`, or `*` for all) ask the API and read its answers, headers included; those of
- * others are told nothing, so that browsers keep answers from them. Nothing is said of credentials: there are no cookies, a page needs a
- * key like anybody else. Rules: https://fetch.spec.whatwg.org/#http-cors-protocol, and
- * https://wicg.github.io/private-network-access/ for a gateway on the private network.
+ * Lets pages of these origins (`https://chat.example.com`, or `*` for all) call the API and read its answers, headers included. Other origins get no
+ * such header, so browsers keep the answers from them. Credentials are not allowed for: there are no cookies, and a page needs a key like everybody
+ * else. Rules: https://fetch.spec.whatwg.org/#http-cors-protocol, and https://wicg.github.io/private-network-access/ for a gateway on the private
+ * network.
  */
 export function createCrossOrigin(origins: () => readonly string[]): CrossOrigin {
   return (request, response) => {
     const { origin } = request.headers
     if (origin === undefined || origins().length === 0 || !API.test(request.url ?? '')) return false
     const allowed = origins().includes('*') ? '*' : origins().includes(origin) ? origin : undefined
-    // What is kept on the way must not be shown to a page of another origin.
+    // A shared cache must not serve this answer to a page of another origin.
     if (allowed !== '*') response.setHeader('vary', 'Origin')
     if (allowed === undefined) return false
     response.setHeader('access-control-allow-origin', allowed)

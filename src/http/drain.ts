@@ -5,30 +5,30 @@ import { GatewayError } from '../core/error.ts'
 import { LiveSet } from '../lib/live-map.ts'
 import { closePort } from './listen.ts'
 
-/** What ends each call. */
+/** The abort controllers of the calls. */
 export interface CallsUnderWay extends Iterable<AbortController> {
   readonly size: number
 }
 
 export interface DrainOptions {
   readonly inFlight: CallsUnderWay
-  /** How long it goes on serving as before, while `readyz` says no: load balancers need a moment to notice. Milliseconds. */
+  /** How long to go on serving as before while `readyz` says no, because load balancers need a moment to notice. Milliseconds. */
   readonly delayMs: number
-  /** How long what is under way may take from then on. */
+  /** How long calls under way may then take. */
   readonly graceMs: number
-  /** From here on requests of connections that are still open are refused. */
+  /** From now on requests on open connections are refused. */
   readonly onGraceOver: () => void
 }
 
 const POLL_MS = 20
-/** For a connection that was made before the port closed to say what it wants. */
+/** Time for a connection that was opened before the port closed to send its request. */
 const FIRST_WORDS_MS = 1_000
-/** For callers to read the end of what was aborted. */
+/** Time for callers to read the end of aborted answers. */
 const LAST_WORDS_MS = 1_000
 
 const connections = new WeakMap<Server, LiveSet<Socket>>()
 
-/** Remembers the connections of a server from now on, so that a drain knows those that never said a word. */
+/** Tracks the connections of a server from now on, so that a drain knows those that never sent anything. */
 export function rememberConnections(server: Server): void {
   const open = new LiveSet<Socket>()
   connections.set(server, open)
@@ -38,20 +38,20 @@ export function rememberConnections(server: Server): void {
   })
 }
 
-/** Clients connect in advance; Node counts such connections as busy until their headers are late. */
+/** Clients connect in advance. Node counts such connections as busy until their headers are overdue. */
 function closeSilent(server: Server): void {
   for (const socket of connections.get(server) ?? []) if (socket.bytesRead === 0) socket.destroy()
 }
 
 /**
- * Stops a server so that no request fails for it: answers tell clients to connect anew, then the port closes, what was accepted is served,
- * and only what outlives the grace period is ended, in-band. Resolves when no connection is left.
+ * Stops a server so that no request fails because of it: answers tell clients to reconnect, then the port closes, accepted requests are served, and
+ * only what outlives the grace period is ended, in-band. Resolves when no connection is left.
  */
 export async function drainServer(server: Server, { inFlight, delayMs, graceMs, onGraceOver }: DrainOptions): Promise<void> {
   server.prependListener('request', closeConnection)
   if (delayMs > 0 && server.listening) await sleep(delayMs)
   let open = server.listening
-  // Closes idle connections, too; those that become idle later are looked for below.
+  // Also closes connections that are idle now; those that become idle later are closed below.
   closePort(server, () => (open = false))
   const silentUntil = performance.now() + FIRST_WORDS_MS
   await until(

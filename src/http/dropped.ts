@@ -3,9 +3,9 @@ import type { Logger } from '../lib/logger.ts'
 
 const EVERY_MS = 60_000
 
-/** Says when connections are closed as they come, because callers have as many as they may: at the first, and then what came, once a minute. */
+/** Logs that connections are closed on arrival because callers have as many as they may: the first time at once, then a count once a minute. */
 export function tellDropped(server: Server, logger: Pick<Logger, 'warn'>, everyMs = EVERY_MS): void {
-  // What is left of it is another number once several sockets listen.
+  // Read now: once several sockets listen, the property holds another number.
   const most = server.maxConnections
   let dropped = 0
   let timer: NodeJS.Timeout | undefined

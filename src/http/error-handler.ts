@@ -11,13 +11,13 @@ export interface RenderedError {
 
 const MAX_MESSAGE = 1_000
 
-/** Kinds of failure whose answer never carries routing metadata: they say nothing of a route, or must say little. */
+/** Failures whose answer never carries routing metadata, because they have no route or must reveal little. */
 const WITHOUT_ROUTE: ReadonlySet<string> = new Set(['server', 'authentication', 'rate_limit_exceeded', 'invalid_request'])
 
 /**
- * Any failure before the first byte, as the contract's envelope: `{"error":{"code":<HTTP status>,"message","metadata":{...}}}`.
- * A bug of ours is masked: the caller gets an id to quote, the log gets the cause. `asked` stands beside `error` whatever the failure.
- * `envelope`: another form of the same, of a front door's own format. `byWord`: the code is the one a stream would end with.
+ * Any failure before the first byte, as the contract's envelope: `{"error":{"code":<HTTP status>,"message","metadata":{...}}}`. A bug of ours is
+ * masked: the caller gets an id to quote, the log gets the cause. `asked` is added beside `error` for every failure. `envelope`: converts it to a
+ * front door's own format. `byWord`: use the string code that a stream would end with.
  */
 export function renderError(
   error: GatewayError,
@@ -47,7 +47,7 @@ export function renderError(
     ...(WITHOUT_ROUTE.has(error.errorType) ? {} : route),
     ...asked,
   }
-  // What providers and callers have said may be cut in the middle of a character.
+  // Messages of providers and callers may have been cut in the middle of a surrogate pair.
   const told = envelope?.(body, requestId, retryAfter) ?? (byWord ? { ...body, error: { ...body.error, code: error.publicCode } } : body)
   return { status: error.status, headers, body: wellFormedJson(JSON.stringify(told)) }
 }

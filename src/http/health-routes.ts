@@ -7,10 +7,10 @@ function answer(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text)
 }
 
-/** `GET /healthz`: the process lives. */
+/** `GET /healthz`: the process is alive. */
 export const healthRoute: RouteHandler = (_request, response) => answer(response, 200, { status: 'ok' })
 
-/** `GET /readyz`: whether it should be given work; what is away without keeping it from serving is named. */
+/** `GET /readyz`: whether it should get work. Also names what is degraded without keeping it from serving. */
 export function readyRoute(readiness: () => Readiness): RouteHandler {
   return (_request, response) => {
     const { reason, degraded } = readiness()
@@ -20,7 +20,7 @@ export function readyRoute(readiness: () => Readiness): RouteHandler {
   }
 }
 
-/** `OPTIONS /` and `OPTIONS *`: what load balancers ask that were told nothing else. They hear whether there is somebody to send callers to. */
+/** `OPTIONS /` and `OPTIONS *`: the default check of some load balancers. Answers as `readyz` does. */
 export function balancerRoute(ready: RouteHandler, others: RouteHandler): RouteHandler {
   return (request, response) => {
     if (request.method !== 'OPTIONS' || (request.url !== '/' && request.url !== '*')) return others(request, response)
@@ -29,7 +29,7 @@ export function balancerRoute(ready: RouteHandler, others: RouteHandler): RouteH
   }
 }
 
-/** A process that only delivers serves no API: its probes and figures, and a sentence for everything else. */
+/** For a process that only delivers: no API, but probes, metrics, and an error that says so. */
 export function workerRoute(fallback: RouteHandler): RouteHandler {
   return (request, response) => {
     const [path] = (request.url ?? '').split('?', 1)

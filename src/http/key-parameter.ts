@@ -1,10 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Door } from '../doors/shared/door.ts'
 
-/**
- * Moves the key of a request that has it in its address into the header of its format: addresses are written down in many places. A key that
- * stands in a header already wins.
- */
+/** Moves a key from the request's address to the header of its format, because addresses end up in logs. A key that is already in the header wins. */
 export function liftKey(request: IncomingMessage, { keyParameter, keyHeader }: Pick<Door, 'keyParameter' | 'keyHeader'>): void {
   if (keyParameter === undefined || keyHeader === undefined) return
   const url = request.url ?? ''

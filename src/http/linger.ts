@@ -5,9 +5,9 @@ const LOOK_MS = 2_000
 const LOOKS = 15
 
 /**
- * Lets a caller who is still sending read why he is refused. Closed at once, the connection would answer the rest of his body with a reset, and
- * clients that send all before they read never see the answer. So it is closed for writing only, and what comes is thrown away until he has sent
- * it, goes silent, or half a minute has passed. To be called before an answer that closes the connection.
+ * Lets a caller who is still sending read why the request is refused. If the connection were closed at once, the rest of the body would be answered
+ * with a reset, and clients that send everything before they read would never see the answer. So it is closed for writing only, and incoming data is
+ * discarded until the body ends, the caller goes silent, or half a minute has passed. Must be called before an answer that closes the connection.
  */
 export function lingerAfter(request: IncomingMessage, lookMs = LOOK_MS): void {
   const { socket } = request

@@ -5,41 +5,41 @@ import { createServer, type AddressInfo, type Server as Listener, type Socket } 
 import { takeTurn } from './port-turn.ts'
 
 /**
- * Connections one turn of the event loop can accept. libuv (1.52) accepts one per turn and socket that listens: under load, when a turn takes
- * 30 ms for what those who are connected want, 33 new callers a second got in, and all others waited in the kernel's queue without an end, unseen by
- * whatever sheds calls. Several sockets on one port have as many.
+ * Connections that can be accepted per turn of the event loop. libuv (1.52) accepts one per turn and listening socket. Under load, with turns of 30
+ * ms, only 33 new callers a second got in; all others waited in the kernel's queue, endlessly and unseen by admission. Several sockets on one port
+ * accept as many per turn.
  */
 const SOCKETS = 32
-/** Between a look whether the port is free and taking it, somebody else may have it. */
+/** Between checking that the port is free and taking it, somebody else may take it. */
 const TRIES = 5
 
 export interface Address {
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number
   readonly host: string
 }
 
 export interface ListenOptions {
   readonly sockets?: number
-  /** Other processes listen there, too, or will: whoever started all of them has looked whether the port was anybody else's. */
+  /** Other processes listen there, too, or will. Their supervisor has checked that the port belongs to nobody else. */
   readonly shared?: boolean
 }
 
-/** Whether the system deals the connections of a port among all sockets that listen there, also those of several processes. */
+/** Whether the system distributes connections among all sockets that listen on a port, even those of several processes. */
 export const canSharePorts = process.platform === 'linux'
 
 const others = new WeakMap<Server, readonly Listener[]>()
 
 /**
- * Opens the port, with several sockets where the system shares one among them. Rejects with the system's error: a port that somebody else
- * listens on stays theirs, as with one socket.
+ * Opens the port, with several sockets if the system can share it among them. Rejects with the system's error if somebody else listens on the port,
+ * as a single socket would.
  */
 export async function listen(
   server: Server,
   { port, host }: Address,
   { sockets = SOCKETS, shared = false }: ListenOptions = {},
 ): Promise<AddressInfo> {
-  // A process manager's own process listens for all it has started, and the port is not free for the second.
+  // The master process of a process manager listens for all its workers, so the port is not free for the second one.
   const isHandedConnections = cluster.isWorker && !shared
   if (!canSharePorts || sockets === 1 || isHandedConnections) return open(server, { port, host })
   const address = shared ? await open(server, { port, host, reusePort: true }) : await take(server, { port, host }, TRIES)
@@ -47,7 +47,7 @@ export async function listen(
   return address
 }
 
-/** They hand whom they let in to the server, as one of its own sockets would. */
+/** Further listeners, which pass their connections to the server. */
 async function openMore(server: Server, address: Address, sockets: number): Promise<void> {
   const { maxConnections } = server
   let taken = 0
@@ -60,7 +60,7 @@ async function openMore(server: Server, address: Address, sockets: number): Prom
     })
     server.emit('connection', socket)
   }
-  // As its own socket says of those it closes.
+  // The event that the server's own socket emits for connections it drops.
   const drop = (socket: Socket): void => {
     socket.destroy()
     server.emit('drop')
@@ -68,7 +68,7 @@ async function openMore(server: Server, address: Address, sockets: number): Prom
   const listeners: Listener[] = []
   others.set(server, listeners)
   for (let i = 0; i < sockets; i++) {
-    // As an HTTP server makes its own.
+    // The options an HTTP server uses for its own socket.
     const listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       if (server.maxConnections === undefined) return forward(socket)
       server.getConnections((error, own) => (error === null && own >= server.maxConnections ? drop(socket) : forward(socket)))
@@ -76,14 +76,14 @@ async function openMore(server: Server, address: Address, sockets: number): Prom
     try {
       await open(listener, { ...address, reusePort: true })
     } catch {
-      // Fewer do as well.
+      // Fewer sockets will do.
       break
     }
     listeners.push(listener)
   }
 }
 
-/** Lets nobody in any more; `onClosed` when nobody is connected either. */
+/** Stops accepting; `onClosed` when no connection is left either. */
 export function closePort(server: Server, onClosed: () => void): void {
   let left = 1
   const closed = (): void => {
@@ -99,13 +99,13 @@ export function closePort(server: Server, onClosed: () => void): void {
 
 export interface HeldPort {
   readonly port: number
-  /** Once others listen there. */
+  /** To be called once others listen there. */
   release(): void
 }
 
 /**
- * For processes that are to share a port: looks whether anybody has it. One that was chosen here, which nobody knows yet, is held until they
- * listen; one that callers know is not, as they would be let in here, but kept from other gateways. Rejects with the system's error.
+ * For processes that will share a port: checks that nobody has it. A port that was chosen here is held until they listen, because nobody knows it
+ * yet. A port that callers know is not held: connections accepted here would be lost. Rejects with the system's error.
  */
 export async function holdPort(address: Address): Promise<HeldPort> {
   const { port: known } = address
@@ -116,8 +116,8 @@ export async function holdPort(address: Address): Promise<HeldPort> {
 }
 
 /**
- * Opens it with a socket that shares its port. Those share it with whoever asks to: it is looked first whether anybody has it. One that is chosen here
- * may be chosen by another gateway in the same moment, and is looked at again when it is this one's turn.
+ * Opens the port with a shareable socket. The system would let anybody else with such a socket share it, so it is first checked that nobody has the
+ * port. A port chosen here might be chosen by another gateway at the same moment, so it is checked again when it is this one's turn.
  */
 async function take(server: Listener, { port, host }: Address, tries: number): Promise<AddressInfo> {
   if (port !== 0) {
@@ -136,7 +136,7 @@ async function take(server: Listener, { port, host }: Address, tries: number): P
   }
 }
 
-/** `then` has the port to itself until it calls `release`: no other gateway that is started meanwhile takes it for free. */
+/** `then` has the port to itself until it calls `release`: no other gateway that starts meanwhile takes it for free. */
 async function lookFirst<T>(address: Address, then: (release: () => void) => T | Promise<T>): Promise<T> {
   const release = await takeTurn(address.port)
   try {
@@ -148,7 +148,7 @@ async function lookFirst<T>(address: Address, then: (release: () => void) => T |
   }
 }
 
-/** Rejects where somebody listens there already. */
+/** Rejects if somebody listens there already. */
 async function look(address: Address): Promise<AddressInfo> {
   const plain = createServer()
   const free = await open(plain, address)

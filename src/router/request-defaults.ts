@@ -3,8 +3,8 @@ import { cacheAsked } from './cache-marks.ts'
 import { modelNames, type RoutingDefaults } from './plan.ts'
 
 /**
- * The request with what key, workspace and configuration say where it says nothing. A default model is a name like any other: it may stand
- * for a choice, or ask for more than the model. Returns the same object if nothing is added.
+ * The request with what key, workspace and configuration say where it says nothing. The default model may be any
+ * name a caller could send, even of a router or with a suffix that asks for more. Returns the same object if nothing is added.
  */
 export function withDefaults(request: ModelRequest, defaults: RoutingDefaults): ModelRequest {
   const model = request.model === undefined ? modelNames(request, defaults)[0] : undefined

@@ -25,19 +25,19 @@ export interface Caller {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Default: `management`. A route that forgets to say who may call it is closed. */
+    /** Default: `management`, so that a route which does not say who may call it is closed. */
     readonly access?: Access
-    /** Where else than in `authorization` a key may stand. */
+    /** Other places than `authorization` for a key. */
     readonly keyPlaces?: readonly KeyPlace[]
-    /** How the address reads, parameters as `:name`, where the router knows it by a pattern that says less. */
+    /** The path as documented, with parameters as `:name`, if the router's pattern says less. */
     readonly address?: string
     readonly doc?: RouteDoc
-    /** Something for people to look at, and no part of the API. */
+    /** A page for people, and no part of the API. */
     readonly isPage?: boolean
   }
   interface FastifyRequest {
     caller?: Caller
-    /** What the body of a caller takes who is let in like a call. */
+    /** The memory of the body of an admitted caller. */
     hold?: BodyHold
   }
 }
@@ -45,12 +45,15 @@ declare module 'fastify' {
 export interface ManagementOptions {
   /** Throws or rejects with GatewayError `authentication` or, for the wrong kind of key, `permission_denied`. */
   readonly authenticate: (request: IncomingMessage, kind: KeyKind | undefined, keyHeader?: string) => Caller | Promise<Caller>
-  /** Holds for callers with inference keys, as on the way to a model: whoever manages must get in where there is trouble. Absent: everybody is let in. */
+  /**
+   * Admits callers with inference keys, as on the way to a model. Management keys always get in, because they are needed when there is trouble.
+   * Absent: everybody is admitted.
+   */
   readonly admission?: Pick<Admission, 'enter' | 'leave' | 'holdBody'>
   readonly onBug: (error: Failure, requestId: string) => void
   readonly newRequestId: () => string
   readonly bodyLimitBytes: number
-  /** How long a body may pause. Default: as `readBody`. */
+  /** How long a body may pause. Default: that of `readBody`. */
   readonly bodyStallMs?: number
   /** Called once for every route, in the order they are added. */
   readonly onRoute?: (route: RegisteredRoute) => void
@@ -60,18 +63,19 @@ const MAX_ID_CHARS = 512
 
 export type ManagementRoutes = (app: FastifyInstance) => void
 
-/** The management API on fastify: one authentication hook, one error handler, routes added by the files beside this one. */
+/** The management API on fastify: one authentication hook, one error handler, and the routes of the files beside this one. */
 export function createManagementApp(options: ManagementOptions, routes: readonly ManagementRoutes[]): FastifyInstance {
   const app = fastify({
     bodyLimit: options.bodyLimitBytes,
     genReqId: (request: IncomingMessage) => requestIdOf(request) ?? options.newRequestId(),
     routerOptions: { maxParamLength: MAX_ID_CHARS },
-    // What the framework refuses before it has found a route, and so before any hook.
+    // Errors of the framework before it has found a route, and so before any hook.
     frameworkErrors: (thrown, request, reply) => void sendError(options, toGatewayError(thrown), request, reply.header('x-request-id', request.id)),
   })
-  // Bodies without a type, or of another, are JSON too: people use curl. An empty one is none: clients name the type with every request.
+  // Bodies with another type, or none, are parsed as JSON too, because people use curl. An empty body is none, even with a type, which clients always
+  // send.
   app.removeAllContentTypeParsers()
-  // Read and parsed as on the way to a model: the same bounds on its size, its keys and its depth, the same patience with one that pauses.
+  // Read and parsed as on the way to a model, with the same bounds on size, keys, depth and pauses.
   app.addContentTypeParser('*', async (request: FastifyRequest, stream: IncomingMessage) => {
     const { hold } = request
     const bounds = { limitBytes: request.routeOptions.bodyLimit, stallMs: options.bodyStallMs, ...(hold === undefined ? {} : { hold }) }
@@ -80,13 +84,13 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
   })
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.isPage === true) return
-    // Answers to HEAD come with those to GET.
+    // HEAD is answered as GET.
     for (const one of [method].flat())
       if (one !== 'HEAD') options.onRoute?.({ method: one, url: config?.address ?? url, access: accessOf(config), doc: config?.doc })
   })
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('x-request-id', request.id)
-    // Before anybody waits for a body that nobody wants.
+    // Before waiting for a body that nobody wants.
     if (request.is404) throw missing(request)
     const { config } = request.routeOptions
     const access = accessOf(config)
@@ -100,7 +104,7 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
     refuseEncoding(request.headers['content-encoding'])
   })
   app.addHook('preValidation', (request, _reply, done) => {
-    // What a model is asked is not stored, and may hold any character.
+    // Questions to a model are not stored and may hold any character.
     const isCall = accessOf(request.routeOptions.config) === 'inference'
     spellId(request.params)
     refuseNullCharacters({ params: request.params, query: request.query, body: isCall ? undefined : request.body })
@@ -112,10 +116,10 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
   return app
 }
 
-/** Before the body is read: one may be as large as what a model is asked. */
+/** Before the body is read, which may be as large as a question to a model. */
 function letIn({ admission }: ManagementOptions, { owner, key }: Caller, request: FastifyRequest, reply: FastifyReply): void {
   if (admission === undefined || key.kind !== 'inference') return
-  // Gone while his key was looked for: nobody would give the place back.
+  // The caller left while the key was looked up: nobody would give the place back.
   if (reply.raw.destroyed) throw new GatewayError('invalid_request', 'The connection closed before the key was checked')
   admission.enter(owner.keyHash)
   const hold = (request.hold = admission.holdBody())
@@ -130,7 +134,7 @@ function missing({ method, url }: FastifyRequest): GatewayError {
   return new GatewayError('not_found', `There is no ${method} ${path.slice(0, 200)}${wayTo(path)}`)
 }
 
-/** Places of other servers, and what takes their place here. */
+/** Routes of other servers, and what to use here instead. */
 const ELSEWHERE: readonly (readonly [place: RegExp, instead: string])[] = [
   [/\/files(?:[/:]|$)/, ': files are not stored, so send the bytes of a file, or its address, with each request'],
   [
@@ -141,10 +145,10 @@ const ELSEWHERE: readonly (readonly [place: RegExp, instead: string])[] = [
   [/\/batches(?:\/|$)/, ': there are no batches, so ask one by one'],
 ]
 
-/** Where clients look for a model whose base URL is not quite right, or that speak another format, or for what others store. */
+/** For clients with a slightly wrong base URL, of another format, or of stored responses. */
 function wayTo(path: string): string {
   const [, end] = /\/(responses|(?:chat\/)?completions|messages|embeddings|models)\/?$/.exec(path) ?? []
-  // First, for a base URL that has the route in it already, where no id stands behind it.
+  // First: a base URL that already contains the route, not followed by an id.
   if (path.endsWith(':generateContent') || path.endsWith(':streamGenerateContent'))
     return ': use POST /api/v1beta/models/{model}:generateContent (base URL: /api)'
   if (end === 'messages') return ': use POST /api/v1/messages (base URL: /api)'
@@ -157,7 +161,7 @@ function wayTo(path: string): string {
   return ELSEWHERE.find(([place]) => place.test(path))?.[1] ?? ''
 }
 
-/** Whoever looks for a route of a format, at the wrong place or a part of it that is not served, reads errors of that format. */
+/** Requests for a format's route at a wrong path, or for a part that is not served, get errors in that format. */
 function envelopeFor({ url, is404, headers }: FastifyRequest): Door['envelope'] {
   const path = `${url.split('?', 1)[0]!}/`
   const spoken = is404 ? DOORS.find((door) => door.isSpokenBy?.(headers)) : undefined
@@ -165,7 +169,7 @@ function envelopeFor({ url, is404, headers }: FastifyRequest): Door['envelope'] 
   const isOf = ({ path: own, methods, isMeant }: Pick<Door, 'path' | 'methods' | 'isMeant'>): boolean => {
     if (isMeant?.(path, headers) === false) return false
     const folder = own.replace(/\/$/, '')
-    // Models stand in many places: only the version before them says whose they are.
+    // Several formats have models; only the version before them tells which one is meant.
     const told = methods === undefined ? folder.slice(folder.lastIndexOf('/')) : folder.replace(/^\/api/, '')
     return is404 ? path.includes(`${told}/`) : path.startsWith(`${folder}/`)
   }
@@ -186,7 +190,7 @@ function sendError(options: ManagementOptions, error: GatewayError, request: Fas
   return reply.code(rendered.status).headers(rendered.headers).send(rendered.body)
 }
 
-/** fastify's own refusals (malformed JSON, too large, a content type that is none) in our vocabulary. */
+/** fastify's own errors (malformed JSON, too large, an invalid content type) in our vocabulary. */
 function toGatewayError(thrown: unknown): GatewayError {
   const { code, statusCode, message } = thrown as { readonly code?: string; readonly statusCode?: number; readonly message?: string }
   if (code === 'FST_ERR_MAX_PARAM_LENGTH')
