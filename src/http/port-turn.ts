@@ -3,13 +3,13 @@ import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const LOOK_MS = 50
-/** Several processes take seconds from the look whether a port is free until the first of them listens. */
+/** Several processes need seconds from the check that the port is free until the first of them listens. */
 const LIMIT_MS = 30_000
 
 /**
- * One gateway at a time opens a port: sockets that share one share it with whoever asks to, and of two gateways that are started at once both would
- * find it free. Told by a name among the abstract ones of unix sockets, which belong to the same network as the port and go with their process.
- * Returns what ends the turn. Where there are no such names, or a turn takes very long, nobody is waited for.
+ * Lets one gateway at a time open a port. Sockets with a shared port share it with everybody who asks to, and two gateways that start at once would
+ * both find it free. The turn is an abstract unix socket, which belongs to the same network namespace as the port and ends with its process. Returns
+ * what ends the turn. Without abstract sockets, or if a turn takes very long, nobody waits.
  */
 export async function takeTurn(port: number, limitMs = LIMIT_MS): Promise<() => void> {
   const until = performance.now() + limitMs

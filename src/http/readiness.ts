@@ -5,41 +5,41 @@ export interface ReadinessFacts {
   readonly role: Role
   readonly stopping: boolean
   readonly overloaded: boolean
-  /** Keys this process could serve right now, from the database or from before. */
+  /** Keys this process could serve right now, from the database or from the last-known-good file. */
   readonly knownKeys: number
   /** Whether the database answered the last time it was asked. */
   readonly databaseAnswers: boolean
-  /** Whether it has all migrations and knows the keys of the environment: one that answers may refuse both. */
+  /** Whether it has all migrations and the keys of the environment: a database that answers may refuse both. */
   readonly databasePrepared: boolean
-  /** Whether it took a write the last time it was tried; true where nobody tries. */
+  /** Whether the last attempted write succeeded; true if nobody tries. */
   readonly databaseTakesWrites: boolean
-  /** Whether what is finished can be recorded: the process that was just started is not there yet. */
+  /** Whether finished calls can be recorded, which takes a moment after the start. */
   readonly records: boolean
   /** How long the oldest record has waited to be written, milliseconds. */
   readonly recordsWaitMs: number
-  /** Undefined: there is none. */
+  /** Undefined if there is no shared state. */
   readonly sharedStateAnswers: boolean | undefined
-  /** Stored secrets were encrypted with another key than this process has: `secrets rotate` ran beside it. */
+  /** `secrets rotate` has run: stored secrets are encrypted with another key than this process has. */
   readonly secretKeyOutdated: boolean
-  /** The file of the configuration is wrong by now: what it said before is in force. */
+  /** The configuration file is invalid now; its last valid content is in force. */
   readonly configurationRefused: boolean
 }
 
 export interface Readiness {
-  /** Why it should get no work; undefined when it should. */
+  /** Why it should get no work; undefined if it should. */
   readonly reason?: string
-  /** What is away, wrong or wants a restart, without keeping it from serving. */
+  /** What is unavailable, wrong or needs a restart, without keeping it from serving. */
   readonly degraded: readonly Degraded[]
 }
 
-/** Whatever may be named as degraded, in the order in which it is. */
+/** Everything that may be reported as degraded, in the order it is reported. */
 export const DEGRADED = ['database', 'records', 'shared state', 'secret_key', 'configuration'] as const
 export type Degraded = (typeof DEGRADED)[number]
 
-/** Longer than busy processors hold up a batch: a database that is read and not written (a full disk, a server that takes no writes) looks well otherwise. */
+/** Longer than a busy processor delays a batch. A database that can be read and not written (full disk, standby) looks healthy otherwise. */
 const RECORDS_LATE_MS = 10_000
 
-/** A gateway without its database serves whom it knows; a worker without it, or with one that is only read, has nothing to do. */
+/** A gateway without its database serves the callers it knows; a worker without it, or with a read-only one, has nothing to do. */
 export function judgeReadiness(facts: ReadinessFacts): Readiness {
   const is: { readonly [what in Degraded]: boolean } = {
     database: !facts.databaseAnswers || !facts.databasePrepared,

@@ -7,36 +7,35 @@ import type { Clock } from '../lib/clock.ts'
 
 export interface RecentItemsOptions {
   readonly clock: Clock
-  /** How many items are kept at the most, over all workspaces. */
+  /** How many items are kept at most, over all workspaces. */
   readonly maxEntries: number
-  /** Bound on the characters they are kept in. */
+  /** Bound on their characters. */
   readonly maxChars: number
-  /** Milliseconds an item can be referred to at the least, unless the bounds are reached first; it is gone an eighth later. */
+  /** How long an item can be referred to at least, milliseconds, unless a bound is reached first; it is gone an eighth later. */
   readonly ttlMs: number
 }
 
-/** What came within a short time, dropped as one. */
+/** Items from a short time, dropped together. */
 interface Generation {
   readonly items: Map<string, string>
   readonly since: number
   chars: number
 }
 
-/** Of the bounds a generation takes this part: so much at the most is forgotten at once. */
+/** The share of the bounds that one generation may take, and so how much is forgotten at once. */
 const GENERATIONS = 16
-/** Of the time an item is kept at the least. */
+/** The share of the time that an item is kept. */
 const SPANS = 8
 
 /**
- * The latest output items, so that clients which send an earlier item back as `item_reference` can be understood by a gateway that stores
- * nothing. Held in memory, per workspace; losing one costs a caller a 400 that says what to send instead.
- *
- * Generations of JSON texts: the young one takes what comes, the oldest are dropped whole when room is needed or their time is over. Kept as
- * objects in a list, recent items were a third of the garbage collector's work; in two generations, they were ten megabytes that came and went.
+ * The latest output items, so that a gateway that stores nothing understands clients which send an earlier item back as `item_reference`. Held in
+ * memory, per workspace; a lost item costs a caller a 400 that says what to send instead. They are kept as JSON text in generations: the youngest
+ * takes new items, and the oldest is dropped whole when room is needed or its time is over. Kept as objects in a list, recent items were a third of
+ * the garbage collector's work; in only two generations, ten megabytes came and went at a time.
  */
 export class RecentItems {
   readonly #options: RecentItemsOptions
-  /** Oldest first; the last one is the young. */
+  /** Oldest first; the last one takes new items. */
   #generations: Generation[] = []
   #entries = 0
   #chars = 0
@@ -45,12 +44,12 @@ export class RecentItems {
     this.#options = options
   }
 
-  /** Keeps the items of an answer, as JSON, by their ids. */
+  /** Keeps the items of an answer, as JSON, by id. */
   remember(workspaceId: string, items: readonly { readonly id: unknown; readonly text: string }[]): void {
     for (const { id, text } of items) if (typeof id === 'string') this.#keep(keyOf(workspaceId, id), text)
   }
 
-  /** The item with this id that an answer to the same workspace held, as JSON. Finding it keeps it for longer. */
+  /** The item with this id in an answer to the same workspace, as JSON. Finding it extends its time. */
   find(workspaceId: string, id: string): string | undefined {
     this.#expire()
     const key = keyOf(workspaceId, id)
@@ -84,7 +83,7 @@ export class RecentItems {
     this.#entries++
   }
 
-  /** The generation that takes what comes: another one once it has its part of the bounds or its time is over. */
+  /** The generation that takes new items; a new one once it has used its share of the bounds or its time. */
   #young(): Generation {
     const { clock, maxChars, maxEntries, ttlMs } = this.#options
     const young = this.#generations.at(-1)
@@ -129,11 +128,11 @@ interface Answered {
   readonly door: Pick<Door, 'refersToItems'>
   readonly call?: Pick<Call, 'owner' | 'request'>
   readonly assembler?: Pick<Fold, 'itemTexts'>
-  /** Its items may come back by reference. */
+  /** Its items have been kept. */
   isRemembered?: true
 }
 
-/** Before the caller can have read the last byte; what an aborted caller has seen may come back as well. Once, however often it is called. */
+/** Called before the caller can have read the last byte. Also keeps what an aborted caller has seen. Runs once, however often it is called. */
 export function remember(items: Pick<RecentItems, 'remember'>, answered: Answered): void {
   const { door, call, assembler, isRemembered } = answered
   if (!door.refersToItems || isRemembered === true || call === undefined || assembler === undefined || call.request['store'] === false) return
@@ -142,8 +141,8 @@ export function remember(items: Pick<RecentItems, 'remember'>, answered: Answere
 }
 
 /**
- * The items of a workspace by their ids, for one request. With its body they may be as long as a body may be: a reference is a few bytes, what
- * it stands for may be megabytes, and a body has room for hundreds of thousands of them.
+ * Looks up items of a workspace by id, for one request. Together with the body they may be as long as a body may be: a reference takes a few bytes,
+ * its item may take megabytes, and a body has room for hundreds of thousands of references.
  */
 export function referencesOf(
   items: Pick<RecentItems, 'find'>,

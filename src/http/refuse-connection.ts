@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** The status line, and what the error envelope says. */
+/** The status line, and the message of the error envelope. */
 export type Refusal = readonly [status: string, message: string]
 
-/** Node's own note of whose turn it is on a connection. */
+/** Node's private field for the response whose turn it is on a connection. */
 interface Connection extends Socket {
   readonly _httpMessage?: (ServerResponse & { readonly req: IncomingMessage }) | null
 }
 
-/** For a caller to read why, and to close the connection himself. */
+/** Time for the caller to read why, and to close the connection. */
 const LINGER_MS = 2_000
 
-/** Answers outside of any request: the connection is of no more use. A caller who leaves it open would have it for ever: Node waits without end. */
+/** Answers outside of any request; the connection is of no use afterwards. It is closed after a while, because Node would wait endlessly for the caller. */
 export function refuse(socket: Socket, [status, message]: Refusal, header = ''): void {
   const body = JSON.stringify({
     error: { code: Number(status.slice(0, 3)), message, metadata: { error_type: 'invalid_request', source: 'gateway' } },
@@ -25,16 +25,16 @@ export function refuse(socket: Socket, [status, message]: Refusal, header = ''):
 }
 
 /**
- * The same for bytes that may have come behind whole requests: those have their answers first. Written at once, the refusal would be taken for
- * the answer to the first of them, or stand in the midst of it.
+ * The same for invalid bytes that may follow complete requests, whose answers come first: written at once, the refusal would be taken for the answer
+ * to an earlier request, or end up in the middle of it.
  */
 export function refuseInTurn(connection: Socket, refusal: Refusal): void {
   const { _httpMessage: answering, writable, readableEnded } = connection as Connection
   if (!writable) return void connection.destroy()
   if (!answering) return refuse(connection, refusal)
-  // What is refused is the rest of a request, whose answer this is.
+  // The invalid bytes are the rest of this very request.
   if (!answering.req.complete && !answering.headersSent) return refuse(connection, refusal)
-  // Who sends no more is gone.
+  // A caller who has ended the connection is gone.
   if (!answering.req.complete || readableEnded) return void connection.destroy()
   const leave = (): void => void connection.destroy()
   connection.once('end', leave).resume()

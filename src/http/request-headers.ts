@@ -12,19 +12,19 @@ const NONE: readonly string[] = []
 // Control characters would reach logs and destinations.
 const CONTROL = /\p{Cc}/gu
 
-/** The first of several. */
+/** The first value of a repeated header. */
 export function one(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value
 }
 
-/** Node reads a header byte by byte as Latin-1. Most clients send what is not ASCII as UTF-8, and hardly any other text is valid UTF-8 by chance. */
+/** Node decodes headers as Latin-1. Most clients send non-ASCII text as UTF-8, and hardly any other text is valid UTF-8 by chance. */
 function decoded(value: string): string {
   if (!/[\x80-\xff]/.test(value)) return value
   const bytes = Buffer.from(value, 'latin1')
   return isUtf8(bytes) ? bytes.toString() : value
 }
 
-/** A header as harmless text: without control characters, cut to a few hundred characters, undefined when empty. */
+/** A header as harmless text: without control characters, cut to a few hundred characters, undefined if empty. */
 export function textHeader(request: IncomingMessage, name: string, maxChars = MAX_TEXT): string | undefined {
   const value = one(request.headers[name])
   if (value === undefined) return undefined
@@ -35,8 +35,8 @@ export function textHeader(request: IncomingMessage, name: string, maxChars = MA
 const MAX_SESSION = 256
 
 /**
- * Whole, for whoever refuses one that is too long says how long it is; the server bounds all headers. Without it the first of `others` that says
- * one: those are words of clients, who did not ask to be refused for what they say there.
+ * Not cut, because a session that is too long is refused with its length (the server bounds all headers). If the caller sends none, the first of
+ * `others` that names one; those are clients' own headers, so one that is too long is ignored and not refused.
  */
 export function sessionHeader(request: IncomingMessage, others: readonly string[] = NONE): string | undefined {
   const own = textHeader(request, 'x-session-id', Infinity)
@@ -51,7 +51,7 @@ export function sessionHeader(request: IncomingMessage, others: readonly string[
 const BETA = /^[\w.:-]{1,128}$/
 const MAX_BETAS = 32
 
-/** Names of features in headers with lists of them, each once; what is no name is none of any vendor's, and left out. */
+/** Names of features in headers that list them, each once; what cannot be such a name is left out. */
 export function betasOf(request: IncomingMessage, headers: readonly string[]): readonly string[] {
   let names: Set<string> | undefined
   for (const header of headers) {
@@ -65,15 +65,15 @@ export function betasOf(request: IncomingMessage, headers: readonly string[]): r
   return names === undefined ? NONE : [...names].slice(0, MAX_BETAS)
 }
 
-/** Which headers of others the operator has read. */
+/** The clients' headers that the operator lets the gateway read. */
 export interface CallerHeaders {
-  /** In which clients name their sessions, beside the gateway's own. */
+  /** Headers in which clients name their sessions, besides the gateway's own. */
   readonly sessions: readonly string[]
-  /** Whether `traceparent` names the trace and the span a call belongs to. */
+  /** Whether `traceparent` names the trace and span that a call belongs to. */
   readonly traces: boolean
 }
 
-/** What headers say of a request beside its body. */
+/** What the headers of a request say besides its body. */
 export function headersOf(request: IncomingMessage, betaHeaders: readonly string[], { sessions, traces }: CallerHeaders): ResponsesHeaders {
   const sessionId = sessionHeader(request, sessions)
   const betas = betasOf(request, betaHeaders)
@@ -88,7 +88,7 @@ export function headersOf(request: IncomingMessage, betaHeaders: readonly string
   }
 }
 
-/** The caller's `x-request-id` when it is sane: it goes back in the answer and into the record. */
+/** The caller's `x-request-id` if it is well-formed: it is returned in the answer and recorded. */
 export function requestIdOf(request: IncomingMessage): string | undefined {
   const value = one(request.headers['x-request-id'])
   return value !== undefined && REQUEST_ID.test(value) ? value : undefined
@@ -97,7 +97,7 @@ export function requestIdOf(request: IncomingMessage): string | undefined {
 export function originOf(request: IncomingMessage, apiType: CallOrigin['apiType']): CallOrigin {
   const userAgent = textHeader(request, 'user-agent')
   const referer = textHeader(request, 'http-referer') ?? textHeader(request, 'referer')
-  // The older name is still sent by many.
+  // Many clients still send the older name.
   const title = textHeader(request, 'x-openrouter-title') ?? textHeader(request, 'x-title')
   return {
     apiType,
@@ -107,7 +107,7 @@ export function originOf(request: IncomingMessage, apiType: CallOrigin['apiType'
   }
 }
 
-/** A header that is one of some words; undefined when it is absent. Throws `invalid_request` for other words. */
+/** A header with a fixed set of values; undefined if absent. Throws `invalid_request` for other values. */
 export function wordOf<W extends string>(request: IncomingMessage, header: string, words: readonly W[]): W | undefined {
   const value = one(request.headers[header])?.trim().toLowerCase()
   if (value === undefined) return undefined
@@ -116,17 +116,17 @@ export function wordOf<W extends string>(request: IncomingMessage, header: strin
   throw new GatewayError('invalid_request', `${header}: expected ${words.slice(0, -1).join(', ')} or ${words.at(-1)!}`, { path: header })
 }
 
-/** What the caller wants of a stream: the operator's word stands where it says nothing. Throws `invalid_request` for words nobody knows. */
+/** How the caller wants a stream; the operator's setting counts if it does not say. Throws `invalid_request` for unknown values. */
 export interface StreamWishes {
-  /** What becomes of a stream that breaks. */
+  /** What happens to a stream that breaks. */
   readonly streamFailure?: StreamFailure
-  /** Keep-alives as events: some clients count only those. */
+  /** Keep-alives as events, because some clients count only those. */
   readonly asEvents: boolean
-  /** An `error` event before `response.failed`: some clients pass over the latter. */
+  /** An `error` event before `response.failed`, which some clients ignore. */
   readonly errorEvent: boolean
 }
 
-/** `signs`: keep-alives of the door, where the caller says nothing. */
+/** `signs`: the door's keep-alives, for callers who do not say. */
 export function streamWishes(request: IncomingMessage, errorEvent: boolean, signs: 'comment' | 'event' = 'comment'): StreamWishes {
   const streamFailure = wordOf(request, 'x-gateway-stream-failure', STREAM_FAILURES)
   wordOf(request, ERROR_CODE, ERROR_CODES)
@@ -140,17 +140,17 @@ export function streamWishes(request: IncomingMessage, errorEvent: boolean, sign
 const ERROR_CODE = 'x-gateway-error-code'
 const ERROR_CODES = ['status', 'word'] as const
 
-/** Whether the caller reads what went wrong from a word, as in streams, and not from the status. A failure is told whatever else the header says. */
+/** Whether the caller wants the string code of an error, as in streams, instead of the status. Never throws, because an error must be told in any case. */
 export const wantsErrorWord = (request: IncomingMessage): boolean => one(request.headers[ERROR_CODE])?.trim().toLowerCase() === 'word'
 
-/** Headers that ask for the routing metadata, and the field each puts it under; the last three are known from the public service. */
+/** Headers that ask for the routing metadata, and the field each puts it in; the last two are those of the public service. */
 const METADATA_HEADERS: readonly (readonly [header: string, field: string])[] = [
   ['x-gateway-experimental-metadata', 'gateway_metadata'],
   ['x-openrouter-metadata', 'openrouter_metadata'],
   ['x-openrouter-experimental-metadata', 'openrouter_metadata'],
 ]
 
-/** The fields under which the caller wants the metadata; empty when the caller did not opt in. */
+/** The fields in which the caller wants the metadata; empty if it did not ask. */
 export function metadataFields(request: IncomingMessage): readonly string[] {
   let fields: string[] | undefined
   for (const [header, field] of METADATA_HEADERS) {

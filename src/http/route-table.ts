@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 
 export type RouteHandler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** `POST /folder/:name:method`: a name of any length, with slashes or without, between a folder and what is asked of it. */
+/** `POST /folder/:name:method`: a name of any length, with or without slashes, between a folder and a method. */
 const NAMED = /^(.*\/):[a-z_]+(:\w+)$/
 
-/** Finds the handler of a method and a path without its query. Routes that are written out come first; those with a name in them are few. */
+/** Finds the handler for a method and a path without query. Literal routes come first; routes with a name are few. */
 export function createRouteTable(routes: ReadonlyMap<string, RouteHandler>): (method: string, path: string) => RouteHandler | undefined {
   const named = [...routes].flatMap(([route, handler]) => {
     const [, folder, end] = NAMED.exec(route) ?? []

@@ -16,15 +16,15 @@ export interface ServerOptions {
   /** Hot routes by `METHOD /path`, or `METHOD /path/:name:method`; everything else goes to `fallback`. */
   readonly routes: ReadonlyMap<string, RouteHandler>
   readonly fallback: RouteHandler
-  /** Default: no page but its own may ask, connections are kept for five seconds more than most load balancers keep theirs. */
+  /** Default: no other origin may ask, and idle connections are kept five seconds longer than most load balancers keep theirs. */
   readonly settings?: () => Pick<ServerConfig, 'allowedOrigins' | 'keepAliveTimeout'>
   readonly headersTimeoutMs?: number
   readonly requestTimeoutMs?: number
   /** How long a caller may read nothing of an answer that waits for it. */
   readonly stallTimeoutMs?: number
-  /** What counts as reading nothing of a large answer. */
+  /** The slowest rate at which a large answer must be read. */
   readonly minBytesPerSecond?: number
-  /** Connections beyond this number are closed as they come. Default: what leaves every caller a file for an upstream. */
+  /** Connections beyond this number are closed on arrival. Default: leaves every caller a file descriptor for an upstream. */
   readonly maxConnections?: number
 }
 
@@ -42,10 +42,10 @@ const CHECK_MS = 2_500
 const UNTOLD = { allowedOrigins: [], keepAliveTimeout: 65_000 }
 
 /**
- * `node:http` with our own table for the hot routes: a framework in between costs a quarter of the requests per second.
- * Whatever breaks HTTP itself is answered with the same error envelope and the connection is closed. Offers to upgrade are passed over:
- * clients that know HTTP/2 make one with every first request. Only a websocket on a route that is posted to is told that HTTP is what to use:
- * coding agents then do so at once, after any other answer they try again for seconds.
+ * `node:http` with our own table for the hot routes: a framework in between costs a quarter of the requests per second. Invalid HTTP is answered with
+ * the same error envelope, and the connection is closed. Offers to upgrade are ignored, because HTTP/2 clients make one with every first request.
+ * Only a websocket request for a POST route is answered with 426: coding agents then use HTTP at once, while after any other answer they retry for
+ * seconds.
  */
 export function createGatewayServer(options: ServerOptions): Server {
   const { routes, fallback, settings = () => UNTOLD } = options
@@ -58,7 +58,7 @@ export function createGatewayServer(options: ServerOptions): Server {
     const path = request.url ?? '/'
     const query = path.indexOf('?')
     const bare = query === -1 ? path : path.slice(0, query)
-    // Whoever only looks (probes of load balancers do) gets what GET would, without its body.
+    // HEAD requests (load balancers probe with them) are answered like GET, without the body.
     const handler = find(request.method === 'HEAD' ? 'GET' : (request.method ?? ''), bare)
     if (request.headers.origin !== undefined && isPreflight(request, response)) return
     if (handler !== undefined) handler(request, response)
@@ -74,7 +74,7 @@ export function createGatewayServer(options: ServerOptions): Server {
       connectionsCheckingInterval: Math.min(CHECK_MS, headersTimeout),
       maxHeaderSize: 32 * 1024,
       noDelay: true,
-      // It would answer without a body.
+      // Node's own answer would have no body.
       requireHostHeader: false,
     },
     oneAtATime(serve),
@@ -83,7 +83,7 @@ export function createGatewayServer(options: ServerOptions): Server {
   if (maxConnections !== undefined) server.maxConnections = maxConnections
   rememberConnections(server)
   cutSlowReaders(server, options.stallTimeoutMs ?? 60_000, options.minBytesPerSecond ?? 4_096)
-  // What follows on such a connection is read no more, however much it is.
+  // No further bytes of a refused connection are read.
   const refused = new WeakSet<Socket>()
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET') return void socket.destroy()
@@ -92,7 +92,7 @@ export function createGatewayServer(options: ServerOptions): Server {
     refuseInTurn(socket, CLIENT_ERRORS[error.code ?? ''] ?? NOT_HTTP)
   })
   server.on('connect', (_request, socket: Socket) => {
-    // Node lets go of such a connection, its errors included: one that nobody hears would end the process.
+    // Node removes its listeners from such a connection, and an error without a listener would end the process.
     socket.on('error', () => socket.destroy())
     refuseInTurn(socket, NO_TUNNEL)
   })
@@ -113,13 +113,13 @@ const asksForWebsocket = ({ method, headers }: IncomingMessage): boolean => meth
 const MAX_PIPELINED = 256
 
 /**
- * Begins a pipelined request when the answer before it has been taken: Node would begin all of them, and a packet of small requests that
- * nobody reads the answers of would be answered into memory. A connection that pipelines without end is closed.
+ * Starts a pipelined request only when the answer before it has been taken. Node would start all of them at once, and a packet of small requests
+ * whose answers nobody reads would be answered into memory. A connection that pipelines too much is closed.
  */
 function oneAtATime(serve: RouteHandler): RouteHandler {
   const waiting = new WeakMap<Socket, number>()
   return (request, response) => {
-    // Only the response whose turn it is has the socket.
+    // Only the response whose turn it is has a socket.
     if (response.socket !== null) return serve(request, response)
     const { socket } = request
     const before = waiting.get(socket) ?? 0
@@ -132,10 +132,10 @@ function oneAtATime(serve: RouteHandler): RouteHandler {
   }
 }
 
-/** Files that are no connections of callers or upstreams: database, logs, destinations. */
+/** File descriptors for anything but connections of callers and upstreams: database, logs, destinations. */
 const OTHER_FILES = 128
 
-/** Half of the files are for callers: a process without a file left could accept them and then serve none. */
+/** Callers get half of the file descriptors: without one left, the process could accept callers and serve nobody. */
 function connectionsFor(files: number | undefined): number | undefined {
   return files === undefined ? undefined : Math.max(16, Math.floor((files - OTHER_FILES) / 2))
 }
@@ -143,7 +143,7 @@ function connectionsFor(files: number | undefined): number | undefined {
 const SLASH = 47
 const ABSOLUTE = /^https?:\/\/[^/?#]*/i
 
-/** The target `http://host/path` as `/path`: who is asked is known, whatever it says. Anything else stays as it is and is found nowhere. */
+/** The target `http://host/path` as `/path`, whatever host it names. Anything else stays as it is and is not found. */
 function originForm(target: string): string {
   const path = target.replace(ABSOLUTE, '')
   return path.startsWith('?') || path === '' ? `/${path}` : path

@@ -3,7 +3,7 @@ import { LiveSet } from '../lib/live-map.ts'
 
 const LOOKS = 6
 
-/** A connection; what it had given away when it was last seen to move, and when that was. Negative while nothing waits. */
+/** A connection, with the bytes it had sent when it last made progress, and when that was. Negative while nothing waits. */
 interface Reader {
   readonly socket: Socket
   taken: number
@@ -11,9 +11,9 @@ interface Reader {
 }
 
 /**
- * Closes connections whose peer reads nothing of the bytes that wait for it: after `limitMs`, and the time that what waits
- * takes on the slowest line worth serving. Node waits without end, so that callers who never read (a key is not needed for every answer)
- * could keep answers and descriptors for ever. One timer looks at all connections a few times per limit; it does not keep the process alive.
+ * Closes connections whose peer reads nothing of what waits for it, after `limitMs` plus the time that this takes on the slowest line worth serving.
+ * Node waits endlessly, so callers who never read (some answers need no key) could hold answers and descriptors for ever. One timer looks at all
+ * connections a few times per limit; it does not keep the process alive.
  */
 export function cutSlowReaders(server: Server, limitMs: number, minBytesPerSecond: number): void {
   const open = new LiveSet<Reader>()

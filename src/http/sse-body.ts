@@ -7,14 +7,12 @@ const TICK_MS = 2_500
 const APART_MS = 30
 const comment = (): string => ': keep-alive\n\n'
 
-/**
- * Streams that may need a keep-alive comment, checked together by one timer: a timer per stream would cost more than the streams.
- */
+/** Streams that may need keep-alives, checked together by one timer: a timer per stream would cost more than the streams. */
 export class KeepAlive {
   readonly #bodies = new LiveSet<SseBody>()
   #timer: NodeJS.Timeout | undefined
 
-  /** Returns the place to give back with `delete`. */
+  /** Returns the place for `delete`. */
   add(body: SseBody): number {
     this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref()
     return this.#bodies.add(body)
@@ -34,8 +32,8 @@ export class KeepAlive {
 }
 
 /**
- * A streamed answer. The head is written with the first bytes, so that a failure before them can still choose its HTTP status; comments, or
- * what the caller wants in their place, keep silent connections alive from the start and commit the status to 200.
+ * A streamed answer. The head is written with the first bytes, so that a failure before them can still choose its HTTP status. Keep-alives, comments
+ * or events, begin at once for silent streams and commit the status to 200.
  */
 export class SseBody {
   readonly #response: ServerResponse
@@ -47,7 +45,7 @@ export class SseBody {
   #lastWrite = performance.now()
   #isWriting = false
 
-  /** `headers`: read when the head is written. `sign`: what a silent stream is kept alive with. */
+  /** `headers`: called when the head is written. `sign`: the keep-alive of a silent stream. */
   constructor(
     response: ServerResponse,
     keepAlive: KeepAlive,
@@ -63,12 +61,12 @@ export class SseBody {
     this.#place = keepAlive.add(this)
   }
 
-  /** True once the status is decided: from here on failures are told in-band. */
+  /** True once the status is decided: from then on failures are told in-band. */
   get committed(): boolean {
     return this.#response.headersSent
   }
 
-  /** Undefined when the caller keeps up; else resolves when it has, and rejects when it has read nothing for too long. */
+  /** Undefined if the caller keeps up; otherwise resolves when it has caught up, and rejects when it has read nothing for too long. */
   write(text: string): Promise<void> | undefined {
     this.#head()
     this.#lastWrite = performance.now()
@@ -83,7 +81,7 @@ export class SseBody {
     this.#response.write(this.#sign())
   }
 
-  /** Undefined when the end is on its way; else resolves when all of a long one is. */
+  /** Undefined if the end is on its way; otherwise resolves when all of a long one is. */
   end(text: string): Promise<void> | undefined {
     this.#head()
     this.release()
@@ -91,8 +89,8 @@ export class SseBody {
   }
 
   /**
-   * The same with a last piece that is to be read by itself, and therefore comes a little later: readers join what comes together. Undefined
-   * where there is none, else resolves when all is written.
+   * The same with a last piece that has to be read by itself. It is written a little later, because readers join what arrives together. Undefined if
+   * there is none; otherwise resolves when all is written.
    */
   endWith(text: string, rest: string): Promise<void> | undefined {
     if (rest === '') return this.end(text)
@@ -116,7 +114,7 @@ export class SseBody {
     this.#response.end(rest)
   }
 
-  /** Nothing is written into the midst of what goes out in slices. */
+  /** No keep-alive is written between the slices of a long text. */
   #whenWritten(written: Promise<void> | undefined): Promise<void> | undefined {
     if (written === undefined) return undefined
     this.#isWriting = true

@@ -1,23 +1,24 @@
 import type { ServerResponse } from 'node:http'
 import { GatewayError } from '../core/error.ts'
 
-/** The slowest reader worth serving takes one within the time of a stall. */
+/** The slowest reader worth serving reads one within the stall limit. */
 const SLICE_CHARS = 64 * 1024
-/** What ends an answer is mostly short enough to be left to the system in one piece. */
+/** The end of an answer is usually short enough to be left to the system in one piece. */
 const LONG_END_CHARS = 1024 * 1024
-/** A caller who takes nothing for so long has stopped reading. */
+/** A caller who reads nothing for this long has stopped reading. */
 const STALL_MS = 60_000
 
 /**
- * Undefined when the caller keeps up; else resolves when it has, and rejects when it has read nothing for too long. What is long goes slice by slice,
- * each when the one before is gone: how much of a single one a caller has taken, nobody can tell, and all of it would be copied at once.
+ * Undefined if the caller keeps up; otherwise resolves when it has caught up, and rejects when it has read nothing for too long. Long text is written
+ * slice by slice, each after the one before has left: of a single large write nobody can tell how much was read, and all of it would be copied at
+ * once.
  */
 export function writeText(response: ServerResponse, text: string, stallMs = STALL_MS): Promise<void> | undefined {
   if (text.length > SLICE_CHARS) return writeSlices(response, text, stallMs)
   return response.write(text) ? undefined : drained(response, stallMs)
 }
 
-/** The same, and the end of the answer. Undefined when it is on its way in one piece; else resolves when the caller has taken all but the last. */
+/** The same, and ends the answer. Undefined if the end is on its way in one piece; otherwise resolves when all but the last slice has left. */
 export function endText(response: ServerResponse, text: string, stallMs = STALL_MS): Promise<void> | undefined {
   if (text.length > LONG_END_CHARS) return writeSlices(response, text, stallMs).then(() => void response.end())
   response.end(text)
@@ -43,7 +44,7 @@ async function writeSlices(response: ServerResponse, text: string, stallMs: numb
 }
 
 function drained(response: ServerResponse, stallMs: number): Promise<void> {
-  // It would wait for a drain that cannot come.
+  // A destroyed response never emits `drain`.
   if (response.destroyed) return Promise.resolve()
   return new Promise((resolve, reject) => {
     let taken = takenOf(response)
@@ -73,7 +74,7 @@ function drained(response: ServerResponse, stallMs: number): Promise<void> {
 /** Bytes that have left for the caller. */
 const takenOf = ({ socket }: ServerResponse): number => (socket === null ? 0 : socket.bytesWritten - socket.writableLength)
 
-/** A character of two code units is not cut in half. */
+/** A surrogate pair is not cut in half. */
 function endOfSlice(text: string, start: number): number {
   const end = Math.min(start + SLICE_CHARS, text.length)
   const last = text.charCodeAt(end - 1)

@@ -90,7 +90,7 @@ export function budgetRoutes({ workspaces, refresh, newId, now }: WorkspaceRoute
       async (request) => {
         const interval = intervalOf(request)
         const found = await findWorkspace(workspaces, request)
-        // In the contract a budget that is not there is gone already.
+        // In the contract, deleting a budget that does not exist succeeds.
         if (budgetsOf(found)[interval] === undefined) return { deleted: true }
         await workspaces.modify(found.id, (workspace) => {
           const { [interval]: _, ...budgets } = budgetsOf(workspace)
@@ -112,7 +112,7 @@ function answer(workspace: Workspace, interval: Interval): z.output<typeof budge
   return { data: presentBudget(workspace, interval, budget), include_byok_in_budgets: includesByok(workspace) }
 }
 
-/** A budget that a narrower one reaches or exceeds would never be felt. */
+/** A budget as large as a broader one, or larger, would never take effect. */
 function assertOrder(budgets: StoredBudgets): void {
   let broader: { readonly interval: Interval; readonly limit: number } | undefined
   for (const interval of INTERVALS) {

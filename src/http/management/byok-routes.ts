@@ -12,7 +12,7 @@ import { SECRET_KEY_CHANGED, type RouteDoc } from './route-doc.ts'
 
 export interface ByokRouteOptions {
   readonly ownKeys: OwnKeyAccounts
-  /** Slug of the provider this gateway can reach under that slug or name. */
+  /** The slug of the provider that can be reached here under this slug or name. */
   readonly providerNamed: (text: string) => string | undefined
   readonly hasKey: (hash: string, workspaceId: string) => Promise<boolean>
 }
@@ -58,7 +58,7 @@ const notFound = (): GatewayError => new GatewayError('not_found', 'There is no 
 
 /** `/api/v1/byok`: callers' own provider keys. They are encrypted at rest and never readable again. */
 export function byokRoutes({ ownKeys, providerNamed, hasKey }: ByokRouteOptions): ManagementRoutes {
-  /** A mistyped hash, or one of another workspace, would leave its caller served at the gateway's expense, and nobody would see it. */
+  /** With a mistyped hash, or one of another workspace, the caller would silently be served at the gateway's expense. */
   const needKeys = async ({ allowed_api_key_hashes: hashes }: Fields, workspaceId: string): Promise<void> => {
     for (const [index, hash] of (hashes ?? []).entries()) {
       if (await hasKey(hash, workspaceId)) continue

@@ -18,7 +18,7 @@ const fields = {
     .optional(),
   allowed_user_ids: texts(z.string().min(1).max(256)).nullable().optional(),
 }
-/** Cloud accounts are pasted as JSON files of a few kilobytes; any other key is sent in a header, which takes no more than this. */
+/** Credentials of cloud accounts are JSON files of a few kilobytes; any other key is sent in a header, which takes no more than this. */
 const key = z
   .string()
   .min(1)
@@ -52,7 +52,7 @@ const ownKey = component(
     allowed_api_key_hashes: z.array(z.string()).nullable(),
     allowed_user_ids: z.array(z.string()).nullable(),
     sort_order: z.int().describe('Keys of a provider are tried in this order.'),
-    // Switches of the hosted service, which newer clients insist on; here they are always off.
+    // Options of the hosted service that newer clients require; here they are always off.
     declared_zdr: z.null(),
     is_byok_only: z.literal(false),
     is_required: z.literal(false),

@@ -14,16 +14,16 @@ type Answer<T extends z.ZodType> = ReadonlyDeep<z.output<T>>
 
 const tag = 'Models'
 
-/** The catalog as the contract shows it; each answer is a whole JSON body. */
+/** The catalog in the contract's shapes; each answer is a whole JSON body. */
 export interface CatalogViews {
-  /** `search`: the query string. What the caller may not use is left out. Throws GatewayError `invalid_request` for a parameter that is wrong. */
+  /** `search`: the query string. Models the caller may not use are left out. Throws GatewayError `invalid_request` for an invalid parameter. */
   readonly models: (search: URLSearchParams, caller: Caller) => Answer<typeof modelsAnswer>
   readonly count: (search: URLSearchParams, caller: Caller) => Answer<typeof countAnswer>
-  /** Both undefined for a model nobody serves. */
+  /** Both undefined for a model that nobody serves. */
   readonly model: (slug: string) => Omit<Answer<typeof modelAnswer>, 'object' | 'owned_by'> | undefined
   readonly endpoints: (slug: string) => Answer<typeof endpointsAnswer> | undefined
   readonly providers: () => Answer<typeof providersAnswer>
-  /** The query string that `models` and `count` read. */
+  /** The query parameters of `models` and `count`. */
   readonly query: z.ZodObject
 }
 
@@ -31,7 +31,7 @@ export interface CatalogViews {
 export function catalogRoutes(views: CatalogViews): ManagementRoutes {
   return (app) => {
     const any = (doc: RouteDoc) => ({ config: { access: 'any', doc } }) as const
-    // Clients of several formats ask for models, with the key where each has it.
+    // Clients of several formats list models, each with the key where its format has it.
     const ofAllFormats = (doc: RouteDoc) => ({ config: { access: 'any', doc, keyPlaces: [messages, generateContent] } }) as const
     const { query } = views
     app.get(
@@ -44,7 +44,7 @@ export function catalogRoutes(views: CatalogViews): ManagementRoutes {
         return listed(searchOf(request))
       },
     )
-    // No part of the contract: clients of the hosted service ask so for what their key may use.
+    // Not in the contract: clients of the hosted service ask like this for the models their key may use.
     const own: RouteDoc = {
       id: 'listModelsUser',
       tag,
@@ -62,7 +62,7 @@ export function catalogRoutes(views: CatalogViews): ManagementRoutes {
       search.set('output_modalities', 'embeddings')
       return views.models(search, callerOf(request))
     })
-    // One model is no part of the contract: clients of the field ask for it, bare, and write the slash of its name either way.
+    // A single model is not in the contract: clients ask for it without an envelope, with its slash as it is or escaped.
     const one = (slug: string, request: FastifyRequest): Answer<typeof modelAnswer> | ListedModel => {
       if (slug === '')
         throw new GatewayError('not_found', 'There is no model without a name: models are listed with GET /api/v1/models, without a slash behind it')

@@ -134,7 +134,7 @@ export const providersAnswer = z.object({
   ),
 })
 
-/** A type as it comes from a snapshot, which nobody may change. */
+/** The type as a snapshot returns it, read-only. */
 export type ReadonlyDeep<T> = T extends (infer E)[]
   ? readonly ReadonlyDeep<E>[]
   : T extends object

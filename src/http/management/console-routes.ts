@@ -2,16 +2,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GatewayError } from '../../core/error.ts'
 import type { ManagementRoutes } from './app.ts'
 
-/** One file of the console as it was built. */
+/** One file of the built console. */
 export interface ConsoleFile {
-  /** Below `/console/`: `assets/index-abc.js`. */
+  /** Relative to `/console/`: `assets/index-abc.js`. */
   readonly path: string
   readonly type: string
-  /** Which compressed copies lie beside it, the smallest first. */
+  /** The compressed copies beside it, the smallest first. */
   readonly encodings: readonly string[]
 }
 
-/** Everything that is served: no other path is ever looked up on the disk. */
+/** All files that are served; no other path is ever looked up on the disk. */
 export interface ConsoleFiles {
   /** Changes with every build. */
   readonly build: string
@@ -20,7 +20,7 @@ export interface ConsoleFiles {
 }
 
 export interface ConsoleRouteOptions {
-  /** Undefined: it was not built. */
+  /** Undefined if it was not built. */
   readonly files: ConsoleFiles | undefined
   readonly isOn: () => boolean
 }
@@ -30,8 +30,8 @@ const ENTRY = 'index.html'
 const YEAR_SECONDS = 31_536_000
 
 /**
- * The page holds a management key: nothing but its own files may run in it, it may speak to nobody but this gateway, and no other page may frame
- * it. Styles are an exception, because its components set widths and positions on elements.
+ * The page holds a management key: only its own files may run in it, it may talk to this gateway only, and no other page may frame it. Inline styles
+ * are allowed, because its components set widths and positions on elements.
  */
 const PROTECTION = {
   'content-security-policy':
@@ -45,7 +45,7 @@ const PROTECTION = {
 
 const page = { config: { access: 'public', isPage: true } } as const
 
-/** The web console: its files below `/console/`, the way there from `/` for browsers. It is a client of the API like any other, with no rights of its own. */
+/** The web console: its files below `/console/`, and a redirect from `/` for browsers. It is a client of the API like any other, with no rights of its own. */
 export function consoleRoutes({ files, isOn }: ConsoleRouteOptions): ManagementRoutes {
   const serve = async (request: FastifyRequest, reply: FastifyReply): Promise<Buffer | undefined> => {
     if (!isOn()) throw new GatewayError('not_found', 'The web console is switched off (server.console)')
@@ -54,7 +54,7 @@ export function consoleRoutes({ files, isOn }: ConsoleRouteOptions): ManagementR
     const file = files.get(path) ?? (isAddress(path) ? files.get(ENTRY) : undefined)
     if (file === undefined) throw new GatewayError('not_found', 'The console has no such file; a page that is open may be of another version')
     const isEntry = file.path === ENTRY
-    // Weak: one for all encodings of a file.
+    // Weak, because all encodings of a file share it.
     const tag = `W/"${files.build}"`
     const cached = isEntry || !file.path.startsWith('assets/') ? 'no-cache' : `public, max-age=${YEAR_SECONDS}, immutable`
     void reply.headers({ ...PROTECTION, 'cache-control': cached, etag: tag, vary: 'accept-encoding' }).type(file.type)
@@ -70,14 +70,14 @@ export function consoleRoutes({ files, isOn }: ConsoleRouteOptions): ManagementR
     app.get(`${PREFIX}*`, page, serve)
     app.get(PREFIX.slice(0, -1), page, (_request, reply) => reply.redirect(PREFIX))
     app.get('/', page, (request, reply) => {
-      // Programs that look here have a wrong base URL, and should read so.
+      // A program that asks here has a wrong base URL, and should be told so.
       if (!isOn() || request.headers.accept?.includes('text/html') !== true) throw new GatewayError('not_found', 'There is no GET /')
       return reply.redirect(PREFIX)
     })
   }
 }
 
-/** Addresses of pages are known to the page alone; a file has an extension. */
+/** Pages have addresses that only the console knows; files have an extension. */
 const isAddress = (path: string): boolean => !/\.\w+$/.test(path)
 
 function accepts(header: string | undefined, encoding: string): boolean {

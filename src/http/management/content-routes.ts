@@ -7,7 +7,7 @@ import { parseQuery, workspaceReadable } from './request-input.ts'
 import { component, type RouteDoc } from './route-doc.ts'
 
 export interface ContentRouteOptions {
-  /** A generation of one workspace (of any, when undefined) and, where the workspace keeps it, what was said. */
+  /** A generation of one workspace (of any, if undefined) and its content, if the workspace keeps it. */
   readonly find: (
     id: string,
     workspaceId: string | undefined,
@@ -50,7 +50,7 @@ const doc: RouteDoc = {
   errors: { 404: 'There is no such generation, or what was said was not kept.' },
 }
 
-/** `GET /api/v1/generation/content?id=`: what was said in a call, for keys that reach its workspace, if the workspace asked to keep it. */
+/** `GET /api/v1/generation/content?id=`: the content of a call, for keys that reach its workspace, if the workspace keeps it. */
 export function contentRoutes(options: ContentRouteOptions): ManagementRoutes {
   return (app) => {
     app.get('/api/v1/generation/content', { config: { access: 'any', doc } }, async (request): Promise<z.output<typeof contentAnswer>> => {
@@ -79,7 +79,7 @@ function presentContent(generation: Generation, said: GenerationContent): WireCo
   }
 }
 
-/** `completion` is what a model answered; that it would not stands here alone. */
+/** Refusals are not part of `completion`, so they are shown here. */
 function refuses(item: object): boolean {
   const { content: parts } = item as { readonly content?: unknown }
   return Array.isArray(parts) && parts.some((part: Part) => part.type === 'refusal')
@@ -90,7 +90,7 @@ interface Part {
   readonly text?: string
 }
 
-/** The texts of one kind of part in one kind of item, joined; null when there are none. */
+/** The texts of one kind of part in one kind of item, joined; null if there are none. */
 function textsOf({ output }: GenerationContent, item: string, part: string): string | null {
   const texts: string[] = []
   for (const one of output) {

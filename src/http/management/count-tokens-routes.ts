@@ -17,13 +17,13 @@ const counting = {
 
 interface Counted {
   readonly door: TranslatingDoor
-  /** Behind the door's own path. */
+  /** Relative to the door's own path. */
   readonly path: string
   readonly doc: RouteDoc
   readonly answer: (tokens: number) => object
 }
 
-/** Where clients of each format ask, and in which words they are told. */
+/** Where clients of each format ask, and the shape of the answer. */
 const COUNTED: readonly Counted[] = [
   {
     door: responses,
@@ -58,7 +58,7 @@ export interface CountTokensRouteOptions {
   readonly bodyLimitBytes: number
 }
 
-/** `POST /api/v1/responses/input_tokens`, `POST /api/v1/messages/count_tokens`: the body of a call, answered with what its prompt weighs. */
+/** `POST /api/v1/responses/input_tokens`, `POST /api/v1/messages/count_tokens`: the body of a call, answered with the estimated tokens of its prompt. */
 export function countTokensRoutes({ estimate, presets, bodyLimitBytes }: CountTokensRouteOptions): ManagementRoutes {
   return (app) => {
     for (const { door, path, doc, answer } of COUNTED) {

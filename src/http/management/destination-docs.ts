@@ -6,7 +6,7 @@ import { component, SECRET_KEY_CHANGED, type RouteDoc } from './route-doc.ts'
 
 type Kind = Pick<Destination, 'type' | 'name' | 'settings' | 'secrets'>
 
-/** What the routes need to describe themselves, from rooms they know nothing of. */
+/** What the routes need for their documentation, from rooms they do not import. */
 export interface DestinationTypes {
   readonly types: ReadonlyMap<string, Kind>
   readonly filterRules: z.ZodType
@@ -16,7 +16,7 @@ type Docs = ReturnType<typeof describeRoutes>
 
 const described = new WeakMap<DestinationTypes['types'], Docs>()
 
-/** How `/api/v1/observability/destinations` looks with the types there are. */
+/** `/api/v1/observability/destinations` as documented, with the types that exist. */
 export function destinationDocs(known: DestinationTypes): Docs {
   const docs = described.get(known.types) ?? describeRoutes(known)
   described.set(known.types, docs)
@@ -184,7 +184,7 @@ function destinationOf(types: readonly Kind[], rules: z.ZodType): z.ZodType {
   return z.discriminatedUnion('type', kinds as [(typeof kinds)[number], ...typeof kinds])
 }
 
-/** Settings as they are written: whose they are, and which of them are never readable again, so that a form can be made from them. */
+/** Settings as they are written: whose they are, and which are never readable again, so that a form can be built from them. */
 function writable({ type, name, settings, secrets }: Kind): z.ZodType {
   const whose = { title: name, 'x-type': type }
   if (!(settings instanceof z.ZodObject)) return settings.meta(whose)
@@ -198,7 +198,7 @@ function writable({ type, name, settings, secrets }: Kind): z.ZodType {
 
 const CONCEALED = { format: 'password', writeOnly: true }
 
-/** A map whose values are secrets and whose names are not. */
+/** A map whose values are secrets, unlike its keys. */
 function withConcealedValues(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodOptional) return withConcealedValues(schema.unwrap() as z.ZodType).optional()
   if (!(schema instanceof z.ZodRecord)) return schema
@@ -206,7 +206,7 @@ function withConcealedValues(schema: z.ZodType): z.ZodType {
   return z.record(keyType, valueType.meta(CONCEALED)).describe(description)
 }
 
-/** Settings as they are read: a masked secret need not look like one. */
+/** Settings as they are read: a masked secret need not match the pattern of a secret. */
 function readable({ settings, secrets }: Kind): z.ZodType {
   if (!(settings instanceof z.ZodObject)) return settings
   const masked = (schema: z.ZodType): z.ZodType => {
@@ -217,5 +217,5 @@ function readable({ settings, secrets }: Kind): z.ZodType {
   return z.object(Object.fromEntries(Object.entries(shape).map(([key, schema]) => [key, secrets.includes(key) ? masked(schema) : schema])))
 }
 
-/** `otel-collector` as a component's name: `OtelCollector`. */
+/** `otel-collector` as the name of a component: `OtelCollector`. */
 const pascal = (name: string): string => name.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase())

@@ -62,7 +62,7 @@ export function destinationRoutes(accounts: DestinationAccounts, known: Destinat
   }
 }
 
-/** What the contract does not have: how a destination does, and what to do about it. */
+/** Not in the contract: how a destination is doing, and what to do about it. */
 export function destinationOperations(accounts: DestinationAccounts, clock: Clock, known: DestinationTypes): ManagementRoutes {
   const docs = destinationDocs(known)
   return (app) => {

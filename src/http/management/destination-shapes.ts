@@ -6,11 +6,11 @@ import type { DeadLetter } from '../../core/outbox.ts'
 import { limitField, offsetField } from './request-input.ts'
 import { asStored } from './uuid-spelling.ts'
 
-/** Shapes of the destinations API on the wire. What a type's `config` and filter rules may hold is checked behind it. */
+/** Shapes of the destinations API on the wire. `config` and filter rules are validated behind it, by type. */
 
 const config = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), 'an object is expected')
 
-/** Where this gateway serves. Newer clients know destinations that listen to some regions only; here all traffic is of this one. */
+/** The region of this gateway. Newer clients know destinations for some regions only; here all traffic belongs to this one. */
 export const REGION = 'global'
 const regions = z
   .array(z.enum(['global', 'europe', 'eu', 'us']))
@@ -39,7 +39,7 @@ export const createSchema = z.strictObject({
   config: changeable.config,
   workspace_id: z.uuid().optional(),
 })
-/** What was read may be written back whole: fields nobody can change are passed over, or have to be what they are. */
+/** A destination may be written back as it was read: read-only fields are ignored, or must not differ. */
 export const updateSchema = z
   .strictObject({ ...changeable, type: z.string(), workspace_id: z.string(), id: z.unknown(), created_at: z.unknown(), updated_at: z.unknown() })
   .partial()
@@ -48,7 +48,7 @@ export const pageSchema = z.object({
   limit: limitField,
   workspace_id: z.uuid().optional(),
 })
-/** A page of what belongs to one destination, whose workspace is known. */
+/** A page of something that belongs to one destination, whose workspace is known. */
 export const lettersPageSchema = pageSchema.omit({ workspace_id: true })
 export const lettersSchema = z.strictObject({ ids: z.array(z.string().min(1).max(64)).min(1).max(1_000).optional() }).nullish()
 

@@ -55,15 +55,15 @@ const doc: RouteDoc = {
 }
 
 export interface ExplainRouteOptions {
-  /** The plan of a request as JSON; calls nobody. Throws GatewayError for a request whose models cannot be told without that. */
+  /** The plan of a request as JSON; calls nobody. Throws GatewayError if a model would have to be asked to choose the models. */
   readonly explain: (request: ModelRequest, owner: Owner, sessionId: string | undefined) => Promise<z.output<typeof explanation>>
   readonly presets: Presets
-  /** Headers in which clients name their sessions, beside the gateway's own. */
+  /** Headers in which clients name their sessions, besides the gateway's own. */
   readonly sessionHeaders: () => readonly string[]
   readonly bodyLimitBytes: number
 }
 
-/** `POST /api/v1/route/explain`: the body of a response, answered with the plan instead of being sent. */
+/** `POST /api/v1/route/explain`: takes the body of a response and answers with its plan instead of sending it. */
 export function explainRoutes({ explain, presets, sessionHeaders, bodyLimitBytes }: ExplainRouteOptions): ManagementRoutes {
   return (app) => {
     app.post('/api/v1/route/explain', { bodyLimit: bodyLimitBytes, config: { access: 'inference', doc } }, (request) => {

@@ -50,7 +50,7 @@ export interface GenerateContentRouteOptions {
   readonly bodyLimitBytes: number
 }
 
-/** What stands beside the door of this format: its models, and what a prompt weighs. */
+/** The routes beside this format's door: its models, and the tokens of a prompt. */
 export function generateContentRoutes({ views, estimate, presets, bodyLimitBytes }: GenerateContentRouteOptions): ManagementRoutes {
   return (app) => {
     const keys = { keyPlaces: [generateContent] }
@@ -80,7 +80,7 @@ export function generateContentRoutes({ views, estimate, presets, bodyLimitBytes
     for (const [path, id, name, rest] of [
       [MODELS_PATH, 'countGenerateContentTokens', ':model', '*'],
       [LATER_PATH, 'countGenerateContentTokensV1', ':model', '*'],
-      // Much else is looked for below it, and only names with a slash stand there.
+      // Other routes share this prefix, and only names with a slash are served here.
       [SHORT_PATH, 'countGenerateContentTokensByName', ':author/:model', `:author/:model(^.+${COUNT}$)`],
     ] as const) {
       const config = { access: 'inference', doc: { ...weigh, id }, address: `${path}${name}${COUNT}`, ...keys } as const
@@ -97,7 +97,7 @@ export function generateContentRoutes({ views, estimate, presets, bodyLimitBytes
   }
 }
 
-/** A prompt stands in the body, or in a whole request within it. */
+/** The prompt is in the body, or in a complete request within the body. */
 function promptIn(body: unknown): unknown {
   const { generateContentRequest: whole, generate_content_request: spelled } = isJsonObject(body) ? body : {}
   return whole ?? spelled ?? body

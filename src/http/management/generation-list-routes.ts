@@ -8,7 +8,7 @@ import { parseQuery, scopeOf, workspaceWanted } from './request-input.ts'
 import type { RouteDoc } from './route-doc.ts'
 
 export interface GenerationListRouteOptions extends GenerationRouteOptions {
-  /** What is written; records on their way to the store come with a later look. */
+  /** Records that are stored; those still on their way appear later. */
   readonly list: GenerationStore['list']
 }
 
@@ -37,9 +37,9 @@ interface ById {
 }
 
 /**
- * `GET /api/v1/generations` and `GET /api/v1/generations/{id}`: routes of ours beside the contract's `/api/v1/generation`, for whoever does not
- * know an id yet. A page of the list looks at a bounded number of records, so it may be short, or empty, while `next_cursor` says that there is
- * more. Management keys only; those of the default workspace reach every workspace.
+ * `GET /api/v1/generations` and `GET /api/v1/generations/{id}`: our own routes beside the contract's `/api/v1/generation`, for those who do not know
+ * an id yet. A page looks at a bounded number of records, so it may be short or empty while `next_cursor` says that there is more. Management keys
+ * only; those of the default workspace reach every workspace.
  */
 export function generationListRoutes({ list, find }: GenerationListRouteOptions): ManagementRoutes {
   return (app) => {

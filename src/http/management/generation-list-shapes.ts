@@ -6,7 +6,7 @@ import { figuresOf } from './generation-shapes.ts'
 import { isoTime, limitField } from './request-input.ts'
 import { component } from './route-doc.ts'
 
-/** Shapes of `/api/v1/generations` on the wire: records of calls for whoever looks through them, null where something is not known. */
+/** Shapes of `/api/v1/generations` on the wire; null stands for what is not known. */
 
 const name = z.string().max(512).optional()
 const time = z.iso.datetime({ offset: true, error: 'a time such as 2026-01-31T12:00:00Z is expected' }).optional()
@@ -26,7 +26,7 @@ export const generationsQuery = z.object({
   to: time.describe('Calls that began before.'),
 })
 
-/** What a query asks for, but for its workspace. */
+/** The filter of a query, without its workspace. */
 export function filterOf(query: z.output<typeof generationsQuery>): GenerationFilter {
   const { model, provider, status: ended, error_type: errorType, api_key_hash: keyHash, session_id: sessionId, from, to } = query
   return {
@@ -213,7 +213,7 @@ export const presentSummary = (record: Generation): z.output<typeof summary> => 
 const presentUnitPrices = ({ unitPrices }: Generation): z.output<typeof detail>['unit_prices'] =>
   unitPrices === undefined ? null : { input: unitPrices.input ?? null, output: unitPrices.output ?? null }
 
-/** All of a record. Times in milliseconds, money in USD. */
+/** A whole record. Times in milliseconds, money in USD. */
 export function presentDetail(record: Generation): z.output<typeof detail> {
   return {
     ...summaryFieldsOf(record),

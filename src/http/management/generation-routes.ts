@@ -7,7 +7,7 @@ import { parseQuery, workspaceReadable } from './request-input.ts'
 import type { RouteDoc } from './route-doc.ts'
 
 export interface GenerationRouteOptions {
-  /** A generation of one workspace (of any, when undefined), written or still on its way to the store. */
+  /** A generation of one workspace (of any, if undefined), stored or still on its way. */
   readonly find: (id: string, workspaceId: string | undefined) => Promise<Generation | undefined>
 }
 

@@ -123,7 +123,7 @@ type Figures = Pick<
   | 'upstream_inference_cost'
 >
 
-/** Tokens and money, wherever a record is shown. */
+/** Tokens and money, for every view of a record. */
 export function figuresOf({ usage, cost: exact, isByok }: Generation): Figures {
   const cost = roundCost(exact)
   const paid = roundUsd(gatewayShare(exact))

@@ -24,7 +24,7 @@ import type { RouteDoc } from './route-doc.ts'
 
 export interface GuardrailRouteOptions {
   readonly guardrails: GuardrailAccounts
-  /** Revoked keys too: their assignments stay in the lists. */
+  /** Includes revoked keys, whose assignments stay in the lists. */
   readonly keyOf: (hash: string) => Promise<ApiKey | undefined>
 }
 
@@ -76,7 +76,7 @@ const docs = {
   },
 } satisfies { readonly [name: string]: RouteDoc }
 
-/** As it came: what is no id at all is the id of no guardrail. */
+/** Not validated: a malformed id is simply not found. */
 const idOf = (request: FastifyRequest): string => (request.params as { readonly id: string }).id
 
 /** `/api/v1/guardrails`. */

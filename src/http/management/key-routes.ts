@@ -23,11 +23,11 @@ import type { RouteDoc } from './route-doc.ts'
 
 export interface KeyRouteOptions {
   readonly accounts: KeyAccounts
-  /** What keys have spent, by hash; those that spent nothing are absent. Up to this moment: records on their way are waited for. */
+  /** What keys have spent, by hash; keys that spent nothing are absent. Waits for records that are on their way, so it is current. */
   readonly spendOf: (hashes: readonly string[]) => Promise<ReadonlyMap<string, SpendFigures>>
-  /** What the calls of a key are held to; undefined: nothing. */
+  /** The limits of a key's calls; undefined if there are none. */
   readonly limitsOf: (owner: Owner) => CallLimits | undefined
-  /** Whether the operator's configuration names keys by this name: a tenant may not give it up. */
+  /** Whether the configuration refers to keys by this name, so that a tenant may not give it up. */
   readonly bindsName: (name: string) => boolean
 }
 
@@ -46,7 +46,7 @@ const docs = {
 
 type LimitFields = z.output<typeof updateKeyBody>
 
-/** Settings a body names; null removes one. */
+/** The settings that a body changes; null removes one. */
 function settingsIn(body: LimitFields): { readonly [name: string]: unknown } {
   const settings: Record<string, unknown> = {}
   for (const field of ['limit', 'limit_reset', 'include_byok_in_limit', 'rate_limits'] as const)
@@ -59,7 +59,7 @@ const withoutNulls = (settings: { readonly [name: string]: unknown }): { readonl
 
 const notFound = (): GatewayError => new GatewayError('not_found', 'There is no such key')
 
-/** Somebody may revoke a key after it was found: a revoked one does not exist here, and the contract knows no 409. */
+/** A key that was revoked after it was found no longer exists for callers, and the contract has no 409 here. */
 async function unlessRevoked<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -70,7 +70,7 @@ async function unlessRevoked<T>(work: Promise<T>): Promise<T> {
 
 const NO_SPENDING: SpendFigures = { usd: NOTHING_SPENT, byokUsd: NOTHING_SPENT }
 
-/** `/api/v1/keys` and `/api/v1/key`. Only inference keys are listed and changed here: management keys are the operator's, by command line. */
+/** `/api/v1/keys` and `/api/v1/key`. Only inference keys are listed and changed here; management keys are managed by command line. */
 export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
   const { accounts } = options
   const present = async (keys: readonly ApiKey[]): Promise<z.output<typeof keysAnswer>['data']> => {
@@ -120,7 +120,7 @@ export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
       async (request): Promise<z.output<typeof keyAnswer>> => {
         const body = parseBody(updateKeyBody, request)
         const { hash, name } = await find(request.params.hash, scopeOf(request))
-        // A rule of the operator's names the key: whom it binds must not shake it off.
+        // A rule in the configuration refers to the key by name; its owner must not escape the rule by renaming.
         if (body.name !== undefined && body.name !== name && scopeOf(request) !== undefined && options.bindsName(name))
           throw new GatewayError(
             'permission_denied',

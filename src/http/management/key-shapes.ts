@@ -72,7 +72,7 @@ const apiKey = component(
     updated_at: z.iso.datetime().nullable(),
     expires_at: z.iso.datetime().nullable(),
     creator_user_id: z.string().nullable(),
-    // Newer clients of the contract insist on it; keys here belong to nobody outside.
+    // Required by newer clients of the contract; keys here have no owner outside.
     external_user: z.null(),
     workspace_id: z.string(),
     rate_limits: rateLimits.optional(),
@@ -89,7 +89,7 @@ export const currentKeyAnswer = z.object({
     expires_at: z.iso.datetime().nullable(),
     creator_user_id: z.string().nullable(),
     workspace_id: z.string(),
-    // Of the hosted service's plans and organisations, which newer clients insist on.
+    // About plans and organisations of the hosted service; newer clients require them.
     organization_id: z.null(),
     allowed_data_regions: z.array(z.string()),
     free_model_daily_requests: z.object({ limit: z.int(), used: z.int(), remaining: z.int() }),
@@ -103,7 +103,7 @@ export const currentKeyAnswer = z.object({
 type WireKey = z.output<typeof apiKey>
 type WireMoney = Pick<WireKey, keyof typeof money>
 
-/** The contract's key object. Never the key itself. */
+/** The contract's key object, without the key itself. */
 export function presentKey(key: ApiKey, spend: SpendFigures): WireKey {
   const rates = rateLimitsOf(key)
   return {
@@ -122,7 +122,7 @@ export function presentKey(key: ApiKey, spend: SpendFigures): WireKey {
   }
 }
 
-/** What a key may know of itself. `held`: to what its calls are held. */
+/** What a key may know about itself. `held`: the limits of its calls. */
 export function presentCurrentKey(key: ApiKey, spend: SpendFigures, held: CallLimits): z.output<typeof currentKeyAnswer> {
   const isManagement = key.kind === 'management'
   return {
@@ -138,13 +138,13 @@ export function presentCurrentKey(key: ApiKey, spend: SpendFigures, held: CallLi
       is_free_tier: false,
       is_management_key: isManagement,
       is_provisioning_key: isManagement,
-      // Nothing a management key may do is counted.
+      // Calls with management keys are not counted.
       rate_limit: rateLimitOf(isManagement ? [] : held),
     },
   }
 }
 
-/** The contract has room for one figure. Whoever is refused by another one must be able to read of it, too. */
+/** The contract has one number for a limit. If another limit refuses calls, its number must be visible, too. */
 function rateLimitOf(held: CallLimits): z.output<typeof currentKeyAnswer>['data']['rate_limit'] {
   const own = held.find(({ kind }) => kind === 'key')
   const shared = held.find(({ kind }) => kind === 'workspace')

@@ -4,12 +4,12 @@ import { renderError } from '../error-handler.ts'
 import { requestIdOf } from '../request-headers.ts'
 
 export interface LazyApiOptions {
-  /** Told why it cannot be built, with the id the caller reads. */
+  /** Called with the reason if it cannot be built, and the id that the caller sees. */
   readonly onBug: (error: GatewayError, requestId: string) => void
   readonly newRequestId: () => string
 }
 
-/** An API that is built when it is first needed, so that the socket can open first. Once; after a failure again with the next request. */
+/** An API that is built with its first request, so that the socket can open first. It is built once, and after a failure again with the next request. */
 export class LazyApi<T extends { readonly app: { routing(request: IncomingMessage, response: ServerResponse): void } }> {
   readonly #build: () => Promise<T>
   readonly #options: LazyApiOptions
@@ -32,7 +32,7 @@ export class LazyApi<T extends { readonly app: { routing(request: IncomingMessag
     return this.#building
   }
 
-  /** Hands a request on; until it is built requests wait. */
+  /** Passes a request on; requests wait until the API is built. */
   readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
     if (this.#built !== undefined) return this.#built.app.routing(request, response)
     this.get().then(

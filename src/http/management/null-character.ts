@@ -9,8 +9,8 @@ interface RequestParts {
 }
 
 /**
- * No text column of PostgreSQL takes U+0000, and SQLite's do: refused here, for every route, so that both say the same. In a path it is
- * part of an id that nothing can have.
+ * PostgreSQL's text columns refuse U+0000 and SQLite's accept it, so it is refused here for every route and both behave the same. In a path it
+ * belongs to an id that cannot exist.
  */
 export function refuseNullCharacters({ params, query, body }: RequestParts): void {
   if (fieldWithNull(params) !== undefined) throw new GatewayError('not_found', 'There is nothing of this name: no id contains the character U+0000')
@@ -18,7 +18,7 @@ export function refuseNullCharacters({ params, query, body }: RequestParts): voi
   if (path !== undefined) throw new GatewayError('invalid_request', `${path}: may not contain the character U+0000`, { path })
 }
 
-/** The first field of an object in which the character stands, at any depth. */
+/** The first field of an object that contains the character, at any depth. */
 function fieldWithNull(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   return Object.entries(value)
@@ -27,7 +27,7 @@ function fieldWithNull(value: unknown): string | undefined {
     .slice(0, 120)
 }
 
-/** Without recursion: how deep a body nests is its sender's to choose. */
+/** Without recursion, because the sender decides how deep a body nests. */
 function containsNull(value: unknown): boolean {
   const waiting: unknown[] = [value]
   while (waiting.length > 0) {

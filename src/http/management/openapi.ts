@@ -6,7 +6,7 @@ type Json = { readonly [key: string]: unknown }
 export interface OpenApiInput {
   readonly title: string
   readonly version: string
-  /** What the front doors say of themselves; their components hold `Error`. */
+  /** The documentation of the front doors, whose components include `Error`. */
   readonly doors: readonly { readonly paths: Json; readonly components: { readonly schemas: Json } }[]
   readonly routes: readonly RegisteredRoute[]
 }
@@ -17,7 +17,7 @@ const WHO: { readonly [A in Exclude<Access, 'public'>]: string } = {
   management: 'With a management key.',
 }
 
-/** OpenAPI 3.1 of every route that describes itself. Takes some tens of milliseconds. */
+/** OpenAPI 3.1 of every documented route. Takes some tens of milliseconds. */
 export function buildOpenApi({ title, version, doors, routes }: OpenApiInput): Json {
   const described = routes.flatMap((route) => (route.doc === undefined ? [] : [{ ...route, doc: route.doc }]))
   const names = namesOf(described.map(({ doc }) => doc))
@@ -46,7 +46,7 @@ export function buildOpenApi({ title, version, doors, routes }: OpenApiInput): J
   }
 }
 
-/** Of what the front doors serve, in their order. */
+/** The tags of the front doors, in order. */
 function tagsOf(doors: OpenApiInput['doors']): readonly string[] {
   const operations = doors.flatMap(({ paths }) => Object.values(paths).flatMap((item) => Object.values(item as Json)))
   return operations.flatMap((operation) => (operation as { readonly tags: readonly string[] }).tags)
@@ -57,7 +57,7 @@ type Names = ReadonlyMap<z.ZodType, string>
 const pascal = (id: string): string => id.slice(0, 1).toUpperCase() + id.slice(1)
 const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
 
-/** Named schemas by their name, and answers by that of the first operation that gives them. */
+/** Named schemas by their name, and answers by the name of the first operation that returns them. */
 function namesOf(docs: readonly RouteDoc[]): Names {
   const names = new Map<z.ZodType, string>([...namedSchemas].map(([name, schema]) => [schema, name]))
   for (const { id, answer } of docs) if (answer instanceof z.ZodType && !names.has(answer)) names.set(answer, `${pascal(id)}Answer`)
@@ -71,7 +71,7 @@ function schemasOf(names: Names): Json {
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withoutIds(schema as Json)]))
 }
 
-/** OpenAPI names the dialect once for the document and finds components by their place. */
+/** OpenAPI declares the schema dialect once per document and has another place for components. */
 const withoutIds = (schema: Json): Json => Object.fromEntries(Object.entries(schema).filter(([key]) => key !== '$schema' && key !== '$id'))
 
 function operationOf(path: string, { doc, access }: RegisteredRoute & { readonly doc: RouteDoc }, names: Names): Json {
@@ -106,7 +106,7 @@ function pathParameters(path: string, { params }: RouteDoc): readonly Json[] {
   return [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => known.get(name) ?? { name, in: 'path', required: true, schema: { type: 'string' } })
 }
 
-/** Fields of an object as parameters: as they are understood, which for numbers is not as they are spelled. */
+/** The fields of an object as parameters, in their parsed form: a number stands as a number, although it is spelled as text. */
 function fieldsOf(schema: z.ZodObject | undefined, place: 'path' | 'query' | 'header'): readonly Json[] {
   if (schema === undefined) return []
   const { properties = {} } = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as {
@@ -122,7 +122,7 @@ const namesWorkspace = (given: RouteDoc['body'] | RouteDoc['query']): boolean =>
 
 function responsesOf(path: string, doc: RouteDoc, access: Access, names: Names): Json {
   const errors: Record<string, NonNullable<RouteDoc['errors']>[number]> = {}
-  // An address may hold what cannot be read, whatever the route makes of it.
+  // Any path may contain malformed escapes, which are refused before the route sees them.
   if (doc.body !== undefined || doc.query !== undefined || path.includes('{'))
     errors[400] = 'The request is not valid; `metadata.path` names the field.'
   if (doc.body !== undefined) {

@@ -14,7 +14,7 @@ const docs = {
   openApi: { id: 'getOpenApi', tag, summary: 'This document', answer: z.record(z.string(), z.unknown()) },
 } satisfies { readonly [name: string]: RouteDoc }
 
-/** `/healthz` and `/readyz`, which the server itself answers. */
+/** `/healthz` and `/readyz`, which the server answers without this API. */
 export const PROBES: readonly RegisteredRoute[] = [
   {
     method: 'GET',

@@ -86,7 +86,7 @@ const docs = {
 
 type SlugRequest = FastifyRequest<{ Params: { slug: string } }>
 
-/** The workspace a request is about. Inference keys see their own and no other. */
+/** The workspace a request is about. Inference keys see only their own. */
 function workspaceOf(request: FastifyRequest, named: string | undefined): string {
   const { key, owner } = callerOf(request)
   if (key.kind === 'management') return workspaceWanted(request, named)
@@ -95,7 +95,7 @@ function workspaceOf(request: FastifyRequest, named: string | undefined): string
 }
 
 const workspaceIn = (request: FastifyRequest): string => workspaceOf(request, parseQuery(workspaceQuery, request).workspace_id)
-/** As it came: what is no slug at all is the slug of no preset. */
+/** Not validated: a malformed slug is simply not found. */
 const slugOf = ({ params }: SlugRequest): string => params.slug
 
 const creatorOf = (request: FastifyRequest): { readonly creatorUserId: string | null; readonly creatorId: string } => {
@@ -103,7 +103,7 @@ const creatorOf = (request: FastifyRequest): { readonly creatorUserId: string | 
   return { creatorUserId: owner.userId ?? null, creatorId: owner.userId ?? owner.keyHash }
 }
 
-/** `/api/v1/presets`. Every key reads the presets of its workspace and may save its request as one; the rest needs a management key. */
+/** `/api/v1/presets`. Every key can read the presets of its workspace and save its request as one; everything else needs a management key. */
 export function presetRoutes({ presets, bodyLimitBytes, countRequest }: PresetRouteOptions): ManagementRoutes {
   return (app) => {
     app.get('/api/v1/presets', { config: { access: 'any', doc: docs.list } }, async (request): Promise<z.output<typeof presetsAnswer>> => {
@@ -184,7 +184,7 @@ export function presetRoutes({ presets, bodyLimitBytes, countRequest }: PresetRo
   }
 }
 
-/** What a request sets that a preset may set; the rest of it is passed over. */
+/** The fields of a request that a preset may set; the others are ignored. */
 function contentOf(body: unknown): PresetContent {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new GatewayError('invalid_request', 'The body must be an object')
   const { instructions, ...fields } = body as JsonObject
@@ -211,7 +211,7 @@ function checkConfig(config: JsonObject): JsonObject {
   return config
 }
 
-/** Null is no value, as everywhere in a preset. */
+/** In a preset null means "no value". */
 function checkCaching({ cache_enabled: enabled, cache_ttl_seconds: seconds }: JsonObject): void {
   if (enabled !== undefined && enabled !== null && typeof enabled !== 'boolean')
     throw new GatewayError('invalid_request', 'cache_enabled: must be true or false', { path: 'cache_enabled' })

@@ -112,7 +112,7 @@ export const presentDesignated = ({ preset, version }: DesignatedPreset): z.outp
 
 const MASK = '***'
 const CREDENTIALS: ReadonlySet<string> = new Set(TOOL_CREDENTIALS)
-/** What describes values of a caller's own: a field may have any name there, and none is a credential. */
+/** Fields that describe values of the caller's own, under names of any kind, none of which is a credential. */
 const DESCRIBING_TYPES: ReadonlySet<unknown> = new Set(['function', 'custom', 'json_schema'])
 const DESCRIPTIONS = new Set(['parameters', 'function', 'format', 'schema', 'input_schema', 'output_schema'])
 
@@ -130,7 +130,7 @@ function masked(value: unknown): unknown {
   )
 }
 
-/** Keys stand in the query of an address, or in front of its host. */
+/** A key may be in the query of an address, or before its host. */
 function shownAddress(address: string): string {
   const url = URL.parse(address)
   if (url === null || url.origin === 'null') return MASK
@@ -145,7 +145,7 @@ function hidden(value: unknown): unknown {
 
 const isDescription = (type: unknown, key: string): boolean => DESCRIBING_TYPES.has(type) && DESCRIPTIONS.has(key)
 
-/** Whether something that was read here is sent back as it was shown. */
+/** Whether a masked value is sent back as it was shown. */
 export function hasMask(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return value === MASK
   const { type } = value as { readonly type?: unknown }

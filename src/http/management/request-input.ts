@@ -5,7 +5,7 @@ import { DEFAULT_WORKSPACE_ID } from '../../core/store.ts'
 import { callerOf } from './app.ts'
 import { asStored } from './uuid-spelling.ts'
 
-/** A value by its schema. Throws GatewayError `invalid_request` that names one path and one reason; unknown fields are refused, not ignored. */
+/** Parses a value by its schema. Throws GatewayError `invalid_request` that names one path and one reason. Unknown fields are refused, not ignored. */
 export function parseInput<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
@@ -16,7 +16,7 @@ export function parseInput<T extends z.ZodType>(schema: T, value: unknown): z.ou
   throw new GatewayError('invalid_request', `${path === '' ? 'The body' : path}: ${reason}`.slice(0, 500), { path })
 }
 
-/** The body, an object. */
+/** The body must be an object. */
 export const parseBody = <T extends z.ZodType>(schema: T, request: FastifyRequest): z.output<T> => parseInput(schema, request.body)
 
 export const parseQuery = <T extends z.ZodType>(schema: T, request: FastifyRequest): z.output<T> => parseInput(schema, request.query)
@@ -29,7 +29,7 @@ export const digits = (max: number) =>
     .transform(Number)
     .pipe(z.int().max(max))
 
-/** May be null, which a query string spells as nothing or as the word. */
+/** An offset may be null, which a query string spells as nothing or as the word. */
 export const offsetField = z.preprocess((value) => (value === '' || value === 'null' ? undefined : value), digits(999_999_999).default(0))
 export const limitField = digits(100).pipe(z.int().min(1)).default(50)
 /** USD. */
@@ -39,21 +39,21 @@ export const amountField = z.number().min(0).max(1e9)
 export const pageOf = <T>(rows: readonly T[], offset: number, limit: number): readonly T[] => rows.slice(offset, offset + limit)
 
 /**
- * How far a management key reaches: one of the default workspace administers the whole installation (undefined), any other only its own
- * workspace: what lies outside does not exist for it.
+ * How far a management key reaches: undefined, which is the whole installation, for keys of the default workspace, and otherwise its own workspace.
+ * What lies outside does not exist for it.
  */
 export function scopeOf(request: FastifyRequest): string | undefined {
   const { workspaceId } = callerOf(request).owner
   return workspaceId === DEFAULT_WORKSPACE_ID ? undefined : workspaceId
 }
 
-/** The workspace whose calls a request may read; undefined: every one. Inference keys see their own and no other. */
+/** The workspace whose calls a request may read; undefined: all. Inference keys see only their own. */
 export function workspaceReadable(request: FastifyRequest): string | undefined {
   const { key, owner } = callerOf(request)
   return key.kind === 'management' ? scopeOf(request) : owner.workspaceId
 }
 
-/** The workspace a request is about: the one it names, if it lies within the caller's reach, else the caller's own. Throws `not_found`. */
+/** The workspace a request is about: the one it names, if the caller can reach it, or the caller's own. Throws `not_found`. */
 export function workspaceWanted(request: FastifyRequest, spelt: string | undefined): string {
   const named = spelt && asStored(spelt)
   const scope = scopeOf(request)
@@ -61,7 +61,7 @@ export function workspaceWanted(request: FastifyRequest, spelt: string | undefin
   return named ?? callerOf(request).owner.workspaceId
 }
 
-/** The workspace something new is for. The contract's creations know 403 and no 404: throws `permission_denied` for one out of reach. */
+/** The workspace for something new. The contract's create operations have 403 and no 404, so this throws `permission_denied` for one out of reach. */
 export function workspaceForNew(request: FastifyRequest, spelt: string | undefined): string {
   const named = spelt && asStored(spelt)
   const scope = scopeOf(request)
@@ -69,7 +69,7 @@ export function workspaceForNew(request: FastifyRequest, spelt: string | undefin
   throw new GatewayError('permission_denied', 'workspace_id: this key belongs to another workspace', { path: 'workspace_id' })
 }
 
-/** Makes something in the workspace that `workspaceForNew` gave. A workspace that does not exist is a mistake in the body: 400, not 404. */
+/** Creates something in the workspace of `workspaceForNew`. A workspace that does not exist is an error in the body: 400, not 404. */
 export async function unlessNoWorkspace<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -79,7 +79,7 @@ export async function unlessNoWorkspace<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The answer of every removal. */
+/** The answer to every deletion. */
 export const deletedAnswer = z.object({ deleted: z.literal(true) })
 
 export const isoTime = (at: number): string => new Date(at).toISOString()

@@ -9,10 +9,10 @@ import { component, type RouteDoc } from './route-doc.ts'
 
 export interface UsageRouteOptions {
   readonly activity: (filter: ActivityFilter) => Promise<readonly ActivityRow[]>
-  /** Hashes of the keys a user created, and whether a key exists within a workspace (any, when undefined). */
+  /** Hashes of the keys that a user created, and whether a key exists within a workspace (any, if undefined). */
   readonly keysOfUser: (userId: string, workspaceId: string | undefined) => Promise<readonly string[]>
   readonly hasKey: (hash: string, workspaceId: string | undefined) => Promise<boolean>
-  /** USD spent with the gateway's credentials, ever: by the installation, or by one workspace. */
+  /** USD spent so far with the gateway's credentials, by the installation or by one workspace. */
   readonly spentUsd: (workspaceId: string | undefined) => Promise<number>
   /** USD the installation may spend; undefined: no limit. */
   readonly credits: () => number | undefined
@@ -20,9 +20,9 @@ export interface UsageRouteOptions {
 }
 
 const DAY_MS = 86_400_000
-/** Whole days before today that the report goes back; today, as far as it has come, is part of it. */
+/** Whole days that the report covers before today; today, as far as it has come, is included. */
 const DAYS = 30
-/** What `total_credits` says when nothing limits them: the contract wants a number. */
+/** `total_credits` if there is no limit, because the contract requires a number. */
 const UNLIMITED_CREDITS = 1_000_000_000
 
 const activityQuery = z.object({
@@ -94,7 +94,7 @@ export function usageRoutes(options: UsageRouteOptions): ManagementRoutes {
       const scope = scopeOf(request)
       const credits = options.credits()
       const spent = await options.spentUsd(scope)
-      // Credits are for all together: less what others spent, or there would seem to be more left than there is.
+      // Credits are shared: without subtracting what others spent, more would seem to be left than there is.
       const byOthers = credits === undefined || scope === undefined ? 0 : (await options.spentUsd(undefined)) - spent
       const total = credits === undefined ? UNLIMITED_CREDITS : roundUsd(Math.max(0, credits - byOthers))
       return { data: { total_credits: total, total_usage: roundUsd(spent) } }

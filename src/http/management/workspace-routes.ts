@@ -16,11 +16,11 @@ import {
 
 export interface WorkspaceRouteOptions {
   readonly workspaces: WorkspaceStore
-  /** Brings what the hot path knows up to date with a change. */
+  /** Applies a change to what the hot path reads. */
   readonly refresh: () => Promise<void>
   readonly newId: () => string
   readonly now: () => number
-  /** Whether the operator's configuration names workspaces by this slug: a tenant may not give it up. */
+  /** Whether the configuration refers to workspaces by this slug, so that a tenant may not give it up. */
   readonly bindsSlug: (slug: string) => boolean
 }
 
@@ -87,7 +87,7 @@ export function workspaceRoutes({ workspaces, refresh, newId, now, bindsSlug }: 
     app.patch<{ Params: { id: string } }>('/api/v1/workspaces/:id', { config: { doc: docs.update } }, async (request) => {
       const body = parseBody(updateWorkspaceBody, request)
       const { id, slug } = await findWorkspace(workspaces, request)
-      // A rule of the operator's names the workspace by its slug: whom it binds must not shake it off.
+      // A rule in the configuration refers to the workspace by slug; its owner must not escape the rule by renaming.
       if (body.slug !== undefined && body.slug !== slug && scopeOf(request) !== undefined && bindsSlug(slug))
         throw new GatewayError(
           'permission_denied',
@@ -120,7 +120,7 @@ export function workspaceRoutes({ workspaces, refresh, newId, now, bindsSlug }: 
   }
 }
 
-/** A slug that exists is a mistake in the body: the contract knows no 409 here. */
+/** A slug that is taken is an error in the body, because the contract has no 409 here. */
 async function unlessTaken<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

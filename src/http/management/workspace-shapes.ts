@@ -10,7 +10,7 @@ import { component } from './route-doc.ts'
 
 /** Shapes of `/api/v1/workspaces` and its budgets on the wire. */
 
-/** A preset is filled in before a default is looked at: as one, it would make every call that names no model fail. */
+/** Presets are applied before defaults, so a preset as the default would make every call without a model fail. */
 const defaultModel = z
   .string()
   .max(256)
@@ -40,7 +40,7 @@ const slug = z
   .min(1)
   .max(50)
   .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'lower-case letters and digits in groups joined by single dashes')
-  // Whoever names a workspace by its id after it is gone must not reach another one.
+  // A slug must not look like an id: a request with the id of a deleted workspace would reach another one.
   .refine((text) => !z.guid().safeParse(text).success, 'no id: workspaces are named by id or slug, and one must not pass for another')
 const name = z.string().min(1).max(100)
 
@@ -75,7 +75,7 @@ export const workspaceAnswer = z.object({ data: workspace })
 export const workspacesAnswer = z.object({ data: z.array(workspace), total_count: z.int() })
 type WireWorkspace = z.output<typeof workspace>
 
-/** The contract's workspace. A hand-edited row shows as it is. */
+/** The contract's workspace. A row edited by hand is shown as it is. */
 export function presentWorkspace({ id, slug: own, name: title, description, createdAt, updatedAt, settings }: Workspace): WireWorkspace {
   const stored = settings as Partial<WireWorkspace>
   return {
@@ -103,7 +103,7 @@ export function presentWorkspace({ id, slug: own, name: title, description, crea
 export const upsertBudgetBody = component(
   'UpsertWorkspaceBudgetRequest',
   z.strictObject({
-    // Not `positive`: that excludes zero in words nobody outside understands.
+    // Not `positive`, whose error message for zero is hard to understand.
     limit_usd: amountField.gt(0, 'more than 0 is expected'),
     include_byok_in_budgets: z.boolean().optional(),
   }),
