@@ -5,7 +5,7 @@ import { assertCurrentKey } from './secrets.ts'
 import { guarded } from './store-error.ts'
 import { inTransaction } from './transaction.ts'
 
-/** Rows of one deletion: it holds SQLite's write lock. */
+/** Rows of one deletion, which holds SQLite's write lock. */
 const TRIMMED_ROWS = 500
 
 export function createAnswerStore(db: Db): AnswerStore {
@@ -34,7 +34,7 @@ export function createAnswerStore(db: Db): AnswerStore {
         if (gone === TRIMMED_ROWS) return gone
         const { rows } = await sql<{ bytes: number | string | null }>`select sum(bytes) as bytes from kept_answers`.execute(trx)
         const excess = Number(rows[0]?.bytes ?? 0) - maxBytes
-        // Mostly there is none, and the sum of an index is all there is to pay: to put the rows in order took seconds of SQLite's thread.
+        // Usually there is none, and then only an index is summed. Sorting the rows as well took seconds of SQLite's thread.
         if (excess <= 0) return gone
         const pushed = await sql`
           delete from kept_answers where key in (

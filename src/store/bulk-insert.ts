@@ -6,10 +6,9 @@ const MAX_ROWS = 128
 const MAX_VALUES = 30_000
 
 /**
- * Inserts rows of one table many at a time; rows whose key exists already are left as they are.
- * Building the statement costs as much as running it (13 against 7 microseconds a row on SQLite), so it is built once per
- * length, for powers of two: any batch is a few of them, and the database too sees only a few shapes.
- * With `returning` it resolves with that column of the rows that were new.
+ * Inserts rows of one table many at a time; rows whose key exists are left unchanged. Building a statement costs as much as running it (13 against 7
+ * microseconds a row on SQLite), so one is built per power of two: any batch is a few of them, and the database sees only a few shapes. With
+ * `returning` it resolves with that column of the new rows.
  */
 export function createBulkInsert<T extends keyof Tables>(
   db: Db,
@@ -24,7 +23,7 @@ export function createBulkInsert<T extends keyof Tables>(
     const known = statements.get(rows)
     if (known !== undefined) return known
     const row = Object.fromEntries(columns.map((column) => [column, '']))
-    // Only the shape matters: the values are bound when it runs.
+    // Only the shape matters; values are bound when it runs.
     const shape = db.insertInto(table).values(Array.from({ length: rows }, () => row) as never)
     const { sql: insert } = shape.onConflict((conflict) => conflict.doNothing()).compile()
     const sql = returning === undefined ? insert : `${insert} returning "${returning}"`

@@ -1,5 +1,5 @@
-/** PostgreSQL cannot hold NUL in text, and a caller may have sent one. */
+/** PostgreSQL's text cannot contain NUL, which callers may send. */
 export const text = (value: string): string => (value.includes('\0') ? value.replaceAll('\0', '') : value)
 
-/** Monotonic clocks give fractions, and upstreams count what they like; the columns are whole numbers. */
+/** The columns are whole numbers, but monotonic clocks have fractions, and upstreams may report any number. */
 export const whole = (value: number): number => (Number.isFinite(value) ? Math.round(value) : 0)

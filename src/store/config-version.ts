@@ -6,7 +6,7 @@ import { CHANNEL } from './postgres-listen.ts'
 import { guarded } from './store-error.ts'
 import { inTransaction, isPostgres } from './transaction.ts'
 
-/** Whoever follows the version reads these; a dump has most of them behind the version. */
+/** The tables whose readers follow the version. A dump contains most of them after the version itself. */
 const FOLLOWED = [
   'api_keys',
   'workspaces',
@@ -17,7 +17,7 @@ const FOLLOWED = [
   'presets',
   'preset_versions',
 ] satisfies (keyof Tables)[]
-/** A dump is restored table by table, each visible as soon as it is filled, and the keys of all tables come behind their rows. */
+/** A dump is restored table by table. Each table is visible as soon as it is filled, and all primary keys are created after the rows. */
 const IS_FILLED = sql`not exists (
   select from pg_class where relnamespace = current_schema()::regnamespace and relname in (${sql.join(FOLLOWED.map((name) => sql.lit(name)))}) and not relhasindex)`
 
@@ -30,13 +30,13 @@ interface VersionRow {
 }
 
 /**
- * A write of configuration: the work and one more on the version in one transaction, so that no snapshot can miss it. One at a time, as
- * SQLite has them anyway. PostgreSQL tells who listens when it is committed.
- * Work that returns undefined or false changed nothing and moves no version.
+ * Changes configuration: does the work and increments the version in one transaction, so that no snapshot can miss the change. One at a time, as
+ * SQLite requires anyway. PostgreSQL notifies listeners on commit. Work that returns undefined or false has changed nothing and does not move the
+ * version.
  */
 export function changeConfiguration<T>(db: Db, work: (trx: Transaction<Tables>) => Promise<T>): Promise<T> {
   return inTransaction(db, async (trx) => {
-    // Held from the beginning: of two that change several things, one would have what the other waits for, and each the other way round.
+    // Locked from the beginning: two transactions that change several tables could otherwise wait for each other.
     if (isPostgres(trx)) await sql`select version from config_version for update`.execute(trx)
     const result = await work(trx)
     if (result === undefined || result === false) return result
@@ -49,7 +49,7 @@ export function changeConfiguration<T>(db: Db, work: (trx: Transaction<Tables>) 
   })
 }
 
-/** Of all configuration in the store; grows by one with each change. Who looks also learns what time the database has. */
+/** The version of all configuration in the store, which grows with each change. Reading it also tells the database's time. */
 export function readVersion(db: Db, clock: Pick<DatabaseClock, 'monotonic' | 'note'>): Promise<number> {
   return guarded(async () => {
     const [filled, time] = isPostgres(db) ? [IS_FILLED, TIME] : [sql`true`, sql`null`]
@@ -59,13 +59,13 @@ export function readVersion(db: Db, clock: Pick<DatabaseClock, 'monotonic' | 'no
     const [row] = rows
     if (typeof row?.time === 'number') clock.note(row.time, clock.monotonic() - askedAt)
     if (row === undefined) throw new Error('the version of the configuration is gone')
-    // Read now, it would be taken for an installation without guardrails, destinations and keys, and nothing would tell of them once they are there.
+    // A half-restored database would be read as an installation without guardrails, destinations and keys, and no change would announce them later.
     if (!row.filled) throw new Error('the database is being restored')
     return row.version
   })
 }
 
-/** Looks at the version again and again. A look that fails is made good by the next. */
+/** Reads the version regularly. A failed read is made up for by the next. */
 export function watchVersion(version: () => Promise<number>, onChange: () => void, everyMs: number): { close(): Promise<void> } {
   let known: number | undefined
   let looking: Promise<void> | undefined
@@ -75,7 +75,7 @@ export function watchVersion(version: () => Promise<number>, onChange: () => voi
       if (known !== undefined && current !== known) onChange()
       known = current
     } catch {
-      // Away, or closing.
+      // The database is away, or closing.
     }
   }
   const timer = setInterval(() => {

@@ -15,20 +15,20 @@ const KEY_BYTES = 32
 const IV_BYTES = 12
 const TAG_BYTES = 16
 const SEALING = { authTagLength: TAG_BYTES }
-/** Content as large as a request may be, and then some. */
+/** More than the largest request. */
 const MAX_PLAIN_BYTES = 256 * 1024 * 1024
 const DAY_MS = 24 * 3_600_000
 const MAX_CACHED = 500
 
 export interface ContentKey {
   readonly id: string
-  /** Prepared once: a key given as bytes is prepared anew for each text, which costs more than encrypting it. */
+  /** Prepared once: a key given as bytes is prepared again for each text, which costs more than encrypting it. */
   readonly key: KeyObject
 }
 
 /**
- * Data keys for content in the outbox: one per workspace and day, so that random nonces never come near their limit, a leaked key opens
- * little, and rotating the master key touches a handful of rows.
+ * Data keys for content in the outbox, one per workspace and day: random nonces stay far from their limit, a leaked key opens little, and rotating
+ * the master key touches few rows.
  */
 export class ContentKeys {
   readonly #db: Db
@@ -42,7 +42,7 @@ export class ContentKeys {
     this.#clock = clock
   }
 
-  /** The key to encrypt with today; made on first use, once, however many processes ask. */
+  /** Today's key for encryption; created at its first use, once for all processes. */
   async current(workspaceId: string): Promise<ContentKey> {
     const now = this.#clock.now()
     const id = `${workspaceId}:${new Date(now).toISOString().slice(0, 10)}`
@@ -51,7 +51,7 @@ export class ContentKeys {
     return found
   }
 
-  /** The key content was encrypted with; undefined when it is gone. Throws when the master key does not open it. */
+  /** The key that content was encrypted with; undefined if it is gone. Throws if the master key does not open it. */
   get(id: string): Promise<ContentKey | undefined> {
     return this.#cached(id, () => this.#read(id))
   }
@@ -84,7 +84,7 @@ export class ContentKeys {
         .onConflict((conflict) => conflict.doNothing())
         .execute()
     })
-    // Whoever came first: all use that one.
+    // All processes use the key that was stored first.
     return this.#read(id)
   }
 
@@ -96,40 +96,40 @@ export class ContentKeys {
   }
 }
 
-/** Keys older than this are not used to encrypt any more. */
+/** Keys older than this are no longer used for encryption. */
 export const CONTENT_KEY_LIFETIME_MS = 2 * DAY_MS
 
 /**
- * Shorter contents, which are most, are not compressed: preparing the compressor costs more than it does (30 of 40 microseconds for 2 KB), and
- * three times the bytes for the seconds they are kept cost the disk less.
+ * Shorter content, which is most, is not compressed: preparing the compressor costs more than compressing (30 of 40 microseconds for 2 KB), and three
+ * times the bytes for a few seconds cost the disk less.
  */
 const MIN_COMPRESSED_CHARS = 8_192
-/** Before a content as it is: a kind of block no deflate stream begins with (RFC 1951, 3.2.3). */
+/** The first byte of uncompressed content. It is a type of block that no deflate stream begins with (RFC 1951, 3.2.3). */
 const PLAIN = 0x07
 
-/** Level 1: higher levels cost more than they save. */
+/** Level 1, because higher levels cost more than they save. */
 const pack = (text: string): string | Buffer =>
   text.length < MIN_COMPRESSED_CHARS ? `${String.fromCharCode(PLAIN)}${text}` : deflateRawSync(text, { level: 1 })
 
-/** Texts come to about five times their compressed size; a buffer much larger than that is allocated in vain. */
+/** Text is about five times its compressed size; a much larger buffer would be allocated in vain. */
 function unpack(bytes: Buffer): string {
   if (bytes[0] === PLAIN) return bytes.toString('utf8', 1)
   const chunkSize = Math.min(64 * 1024, Math.max(1_024, bytes.length * 6))
   return inflateRawSync(bytes, { maxOutputLength: MAX_PLAIN_BYTES, chunkSize }).toString()
 }
 
-/** Encrypted, long ones compressed before: nonce, ciphertext, tag. Bound to its generation: it opens for no other. */
+/** Encrypts, and compresses long content before: nonce, ciphertext, tag. Bound to its generation, so it opens for no other. */
 export function sealContent({ id, key }: ContentKey, generationId: string, text: string): Buffer {
   const iv = fewRandomBytes(IV_BYTES)
   const cipher = createCipheriv(ALGORITHM, key, iv, SEALING).setAAD(Buffer.from(`${id}\0${generationId}`))
   const plain = pack(text)
   const body = typeof plain === 'string' ? cipher.update(plain, 'utf8') : cipher.update(plain)
-  // Nothing is left over: the mode has no blocks.
+  // Nothing is left over: GCM has no blocks.
   cipher.final()
   return Buffer.concat([iv, body, cipher.getAuthTag()])
 }
 
-/** Undefined for what was changed or belongs to another generation. */
+/** Undefined if it was changed or belongs to another generation. */
 export function openContent({ id, key }: ContentKey, generationId: string, body: Uint8Array): string | undefined {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   if (bytes.length < IV_BYTES + TAG_BYTES) return undefined

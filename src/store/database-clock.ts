@@ -1,19 +1,20 @@
 import { systemClock, type Clock } from '../lib/clock.ts'
 
-/** Kept clocks differ by less. */
+/** Synchronized clocks differ by less. */
 const TOLERATED_MS = 5_000
-/** Smaller changes of a difference are the network's. */
+/** Smaller changes of the difference are network delay. */
 const STEADY_MS = 1_000
 
-/** The time all processes on one database go by. */
+/** The time that all processes of one database share. */
 export interface DatabaseClock extends Clock {
-  /** The database said that it was this late, within so many milliseconds. */
+  /** The database's time, and how long its answer took, in milliseconds. */
   note(theirs: number, tookMs: number): void
 }
 
 /**
- * A process whose clock is wrong by more than a lease takes over what others are sending, and gives up or deletes what is not old yet. So where the
- * clocks differ the database's counts, for everything that several processes compare. `onDifference`: how far ours is ahead, when that begins, and 0 when it is over.
+ * A process whose clock is off by more than a lease would take over what others are sending, and delete what is not old yet. So if the clocks differ,
+ * the database's counts for everything that several processes compare. `onDifference`: how far our clock is ahead, when that begins; 0 when it is
+ * over.
  */
 export function createDatabaseClock(
   own: Clock,

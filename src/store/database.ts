@@ -120,9 +120,9 @@ export interface Tables {
     name: string
     enabled: Flag
     paused: Flag
-    /** What is not secret in the configuration. */
+    /** The part of the configuration that is not secret. */
     config: string
-    /** Envelope of what is. */
+    /** The envelope of the secret part. */
     sealed: string | null
     api_key_hashes: string | null
     filter_rules: string | null
@@ -134,10 +134,10 @@ export interface Tables {
     revision: number
     created_at: number
     updated_at: number
-    /** Deleted rows stay, without secrets, so that their id keeps meaning something in old logs. */
+    /** Deleted rows are kept without secrets, so that their ids in old logs still mean something. */
     deleted_at: number | null
   }
-  /** Content on its way, once per generation whatever the number of destinations: compressed, encrypted. */
+  /** Content on its way, once per generation however many destinations get it: compressed and encrypted. */
   outbox_contents: { id: string; key_id: string; body: Uint8Array }
   /** Data keys of contents, sealed with the master key. */
   outbox_keys: { id: string; workspace_id: string; sealed: string; created_at: number }
@@ -146,13 +146,13 @@ export interface Tables {
     generation_id: string
     destination_id: string
     entered_at: number
-    /** When it may be leased; a lease moves it to its end. Null: dead. */
+    /** When it may be leased; during a lease, when that ends. Null: dead. */
     due_at: number | null
     owner: string | null
     attempts: number
-    /** The event's size with what this destination may see of its content. */
+    /** The size of the event with the content that this destination may see. */
     bytes: number
-    /** The content's part of it; 0 when this destination does not get it. */
+    /** The content's part of `bytes`; 0 if this destination does not get it. */
     content_bytes: number
     last_status: number | null
     last_error: string | null
@@ -165,11 +165,11 @@ export interface Tables {
 export type Engine = 'sqlite' | 'postgres'
 export type Db = Kysely<Tables>
 
-/** An open database: what every part of the store works on. */
+/** An open database, which every part of the store works on. */
 export interface Database {
   readonly engine: Engine
   readonly db: Db
-  /** For work that may take long (migrations): its own connection and limits where the engine has several. `close` ends only that. */
+  /** For long work such as migrations: a connection and limits of its own, where the engine has several. `close` ends only that. */
   readonly forMaintenance: () => { readonly db: Db; readonly close: () => Promise<void> }
 }
 

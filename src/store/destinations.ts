@@ -17,7 +17,7 @@ export function createDestinationStore(database: Database, clock: Clock): Destin
   const { db, engine } = database
   const visible = () => db.selectFrom('destinations').where('deleted_at', 'is', null)
 
-  /** Two processes that insert at once must not both see the last free place. SQLite has one writer anyway. */
+  /** Two concurrent inserts must not both see the last free place. SQLite has one writer anyway. */
   const lockPlaces = async (trx: Transaction<Tables>, workspaceId: string, type: string): Promise<void> => {
     if (engine === 'postgres')
       await sql`select pg_advisory_xact_lock(hashtextextended(${`signalbox.destinations.${workspaceId}.${type}`}, 0))`.execute(trx)
@@ -34,7 +34,7 @@ export function createDestinationStore(database: Database, clock: Clock): Destin
         const { total } = await rows.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
         let page = rows.selectAll().orderBy('created_at').orderBy('id')
         if (filter.limit !== undefined) page = page.limit(filter.limit)
-        // SQLite takes an offset only after a limit; all that do not page want everything.
+        // SQLite allows an offset only with a limit; callers without a limit want everything.
         if (filter.limit !== undefined && filter.offset !== undefined) page = page.offset(filter.offset)
         return { destinations: (await page.execute()).map(decode), total }
       }),

@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import type { Db, Engine } from './database.ts'
 
 /**
- * Why records would be lost in this database, as a sentence for the operator: it has another encoding than UTF-8, which knows not all letters
- * that callers write. Undefined when nothing is.
+ * Why this database would lose records, as a sentence for the operator: its encoding is not UTF-8 and lacks characters that callers send. Undefined
+ * if it would not.
  */
 export async function encodingFault(db: Db, engine: Engine): Promise<string | undefined> {
-  // SQLite has its own encoding in every file we make.
+  // SQLite files that we create are UTF-8.
   if (engine === 'sqlite') return undefined
   const found = await sql<{ readonly server_encoding: string }>`show server_encoding`.execute(db)
   const encoding = found.rows[0]?.server_encoding

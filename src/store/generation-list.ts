@@ -10,21 +10,21 @@ import { textList } from './id-list.ts'
 import { guarded } from './store-error.ts'
 
 export interface GenerationListBounds {
-  /** Rows one page looks at. */
+  /** Rows that one page scans. */
   readonly scanRows: number
-  /** Rows of one statement. SQLite works in the thread that serves, which has others to serve between two of them. */
+  /** Rows of one statement. SQLite blocks the thread that serves calls, which has to get its turn between two statements. */
   readonly stepRows: number
-  /** Size of the records of one page, beyond the first of them. */
+  /** Bytes of the records on one page, not counting the first record. */
   readonly pageBytes: number
 }
 
 /**
- * Only workspace and time have an index; everything else is compared row by row. In an SQLite file of 200,000 records of 3 KB, on a busy
- * machine, a step takes some 2 ms and all steps of a page together some 15.
+ * Only workspace and time are indexed; everything else is compared row by row. With 200,000 records of 3 KB in SQLite on a busy machine, a step takes
+ * about 2 ms, and all steps of a page about 15.
  */
 const BOUNDS: GenerationListBounds = { scanRows: 2_000, stepRows: 250, pageBytes: 2_000_000 }
 
-/** A place in the order of the list: what comes behind it is older, or as old with a smaller id. */
+/** A position in the list: rows after it are older, or as old with a smaller id. */
 interface Place {
   readonly at: number
   readonly id: string
@@ -51,12 +51,12 @@ interface Scanned extends Pick<GenerationPage, 'nextCursor'> {
   readonly ids: readonly string[]
 }
 
-/** Looks for rows that match without reading a record, step by step, until a page is full, a bound is hit or nothing is left. */
+/** Finds matching rows without reading records, step by step, until a page is full, a bound is reached or no rows are left. */
 async function scan(db: Db, filter: GenerationFilter, limit: number, start: Place | undefined, bounds: GenerationListBounds): Promise<Scanned> {
   const ids: string[] = []
   let bytes = 0
   let place = start
-  // Where every row matches, one more than wanted tells whether there is more.
+  // If every row matches, one row more than wanted tells whether there are more.
   const step = isSelective(filter) ? bounds.stepRows : limit + 1
   for (let scanned = 0; scanned < bounds.scanRows; scanned += step) {
     if (scanned > 0) await nextTurn()
@@ -78,12 +78,12 @@ async function scan(db: Db, filter: GenerationFilter, limit: number, start: Plac
 const isSelective = ({ model, provider, status, errorType, keyHash, sessionId }: GenerationFilter): boolean =>
   [model, provider, status, errorType, keyHash, sessionId].some((wanted) => wanted !== undefined)
 
-/** The next rows by workspace and time alone, in the order of an index, and which of them match. */
+/** The next rows in the order of the index (workspace and time), and which of them match. */
 async function scanStep(db: Db, filter: GenerationFilter, place: Place | undefined, rows: number): Promise<readonly ScannedRow[]> {
   const { workspaceId, from, to } = filter
   let query = db
     .selectFrom('generations')
-    // The size is known without reading the record.
+    // `octet_length` does not read the record.
     .select(['created_at', 'id', sql<number>`octet_length(record)`.as('bytes')])
     .select((eb) => eb.case().when(matches(eb, filter)).then(eb.lit(1)).else(eb.lit(0)).end().as('matched'))
   if (workspaceId !== undefined) query = query.where('workspace_id', '=', workspaceId)
@@ -91,7 +91,7 @@ async function scanStep(db: Db, filter: GenerationFilter, place: Place | undefin
   if (to !== undefined) query = query.where('created_at', '<', to)
   if (place !== undefined) {
     const { at, id } = place
-    // The first condition is what the index is entered by.
+    // The first condition lets the index find the position.
     query = query.where('created_at', '<=', at).where((eb) => eb.or([eb('created_at', '<', at), eb('id', '<', id)]))
   }
   return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(rows).execute()
@@ -108,7 +108,7 @@ function matches(eb: ExpressionBuilder<Tables, 'generations'>, filter: Generatio
   return eb.and([...equal, ...named])
 }
 
-/** In the order of the ids. What was deleted a moment ago is not among them. */
+/** In the order of the ids, without those deleted a moment ago. */
 async function readRecords(db: Db, engine: Engine, ids: readonly string[]): Promise<readonly Generation[]> {
   if (ids.length === 0) return []
   const rows = await db.selectFrom('generations').select(['id', 'record']).where('id', 'in', textList(engine, ids)).execute()
@@ -119,7 +119,7 @@ async function readRecords(db: Db, engine: Engine, ids: readonly string[]): Prom
   })
 }
 
-/** Opaque to callers: what it holds may change with any version. */
+/** Opaque to callers, because its content may change with any version. */
 const writeCursor = (place: Place | undefined): string | null =>
   place === undefined ? null : Buffer.from(JSON.stringify([place.at, place.id])).toString('base64url')
 
@@ -127,10 +127,10 @@ function readCursor(cursor: string): Place {
   try {
     const text = Buffer.from(cursor, 'base64url').toString()
     const [at, id, ...rest] = JSON.parse(text) as readonly unknown[]
-    // PostgreSQL takes neither the one character nor a number beyond its columns.
+    // PostgreSQL accepts neither NUL nor a number beyond its column.
     if (Number.isSafeInteger(at) && typeof id === 'string' && !id.includes('\0') && rest.length === 0) return { at: at as number, id }
   } catch {
-    // Not one of ours, as any other.
+    // Not JSON, so not one of ours either.
   }
   throw new GatewayError('invalid_request', 'cursor: the next_cursor of the page before is expected', { path: 'cursor' })
 }

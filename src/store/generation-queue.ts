@@ -11,7 +11,7 @@ export const UNPACKED: Packing<RecordedGeneration> = {
   withoutContent: ({ generation, content }) => (content === undefined ? undefined : { generation }),
 }
 
-/** One record on its way; `settled` once it is written or lost. */
+/** A record on its way; `settled` once it is written or lost. */
 export interface QueuedGeneration<P> {
   readonly id: string
   packed: P
@@ -26,35 +26,35 @@ export interface QueueBounds {
   readonly bytes: number
 }
 
-/** The records nobody has settled yet: those that wait, in order, and those a writer has taken. Bounded by count and estimated bytes. */
+/** All records that are not settled: those that wait, in order, and those a writer has taken. Bounded by count and estimated bytes. */
 export interface GenerationQueue<P> {
   readonly waiting: number
   /** Waiting and taken. */
   readonly unsettled: number
   readonly bytes: number
-  /** The oldest that waits. */
+  /** The oldest waiting record. */
   readonly oldest: QueuedGeneration<P> | undefined
   push(record: RecordedGeneration, now: number): void
-  /** Takes from the front until a bound is reached; at least one, if any waits. */
+  /** Takes from the front until a bound is reached, but at least one if any waits. */
   take(bounds: QueueBounds): readonly QueuedGeneration<P>[]
-  /** Leaves out what was said in the oldest that wait until what is left fits, or there is no more to leave out. Returns in how many. */
+  /** Removes the content of the oldest waiting records until the rest fits, or no content is left. Returns from how many. */
   stripExcess(bounds: QueueBounds): number
-  /** Takes the oldest that wait until what is left fits. What a writer holds cannot be taken back, but counts. */
+  /** Takes the oldest waiting records until the rest fits. Records that a writer has taken cannot be removed, but count. */
   takeExcess(bounds: QueueBounds): readonly QueuedGeneration<P>[]
   settle(entries: readonly QueuedGeneration<P>[]): void
-  /** Everything unsettled, taken or not; the queue is empty afterwards. */
+  /** All unsettled records, taken or not; empties the queue. */
   drain(): readonly QueuedGeneration<P>[]
   find(id: string): Generation | undefined
 }
 
-/** Places at the front are emptied as they are taken, and given back in blocks: shifting an array of thousands for each record would be quadratic. */
+/** Taken places at the front are cleared and released in blocks: shifting a long array for each record would be quadratic. */
 const COMPACT_AT = 1024
 
 export function createGenerationQueue<P>(packing: Packing<P>): GenerationQueue<P> {
   const unsettled = new LiveMap<string, QueuedGeneration<P>>()
   let entries: (QueuedGeneration<P> | undefined)[] = []
   let head = 0
-  /** Those before this place have nothing more to leave out. */
+  /** Entries before this place have no content left to remove. */
   let stripped = 0
   let bytes = 0
 

@@ -11,13 +11,13 @@ export const GENERATION_COLUMNS: readonly (keyof Row)[] = [
   'is_byok', 'input_tokens', 'cached_tokens', 'output_tokens', 'reasoning_tokens', 'cost', 'first_token_ms', 'duration_ms', 'record',
 ] // prettier-ignore
 
-/** A record is a few kilobytes. Callers may send megabytes of `trace` or parameters: beyond this they are left out. */
+/** A record takes a few kilobytes, but callers may send megabytes of `trace` or parameters. Beyond this those are left out. */
 const MAX_RECORD_CHARS = 256 * 1024
-/** Any single text of a stored content longer than this (inlined files, mostly) becomes a placeholder. */
+/** A longer text in stored content (mostly an inlined file) is replaced by a placeholder. */
 const MAX_CONTENT_TEXT_CHARS = 256 * 1024
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?[;,]/
 
-/** `record`: the same as JSON text, where somebody has written it already. */
+/** `record`: the generation as JSON text, if it has been written already. */
 export function encodeGeneration(generation: Generation, record?: string): Row {
   const { usage } = generation
   return {
@@ -60,7 +60,7 @@ function encodeRecord(generation: Generation): string {
   return smaller
 }
 
-/** What a call is found by in its trace. */
+/** The fields of a trace by which a call is found. */
 const TRACE_NAMES = ['trace_id', 'trace_name', 'span_name', 'generation_name', 'parent_span_id', 'environment', 'release'] as const
 const MAX_NAME_CHARS = 1_024
 
@@ -72,7 +72,7 @@ function namesOf(trace: NonNullable<Generation['trace']>): NonNullable<Generatio
   return Object.fromEntries(short.map((name) => [name, trace[name]]))
 }
 
-/** Undefined for what JSON cannot hold: callers nest values deeper than it can be written, though it could be read. */
+/** Undefined for what cannot be written as JSON: a value may nest deeper than can be written, although it could be read. */
 function stringify(value: unknown, replacer?: (key: string, value: unknown) => unknown): string | undefined {
   try {
     return JSON.stringify(value, replacer)
@@ -81,14 +81,14 @@ function stringify(value: unknown, replacer?: (key: string, value: unknown) => u
   }
 }
 
-/** The generation as it would be stored: without what callers made too large or nested too deeply. */
+/** The generation as it would be stored: without values of callers that are too large or nest too deep. */
 export const withoutOversize = (generation: Generation): Generation => decodeGeneration(encodeRecord(generation))
 
 export function decodeGeneration(record: string): Generation {
   return JSON.parse(record) as Generation
 }
 
-/** Media bytes and oversized texts are replaced by placeholders with type and size. Undefined when it cannot be written at all. */
+/** Media bytes and oversized texts become placeholders with type and size. Undefined if it cannot be written at all. */
 export function encodeContent(content: GenerationContent): string | undefined {
   return stringify(content, (_key, value) => {
     if (typeof value !== 'string') return value

@@ -12,7 +12,7 @@ import { inTransaction } from './transaction.ts'
 /** Resolves with the ids that were new. */
 export type InsertGenerations = (trx: Transaction<Tables>, batch: readonly RecordedGeneration[]) => Promise<readonly string[]>
 
-/** The rows of a batch of generations within a transaction of the caller's: whoever writes more about them writes it in the same one. */
+/** Inserts a batch of generations within the caller's transaction, so that whatever else is written about them is in the same one. */
 export function createGenerationInsert(db: Db): InsertGenerations {
   const insertGenerations = createBulkInsert(db, 'generations', GENERATION_COLUMNS, 'id')
   const insertContent = createBulkInsert(db, 'generation_content', ['id', 'content'])
@@ -30,7 +30,7 @@ export function createGenerationInsert(db: Db): InsertGenerations {
   }
 }
 
-/** A batch is repeated when its first try may have been lost: money is counted with the row that carries it, once. */
+/** A batch is repeated if its first try may have been lost, so spending is counted only with rows that are new. */
 function onlyNew(batch: readonly RecordedGeneration[], rows: readonly { readonly id: string }[], added: readonly string[]): readonly Generation[] {
   const left = new Set(added)
   return batch.flatMap(({ generation }, i) => (left.delete(rows[i]!.id) ? [generation] : []))
@@ -64,7 +64,7 @@ export function createGenerationStore({ db, engine }: Pick<Database, 'db' | 'eng
 
 const WALK_ROWS = 500
 
-/** From the last row of a batch to the next: no cursor is open while the caller works, and nothing is skipped that has the same time. */
+/** Pages by the last row instead of a cursor, so that none is open while the caller works. Rows with the same time are not skipped. */
 async function* walk(db: Db, from: number, to: number): AsyncGenerator<readonly Generation[]> {
   let last = { created_at: from, id: '' }
   for (;;) {

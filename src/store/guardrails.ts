@@ -28,7 +28,7 @@ export function createGuardrailStore(db: Db): GuardrailStore {
     modify: (id, change, absent) =>
       changeConfiguration(db, async (trx) => {
         await insertAbsent(trx, absent)
-        // Written before it is read: from here on the row is ours.
+        // Written before it is read, which locks the row.
         const before = await trx.updateTable('guardrails').set({ id }).where('id', '=', id).returningAll().executeTakeFirst()
         if (before === undefined) return undefined
         const row = await trx

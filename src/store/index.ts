@@ -36,18 +36,18 @@ export type { GenerationSinkOptions, GenerationSinkStats, SinkEvent, WriteBehind
 
 export interface StoreOptions extends DatabaseOptions {
   readonly clock?: Clock
-  /** How many milliseconds this process is ahead of the database, when that begins to be too many; 0 when it is over. */
+  /** Called with how many milliseconds this process is ahead of the database when that becomes too much, and with 0 when it is over. */
   readonly onClockDifference?: (aheadMs: number) => void
-  /** Default: all of ours. Tests hand in fewer, or more. */
+  /** Default: all of ours. Tests pass others. */
   readonly migrations?: readonly Migration[]
-  /** Bytes of entries the outbox remembers until their first lease. Default: some megabytes; 0: all are read from the database. */
+  /** Bytes of entries that the outbox remembers until their first lease. Default: some megabytes; 0: everything is read from the database. */
   readonly recentBytes?: number
 }
 
-/** Enough to need pages of its own, whatever is free in those that are there. */
+/** Enough to need new pages, whatever is free in the existing ones. */
 const PROBE_BYTES = 65_536
 
-/** Commits, and leaves nothing behind: a disk is asked for room only for what stays. */
+/** Commits and leaves nothing behind. It must commit, because a disk is asked for space only then. */
 function proveRoom(db: Db): Promise<void> {
   const name = `probe:${randomId(12)}`
   return inTransaction(db, async (trx) => {
@@ -59,12 +59,12 @@ function proveRoom(db: Db): Promise<void> {
   })
 }
 
-/** SQLite tells nobody of changes; looking costs microseconds. */
+/** SQLite has no notifications, and reading the version takes microseconds. */
 const WATCH_MS = 250
 
 /**
- * The store over SQLite (`path`) or PostgreSQL (`url`). Connects on first use; `migrate` must run once before anything else does.
- * Throws GatewayError `invalid_request` for options that can never work.
+ * The store over SQLite (`path`) or PostgreSQL (`url`). Connects at first use; `migrate` must run before anything else. Throws GatewayError
+ * `invalid_request` for options that can never work.
  */
 export async function createStore(options: StoreOptions): Promise<Store> {
   const { migrations = MIGRATIONS, recentBytes } = options

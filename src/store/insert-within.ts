@@ -3,16 +3,16 @@ import { toStoreError } from './store-error.ts'
 
 /** Inserts one batch at a time, each within a limit. */
 export interface LimitedInsert<P> {
-  /** Undefined when the store took the batch. A store that does not answer is left behind after the limit; ids make its late success harmless. */
+  /** Undefined if the store took the batch. A store that does not answer is given up after the limit; ids make a late success harmless. */
   insert(batch: readonly P[], behind: number): Promise<GatewayError | undefined>
   /**
-   * From now on little time is left, for the insert that runs as well: a connection that leads nowhere is believed in for longer than the end of a
-   * process may take, and the next try goes another way.
+   * The process is ending: shortens the limit, also for the current insert. A dead connection would otherwise be trusted for longer than the end may
+   * take; the next try uses another one.
    */
   hurry(): void
 }
 
-/** Milliseconds, of which the end of a process has a few. */
+/** Milliseconds; the end of a process has time for a few of them. */
 const HURRIED_LIMIT_MS = 3_000
 
 export function createLimitedInsert<P>(insertMany: (batch: readonly P[], behind: number) => Promise<void>, limitMs: number): LimitedInsert<P> {

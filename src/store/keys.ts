@@ -64,7 +64,7 @@ export function createKeyStore(db: Db): KeyStore {
     },
     update: (hash, patch) =>
       changeConfiguration(db, async (trx) => {
-        // The row is written even by an empty patch: one statement, and the answer is what is there.
+        // The row is written even by an empty patch, so that one statement returns it.
         const row = await trx
           .updateTable('api_keys')
           .set({ hash, ...encodePatch(patch) })
@@ -75,7 +75,7 @@ export function createKeyStore(db: Db): KeyStore {
       }),
     modify: (hash, change) =>
       changeConfiguration(db, async (trx) => {
-        // Written before it is read: from here on the row is ours.
+        // Written before it is read, which locks the row.
         const before = await trx.updateTable('api_keys').set({ hash }).where('hash', '=', hash).returningAll().executeTakeFirst()
         if (before === undefined) return undefined
         const row = await trx

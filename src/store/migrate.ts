@@ -6,18 +6,18 @@ import { encodingFault } from './encoding.ts'
 import { COLUMN_TYPES } from './migrations/column-types.ts'
 import type { Migration } from './migrations/migration.ts'
 
-/** How long to wait for another process that migrates; nobody waits behind us meanwhile. */
+/** How long to wait for another process that migrates; nobody waits behind us during that time. */
 const TURN_LIMIT = '5s'
-/** How long to wait for a table: everybody who wants it, to read or to write, waits behind us. */
+/** How long to wait for a table lock: everybody who wants to read or write the table waits behind us. */
 const TABLE_LIMIT = '2s'
-/** A migration that takes longer is told, as nothing is served before it is done. */
+/** A longer migration is reported, because nothing is served before it is done. */
 const SLOW_MS = 2_000
 /** lock_not_available. */
 const NO_LOCK = '55P03'
 /** insufficient_privilege. */
 const NO_RIGHTS = '42501'
 
-/** Names of the given migrations this database has not seen. Names it has seen and we do not know belong to a newer version, and are fine. */
+/** Names of migrations that this database has not seen. It may have seen others, of a newer version. */
 export async function pendingMigrations(db: Db, engine: Engine, migrations: readonly Migration[]): Promise<readonly string[]> {
   if (!(await hasMigrationsTable(db, engine))) return migrations.map(({ name }) => name)
   const applied = new Set((await db.selectFrom('migrations').select('name').execute()).map(({ name }) => name))
@@ -25,13 +25,12 @@ export async function pendingMigrations(db: Db, engine: Engine, migrations: read
 }
 
 /**
- * Applies what is pending, each migration in a transaction that holds the one lock all processes ask for: whoever comes second waits,
- * looks again and finds nothing to do. Returns the names it applied. Throws GatewayError `invalid_request` for an empty database whose encoding
- * would lose records; one that holds an installation serves on.
- *
- * PostgreSQL: a lock that somebody holds for longer (a backup, a query of hours, a migration that runs) is an error as of a database that is away.
- * A start serves with what it knows and tries again; it would wait in silence, and all who read or write the table behind it.
- * `onSlow` is told what is being applied, or waited for, when that takes its time.
+ * Applies pending migrations, each in a transaction that holds a lock shared by all processes: the second process waits, looks again and finds
+ * nothing to do. Returns the names it applied. Throws GatewayError `invalid_request` for an empty database whose encoding would lose records; an
+ * existing installation keeps working. PostgreSQL: a lock that somebody holds for long (a backup, a query of hours, another migration) is reported
+ * like a database that is away. The start then serves with what it knows and tries again. Otherwise it would wait silently, and everybody who uses
+ * the table would wait behind it.
+ * `onSlow` is called with the migration that is being applied, or waited for, if that takes long.
  */
 export async function migrate(
   database: Database,
@@ -39,7 +38,7 @@ export async function migrate(
   clock: Clock,
   onSlow: (name: string) => void = () => undefined,
 ): Promise<readonly string[]> {
-  // Without this look every start would wait for the lock, though nearly always nothing is pending.
+  // Without this check every start would wait for the lock, although usually nothing is pending.
   if ((await pendingMigrations(database.db, database.engine, migrations)).length === 0) return []
   if (!(await hasMigrationsTable(database.db, database.engine))) {
     const fault = await encodingFault(database.db, database.engine)
@@ -66,7 +65,7 @@ const HELD = 'somebody holds a lock that a migration needs (another process that
 
 const AS_OWNER = 'run signalbox migrate as a role that owns the tables and may create others'
 
-/** What a role may lack and PostgreSQL says in few words, with what mends it. */
+/** Adds the remedy to PostgreSQL's short messages about missing rights and locks. */
 function withWayOut(error: unknown): unknown {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
   if (code === NO_LOCK) return Object.assign(new Error(HELD), { code })
@@ -75,7 +74,7 @@ function withWayOut(error: unknown): unknown {
 }
 
 async function applyOnce(trx: Transaction<Tables>, engine: Engine, migration: Migration, clock: Clock): Promise<boolean> {
-  // SQLite's transactions begin with the write lock; PostgreSQL needs one that exists before any table does. It is per schema.
+  // SQLite's transactions begin with the write lock. PostgreSQL needs a lock that exists before any table does; it is per schema.
   if (engine === 'postgres') {
     await sql.raw(`set local lock_timeout = '${TURN_LIMIT}'`).execute(trx)
     await sql`select pg_advisory_xact_lock(hashtextextended('signalbox.migrations.' || current_schema(), 0))`.execute(trx)
@@ -95,9 +94,7 @@ async function applyOnce(trx: Transaction<Tables>, engine: Engine, migration: Mi
   return true
 }
 
-/**
- * PostgreSQL: why this role could apply no migration, as a sentence; undefined when nothing is known to be in the way. Looks at rights, and takes no lock.
- */
+/** PostgreSQL: why this role cannot apply migrations, as a sentence; undefined if nothing is known. Checks rights, and takes no lock. */
 export async function migrationFault(db: Db, engine: Engine): Promise<string | undefined> {
   if (engine === 'sqlite') return undefined
   const found = await sql<{

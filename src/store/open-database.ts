@@ -24,7 +24,7 @@ export interface DatabaseOptions {
 /** Migrations wait for each other and may rewrite tables. */
 export const MAINTENANCE_LIMIT_MS = 10 * 60_000
 
-/** Nothing is connected or opened before the first statement: a gateway starts even when its database does not. */
+/** Connects only with the first statement, so that a gateway starts even if its database does not answer. */
 export function openDatabase(options: DatabaseOptions): Database {
   if ((options.path === undefined) === (options.url === undefined)) {
     throw new GatewayError('invalid_request', 'A store needs either the path of an SQLite file or the URL of a PostgreSQL database')
@@ -46,7 +46,7 @@ function openSqlite(path: string, { synchronous = 'normal', busyLimitMs = 5_000 
 }
 
 function openPostgres(url: Secret, { maxConnections = 8, connectLimitMs = 3_000, statementLimitMs = 10_000 }: DatabaseOptions): Database {
-  // Nothing stands before the path where a parameter names the socket.
+  // There is no host before the path if a parameter names the socket.
   if (!/^postgres(ql)?:\/\//.test(url.reveal()) || !URL.canParse(url.reveal().replace('@/', '@socket/'))) {
     throw new GatewayError('invalid_request', 'The database URL (SIGNALBOX_DATABASE_URL) must look like postgres://user:password@host:5432/database')
   }

@@ -5,7 +5,10 @@ import { allInSteps } from './outbox-steps.ts'
 
 type Trx = Transaction<Tables>
 
-/** Deletes content of these generations that no delivery may see any more. Two processes that settle the last two at once both leave it: see `sweep`. */
+/**
+ * Deletes content of these generations that no delivery may see any more. Two processes that settle the last two deliveries at once both leave it;
+ * `sweep` removes it then.
+ */
 export async function dropUnseenContent(trx: Trx, engine: Engine, generationIds: readonly string[]): Promise<void> {
   if (generationIds.length === 0) return
   await trx
@@ -25,14 +28,14 @@ export async function dropUnseenContent(trx: Trx, engine: Engine, generationIds:
     .execute()
 }
 
-/** Everything that waits for a destination, dead letters included. Returns how many deliveries. */
+/** Deletes everything that waits for a destination, dead letters included. Returns the number of deliveries. */
 export async function cancelDeliveries(trx: Trx, engine: Engine, destinationId: string): Promise<number> {
   const gone = await deleteDeliveries(trx, engine, destinationId)
   await trx.deleteFrom('outbox_counters').where('destination_id', '=', destinationId).execute()
   return gone
 }
 
-/** All of them, or those of these numbers. */
+/** All of them, or those with these numbers. */
 async function deleteDeliveries(trx: Trx, engine: Engine, destinationId: string, seqs?: readonly number[]): Promise<number> {
   let query = trx.deleteFrom('outbox_deliveries').where('destination_id', '=', destinationId)
   if (seqs !== undefined) query = query.where('seq', 'in', numberList(engine, seqs))
@@ -41,7 +44,7 @@ async function deleteDeliveries(trx: Trx, engine: Engine, destinationId: string,
   return gone.length
 }
 
-/** Waiting and dead deliveries of a destination no longer carry content: all of them, or those of these numbers. */
+/** Removes the content of waiting and dead deliveries of a destination: of all, or of those with these numbers. */
 export async function stripDeliveries(trx: Trx, engine: Engine, destinationId: string, seqs?: readonly number[]): Promise<void> {
   let query = trx
     .updateTable('outbox_deliveries')
@@ -58,8 +61,8 @@ export async function stripDeliveries(trx: Trx, engine: Engine, destinationId: s
 }
 
 /**
- * The most of what `cancelDeliveries` or `stripDeliveries` is about to do, in transactions of its own: a queue of hundreds of thousands is more
- * than one statement may take, and nobody else could write meanwhile, nor in SQLite this thread do anything. What comes in while this runs is left to them.
+ * Does most of what `cancelDeliveries` or `stripDeliveries` is about to do, in smaller transactions. Hundreds of thousands of deliveries are too many
+ * for one statement: nobody else could write meanwhile, and with SQLite this thread could do nothing else. What is added meanwhile is left to them.
  */
 export async function clearAhead(
   { db, engine }: Pick<Database, 'db' | 'engine'>,

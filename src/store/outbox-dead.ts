@@ -7,7 +7,7 @@ import { allInSteps } from './outbox-steps.ts'
 import { guarded } from './store-error.ts'
 import { inTransaction } from './transaction.ts'
 
-/** What an owner sees of a queue, and does with what died in it. */
+/** The owner's view of a queue and of its dead letters. */
 export function createDeadLetters({ db, engine }: Database): Pick<DurableOutbox, 'report' | 'status' | 'deadLetters' | 'replay' | 'purge'> {
   const deadOnes = (destinationId: string, ids: readonly string[] | undefined) => {
     const dead = db.selectFrom('outbox_deliveries').select('seq').where('destination_id', '=', destinationId).where('died_at', 'is not', null)
@@ -68,9 +68,9 @@ export function createDeadLetters({ db, engine }: Database): Pick<DurableOutbox,
           })),
         }
       }),
-    // What dies again meanwhile has died later, and is left for another time. What died last tells where that begins: the clock may have been set
-    // back since, or be another machine's. They are due in the order in which they died: a hundred thousand that came due in one moment would be put
-    // in order again for each batch that is leased of them.
+    // Deliveries that die again during the replay have died later and are left alone. The latest time of death is the boundary, because the clock may
+    // have been set back since, or belong to another machine. They become due in the order they died: with one due time for all, every lease would
+    // sort a hundred thousand rows.
     replay: async (destinationId, now, ids) => {
       let replayed = 0
       const { last } = await guarded(() =>
@@ -109,5 +109,5 @@ export function createDeadLetters({ db, engine }: Database): Pick<DurableOutbox,
   }
 }
 
-/** Ids come from people: what cannot be one names nothing. */
+/** Ids come from people; a malformed one matches nothing. */
 const toNumbers = (ids: readonly string[]): readonly number[] => ids.filter((id) => /^\d{1,15}$/.test(id)).map(Number)

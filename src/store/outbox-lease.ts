@@ -21,7 +21,7 @@ interface WaitingRow {
   readonly content_bytes: number
 }
 
-/** What the database keeps of a delivery's event. */
+/** What the database holds of a delivery's event. */
 interface StoredEvent {
   readonly seq: number
   readonly record: string | null
@@ -34,7 +34,7 @@ interface Event {
   readonly content: GenerationContent | undefined
 }
 
-/** `later`: this process cannot read it now. Its lease ends by itself, and the next to take it may. */
+/** `later`: this process cannot read it now. Its lease will expire, and another process may read it. */
 type Reading = Event | 'later' | { readonly unreadable: string }
 
 export interface LeaseParts {
@@ -45,7 +45,7 @@ export interface LeaseParts {
   readonly onProblem: ((message: string) => void) | undefined
 }
 
-/** See `Outbox.lease`. Rows another process is about to take are passed over in PostgreSQL; SQLite has one writer at a time. */
+/** See `Outbox.lease`. In PostgreSQL rows that another process is about to take are skipped; SQLite has one writer at a time. */
 export function createLease({ database: { db, engine }, keys, recent, settle, onProblem }: LeaseParts) {
   const skipLocked = engine === 'postgres' ? sql`for update skip locked` : sql``
 
@@ -81,13 +81,13 @@ export function createLease({ database: { db, engine }, keys, recent, settle, on
       left join generations g on g.id = d.generation_id
       left join outbox_contents c on c.id = d.generation_id and d.content_bytes > 0
       where d.seq in ${ids}`.execute(trx)
-    // Without its record, which somebody deleted by hand, there is nothing to send.
+    // The record was deleted by hand, so there is nothing to send.
     const lost = stored.rows.filter((row) => row.record === null).map((row) => row.seq)
     if (lost.length > 0) await sql`delete from outbox_deliveries where seq in ${numberList(engine, lost)}`.execute(trx)
     return stored.rows.filter((row) => row.record !== null)
   }
 
-  /** Undefined for content nobody can read any more: the event goes its way without. */
+  /** Undefined if nobody can read the content any more: the event is then sent without. */
   const openBody = async (generationId: string, keyId: string, body: Uint8Array): Promise<GenerationContent | undefined | 'later'> => {
     try {
       const key = await keys.get(keyId)
@@ -95,7 +95,7 @@ export function createLease({ database: { db, engine }, keys, recent, settle, on
       return text === undefined ? undefined : decodeContent(text)
     } catch (error) {
       const fault = toStoreError(error)
-      // The secret key was changed while this process runs: a process with the new one reads it. Or the database went away just now.
+      // The secret key was changed while this process runs, and a process with the new key can read it. Or the database has just gone away.
       const waits = isStoreUnavailable(fault) || fault.errorType === 'precondition_failed'
       onProblem?.(`${waits ? 'events wait' : 'events go without what was said'}: ${said(fault)}`)
       return waits ? 'later' : undefined
@@ -124,7 +124,7 @@ export function createLease({ database: { db, engine }, keys, recent, settle, on
       })
       return { rows: chosen, stored: new Map((await read(trx, missing)).map((event) => [event.seq, event])) }
     })
-    // From here on the rows are leased: one that cannot be read costs none of the others.
+    // From here on the rows are leased. One that cannot be read must not affect the others.
     const leased: LeasedDelivery[] = []
     const dead: Settlement[] = []
     for (const row of rows) {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
 
-/** Destinations with any delivery, by jumping through the index from one to the next: its cost is their number, not the queue's. */
+/** Destinations that have deliveries, by skipping through the index: the cost depends on their number, not on the length of the queue. */
 export async function destinationsInQueue({ db }: Pick<Database, 'db'>): Promise<readonly string[]> {
   const { rows } = await sql<{ id: string }>`
     with recursive ids(id) as (

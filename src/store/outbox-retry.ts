@@ -1,17 +1,17 @@
 import { sql, type Transaction } from 'kysely'
 import type { Engine, Tables } from './database.ts'
 
-/** Longer than any pause: platforms may ask for an hour. */
+/** Longer than any pause; platforms may ask for an hour. */
 const LONGEST_PAUSE_MS = 2 * 3_600_000
-/** Longer than any lease, which its holder renews at a fraction of it. */
+/** Longer than any lease; holders renew theirs well before its end. */
 const LONGEST_LEASE_MS = 60_000
-/** Clocks of several machines differ by less. */
+/** Clocks of different machines differ by less. */
 const CLOCKS_DIFFER_MS = 10_000
 
 /**
- * See `Outbox.retryNow`. What was entered first is due first again, and due at once though the clock was set back since: the moment it was
- * entered follows the clock, as batches wait by it to be full. A lease runs until its own end. In PostgreSQL rows somebody else is working on are passed over instead of waited for: they are about to be leased, settled or
- * dropped.
+ * See `Outbox.retryNow`. Deliveries become due in the order they were entered, and at once even if the clock was set back since; the time of entry
+ * moves with the clock, because batches wait by it to fill up. Leased deliveries are left until the lease ends. In PostgreSQL rows that somebody else
+ * has locked are skipped: they are about to be leased, settled or dropped.
  */
 export async function retryDeliveries(trx: Transaction<Tables>, engine: Engine, destinationId: string, now: number): Promise<number> {
   const skipLocked = engine === 'postgres' ? sql`for update skip locked` : sql``
@@ -23,8 +23,8 @@ export async function retryDeliveries(trx: Transaction<Tables>, engine: Engine, 
 }
 
 /**
- * What a clock that was set back since has put so far ahead that nobody would try it until that time comes again: entered in what is the future
- * now, or waiting for longer than anything waits. Returns how many it made due, at most `limit`.
+ * Repairs deliveries that are due too far ahead because the clock was set back: entered in what is now the future, or waiting longer than anything
+ * waits. Returns how many it made due, at most `limit`.
  */
 export async function retryFarAhead(trx: Transaction<Tables>, engine: Engine, destinationId: string, now: number, limit: number): Promise<number> {
   const skipLocked = engine === 'postgres' ? sql`for update skip locked` : sql``
@@ -39,8 +39,8 @@ export async function retryFarAhead(trx: Transaction<Tables>, engine: Engine, de
 }
 
 /**
- * Leases that end further ahead than any does were taken by a clock that ran ahead. Their holder may live, and renews them then; of one that
- * is gone they end after the time of a lease from now. Returns how many it shortened, at most `limit`.
+ * Shortens leases that end later than any lease can, because they were taken by a clock that ran ahead. A holder that lives renews them; those of one
+ * that is gone now end in time. Returns how many it shortened, at most `limit`.
  */
 export async function shortenLeases(trx: Transaction<Tables>, engine: Engine, destinationId: string, now: number, limit: number): Promise<number> {
   const skipLocked = engine === 'postgres' ? sql`for update skip locked` : sql``
@@ -53,7 +53,7 @@ export async function shortenLeases(trx: Transaction<Tables>, engine: Engine, de
   return Number(numAffectedRows)
 }
 
-/** In both databases the right sides are the values from before. */
+/** In both databases the right sides refer to the old values. */
 const dueBy = (now: number) => {
   const entered = sql`case when entered_at < ${now} then entered_at else ${now} end`
   return sql`due_at = ${entered}, entered_at = ${entered}`

@@ -24,7 +24,7 @@ export function createSettle({ db, engine }: Database, clock: Clock) {
     return gone.map((row) => row.destination_id)
   }
 
-  /** One statement for all that share a fate: a failed batch is one, whatever its size. */
+  /** One statement for all deliveries with the same fate, so that a failed batch of any size takes one. */
   const keep = async (trx: Trx, owner: string, ids: readonly number[], fate: Kept): Promise<number> => {
     const rows = await trx
       .updateTable('outbox_deliveries')
@@ -53,7 +53,7 @@ export function createSettle({ db, engine }: Database, clock: Clock) {
   }
 }
 
-/** What somebody else delivered when the lease had ended is counted there. */
+/** If the lease had ended and another process delivered some, that process has counted them. */
 function atMost(gone: number, { delivered = 0, rejected = 0 }: DeliveryCounts): Required<DeliveryCounts> {
   const taken = Math.min(delivered, gone)
   return { delivered: taken, rejected: Math.min(rejected, gone - taken) }
@@ -95,7 +95,7 @@ function groupByFate(settlements: readonly Settlement[]): readonly (readonly [Se
 
 type Counts = Partial<Record<'delivered' | 'rejected' | 'dropped' | 'bodies_dropped', number>>
 
-/** Adds to what a destination's owner sees. */
+/** Adds to the figures that the destination's owner sees. */
 export async function count(
   trx: Trx,
   destinationId: string,

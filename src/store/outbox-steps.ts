@@ -6,12 +6,12 @@ import { inTransaction } from './transaction.ts'
 
 /** Rows of one transaction, which holds the write lock. */
 export const STEP = 2_000
-/** Looked at in one read. */
+/** Rows found by one read. */
 export const AT_ONCE = 50_000
 
 type Work<Row> = (trx: Transaction<Tables>, rows: readonly Row[]) => Promise<unknown>
 
-/** Work on many rows in transactions of its own, with turns of the event loop between them: others write meanwhile, and SQLite has this thread. */
+/** Works on many rows in several transactions, with turns of the event loop in between: others can write, and SQLite does not block this thread throughout. */
 export async function inSteps<Row>(db: Db, rows: readonly Row[], work: Work<Row>): Promise<void> {
   for (let at = 0; at < rows.length; at += STEP) {
     await inTransaction(db, (trx) => work(trx, rows.slice(at, at + STEP)))
@@ -19,7 +19,7 @@ export async function inSteps<Row>(db: Db, rows: readonly Row[], work: Work<Row>
   }
 }
 
-/** The same for all a query finds, however many. The work has to take a row out of what is found. */
+/** The same for everything a query finds. The work must remove each row from the query's results. */
 export async function allInSteps(db: Db, found: SelectQueryBuilder<Tables, 'outbox_deliveries', { seq: number }>, work: Work<number>): Promise<void> {
   for (let left = AT_ONCE; left === AT_ONCE;) {
     const rows = await guarded(() => found.limit(AT_ONCE).execute())

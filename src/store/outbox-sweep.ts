@@ -11,16 +11,16 @@ import { destinationsInQueue } from './outbox-queue.ts'
 import { retryFarAhead, shortenLeases } from './outbox-retry.ts'
 import { inTransaction } from './transaction.ts'
 
-/** Dead letters are kept this long for somebody to look at, unless the operator says otherwise. */
+/** How long dead letters are kept, unless the operator says otherwise. */
 const DEAD_LETTER_MS = 30 * 24 * 3_600_000
-/** Types may take less, none takes more. */
+/** Some types wait less, none waits longer. */
 const LONGEST_WAIT_MS = DESTINATION_DEFAULTS.maxAgeMs
 const TOO_OLD = `older than ${LONGEST_WAIT_MS / 3_600_000} hours`
 
 type Trx = Transaction<Tables>
 type OnExpired = (expired: GivenUp) => void
 
-/** See `DurableOutbox.sweep`. Contents are looked through a piece at a time, going on where the last call stopped. */
+/** See `DurableOutbox.sweep`. Contents are checked piece by piece; each call continues where the last one stopped. */
 export function createSweep(database: Database, clock: Clock) {
   const { db, engine } = database
   let cursor = ''
@@ -33,7 +33,7 @@ export function createSweep(database: Database, clock: Clock) {
     return rows.length
   }
 
-  /** A piece of work until there is none of it left, in steps, as each holds the write lock. Returns how many rows it changed. */
+  /** Repeats a step until nothing is left, because each step holds the write lock. Returns the number of rows changed. */
   const allOf = async (step: typeof expireWaiting, id: string, limit: number): Promise<number> => {
     for (let changed = 0; ; await nextTurn()) {
       const last = await inTransaction(db, (trx) => step(trx, engine, id, clock.now(), limit))
@@ -42,7 +42,7 @@ export function createSweep(database: Database, clock: Clock) {
     }
   }
 
-  /** What a clock was wrong about is put right before ages are looked at. Returns how many were too old. */
+  /** Repairs times set by a wrong clock before ages are checked. Returns how many deliveries were too old. */
   const bringUpToDate = async (id: string, limit: number): Promise<number> => {
     await allOf(retryFarAhead, id, limit)
     await allOf(shortenLeases, id, limit)
@@ -105,9 +105,9 @@ export function createSweep(database: Database, clock: Clock) {
 }
 
 /**
- * Who sends finds out what is too old. A destination that is switched off, paused or broken has nobody who does, and what waits for it keeps its
- * record and its content from going by age. Between two tries lies an hour or so at the most: the old ones are found by when they are due, which
- * an index knows. Returns how many it gave up, at most `limit`.
+ * Sending finds out what is too old. For a destination that is switched off, paused or broken nobody sends, and its queue would keep records and
+ * content from expiring. Two tries are about an hour apart at most, so old deliveries are found by their due time, which is indexed. Returns how many
+ * it gave up, at most `limit`.
  */
 async function expireWaiting(trx: Trx, engine: Engine, destinationId: string, now: number, limit: number): Promise<number> {
   const skipLocked = engine === 'postgres' ? sql`for update skip locked` : sql``

@@ -8,7 +8,7 @@ import { count } from './outbox-settle.ts'
 import { AT_ONCE, inSteps, STEP } from './outbox-steps.ts'
 import { inTransaction } from './transaction.ts'
 
-/** Dead letters kept per destination; the oldest go first. */
+/** Dead letters kept per destination; the oldest are deleted first. */
 const MAX_DEAD_LETTERS = 100_000
 
 type Trx = Transaction<Tables>
@@ -29,7 +29,7 @@ interface Dropped {
   readonly generation_id: string
 }
 
-/** See `Outbox.trim`. What is leased is left alone. */
+/** See `Outbox.trim`. Leased deliveries are left alone. */
 export function createTrim({ db, engine }: Database, clock: Clock) {
   const size = async (destinationId: string): Promise<Bounds> => {
     const { rows } = await sql<Bounds>`
@@ -39,8 +39,8 @@ export function createTrim({ db, engine }: Database, clock: Clock) {
   }
 
   /**
-   * The oldest by the time they were entered, not by when they are tried next. Read once per trim and outside of any transaction: no index has
-   * them in this order, and another would cost every insert more than this costs a queue that is full.
+   * The oldest by entry, not by their next try. Read once per trim and outside of any transaction: no index has this order, and one more would cost
+   * every insert more than this read costs a full queue.
    */
   const oldest = async (destinationId: string, limit: number, bodies: boolean): Promise<readonly Candidate[]> => {
     const withBody = bodies ? sql`and content_bytes > 0` : sql``
@@ -70,7 +70,7 @@ export function createTrim({ db, engine }: Database, clock: Clock) {
     return rows
   }
 
-  /** Who was leased or delivered since is left alone. */
+  /** Deliveries leased or delivered since are left alone. */
   const dropInSteps = async (candidates: readonly Candidate[], drop: (trx: Trx, ids: readonly number[]) => Promise<readonly Dropped[]>) => {
     const dropped = new Set<number>()
     await inSteps(db, candidates, async (trx, some) => {
@@ -99,7 +99,7 @@ export function createTrim({ db, engine }: Database, clock: Clock) {
       bodies += freed.length
       bytes -= sum(freed.map((row) => row.content_bytes))
     }
-    // When bodies alone were not enough, rows go until their own bytes fit.
+    // If removing content was not enough, deliveries are dropped until the rest fits.
     while (records > bounds.records || bytes > bounds.bytes) {
       const wanted = records > bounds.records ? records - bounds.records : Math.max(1, Math.ceil(((bytes - bounds.bytes) / bytes) * records))
       const chosen = await oldest(destinationId, Math.min(wanted, AT_ONCE), false)
@@ -116,7 +116,7 @@ export function createTrim({ db, engine }: Database, clock: Clock) {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
 
-/** As many as it takes to give back that much. */
+/** As many as are needed to free that much. */
 function takeUntil(candidates: readonly Candidate[], excess: number): readonly Candidate[] {
   let freed = 0
   return candidates.filter((row) => {
@@ -126,7 +126,7 @@ function takeUntil(candidates: readonly Candidate[], excess: number): readonly C
   })
 }
 
-/** However they died: what a destination refuses is not bounded by its queue. */
+/** However they died: the bound on the queue does not limit what a destination refuses. */
 async function forgetOldest(db: Db, engine: Engine, destinationId: string): Promise<void> {
   while ((await forgetSome(db, engine, destinationId)) === STEP) await nextTurn()
 }

@@ -26,11 +26,11 @@ export interface OutboxOptions {
   readonly insertGenerations: InsertGenerations
   /** See `StoreOptions`. */
   readonly recentBytes: number | undefined
-  /** What the operator should know; see `Store.outbox`. */
+  /** Messages for the operator; see `Store.outbox`. */
   readonly onProblem?: ((message: string) => void) | undefined
 }
 
-/** The outbox over a database. A delivery is a row until it is delivered; `due_at` says when it may be leased next, and is null once it is dead. */
+/** The outbox over a database. A delivery is a row until it is delivered. `due_at` says when it may be leased next, and is null once it is dead. */
 export function createOutbox(options: OutboxOptions): DurableOutbox {
   const { database, encryption, clock } = options
   const { db, engine } = database
@@ -101,20 +101,20 @@ interface DueRow {
 }
 
 interface SealedContent {
-  /** Absent when there was no key to seal it with: the event is entered without what was said. */
+  /** Absent if there was no key to seal it with: the event is entered without content. */
   readonly row?: Tables['outbox_contents']
   readonly bytes: number
 }
 
 const DELIVERY_COLUMNS = ['generation_id', 'destination_id', 'entered_at', 'due_at', 'attempts', 'bytes', 'content_bytes'] as const
 
-/** One transaction: records, contents, deliveries. A generation that is known already enters nothing. */
+/** Records, contents and deliveries in one transaction. A generation that is known already enters nothing. */
 function createRecord({ database, clock, insertGenerations, onProblem }: OutboxOptions, keys: ContentKeys, recent: RecentEntries) {
   const { db, engine } = database
   const insertContents = createBulkInsert(db, 'outbox_contents', ['id', 'key_id', 'body'])
   const insertDeliveries = createBulkInsert(db, 'outbox_deliveries', DELIVERY_COLUMNS)
 
-  /** Destinations that still exist, and whether they may see content now: the snapshot that chose them may be seconds old. */
+  /** Which destinations still exist and may see content: the snapshot that selected them may be seconds old. */
   const readDestinations = async (trx: Transaction<Tables>, entries: readonly OutboxEntry[]): Promise<ReadonlyMap<string, boolean>> => {
     const ids = [...new Set(entries.flatMap((entry) => entry.deliveries.map((delivery) => delivery.destinationId)))]
     if (ids.length === 0) return new Map()
@@ -157,7 +157,7 @@ function createRecord({ database, clock, insertGenerations, onProblem }: OutboxO
   }
 }
 
-/** What is written for entries that are new. */
+/** The rows for entries that are new. */
 function rowsOf(entries: readonly OutboxEntry[], sealed: ReadonlyMap<string, SealedContent>, seesContent: ReadonlyMap<string, boolean>, now: number) {
   const contents: Tables['outbox_contents'][] = []
   const deliveries = []
@@ -165,7 +165,7 @@ function rowsOf(entries: readonly OutboxEntry[], sealed: ReadonlyMap<string, Sea
   const entered = new Set<string>()
   for (const { generation, deliveries: wanted, bytes: size } of entries) {
     const { id } = generation
-    // The same one twice in a batch is one.
+    // The same generation twice in a batch counts once.
     if (entered.has(id)) continue
     entered.add(id)
     const content = sealed.get(id)
@@ -190,13 +190,13 @@ function rowsOf(entries: readonly OutboxEntry[], sealed: ReadonlyMap<string, Sea
     }
     if (seen && content?.row !== undefined) contents.push(content.row)
   }
-  // In one order for all processes: two that add to the same counters do not wait for each other in a circle.
+  // In the same order in all processes, so that two which add to the same counters do not deadlock.
   return { contents, deliveries, bodiesDropped: [...dropped].sort(([a], [b]) => (a < b ? -1 : 1)) }
 }
 
 /**
- * A database that is away is reported: the same entries come again. A data key that cannot be had (the secret key was changed while this
- * process runs, a row that was tampered with) costs what was said, never the record: spending and the event itself go their way without it.
+ * Throws if the database is away, and the same entries come again. If a data key is not available (the secret key was changed while this process
+ * runs, or a row was tampered with), the content is lost but never the record: spending and the event itself are stored without it.
  */
 async function sealContents(
   entries: readonly OutboxEntry[],

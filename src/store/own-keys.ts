@@ -90,7 +90,7 @@ function encodePatch(patch: OwnKeyPatch): Partial<Row> {
   })
 }
 
-/** A restriction that cannot be read (a hand-edited row) admits nobody rather than everybody. */
+/** A restriction that cannot be parsed (a row edited by hand) admits nobody, rather than everybody. */
 function decodeList(text: string | null): readonly string[] | null {
   if (text === null) return null
   try {

@@ -29,7 +29,7 @@ export const initial: Migration = {
       .addColumn('updated_at', integer, (column) => column.notNull())
       .addColumn('settings', json, (column) => column.notNull())
       .execute()
-    // At most one default workspace, whoever starts first.
+    // At most one default workspace, even if several processes start at once.
     await sql`create unique index workspaces_default on workspaces (is_default) where is_default`.execute(db)
 
     await db.schema
@@ -50,7 +50,7 @@ export const initial: Migration = {
       .execute()
     await db.schema.createIndex('api_keys_workspace').on('api_keys').column('workspace_id').execute()
 
-    // No foreign keys to workspaces and keys: a record must never fail because its owner was deleted while the call ran.
+    // No foreign keys to workspaces and keys: recording must not fail because the owner was deleted during the call.
     await db.schema
       .createTable('generations')
       .addColumn('id', text, (column) => column.primaryKey().notNull())
@@ -77,7 +77,7 @@ export const initial: Migration = {
     await db.schema.createIndex('generations_workspace').on('generations').columns(['workspace_id', 'created_at']).execute()
     await db.schema.createIndex('generations_age').on('generations').column('created_at').execute()
 
-    // Apart from the record, so that lists and sums never read a body.
+    // Separate from the record, so that lists and sums never read it.
     await db.schema
       .createTable('generation_content')
       .addColumn('id', text, (column) => column.primaryKey().notNull().references('generations.id').onDelete('cascade'))

@@ -36,7 +36,7 @@ export const destinations: Migration = {
       .addColumn('created_at', integer, (column) => column.notNull())
       .execute()
 
-    // No foreign keys in the outbox: a generation must be recorded whatever became of a destination a moment ago. A sweep finds what is left over.
+    // No foreign keys in the outbox: recording must not fail because a destination was deleted. A sweep removes what is left over.
     await db.schema
       .createTable('outbox_contents')
       .addColumn('id', text, (column) => column.primaryKey().notNull())
@@ -62,7 +62,7 @@ export const destinations: Migration = {
       .addColumn('died_at', integer)
       .addUniqueConstraint('outbox_deliveries_once', ['generation_id', 'destination_id'])
       .execute()
-    // Everything that counts a queue reads this index alone.
+    // Everything that counts a queue reads only this index.
     await db.schema
       .createIndex('outbox_deliveries_due')
       .on('outbox_deliveries')

@@ -3,8 +3,8 @@ import type { Migration } from './migration.ts'
 export const accounting: Migration = {
   name: '0003-accounting',
   up: async (db, { text, json, integer, real, flag }) => {
-    // What subjects (keys, workspaces, the installation) have spent, one row per interval and period: reading a budget is four lookups,
-    // however many generations there are, and however many have been pruned.
+    // Spending of keys, workspaces and the installation, one row per interval and period: reading a budget takes four lookups, however many
+    // generations exist or have been pruned.
     await db.schema
       .createTable('spend')
       .addColumn('subject', text, (column) => column.notNull())
@@ -15,7 +15,7 @@ export const accounting: Migration = {
       .addPrimaryKeyConstraint('spend_key', ['subject', 'interval', 'period_start'])
       .execute()
 
-    // Generations summed up by day, key and endpoint: the activity report reads hundreds of rows, not millions.
+    // Generations summed by day, key and endpoint, so that the activity report reads hundreds of rows and not millions.
     await db.schema
       .createTable('activity')
       .addColumn('day', integer, (column) => column.notNull())
@@ -33,7 +33,7 @@ export const accounting: Migration = {
       .addPrimaryKeyConstraint('activity_key', ['day', 'workspace_id', 'key_hash', 'model', 'endpoint_id'])
       .execute()
 
-    // Credentials of callers for providers. The secret lies in `sealed`, an envelope only accounts/ can open.
+    // Callers' own credentials for providers. The secret is in `sealed`, an envelope that only accounts/ can open.
     await db.schema
       .createTable('own_keys')
       .addColumn('id', text, (column) => column.primaryKey().notNull())

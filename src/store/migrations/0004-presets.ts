@@ -20,7 +20,7 @@ export const presets: Migration = {
       .addUniqueConstraint('presets_slug', ['workspace_id', 'slug'])
       .execute()
 
-    // What a preset sets lies in `sealed`, an envelope only accounts/ can open: its tools may carry credentials.
+    // The content of a preset is in `sealed`, an envelope that only accounts/ can open, because its tools may carry credentials.
     await db.schema
       .createTable('preset_versions')
       .addColumn('id', text, (column) => column.primaryKey().notNull())

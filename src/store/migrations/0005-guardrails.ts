@@ -15,7 +15,7 @@ export const guardrails: Migration = {
       .execute()
     await db.schema.createIndex('guardrails_workspace').on('guardrails').column('workspace_id').execute()
 
-    // One guardrail per key at most: the key's hash is the primary key.
+    // At most one guardrail per key: the key's hash is the primary key.
     await db.schema
       .createTable('guardrail_keys')
       .addColumn('key_hash', text, (column) => column.primaryKey().notNull().references('api_keys.hash').onDelete('cascade'))

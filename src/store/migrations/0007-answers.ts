@@ -3,7 +3,7 @@ import type { Migration } from './migration.ts'
 export const answers: Migration = {
   name: '0007-answers',
   up: async (db, { text, integer }) => {
-    // Answers that callers wanted kept. `key`: a digest of the request; `sealed`: an envelope only accounts/ can open.
+    // Kept answers. `key`: a digest of the request; `sealed`: an envelope that only accounts/ can open.
     await db.schema
       .createTable('kept_answers')
       .addColumn('key', text, (column) => column.primaryKey().notNull())
@@ -12,7 +12,7 @@ export const answers: Migration = {
       .addColumn('bytes', integer, (column) => column.notNull())
       .addColumn('expires_at', integer, (column) => column.notNull())
       .execute()
-    // What is looked at to keep all of them within a size.
+    // Read to keep the total within its bound.
     await db.schema.createIndex('kept_answers_age').on('kept_answers').columns(['expires_at', 'bytes']).execute()
     await db.schema.createIndex('kept_answers_workspace').on('kept_answers').column('workspace_id').execute()
   },

@@ -5,7 +5,7 @@ import type { Engine } from '../database.ts'
 export interface ColumnTypes {
   /** Text of any length. */
   readonly text: RawBuilder<unknown>
-  /** JSON as text: it is read and written whole, and text alone keeps what PostgreSQL's own JSON types refuse (the escape \u0000). */
+  /** JSON as text: it is read and written whole, and text accepts what PostgreSQL's JSON types refuse (the escape \u0000). */
   readonly json: RawBuilder<unknown>
   /** Whole numbers to 2^53: milliseconds, tokens, counters. */
   readonly integer: RawBuilder<unknown>
@@ -13,7 +13,7 @@ export interface ColumnTypes {
   readonly real: RawBuilder<unknown>
   readonly flag: RawBuilder<unknown>
   readonly blob: RawBuilder<unknown>
-  /** A whole number the database counts up by itself: the whole definition of a primary key. */
+  /** The complete definition of a primary key that the database counts up. */
   readonly serial: RawBuilder<unknown>
 }
 
