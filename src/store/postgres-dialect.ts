@@ -8,50 +8,50 @@ export interface PostgresDialectOptions {
   readonly maxConnections: number
   /** Milliseconds to wait for a connection, new or from the pool. */
   readonly connectLimitMs: number
-  /** Milliseconds one statement may take, on the server and, a little longer, on the wire. */
+  /** Milliseconds one statement may take on the server; on the wire a little longer. */
   readonly statementLimitMs: number
 }
 
-/** How much longer than the server's own limit we wait for its answer: beyond it the network is gone. */
+/** How much longer than the server's own limit we wait for its answer; after that the network is gone. */
 const WIRE_GRACE_MS = 2_000
-/** Unused connections are kept this long. */
+/** Idle connections are kept this long. */
 const IDLE_MS = 30_000
-/** Milliseconds, tokens and counts are bigint columns, all far below 2^53: plain numbers on our side. */
+/** Milliseconds, tokens and counts are bigint columns, all far below 2^53, so they are parsed to plain numbers. */
 const INT8 = 20
-/** read_only_sql_transaction: none of ours is. */
+/** read_only_sql_transaction: a server that takes no writes. */
 const READ_ONLY = '25006'
-/** Between two looks for another server while the one there is takes no writes: it may be the only one. */
+/** While the current server takes no writes, how often to look for another one; it may be the only one. */
 const LOOK_ELSEWHERE_MS = 5_000
 
 /**
- * Begins a statement that reads one row. Followers ask so every two seconds and have five to know of a change: without an answer within this
- * time the next question goes another way.
+ * Marks a statement that reads one row. Followers run one every two seconds and must see a change within five: if no answer comes within this time,
+ * the next one goes over another connection.
  */
 export const QUICK = '/* quick */'
 const QUICK_MS = 900
 /**
- * The server ends it a little sooner. Where it waits, for a table that somebody has locked or a disk that stands still, it would not learn that we
- * have left, and what was asked every second would hold a connection each for as long as a statement may take: all that it has, and nobody else's would get in.
+ * The server's limit is a little shorter. A statement that waits there, for a locked table or a stalled disk, would not notice that we have given up.
+ * Each would hold a connection for the full statement limit, until the server has none left for anybody.
  */
 const QUICKLY = `set local statement_timeout = ${QUICK_MS - 100}; `
-/** Behind each of them. Who only reads never learns otherwise that another server is the first by now: what the old one says has been true. */
+/** Appended to each of them: after a failover, reads over an old connection still succeed, and this tells that its server is no longer the primary. */
 const STILL_FIRST = '; show transaction_read_only'
-/** What the server has nothing to do for: without an answer the connection leads nowhere, and what was to follow goes through another. */
+/** Takes the server no time. Without an answer the connection is dead, and the transaction starts over another one. */
 const BEGIN = 'begin'
 const BEGIN_MS = 2_000
-/** As our transactions are meant, whatever the database or the role has as its default: under a stricter one every second of two at a time would fail. */
+/** The isolation level we rely on, whatever the default of the database or role: under a stricter one, one of two concurrent transactions would often fail. */
 const BEGIN_AS_MEANT = 'begin isolation level read committed'
-/** protocol_violation, feature_not_supported: what poolers say of a connection that asks for settings of its own. */
+/** protocol_violation, feature_not_supported: what poolers say to a connection that asks for settings of its own. */
 const NO_SETTINGS = new Set(['08P01', '0A000'])
 
-/** too_many_connections: of the server, of the database or of the role. */
+/** too_many_connections: of the server, the database or the role. */
 const NO_ROOM = '53300'
-/** What poolers say of the same, under the code above. */
+/** The same from poolers, under the codes above. */
 const NO_ROOM_AT_POOLER = /no more connections allowed/
-/** How long a pool makes do with the connections it has before it asks for more again. */
+/** How long a pool manages with its existing connections before it asks for more again. */
 const MAKE_DO_MS = 5_000
 
-/** PostgreSQL behind kysely, through a pool with a bound on everything. */
+/** PostgreSQL for kysely, over a pool with a limit on everything. */
 export function postgresDialect(options: PostgresDialectOptions): Dialect {
   return new PostgresDialect({ pool: async () => createPool((await import('pg')).default, options) })
 }
@@ -59,7 +59,7 @@ export function postgresDialect(options: PostgresDialectOptions): Dialect {
 function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, statementLimitMs }: PostgresDialectOptions): PostgresPool {
   const types = new driver.TypeOverrides()
   types.setTypeParser(INT8, Number)
-  // The second also ends the locks of a process that stopped in the middle of a transaction.
+  // The second limit also frees the locks of a process that was stopped in the middle of a transaction.
   const limits = { statement_timeout: statementLimitMs, idle_in_transaction_session_timeout: statementLimitMs + WIRE_GRACE_MS }
   const pool = new driver.Pool({
     connectionString: driverUrl(url),
@@ -72,8 +72,8 @@ function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, st
     application_name: 'signalbox',
     types,
   })
-  // A connection that breaks is dropped; whoever uses it, or asks next, gets the error or a fresh one. Without a listener for as long as
-  // the client lives (in use, between uses, while it is being closed) the event would end the process.
+  // A broken connection is dropped: its user gets the error, and the next one a fresh connection. An `error` event without a listener would end the
+  // process, so there is one for as long as the client lives: in use, idle, or closing.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => client.on('error', () => undefined))
   const trust = createTrust()
@@ -92,7 +92,7 @@ function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, st
         const code = error instanceof driver.DatabaseError ? error.code : undefined
         if (isWithoutRoom(error, code) && performance.now() < until && makeDo()) continue
         if (!asked || !NO_SETTINGS.has(code ?? '') || isWithoutRoom(error, code)) throw error
-        // A pooler, whose connections are everybody's: what is set there would be found by others. Each transaction sets what it needs.
+        // A pooler shares its connections, so settings of one would affect others. Each transaction sets what it needs.
         takesSettings = false
         for (const name of Object.keys(limits)) delete pool.options[name as keyof typeof limits]
       }
@@ -105,8 +105,8 @@ const isWithoutRoom = (error: unknown, code: string | undefined): boolean =>
   code === NO_ROOM || (NO_SETTINGS.has(code ?? '') && error instanceof Error && NO_ROOM_AT_POOLER.test(error.message))
 
 /**
- * For a server that has no room for another connection: those that are there are taken in turns, and whoever waits for one is served. Returns
- * what begins that for a while, and says whether there are any.
+ * For a server without room for another connection: the existing ones are shared, and waiting users get them in turn. Returns a function that starts
+ * this for a while; it returns whether there are any connections.
  */
 function shareWhatIsThere(pool: pg.Pool, maxConnections: number): () => boolean {
   let open = 0
@@ -124,26 +124,27 @@ function shareWhatIsThere(pool: pg.Pool, maxConnections: number): () => boolean 
   }
 }
 
-/** Which connections are worth asking. */
+/** Which connections are worth using. */
 interface Trust {
   readonly holds: (client: pg.PoolClient) => boolean
   readonly answered: (client: pg.PoolClient) => void
-  /** A question of this time went unanswered. */
+  /** A statement sent at this time was not answered. */
   readonly doubt: (askedAt: number) => void
-  /** A server that takes no writes answered: whether to ask over new connections, which may find the one that does. */
+  /** A server that takes no writes has answered. Returns whether to try new connections, which may reach the primary. */
   readonly lookElsewhere: () => boolean
 }
 
 /**
- * A firewall or a moved address forgets all connections at once, and says so of none. Where a short question or the begin of a transaction finds one of them dead, those that
- * have been silent since are closed unasked when their turn comes, instead of each holding up somebody for as long as a statement may take.
+ * A firewall or a moved address drops all connections at once, without telling anybody. When a quick statement or the beginning of a transaction
+ * finds a dead one, connections that have been silent since are closed without being tried, instead of each holding somebody up for the full
+ * statement limit.
  */
 function createTrust(): Trust {
   const answeredAt = new WeakMap<pg.PoolClient, number>()
   let doubtedAt = -Infinity
   let soughtAt = -Infinity
   return {
-    // One that was never asked is new.
+    // A connection that was never used is new.
     holds: (client) => (answeredAt.get(client) ?? Infinity) >= doubtedAt,
     answered: (client) => void answeredAt.set(client, performance.now()),
     doubt: (askedAt) => (doubtedAt = Math.max(doubtedAt, askedAt)),
@@ -160,8 +161,8 @@ const isOnlyRead = (shown: unknown): boolean =>
   (shown as pg.QueryResult<{ readonly transaction_read_only: string }>).rows[0]?.transaction_read_only === 'on'
 
 /**
- * A connection whose answer never came is still waiting for it: it must not go back to the pool, where the next user would wait behind it. One
- * that refuses writes leads to what was the first server before a failover; it is as lively as ever, and a new one may find the server that is now.
+ * A connection that still waits for an answer must not return to the pool, where its next user would wait behind that. One that refuses writes leads
+ * to a server that was the primary before a failover; it works otherwise, but a new connection may find the primary.
  */
 function guardClient(driver: typeof pg, client: pg.PoolClient, trust: Trust, begin: string): PostgresPoolClient {
   let broken = false

@@ -3,19 +3,19 @@ import { ceiling } from '../lib/backoff.ts'
 import type { Secret } from '../lib/secret.ts'
 import { driverUrl } from './postgres-url.ts'
 
-/** Notifications carry the schema: installations may share a database. */
+/** Notifications carry the schema, because installations may share a database. */
 export const CHANNEL = 'signalbox_configuration'
 
 const BACKOFF = { baseMs: 250, maxMs: 10_000 }
 const CONNECT_LIMIT_MS = 3_000
 /**
- * Who only listens never learns that nobody speaks any more: firewalls and load balancers forget connections on which nothing passes, some
- * within minutes, and tell neither side. Asking keeps ours known, and finds out when it is not.
+ * A connection that only listens does not notice when it is dead: firewalls and load balancers forget idle connections, some within minutes, and tell
+ * neither side. A regular query keeps it alive, and detects when it is not.
  */
 const PROBE = { everyMs: 10_000, limitMs: 3_000 }
-/** A server that takes bytes and answers nothing never says goodbye. */
+/** A server that accepts bytes and answers nothing never ends the connection. */
 const END_LIMIT_MS = 1_000
-/** A server that takes no writes tells of none: another may be the first by now. */
+/** A standby sends no notifications: if the server takes no writes, another one may be the primary by now. */
 const STILL_FIRST = 'show transaction_read_only'
 const unlessFirst =
   (elsewhere: () => void) =>
@@ -23,8 +23,8 @@ const unlessFirst =
     rows[0]?.transaction_read_only === 'on' ? elsewhere() : undefined
 
 /**
- * Calls `onChange` whenever a process has committed a change of configuration, and after every reconnection, when one may have been missed.
- * A connection of its own, made again when it breaks; never an error: who listens looks regularly anyway, this only makes it sooner.
+ * Calls `onChange` after every committed change of configuration, and after every reconnection, when one may have been missed. Uses a connection of
+ * its own, which is reopened when it breaks. Never fails: its users also poll, and this only makes them faster.
  */
 export function listenForChanges(url: Secret, onChange: () => void, probe: typeof PROBE = PROBE): { close(): Promise<void> } {
   let client: pg.Client | undefined
@@ -36,7 +36,7 @@ export function listenForChanges(url: Secret, onChange: () => void, probe: typeo
   const later = (): void => void (timer = setTimeout(() => void connect(), ceiling(failures++, BACKOFF)).unref())
 
   const connect = async (): Promise<void> => {
-    // Loaded here: an installation on SQLite has no use for it.
+    // Loaded here, because installations with SQLite do not need it.
     const { Client } = (await import('pg')).default
     if (closed) return
     let fresh: pg.Client
@@ -49,7 +49,7 @@ export function listenForChanges(url: Secret, onChange: () => void, probe: typeo
         application_name: 'signalbox-listen',
       })
     } catch {
-      // It reads the certificates that the URL names.
+      // It reads certificates that the URL names.
       return later()
     }
     let schema: string | undefined

@@ -3,8 +3,8 @@ import type { Secret } from '../lib/secret.ts'
 const TAKEN_AS_FULL = /([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/
 
 /**
- * The URL as the driver reads it. It takes three modes of TLS as the strictest, `verify-full`, warns of that on standard error, in lines that are
- * none of the log, and means to give them a weaker sense one day. Here that sense is asked for by its name; whoever wants libpq's says so (`uselibpqcompat`).
+ * The URL for the driver. It treats three TLS modes as the strictest, `verify-full`, prints a warning about that to standard error outside of the
+ * log, and will give them a weaker meaning some day. So that meaning is requested by its name; `uselibpqcompat` requests libpq's.
  */
 export function driverUrl(url: Secret): string {
   const text = url.reveal()

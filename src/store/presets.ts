@@ -10,11 +10,11 @@ import { guarded } from './store-error.ts'
 type Row = Tables['presets']
 type VersionRow = Tables['preset_versions']
 
-/** A history longer than anybody reads. */
+/** A longer history than anybody reads. */
 const MAX_VERSIONS = 1_000
 /**
- * Bytes of all versions of all presets of a workspace, as they are stored. Any key of it may save presets, and what is designated is in the
- * memory of every process and in its last known good: ten thousand of three kilobytes fit.
+ * Stored bytes of all versions of all presets of a workspace. Any of its keys may save presets, and designated versions are in the memory of every
+ * process and in its last-known-good file. Ten thousand presets of three kilobytes fit.
  */
 const MAX_WORKSPACE_BYTES = 32 * 1024 * 1024
 
@@ -37,7 +37,7 @@ export function createPresetStore(db: Db): PresetStore {
         const row = await trx
           .insertInto('presets')
           .values(encode({ ...preset, designatedVersionId: version.id }))
-          // Written though it is there: from here on the row is ours.
+          // Written even if it exists, which locks the row.
           .onConflict((conflict) => conflict.columns(['workspace_id', 'slug']).doUpdateSet({ slug: preset.slug }))
           .returningAll()
           .executeTakeFirstOrThrow()
@@ -47,7 +47,7 @@ export function createPresetStore(db: Db): PresetStore {
       }),
     modify: (id, change) =>
       changeConfiguration(db, async (trx) => {
-        // Written before it is read: from here on the row is ours.
+        // Written before it is read, which locks the row.
         const before = await trx.updateTable('presets').set({ id }).where('id', '=', id).returningAll().executeTakeFirst()
         if (before === undefined) return undefined
         const serving = await trx.selectFrom('preset_versions').selectAll().where('id', '=', before.designated_version_id).executeTakeFirstOrThrow()
@@ -80,7 +80,7 @@ export function createPresetStore(db: Db): PresetStore {
         const row = await ('id' in which ? all.where('id', '=', which.id) : all.where('version', '=', which.number)).executeTakeFirst()
         return row && decodeVersion(row)
       }),
-    // One statement: between two, another version could take over, and the preset would have none.
+    // One statement: between two, another version could be designated, and the preset would have none.
     designated: () =>
       guarded(async () => {
         const rows = await db

@@ -4,9 +4,9 @@ import { LiveMap } from '../lib/live-map.ts'
 
 /** A second of a busy gateway fits. */
 const MAX_BYTES = 8_000_000
-/** Larger ones may differ from what the database keeps of them, and would take the room of many. */
+/** Larger entries may differ from what the database stores, and would take the place of many. */
 const MAX_ENTRY_BYTES = 200_000
-/** Taken by another process by then, or waiting for a destination that is down. */
+/** Older ones were leased by another process, or wait for a destination that is down. */
 const MAX_AGE_MS = 10_000
 
 export interface RecentEntry {
@@ -23,9 +23,9 @@ interface Kept extends RecentEntry {
 }
 
 /**
- * Entries of this process that wait for their first lease, so that it need not read, decrypt and parse what was at hand a moment ago. Bounded in
- * bytes and age. While it is full new ones are not taken in: the queue is served oldest first, so they would be the last to be asked for.
- * Which deliveries exist, and whether they may see content, the database says.
+ * Entries of this process that wait for their first lease, which then need not be read, decrypted and parsed again. Bounded in bytes and age. While
+ * it is full, new entries are not added: the queue is served oldest first, so they would be needed last. Which deliveries exist, and whether they may
+ * see content, is read from the database.
  */
 export class RecentEntries {
   readonly #entries = new LiveMap<string, Kept>()
@@ -48,7 +48,7 @@ export class RecentEntries {
     this.#bytes += bytes
   }
 
-  /** Once for each delivery: with the last one the entry is gone from here. */
+  /** Once for each delivery; the last one removes the entry. */
   take(generationId: string): RecentEntry | undefined {
     const entry = this.#entries.get(generationId)
     if (entry !== undefined && --entry.waiting === 0) this.#forget(generationId)

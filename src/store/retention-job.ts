@@ -7,11 +7,11 @@ import type { Clock } from '../lib/clock.ts'
 export interface RetentionJobOptions {
   readonly store: RetentionStore
   readonly facts: FactStore
-  /** It is the work of other processes: this one does it only where none of them has for a while. */
+  /** Other processes are responsible for it; this one does it only if none of them has for a while. */
   readonly standIn: boolean
   readonly clock: Clock
   readonly random: () => number
-  /** Read at every round: the operator may change it. */
+  /** Read in every round, because the operator may change it. */
   readonly settings: () => RetentionConfig
   readonly onReport: (report: RetentionReport) => void
   readonly onFailure: (error: unknown) => void
@@ -19,9 +19,9 @@ export interface RetentionJobOptions {
 }
 
 export interface RetentionTuning {
-  /** Rows of one transaction: it holds SQLite's write lock. */
+  /** Rows of one transaction, which holds SQLite's write lock. */
   readonly batchRows: number
-  /** Between transactions, for those who wait for the lock. */
+  /** Between transactions, for others who wait for the lock. */
   readonly pauseMs: number
   /** Of one round. */
   readonly roundMs: number
@@ -30,11 +30,11 @@ export interface RetentionTuning {
 const TUNING: RetentionTuning = { batchRows: 500, pauseMs: 10, roundMs: 10 * 60_000 }
 
 export interface RetentionJob {
-  /** One round now; undefined when another process is at it, or it is left to others. */
+  /** Runs one round now; undefined if another process runs one, or if it is left to others. */
   run(): Promise<RetentionReport | undefined>
-  /** Rounds from now on: the first within a minute or so, then as often as the operator wants, each at a moment of its own. */
+  /** Runs rounds from now on: the first within about a minute, then at the operator's interval, each with some randomness. */
   start(): void
-  /** Ends after the transaction that runs. */
+  /** Stops after the current transaction. */
   stop(): Promise<void>
 }
 
@@ -49,7 +49,7 @@ const AGE: { readonly [What in Retained]: (settings: RetentionConfig) => number 
   answers: () => 0,
 }
 
-/** Keeps the store within the bounds the operator set, one process at a time, in small steps. */
+/** Keeps the store within the operator's bounds: one process at a time, in small steps. */
 export function createRetentionJob(options: RetentionJobOptions): RetentionJob {
   const { store, clock, random, settings, onReport, onFailure, standIn, tuning } = options
   const rounds = createRoundLog(options)
@@ -95,7 +95,7 @@ export function createRetentionJob(options: RetentionJobOptions): RetentionJob {
 
   const schedule = (baseMs: number): void => {
     if (stopped.signal.aborted) return
-    // Processes that started together do not all come at once.
+    // So that processes which started together do not all run at once.
     const waitMs = baseMs * (0.75 + random() / 2)
     timer = setTimeout(() => {
       running = run()
@@ -116,20 +116,20 @@ export function createRetentionJob(options: RetentionJobOptions): RetentionJob {
   }
 }
 
-/** The name of the fact: when the last round ended, milliseconds since the epoch, and whether by somebody who stood in. */
+/** The name of the fact. Its value: when the last round ended, in milliseconds since the epoch, and whether a process stood in for it. */
 const LAST_ROUND = 'retention'
 const STOOD_IN = 'stood-in'
-/** Rounds that may be missed by those whose work it is. */
+/** How many rounds those responsible may miss before another process stands in. */
 const MISSED = 3
 
-/** Who cleaned up when, for all processes: where only such run whose work it is not, what is told to go by age must go all the same. */
+/** Remembers for all processes when the last round was. If only processes run that are not responsible, data must expire all the same. */
 function createRoundLog({ facts, clock, settings, standIn }: RetentionJobOptions) {
   return {
     async due(): Promise<boolean> {
       const [at, by] = (await facts.get(LAST_ROUND))?.split(' ') ?? []
       const age = clock.now() - Number(at)
       const { everyMs } = settings()
-      // Of several that stand in, none comes soon after another. The time of a clock that ran ahead is none.
+      // Those that stand in do not run right after one another. A time in the future came from a wrong clock and is ignored.
       return !(age > -everyMs && age < (by === STOOD_IN ? everyMs / 2 : MISSED * everyMs))
     },
     async note(): Promise<void> {

@@ -7,9 +7,9 @@ import { inTransaction } from './transaction.ts'
 type Trx = Transaction<Tables>
 type Expire = (trx: Trx, before: number, limit: number) => Promise<Expired>
 
-/** Eight megabytes at most are given back to the disk with each batch; the next takes the rest. */
+/** Each batch gives at most eight megabytes back to the disk; the next takes the rest. */
 const VACUUM_PAGES = 1_000
-/** Who holds the lock does nothing else over that connection. Longer than a round, which ends itself; a process that stands still holds it no longer. */
+/** The lock's connection is idle during a round. This is longer than a round may take; a process that hangs loses the lock after it. */
 const LONGEST_ROUND_MS = 20 * 60_000
 
 /** See `RetentionStore`. Batches of deletes rather than partitions: docs/decisions/0091. */
@@ -35,7 +35,7 @@ export function createRetentionStore(database: Database): RetentionStore {
         await work()
         return true
       }
-      // A lock of a transaction: of a session behind a pooler nobody would know where to let go of it. It ends with its connection, so that of a process that dies does.
+      // A transaction lock, because a session lock cannot be released behind a pooler. It ends with its connection, and so with a process that dies.
       const maintenance = database.forMaintenance()
       let done = false
       try {
@@ -48,7 +48,7 @@ export function createRetentionStore(database: Database): RetentionStore {
           done = true
         })
       } catch (error) {
-        // What is lost with the connection after the work is only the lock.
+        // After the work, a broken connection loses only the lock.
         if (!done) throw error
       } finally {
         await maintenance.close()
@@ -58,7 +58,7 @@ export function createRetentionStore(database: Database): RetentionStore {
   }
 }
 
-/** Deleting only marks pages as free; this gives them back to the disk. PostgreSQL's autovacuum needs no such help. */
+/** Deleted rows only leave free pages; this gives them back to the disk. In PostgreSQL autovacuum does it. */
 async function giveSpaceBack(trx: Trx, engine: Engine): Promise<void> {
   if (engine === 'sqlite') await sql`pragma incremental_vacuum(${sql.lit(VACUUM_PAGES)})`.execute(trx)
 }
@@ -66,8 +66,8 @@ async function giveSpaceBack(trx: Trx, engine: Engine): Promise<void> {
 const rowsOf = ({ numAffectedRows }: { readonly numAffectedRows?: bigint | undefined }): number => Number(numAffectedRows ?? 0n)
 
 /**
- * What is still on its way to a destination, or may be replayed, is read from here and stays. Content goes with its record. Records that stay
- * are passed once a round: they may be as many as queues are long, and to look through all of them for each batch held the lock for seconds.
+ * Records whose deliveries are pending or may be replayed are still needed and stay. Content goes with its record. Each round passes kept records
+ * once: there may be as many as the queues are long, and checking all of them for every batch held the lock for seconds.
  */
 function createGenerationExpiry(engine: Engine): Expire {
   const beginning = { created_at: -1, id: '' }
@@ -91,14 +91,14 @@ function createGenerationExpiry(engine: Engine): Expire {
   }
 }
 
-/** Records may come this much later than they began and lose their content with the next round. */
+/** A record may be stored this much later than its call began and still lose its content in the next round. */
 const LATE_MS = 6 * 3_600_000
-/** All records are passed again after this long: for those that came later still, after an outage of any length. */
+/** How often all records are passed again, for those that were stored later still, after an outage of any length. */
 const FULL_ROUND_MS = 24 * 3_600_000
 
 /**
- * Content of records that stay. Records are passed in the order of their age. What is older than the last that was passed has no content any
- * more, unless it was recorded later: each round begins some hours before the end of the last, and one a day at the beginning.
+ * Removes the content of records that stay, in the order of their age. Older records than the last one passed have no content any more, unless they
+ * were stored late: each round starts some hours before the end of the last, and once a day at the beginning.
  */
 function createContentExpiry(): Expire {
   let passed = -1
@@ -107,7 +107,7 @@ function createContentExpiry(): Expire {
   let fullRoundAt = -Infinity
   return async (trx, before, limit) => {
     if (finished) {
-      // A clock that ran ahead and was put right would have nothing expire until it is there again.
+      // If a clock ran ahead and was corrected, nothing would expire until it is there again.
       const full = before < fullRoundAt || before - fullRoundAt >= FULL_ROUND_MS
       if (full) {
         fullRoundAt = before
@@ -132,7 +132,7 @@ function createContentExpiry(): Expire {
   }
 }
 
-/** A day at a time: its rows are as many as there are keys and endpoints. */
+/** One day at a time, whose rows are as many as there are keys and endpoints. */
 async function expireActivity(trx: Trx, before: number): Promise<Expired> {
   const gone = await sql`delete from activity where day = (select min(day) from activity) and day < ${before}`.execute(trx)
   return { deleted: rowsOf(gone), more: rowsOf(gone) > 0 }
@@ -147,7 +147,7 @@ async function expireSpend(trx: Trx, before: number, limit: number): Promise<Exp
   return { deleted: rowsOf(gone), more: rowsOf(gone) === limit }
 }
 
-/** What is left of a deleted destination once nothing of its queue is, and figures somebody wrote after its end. */
+/** Deleted destinations whose queue is empty, and counters that were written after the end of their destination. */
 async function expireDestinations(trx: Trx, before: number, limit: number): Promise<Expired> {
   const gone = await sql`
     delete from destinations where id in (

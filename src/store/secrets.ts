@@ -12,11 +12,11 @@ export async function rewrapSecrets(db: Db, rewrap: (envelope: string, context: 
     const canary = await trx.selectFrom('facts').select('value').where('name', '=', SECRET_KEY_CANARY).executeTakeFirst()
     if (canary !== undefined) {
       const value = rewrap(canary.value, SECRET_KEY_CANARY)
-      // First: from here on the row is locked, and who still has the old key is refused (`assertCurrentKey`).
+      // First, because it locks the row: writers with the old key are refused from here on (`assertCurrentKey`).
       await trx.updateTable('facts').set({ value }).where('name', '=', SECRET_KEY_CANARY).execute()
       count++
     }
-    // They can be made again.
+    // Kept answers can be made again.
     await trx.deleteFrom('kept_answers').execute()
     for (const { id, type, sealed } of await trx
       .selectFrom('destinations')
@@ -75,9 +75,9 @@ export async function countForeignSecrets(db: Db, keyId: string): Promise<number
 }
 
 /**
- * Refuses to write an envelope of another master key than the canary's: a process that runs on after `secrets rotate` would leave secrets
- * behind that nobody can open. In PostgreSQL the canary is held until the transaction ends: a rotation that comes meanwhile waits and finds
- * what was written, and who comes during a rotation waits for its end. SQLite has one writer anyway. Throws GatewayError `precondition_failed`.
+ * Refuses to write an envelope of another master key than the canary's: a process that runs on after `secrets rotate` would leave secrets that nobody
+ * can open. In PostgreSQL the canary stays locked until the transaction ends: a rotation that comes meanwhile waits and finds what was written, and
+ * writers during a rotation wait for its end. SQLite has one writer anyway. Throws GatewayError `precondition_failed`.
  */
 export async function assertCurrentKey(trx: Transaction<Tables>, envelope: string): Promise<void> {
   const query = trx.selectFrom('facts').select('value').where('name', '=', SECRET_KEY_CANARY)

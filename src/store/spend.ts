@@ -11,13 +11,13 @@ import { guarded } from './store-error.ts'
 type SpendRow = Tables['spend']
 type ActivityTableRow = Tables['activity']
 
-/** Rows of one statement: well below what databases bind. */
+/** Rows of one statement, well below the limits on bound values. */
 const MAX_ROWS = 256
 const MAX_SUBJECTS = 200
-/** Some fifteen megabytes of JSON. */
+/** About fifteen megabytes of JSON. */
 const MAX_ACTIVITY_ROWS = 50_000
 
-/** Sums up a batch of generations that were not counted before; in the transaction that inserts them. */
+/** Sums up a batch of new generations, within the transaction that inserts them. */
 export async function addSpend(trx: Transaction<Tables>, generations: readonly Generation[]): Promise<void> {
   const sums = new Map<string, DaySum>()
   const activity = new Map<string, ActivityTableRow>()
@@ -32,7 +32,7 @@ export async function addSpend(trx: Transaction<Tables>, generations: readonly G
   for (const { keyHash, workspaceId, day, ...money } of sums.values()) {
     for (const subject of [`key:${keyHash}`, `workspace:${workspaceId}`, 'installation']) addPeriods(spend, subject, day, money)
   }
-  // In one order everywhere: processes that write the same rows wait for each other instead of locking each other out.
+  // In the same order everywhere, so that processes which write the same rows do not deadlock.
   for (const rows of chunks([...spend.entries()].sort(byKey).map(([, row]) => row))) {
     await trx
       .insertInto('spend')
@@ -74,7 +74,7 @@ interface Money {
   readonly byok_usd: number
 }
 
-/** What one key spent on one day. Every period begins with a day, so a batch is summed up by days first: one look-up a record, not twelve. */
+/** What one key spent on one day. Every period consists of days, so a batch is summed by day first: one look-up per record instead of twelve. */
 interface DaySum extends Money {
   readonly keyHash: string
   readonly workspaceId: string
@@ -177,7 +177,7 @@ export function createSpendStore(db: Db, engine: Engine, maxActivityRows = MAX_A
           .select(['day', 'model', 'endpoint_id'])
           .$if(filter.acrossWorkspaces !== true, (each) => each.select('workspace_id').groupBy('workspace_id'))
           .select(({ fn }) => [
-            // A provider that was renamed is one provider.
+            // A renamed provider is still one provider.
             fn.max('provider_name').as('provider_name'),
             fn.sum<number | string>('requests').as('requests'),
             fn.sum<number | string>('input_tokens').as('input_tokens'),
@@ -204,7 +204,7 @@ export function createSpendStore(db: Db, engine: Engine, maxActivityRows = MAX_A
           model: row.model,
           endpointId: row.endpoint_id,
           providerName: row.provider_name,
-          // PostgreSQL sums whole numbers as decimals, which arrive as text.
+          // PostgreSQL sums integers as decimals, which arrive as text.
           requests: Number(row.requests),
           inputTokens: Number(row.input_tokens),
           outputTokens: Number(row.output_tokens),

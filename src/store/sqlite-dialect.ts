@@ -16,22 +16,22 @@ import { randomId } from '../lib/id.ts'
 export interface SqliteDialectOptions {
   /** A file, or `:memory:`. */
   readonly path: string
-  /** `normal` survives a crash of the process, `full` also a loss of power, at a disk flush per commit. */
+  /** `normal` survives a crash of the process; `full` also a loss of power, at the price of a disk flush per commit. */
   readonly synchronous: 'normal' | 'full'
-  /** How long a write waits, in milliseconds, while another process holds the write lock. */
+  /** How long a write waits while another process holds the write lock, in milliseconds. */
   readonly busyLimitMs: number
 }
 
-/** How long SQLite itself may block the thread on a lock before the wait goes on without blocking it. */
+/** How long SQLite may block the thread on a lock; after that the wait continues without blocking. */
 const BLOCKING_WAIT_MS = 20
 const RETRY_MS = 15
 const SQLITE_BUSY = 5
 const SQLITE_CANTOPEN = 14
 const CHECKPOINT_BYTES = 32 * 1024 * 1024
-/** The shapes of statements are few (one per query of ours, a handful per bulk insert); the bound is against surprises. */
+/** There are few statements (one per query, a handful per bulk insert); the bound is a safeguard. */
 const MAX_STATEMENTS = 128
 
-/** Node's own SQLite behind kysely. One connection: SQLite has one writer anyway, and kysely queues its users. */
+/** `node:sqlite` for kysely. One connection, because SQLite has one writer anyway and kysely queues its users. */
 export function sqliteDialect(options: SqliteDialectOptions): Dialect {
   return {
     createAdapter: () => new SqliteAdapter(),
@@ -51,12 +51,12 @@ function createDriver(options: SqliteDialectOptions): Driver {
       database = await open(options)
       connection = createConnection(database, createPlaceCheck(options.path))
     },
-    // Kysely hands the one connection to one user at a time, because the adapter says there is only one.
+    // Kysely gives the connection to one user at a time, because the adapter declares only one.
     acquireConnection: () => (connection ? Promise.resolve(connection) : Promise.reject(new Error('the database is not open'))),
-    // Immediate: a transaction that starts as a reader and then writes fails at once, without waiting, when another process wrote in between.
+    // `immediate`: a transaction that begins as a reader and then writes fails without waiting if another process wrote in between.
     beginTransaction: (current) => whileBusy(options.busyLimitMs, () => execute(current, 'begin immediate')),
     commitTransaction: (current) => execute(current, 'commit'),
-    // A full disk ends the transaction by itself; a second end would hide that error behind its own.
+    // A full disk ends the transaction by itself; a rollback would then hide that error behind its own.
     rollbackTransaction: (current) => (database?.isTransaction ? execute(current, 'rollback') : Promise.resolve()),
     releaseConnection: () => Promise.resolve(),
     destroy: () => {
@@ -72,24 +72,24 @@ async function open({ path, synchronous, busyLimitMs }: SqliteDialectOptions): P
   if (path !== ':memory:') makeFile(path)
   const database = new DatabaseSync(path, { timeout: BLOCKING_WAIT_MS, enableForeignKeyConstraints: true })
   try {
-    // Switching to WAL needs the file alone for a moment, so processes that start together take turns.
+    // Switching to WAL needs exclusive access for a moment, so processes that start together take turns.
     await whileBusy(busyLimitMs, () => {
       if (isEmpty(database)) shape(database)
       database.exec('pragma journal_mode = wal')
       return Promise.resolve()
     })
     database.exec(`pragma synchronous = ${synchronous === 'full' ? 'full' : 'normal'}`)
-    // A checkpoint syncs to disk and rewrites index pages; at 4 MB, the default, it was half the cost of writing records.
+    // A checkpoint syncs to disk and rewrites index pages; at the default of 4 MB it was half the cost of writing records.
     const { page_size: pageSize } = database.prepare('pragma page_size').get() as { readonly page_size: number }
     database.exec(`pragma wal_autocheckpoint = ${Math.floor(CHECKPOINT_BYTES / pageSize)}`)
-    // After a burst the journal file is cut back to this.
+    // After a burst the WAL file is cut back to this.
     database.exec('pragma journal_size_limit = 67108864')
-    // What a statement would have to take back is copied before it is changed: beyond 64 KB into a file of its own, made and removed for every
-    // batch of records, in a folder that is not ours. A batch is bounded, and so is its copy.
+    // Statements copy what they may have to undo, beyond 64 KB into a temporary file, which would be created and removed for every batch in a folder
+    // that is not ours. Batches are bounded, and so are these copies in memory.
     database.exec('pragma temp_store = memory')
     return database
   } catch (error) {
-    // Before the files it has are let go of: without them there might be room.
+    // Before closing: that frees file descriptors, and would hide that there were none.
     const reason = isCannotOpen(error) ? noRoomBeside(path) : undefined
     database.close()
     throw reason ?? error
@@ -97,8 +97,8 @@ async function open({ path, synchronous, busyLimitMs }: SqliteDialectOptions): P
 }
 
 /**
- * SQLite says of a journal that cannot be made only that it could not open a file. What the system says of another one beside it tells a disk or a
- * process that has no room for files at the moment from a folder that is somebody else's. Undefined: files can be made there.
+ * If SQLite cannot create its journal it says only that it could not open a file. Creating another file beside it shows whether the disk or the
+ * process has no room for files at the moment, or the folder belongs to somebody else. Undefined if files can be created there.
  */
 function noRoomBeside(path: string): unknown {
   const probe = `${path}.room.${randomId(8)}`
@@ -114,20 +114,20 @@ function noRoomBeside(path: string): unknown {
 const isEmpty = (database: DatabaseSync): boolean => Number(Object.values(database.prepare('pragma page_count').get() ?? {})[0]) === 0
 
 /**
- * What holds for a database from its first page on. Said again of one that has pages it changes nothing, and yet writes: whoever only reads would
- * wait for who writes, and find nothing on a disk that is full.
+ * Settings that take effect only in an empty database. In one that has pages they would change nothing but still write: readers would wait for the
+ * writer, and fail on a full disk.
  */
 function shape(database: DatabaseSync): void {
-  // What was said in a call is some 2 KB: a page of 4 KB holds one and nothing else, of 8 KB three.
+  // The content of a call is about 2 KB: a page of 4 KB holds one, a page of 8 KB three.
   database.exec('pragma page_size = 8192')
-  // Pruned space can be given back later.
+  // So that pruned space can be given back later.
   database.exec('pragma auto_vacuum = incremental')
 }
 
 /**
- * Made by us first, so that content and hashes are the owner's alone; the journal files inherit the mode. A file that is there is not touched:
- * to close it would take away the locks of every connection that this process has to it (so POSIX wants it), and the next program to look at the
- * database would take itself for the last one and delete the journal which this process goes on writing.
+ * Created by us first, so that only the owner can read content and hashes; the journal files inherit the mode. An existing file is not opened and
+ * closed: by POSIX rules closing it would drop the locks of all connections that this process has to it, and the next program to open the database
+ * would take itself for the last one and delete the journal that this process still writes.
  */
 function makeFile(path: string): void {
   try {
@@ -138,15 +138,15 @@ function makeFile(path: string): void {
   }
 }
 
-/** Throws as opening it would, and says more of it than the database does. */
+/** Throws as opening it would, with a clearer reason than the database gives. */
 function checkFile(path: string): void {
   if (statSync(path).isDirectory()) throw Object.assign(new Error(`${path} is a directory`), { code: 'EISDIR' })
   accessSync(path, constants.R_OK | constants.W_OK)
 }
 
 /**
- * Throws when the path leads to another file than at the beginning, or to none: a backup was put in its place, or the folder was cleared. What is
- * open can be written and read as ever, and nobody would see any of it again.
+ * Throws if the path no longer leads to the file that was opened: a backup was put in its place, or the folder was cleared. The open file would still
+ * work, but nobody would ever see what is written to it.
  */
 function createPlaceCheck(path: string): () => void {
   if (path === ':memory:') return () => undefined
@@ -159,7 +159,7 @@ function createPlaceCheck(path: string): () => void {
   }
 }
 
-/** Undefined: the system does not say. */
+/** Undefined if the system does not say. */
 function fileAt(path: string): string | undefined {
   try {
     const file = statSync(path, { bigint: true, throwIfNoEntry: false })
@@ -169,7 +169,7 @@ function fileAt(path: string): string | undefined {
   }
 }
 
-/** Repeats while another process holds the lock, without blocking this one's event loop. */
+/** Repeats work while another process holds the lock, without blocking the event loop. */
 async function whileBusy(limitMs: number, work: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + limitMs
   for (;;) {
@@ -202,9 +202,9 @@ function createConnection(database: DatabaseSync, checkPlace: () => void): Datab
     const known = prepared.get(sql)
     if (known) return known
     const statement = database.prepare(sql)
-    // Some pragmas work one step per row and declare no columns: all of them are read to the end.
+    // Some pragmas work one step per row and declare no columns, so all of them are read to the end.
     const fresh = { statement, returnsRows: statement.columns().length > 0 || sql.startsWith('pragma') }
-    // Definitions and pragmas run once; only what repeats is worth keeping.
+    // Definitions and pragmas run once; only statements that repeat are kept.
     if (/^\s*(\/\*.*?\*\/\s*)?(select|with|insert|update|delete|begin|commit)\b/.test(sql)) {
       if (prepared.size >= MAX_STATEMENTS) prepared.clear()
       prepared.set(sql, fresh)
@@ -212,7 +212,7 @@ function createConnection(database: DatabaseSync, checkPlace: () => void): Datab
     return fresh
   }
 
-  // Kysely knows the shape of the rows; here they are only passed on.
+  // Kysely knows the shape of the rows.
   const run = (query: CompiledQuery): QueryResult<never> => {
     if (!database.isTransaction) checkPlace()
     const { statement, returnsRows } = prepare(query.sql)
@@ -229,7 +229,7 @@ function createConnection(database: DatabaseSync, checkPlace: () => void): Datab
   }
 }
 
-/** SQLite has no booleans; the driver would refuse them. */
+/** SQLite has no booleans, and the driver refuses them. */
 function toSqlite(value: unknown): SQLInputValue {
   if (typeof value === 'boolean') return value ? 1 : 0
   return value === undefined ? null : (value as SQLInputValue)

@@ -1,7 +1,7 @@
 import { GatewayError, isGatewayError, type ErrorType } from '../core/error.ts'
 import { defined } from '../lib/defined.ts'
 
-/** What went wrong, whatever the database: a rule of the schema, a value it refuses, or the database itself. */
+/** What went wrong, for either database: a constraint, a value that is refused, or the database itself. */
 type Fault = 'unique' | 'foreign-key' | 'data' | 'unavailable'
 
 const MESSAGES: { readonly [F in Fault]: readonly [ErrorType, string] } = {
@@ -26,18 +26,18 @@ function faultOf(error: object): Fault {
   const code = 'code' in error ? error.code : undefined
   if (code === '23505') return 'unique'
   if (code === '23503') return 'foreign-key'
-  // Classes 22 (data), 23 (constraints), 54 (limits): the row is at fault. Everything else, a missing table included, is the database.
+  // Classes 22 (data), 23 (constraints) and 54 (limits) are faults of the row. Everything else, a missing table included, is the database's.
   if (typeof code === 'string' && /^(22|23|54)...$/.test(code)) return 'data'
   return code === 'ERR_INVALID_ARG_TYPE' || code === 'ERR_INVALID_ARG_VALUE' ? 'data' : 'unavailable'
 }
 
 /**
- * Any error of a driver as a GatewayError. Drivers quote whole rows in fields such as `detail`, and rows hold prompts:
- * only the code and the first line of the message are kept.
+ * Any driver error as a GatewayError. Drivers quote whole rows in fields such as `detail`, and rows hold prompts, so only the code and the first line
+ * of the message are kept.
  */
 export function toStoreError(error: unknown): GatewayError {
   if (isGatewayError(error)) return error
-  // JSON.parse quotes what it could not read.
+  // JSON.parse quotes the text it could not read.
   if (error instanceof SyntaxError) return new GatewayError('server', 'A stored value is not valid JSON')
   const source = typeof error === 'object' && error !== null ? error : {}
   const code = 'code' in source && typeof source.code === 'string' ? source.code : undefined
@@ -49,12 +49,12 @@ export function toStoreError(error: unknown): GatewayError {
 }
 
 function firstLine(error: object): string {
-  // An AggregateError (every address of a host refused) has an empty message: its parts speak.
+  // An AggregateError (every address of a host refused) has an empty message; its parts have the reasons.
   const message = error instanceof AggregateError ? error.errors.map(String).join('; ') : error instanceof Error ? error.message : 'unknown error'
   return message.split('\n', 1)[0]!.slice(0, 200)
 }
 
-/** What no retry mends about the file of an embedded database: at a start it is no outage. */
+/** Faults of an embedded database's file that a retry cannot mend, so that at a start they are no outage. */
 export type FileFault = 'denied' | 'directory' | 'no-database' | 'damaged' | 'other-tables'
 
 const FILE_FAULTS: ReadonlyMap<string | number, FileFault> = new Map<string | number, FileFault>([
@@ -71,19 +71,19 @@ const FILE_FAULTS: ReadonlyMap<string | number, FileFault> = new Map<string | nu
   [1, 'other-tables'],
 ])
 
-/** Why an embedded database cannot be used as its file is; undefined when that may pass. */
+/** Why the file of an embedded database cannot be used; undefined if the fault may pass. */
 export function fileFaultOf({ cause }: GatewayError): FileFault | undefined {
   if (!(cause instanceof Error)) return undefined
   if ('errcode' in cause && typeof cause.errcode === 'number') return FILE_FAULTS.get(cause.errcode & 0xff)
   return 'code' in cause && typeof cause.code === 'string' ? FILE_FAULTS.get(cause.code) : undefined
 }
 
-/** True when the same data may well be taken later: the database was at fault, not the data. */
+/** True if the same data may be accepted later: the database was at fault, not the data. */
 export function isStoreUnavailable(error: unknown): boolean {
   return !isGatewayError(error) || error.errorType === 'provider_overloaded'
 }
 
-/** Runs work against the database; what it throws becomes a GatewayError. */
+/** Runs work against the database; its errors become GatewayErrors. */
 export async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -39,7 +39,7 @@ export function createWorkspaceStore(db: Db, clock: Clock): WorkspaceStore {
       }),
     modify: (id, change) =>
       changeConfiguration(db, async (trx) => {
-        // Written before it is read: from here on the row is ours.
+        // Written before it is read, which locks the row.
         const row = await trx.updateTable('workspaces').set({ id }).where('id', '=', id).returningAll().executeTakeFirst()
         if (row === undefined) return undefined
         const patch = encodePatch(change(decode(row)))
@@ -54,7 +54,7 @@ export function createWorkspaceStore(db: Db, clock: Clock): WorkspaceStore {
     remove: (id) =>
       changeConfiguration(db, async (trx) => {
         const row = await trx.deleteFrom('workspaces').where('id', '=', id).returning('is_default').executeTakeFirst()
-        // Thrown inside the transaction: nothing is deleted.
+        // Thrown inside the transaction, so that nothing is deleted.
         if (row?.is_default) throw new GatewayError('conflict', 'The default workspace cannot be deleted')
         return row !== undefined
       }),

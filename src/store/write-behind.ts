@@ -7,14 +7,14 @@ import { createGenerationQueue, type GenerationQueue, type QueuedGeneration } fr
 import { createLimitedInsert } from './insert-within.ts'
 import { isStoreUnavailable } from './store-error.ts'
 
-/** What the operator should see in the log. Counts and error texts only: never a record. */
+/** Events for the operator's log: counts and error texts, never a record. */
 export type SinkEvent =
-  /** The store did not take a batch; it will be tried again after `waitMs`. `failures` counts in a row. */
+  /** The store did not take a batch, which is repeated after `waitMs`. `failures`: in a row. */
   | { readonly type: 'insert-failed'; readonly error: GatewayError; readonly records: number; readonly failures: number; readonly waitMs: number }
   | { readonly type: 'recovered'; readonly failures: number; readonly waiting: number }
-  /** Lost: too much was waiting (`overflow`), the store refused this very record (`refused`), or the process ended first (`closed`). */
+  /** Lost because too much was waiting (`overflow`), the store refused this very record (`refused`), or the process ended first (`closed`). */
   | { readonly type: 'lost'; readonly reason: LossReason; readonly records: number; readonly error?: GatewayError }
-  /** Too much was waiting: these are written without what was said. */
+  /** Too much was waiting, so these are written without content. */
   | { readonly type: 'content-lost'; readonly records: number }
 
 export type LossReason = 'overflow' | 'refused' | 'closed'
@@ -25,7 +25,7 @@ export interface SinkLimits {
   readonly batchBytes: number
   /** Milliseconds a record waits for others. */
   readonly maxAgeMs: number
-  /** Records and estimated bytes held in memory; beyond them the oldest waiting lose what was said, and are dropped where that is not enough. */
+  /** Records and estimated bytes in memory. Beyond them the oldest waiting records lose their content, and are dropped if that is not enough. */
   readonly maxRecords: number
   readonly maxBytes: number
   /** Milliseconds an insert may take before it is given up and repeated. */
@@ -35,9 +35,9 @@ export interface SinkLimits {
   readonly flushLimitMs: number
 }
 
-/** Share of `maxAgeMs` after which the end of a call is as good a moment to write as any that follows. */
+/** The share of `maxAgeMs` after which the end of a call is a good moment to write. */
 const LATE_SHARE = 0.6
-/** More than these in that time, and there is no moment without a call: they are gathered for as long as they may. */
+/** With more records than these in that time there is no moment without a call, so they are gathered for the full time. */
 const FEW_RECORDS = 16
 
 const DEFAULT_SINK_LIMITS: SinkLimits = {
@@ -56,7 +56,7 @@ export interface GenerationSinkOptions<P> {
   readonly store: { readonly generations: { insertMany(batch: readonly P[], behind: number): Promise<void> } }
   readonly packing: Packing<P>
   readonly clock: Clock
-  /** Whether the workspace of this generation keeps what was said. Default: none does. Asked once per record, on the hot path. */
+  /** Whether the workspace of this generation keeps content. Default: none does. Called once per record, on the hot path. */
   readonly keepsContent?: (generation: Generation) => boolean
   readonly onEvent?: (event: SinkEvent) => void
   readonly random?: () => number
@@ -64,10 +64,10 @@ export interface GenerationSinkOptions<P> {
 }
 
 export interface GenerationSinkStats {
-  /** Waiting and in the insert that runs. */
+  /** Waiting, or in the current insert. */
   readonly waiting: number
   readonly waitingBytes: number
-  /** Milliseconds since the oldest of them was recorded; 0 when none waits. */
+  /** Milliseconds since the oldest of them was recorded; 0 if there is none. */
   readonly oldestAgeMs: number
   readonly recorded: number
   readonly written: number
@@ -80,18 +80,18 @@ export interface WriteBehindSink extends GenerationSink {
   /** A generation that is recorded and not yet written. */
   pending(id: string, workspaceId?: string): Generation | undefined
   stats(): GenerationSinkStats
-  /** Writes what is left, within the limit (default `flushLimitMs`), then loses the rest, visibly. Resolves with the number lost; idempotent. */
+  /** Writes what is left within the limit (default `flushLimitMs`) and reports the rest as lost. Resolves to the number lost; idempotent. */
   close(limitMs?: number): Promise<number>
 }
 
 interface FlushWaiter {
-  /** Served when this many records are settled. */
+  /** Resolved when this many records are settled. */
   readonly target: number
   readonly lostBefore: number
   readonly done: PromiseWithResolvers<void>
 }
 
-/** The counts, and who waits for them. */
+/** The counts, and those who wait for them. */
 function createLedger<P>(queue: GenerationQueue<P>, onEvent: (event: SinkEvent) => void) {
   let waiters: FlushWaiter[] = []
   const counts = { recorded: 0, settled: 0, written: 0, batches: 0, failures: 0, lost: { overflow: 0, refused: 0, closed: 0 } }
@@ -125,7 +125,7 @@ function createLedger<P>(queue: GenerationQueue<P>, onEvent: (event: SinkEvent) 
       settle(entries)
       onEvent({ type: 'lost', reason, records: entries.length, ...(error ? { error } : {}) })
     },
-    /** Waits until everything recorded so far is settled; rejects if any of it was lost, or when the limit is reached. */
+    /** Waits until everything recorded so far is settled. Rejects if any of it was lost, or after the limit. */
     waitForAll: async (limitMs: number) => {
       const waiter: FlushWaiter = { target: counts.recorded, lostBefore: totalLost(), done: Promise.withResolvers() }
       waiters.push(waiter)
@@ -158,15 +158,14 @@ function createPause() {
   }
 }
 
-/** While somebody waits for a flush, a store that is away is asked at least this often. */
+/** While somebody waits for a flush, a store that is away is tried at least this often. */
 const AWAITED_RETRY_MS = 250
 
 /**
- * Generations on their way into the store. `record` puts one into a queue and returns; one writer takes batches from its front.
- *
- * The writer is idle, gathering (a timer of `maxAgeMs` runs, cut short when a batch is full), inserting, or waiting to repeat a batch that
- * failed. Only one insert runs at a time. When the store is away the batch is repeated until it is back: ids make repeats harmless. When it
- * refuses the data, the batch is halved until the one record at fault stands alone and is lost, counted.
+ * Generations on their way to the store. `record` queues one and returns; a single writer takes batches from the front. The writer is idle, gathering
+ * (a timer of `maxAgeMs` runs, cut short when a batch is full), inserting, or waiting to repeat a failed batch. Only one insert runs at a time. While
+ * the store is away the batch is repeated until it is back; ids make repeats harmless. If the store refuses the data, the batch is halved until the
+ * one record at fault is left, which is lost and counted.
  */
 export function createGenerationSink<P>(options: GenerationSinkOptions<P>): WriteBehindSink {
   const { store, packing, clock, keepsContent = () => false, onEvent = () => undefined, random = Math.random } = options
@@ -186,7 +185,7 @@ export function createGenerationSink<P>(options: GenerationSinkOptions<P>): Writ
   function record({ generation, content }: FinishedGeneration): void {
     counts.recorded++
     const now = clock.now()
-    // Content is dropped here, not at the insert: prompts are what would fill memory while a database is away.
+    // Unwanted content is dropped here and not at the insert, because prompts are what would fill memory while the database is away.
     queue.push(keepsContent(generation) ? { generation, content } : { generation }, now)
     if (state === 'closed') return ledger.lose(queue.drain(), 'closed')
     const stripped = queue.stripExcess(bounds)
@@ -199,8 +198,8 @@ export function createGenerationSink<P>(options: GenerationSinkOptions<P>): Writ
   }
 
   /**
-   * Where calls are few, the end of one is the moment least likely to disturb another: a timer that ends a little later would start the
-   * writing in the middle of the next as often as not, and take its processor for as long as the whole call takes.
+   * If calls are few, writing right after one is least likely to disturb another: a timer that fires a little later would often start writing in the
+   * middle of the next call, and take the processor for as long as that whole call takes.
    */
   const isGoodMoment = (now: number): boolean =>
     queue.waiting <= FEW_RECORDS && queue.oldest !== undefined && now - queue.oldest.at >= limits.maxAgeMs * LATE_SHARE
@@ -219,7 +218,7 @@ export function createGenerationSink<P>(options: GenerationSinkOptions<P>): Writ
     if (!isClosed()) state = 'idle'
   }
 
-  // A function, because the state changes during awaits, where the compiler would not see it.
+  // A function, because the state changes during awaits, which the compiler does not see.
   const isClosed = () => state === 'closed'
 
   /** Settles every entry: written, or lost for a reason. */
@@ -227,7 +226,7 @@ export function createGenerationSink<P>(options: GenerationSinkOptions<P>): Writ
     const records = batch.map(({ packed }) => packed)
     for (let attempt = 0; !isClosed(); attempt++) {
       const error = await inserts.insert(records, queue.waiting)
-      // `close` gave up meanwhile and has counted them.
+      // `close` gave up meanwhile and has counted these records.
       if (isClosed()) return
       if (!error) {
         if (attempt > 0) onEvent({ type: 'recovered', failures: attempt, waiting: queue.waiting })

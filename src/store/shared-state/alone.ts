@@ -3,7 +3,10 @@ import { createMemoryCounter } from './memory.ts'
 import { settledAtShare, shareOf } from './process-share.ts'
 import type { SeedOptions } from './spent-seeds.ts'
 
-/** What a process counts while Redis is away: rates and open calls at its share, budgets from what the store remembers (`whenUnknown`). */
+/**
+ * The counter of one process while Redis is away: rates and concurrent calls at this process's share, budgets from what the store remembers
+ * (`whenUnknown`).
+ */
 export interface AloneCounter {
   reserve(reservation: Reservation, peers: number): Promise<Verdict>
   settle(settlement: Settlement, peers: number): Promise<void>
@@ -22,7 +25,7 @@ export function createAloneCounter(options: SeedOptions): AloneCounter {
         return Promise.resolve({ ok: false, reason: 'unknown', subject: limited.subject })
       if (!isOn) times++
       isOn = true
-      // What it remembers of the time before is older than what was spent in Redis since: under another revision the store is asked again.
+      // What it remembers from earlier outages lacks what was spent in Redis since; another revision makes it read the store again.
       const charges = reservation.charges.map((charge) => ({ ...shareOf(charge, peers), revision: charge.revision + times }))
       return local.reserve({ ...reservation, charges })
     },

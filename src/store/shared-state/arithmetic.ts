@@ -1,6 +1,6 @@
 import { INTERVALS, periodStart, type Interval, type RateState } from '../../core/counter.ts'
 
-/** Money is counted in whole billionths of a dollar: sums of floats drift, and Redis scripts have nothing else that is exact. */
+/** Money is counted in whole billionths of a dollar: sums of floats drift, and Redis scripts have no other exact numbers. */
 const NANOS_PER_USD = 1e9
 export const toNanos = (usd: number): number => Math.round(usd * NANOS_PER_USD)
 export const toUsd = (nanos: number): number => nanos / NANOS_PER_USD
@@ -13,15 +13,15 @@ export interface RateVerdict {
   readonly next: number
 }
 
-/** GCRA over a minute. `owedUntil`: the theoretical arrival time, milliseconds since the epoch; 0 when nothing was taken yet. */
+/** GCRA over a minute. `owedUntil`: the theoretical arrival time, milliseconds since the epoch; 0 if nothing was taken yet. */
 export function judgeRate(owedUntil: number, now: number, limit: number, cost: number): RateVerdict {
   const base = Math.max(owedUntil, now)
   const next = base + (cost * MINUTE_MS) / limit
-  // A hair of tolerance: a minute's worth taken in pieces must not fail by rounding.
+  // A tiny tolerance, so that a minute's worth taken in pieces does not fail by rounding.
   return { ok: next - now <= MINUTE_MS + 1e-3 || (cost > limit && base <= now), next }
 }
 
-/** What to tell a caller who was refused. */
+/** What a refused caller is told. */
 export function describeRate(
   owedUntil: number,
   now: number,

@@ -1,35 +1,35 @@
 import type { Redis } from 'ioredis'
 import { randomId } from '../../lib/id.ts'
 
-/** A call under way, as far as its lease is concerned. */
+/** What the lease of a call under way needs. */
 export interface BeatingCall {
   readonly subjects: readonly string[]
-  /** Reserved in this process because Redis was away, at the share of one of so many; undefined: in Redis. */
+  /** If it was reserved in this process while Redis was away: among how many processes the limits were shared. Undefined: reserved in Redis. */
   readonly aloneAmong: number | undefined
 }
 
 export interface HeartbeatOptions {
   readonly redis: Redis
   readonly namespace: string
-  /** How long a process and the places of its calls are believed in without a sign of life. */
+  /** How long a process, and the places of its calls, count without a heartbeat. */
   readonly leaseMs: number
   readonly openCalls: ReadonlyMap<string, BeatingCall>
   /** At each new connection. */
   readonly onReady: () => void
-  /** What Redis says where it refuses the sign of life (no memory, a replica, rights that are missing); undefined: it was taken. */
+  /** Called with the error if Redis refuses the heartbeat (no memory, a replica, missing rights), and with undefined if it is accepted. */
   readonly onRefused: (error: Error | undefined) => void
 }
 
 export interface Heartbeat {
-  /** Processes that count together, this one included; the last that was heard while Redis is away. */
+  /** Processes that count together, including this one; while Redis is away, the last known number. */
   readonly peers: () => number
   stop(): Promise<void>
 }
 
-/** While it is refused it is tried again this soon. */
+/** A refused heartbeat is repeated after this time. */
 const REFUSED_RETRY_MS = 5_000
 
-/** Says that this process lives, holds the leases of its open calls, and counts the others; at once whenever Redis is (back) there. */
+/** Announces this process, renews the leases of its open calls and counts the other processes, regularly and whenever Redis connects. */
 export function startHeartbeat({ redis, namespace, leaseMs, openCalls, onReady, onRefused }: HeartbeatOptions): Heartbeat {
   const key = `{${namespace}}:processes`
   const self = randomId(12)
@@ -61,7 +61,7 @@ export function startHeartbeat({ redis, namespace, leaseMs, openCalls, onReady, 
       await heartbeat()
       onRefused(undefined)
     } catch (error) {
-      // A connection that is away says so itself; one that stands and refuses would not be noticed until calls are counted.
+      // A lost connection reports itself; a connection that stands and refuses would be noticed only when calls are counted.
       if (isRefusal(error)) {
         onRefused(error)
         waitMs = Math.min(everyMs, REFUSED_RETRY_MS)
@@ -87,10 +87,10 @@ export function startHeartbeat({ redis, namespace, leaseMs, openCalls, onReady, 
   }
 }
 
-/** An answer that says no, unlike a connection that breaks or stays silent. */
+/** Whether Redis answered with a refusal, unlike a connection that breaks or stays silent. */
 const isRefusal = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError'
 
-/** Leases go by the clock of Redis, the only one all processes have in common. */
+/** Leases use the clock of Redis, the only one that all processes share. */
 async function serverNow(redis: Redis): Promise<number> {
   const [seconds, microseconds] = await redis.time()
   return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000)

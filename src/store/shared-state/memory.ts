@@ -12,9 +12,9 @@ import { correctRate, describeRate, judgeRate, periodStarts, positionOf, toNanos
 import { createSeeds, type Seed, type SeedOptions } from './spent-seeds.ts'
 
 export interface MemoryCounterOptions extends SeedOptions {
-  /** How old the store's figures may be before they are read again in the background: other processes on the same database spend too. */
+  /** How old the store's figures may be before they are read again in the background, because other processes spend too. */
   readonly refreshMs?: number
-  /** Subjects remembered; the one unused for longest is forgotten first and read from the store again. */
+  /** Subjects that are remembered; the least recently used is forgotten first and read from the store again. */
   readonly maxSubjects?: number
 }
 
@@ -23,17 +23,17 @@ const RETRY_UNKNOWN_MS = 5_000
 const MAX_SUBJECTS = 100_000
 
 interface SubjectState {
-  /** Revision of the limits its spending was read for; undefined: not read yet. */
+  /** The revision of the limits for which its spending was read; undefined: not read yet. */
   revision: number | undefined
   refreshAt: number
-  /** Nanodollars, in the order of INTERVALS, and when the period they belong to began. */
+  /** Nanodollars, in the order of INTERVALS, and when their periods began. */
   readonly spent: number[]
   readonly starts: number[]
-  /** The period before, for calls that belong to it: what the clock said was tomorrow may have been a mistake. */
+  /** The previous period, for calls that belong to it: a clock may have shown tomorrow by mistake. */
   readonly spentBefore: number[]
   readonly startsBefore: number[]
   reserved: number
-  /** Open calls and the nanodollars they hold. */
+  /** Open calls, and the nanodollars reserved by each. */
   readonly open: Map<string, number>
   readonly owedUntil: { requests: number; tokens: number }
 }
@@ -51,8 +51,8 @@ const newState = (): SubjectState => ({
 })
 
 /**
- * Counts in this process. What was spent before is read from the store when a subject is first charged; from then on it is counted here, and
- * compared with the store now and then. A step runs without pause between its checks and its bookings: that is what makes it atomic.
+ * Counts in this process. Earlier spending is read from the store when a subject is first charged; from then on it is counted here and compared with
+ * the store now and then. Checks and bookings of a step run without an await in between, which makes the step atomic.
  */
 export function createMemoryCounter(options: MemoryCounterOptions): Counter {
   const { refreshMs = REFRESH_MS, maxSubjects = MAX_SUBJECTS } = options
@@ -74,7 +74,7 @@ export function createMemoryCounter(options: MemoryCounterOptions): Counter {
   const install = (state: SubjectState, seed: Seed, revision: number): void => {
     roll(state, seed.at)
     const starts = periodStarts(seed.at)
-    // The larger of both: the store lags a moment behind, and this process does not see what others spend.
+    // The larger of both: the store is a moment behind, and this process does not see what others spend.
     for (let i = 0; i < starts.length; i++) {
       const spent = starts[i] === state.starts[i] ? state.spent : starts[i] === state.startsBefore[i] ? state.spentBefore : undefined
       if (spent !== undefined) spent[i] = Math.max(spent[i]!, seed.spent[i]!)
@@ -83,7 +83,7 @@ export function createMemoryCounter(options: MemoryCounterOptions): Counter {
     state.refreshAt = seed.at + (seed.known ? refreshMs : RETRY_UNKNOWN_MS)
   }
 
-  /** Waits for the store. The subject, when nothing is known about it and nothing may be assumed. */
+  /** Waits for the store. Returns the subject if nothing is known about it and nothing may be assumed. */
   const look = async (charge: Charge, state: SubjectState, now: number): Promise<string | undefined> => {
     const seed = await seedOf(charge, now)
     if (seed !== undefined) install(state, seed, charge.revision)
@@ -92,17 +92,17 @@ export function createMemoryCounter(options: MemoryCounterOptions): Counter {
     return undefined
   }
 
-  /** Undefined when all is known, or may be assumed. A call waits once: all its subjects are looked up at the same time. */
+  /** Undefined if everything is known or may be assumed. A call waits once, because all its subjects are read at the same time. */
   const prepare = async (charges: readonly Charge[], now: number): Promise<string | undefined> => {
     const looks: Promise<string | undefined>[] = []
     for (const charge of charges) {
       if (charge.budgets.length === 0) continue
       const state = stateOf(charge.subject)
       roll(state, now)
-      // Where a look was missed as well, nobody has asked for so long that others may have spent all that is left.
+      // If a refresh was missed as well, nobody has asked for so long that others may have spent everything.
       if (state.revision !== charge.revision || now >= state.refreshAt + refreshMs) looks.push(look(charge, state, now))
       else if (now >= state.refreshAt || now < state.refreshAt - refreshMs - RETRY_UNKNOWN_MS) {
-        // The second: a clock that was set back is no reason to go without for as long.
+        // The second condition: after a clock was set back, the next refresh must not wait for the old time.
         state.refreshAt = now + refreshMs
         void seedOf(charge, now).then((seed) => {
           if (seed?.known === true) install(state, seed, charge.revision)
@@ -128,10 +128,10 @@ export function createMemoryCounter(options: MemoryCounterOptions): Counter {
   }
 }
 
-/** A call may be judged a moment after one that came later; only what is more than that is a clock that was set back. */
+/** Calls may be judged a moment out of order; a larger step back means that the clock was set. */
 const JITTER_MS = 1_000
 
-/** Time for rates: it goes on where the clock of the machine is set back, or every caller would wait until the clock is there again. */
+/** The time for rates. It continues when the clock is set back; otherwise every caller would wait until the old time is reached again. */
 function createSteadyTime(): (now: number) => number {
   let latest = -Infinity
   let shift = 0
@@ -142,7 +142,7 @@ function createSteadyTime(): (now: number) => number {
   }
 }
 
-/** Idle subjects first; one with open calls would forget what they hold. */
+/** Idle subjects only: forgetting one with open calls would lose what they reserve. */
 function forgetOldest(subjects: Map<string, SubjectState>): void {
   for (const [subject, { open }] of subjects) {
     if (open.size > 0) continue
@@ -151,10 +151,10 @@ function forgetOldest(subjects: Map<string, SubjectState>): void {
   }
 }
 
-/** Starts a new period where one has ended. Of one that is neither the newest nor the one before, the store is asked. */
+/** Starts a new period if one has ended. A period that is neither the newest nor the one before is read from the store. */
 function roll(state: SubjectState, now: number): void {
   const starts = periodStarts(now)
-  // Lifetime's only period starts at 0 and never ends.
+  // The only period of `lifetime` starts at 0 and never ends.
   for (let i = 0; i < starts.length; i++) {
     if (starts[i]! > state.starts[i]!) {
       state.startsBefore[i] = state.starts[i]!
@@ -162,7 +162,7 @@ function roll(state: SubjectState, now: number): void {
       state.starts[i] = starts[i]!
       state.spent[i] = 0
     } else if (starts[i]! < state.starts[i]! && starts[i]! > state.startsBefore[i]!) {
-      // The clock passed over this one.
+      // The clock skipped this period.
       state.startsBefore[i] = starts[i]!
       state.spentBefore[i] = 0
       state.revision = undefined
@@ -176,7 +176,7 @@ function roll(state: SubjectState, now: number): void {
   }
 }
 
-/** Nanodollars by interval in the periods that hold `now`. In a period before the newest, what was spent since counts as well. */
+/** Nanodollars by interval, in the periods that contain `now`. In the previous period, later spending counts as well. */
 function spentAt(state: SubjectState, now: number): readonly number[] {
   const starts = periodStarts(now)
   return state.spent.map((spent, i) => (starts[i]! < state.starts[i]! ? state.spentBefore[i]! + spent : spent))
@@ -217,7 +217,7 @@ function availableIn(spent: readonly number[], others: number, budgets: Charge['
   return Math.min(Infinity, ...budgets.map(({ interval, limitUsd }) => toNanos(limitUsd) - spent[positionOf(interval)]! - others))
 }
 
-/** A budget that is spent admits nothing, not even what is free. */
+/** A budget that is used up admits nothing, not even what is free. */
 const exhausted = (spent: readonly number[], { budgets }: Charge): boolean =>
   budgets.some(({ interval, limitUsd }) => spent[positionOf(interval)]! >= toNanos(limitUsd))
 
@@ -238,7 +238,7 @@ function refusedByRate(state: SubjectState, charge: Charge, now: number, at: num
     const owedUntil = state.owedUntil[name]
     if (judgeRate(owedUntil, at, limit, cost).ok) continue
     const { state: told, retryAfterMs } = describeRate(owedUntil, at, limit, cost)
-    // Callers know the clock of the machine.
+    // Converted back to the clock of the machine, which callers know.
     return { ok: false, reason: 'rate', subject: charge.subject, rate: name, state: { ...told, resetAt: told.resetAt - (at - now) }, retryAfterMs }
   }
   return undefined
@@ -249,11 +249,11 @@ function book(state: SubjectState, charge: Charge, id: string, at: number, amoun
   if (before === undefined)
     for (const { name, limit, cost } of charge.rates) state.owedUntil[name] = judgeRate(state.owedUntil[name], at, limit, cost).next
   if (charge.maxOpen === undefined && charge.budgets.length === 0) {
-    // Only rates: a second reservation must not take them again, so the call is remembered all the same.
+    // Only rates are limited. The call is remembered all the same, so that a second reservation does not take them again.
     state.open.set(id, 0)
     return
   }
-  // What this attempt does not cost the subject, those before it may have.
+  // If this attempt costs the subject nothing, earlier ones may have.
   const next = charge.budgets.length === 0 ? (before ?? 0) : (amount ?? before ?? 0)
   state.reserved += next - (before ?? 0)
   state.open.set(id, next)
@@ -264,7 +264,7 @@ function pay(state: SubjectState | undefined, id: string, now: number, at: numbe
   state.reserved -= state.open.get(id) ?? 0
   state.open.delete(id)
   for (const { name, limit, cost } of payment.rates) if (cost !== 0) state.owedUntil[name] = correctRate(state.owedUntil[name], at, limit, cost)
-  // What was never read is read, this payment included, when the subject is next charged.
+  // If it was never read, it is read when the subject is next charged, with this payment.
   if (state.revision === undefined) return
   roll(state, now)
   const starts = periodStarts(now)

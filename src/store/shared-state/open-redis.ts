@@ -1,19 +1,19 @@
 import { Redis, type RedisOptions } from 'ioredis'
 import { parseSentinelUrl } from '../../lib/sentinel-url.ts'
 
-/** How long one sentinel may take to say where the master is, milliseconds, and the pause after all were asked in vain. */
+/** How long one sentinel may take to name the master, and the pause after all were asked without success. Milliseconds. */
 export interface SentinelLimits {
   readonly answerMs: number
-  /** Undefined: they are not asked again. */
+  /** Undefined: do not ask again. */
   readonly pauseMs: ((times: number) => number) | undefined
 }
 
-/** What is said of a server that takes connections and serves nobody. */
+/** The error for a server that accepts connections but is not ready. */
 export const NOT_READY = 'connected, and not ready to serve: it loads its data, perhaps'
 
 /**
- * A connection to the Redis of a URL: to an address, or to whatever its sentinels say is the master, asked anew at each connection. `onDoubt` is told
- * what each sentinel said that knew of none: the error that follows says only that all were asked.
+ * A connection to the Redis of a URL: to an address, or to the master that sentinels name, which are asked again at each connection. `onDoubt` is
+ * called with the answer of each sentinel that knew none, because the error that follows says only that all were asked.
  */
 export function openRedis(url: string, options: RedisOptions, { answerMs, pauseMs }: SentinelLimits, onDoubt: (error: Error) => void): Redis {
   const named = parseSentinelUrl(url)
@@ -36,7 +36,7 @@ export function openRedis(url: string, options: RedisOptions, { answerMs, pauseM
   return leaveOtherDatabases(redis)
 }
 
-/** Where the database of the URL is refused the client goes on with the first, which is another installation's, perhaps. */
+/** If the URL's database is refused the client would continue with database 0, which may belong to another installation. */
 function leaveOtherDatabases(redis: Redis): Redis {
   return redis.on('error', (error: Error & { readonly command?: { readonly name?: string } }) => {
     if (error.command?.name === 'select') redis.disconnect(true)

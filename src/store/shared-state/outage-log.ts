@@ -1,15 +1,15 @@
 import type { Logger } from '../../lib/logger.ts'
 
-/** What the log says of a shared state that is away, whoever finds it: two connections, and what is asked over them. */
+/** Logs outages of the shared state, whichever of its users notices: two connections, and the commands sent over them. */
 export interface OutageLog {
-  /** Undefined: it does what this one asks of it (again). */
+  /** `undefined`: it works (again) for this user. */
   tell(who: string, error: Error | undefined): void
 }
 
-/** A network that breaks connections again and again would fill the log: one outage is said no sooner after another, and only if it still lasts. */
+/** A network that breaks connections all the time would fill the log: the next outage is logged only after this time, and only if it still lasts. */
 const QUIET_MS = 60_000
 
-/** One line when the first finds it away, one when the last has it back. */
+/** One line when the first user notices an outage, one when the last has recovered. */
 export function createOutageLog(logger: Logger, quietMs = QUIET_MS): OutageLog {
   const open = new Map<string, Error>()
   let isSaid = false

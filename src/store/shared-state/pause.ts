@@ -1,28 +1,28 @@
 import type { Clock } from '../../lib/clock.ts'
 
-/** After a command that failed, Redis is left alone for this long; twice as long after each further one, up to the longest. */
+/** After a failed command Redis is left alone for this time, which doubles with each further failure up to the longest. */
 const PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 4_000
-/** Commands that failed in a row before anybody is told: it may have been busy for a moment. */
+/** Consecutive failures before anybody is told; a few may mean that Redis was busy for a moment. */
 const TOLD_AFTER = 3
-/** How often it is asked then, whether anybody calls or not. */
+/** How often it is probed then, whether or not calls come. */
 const ASK_MS = 2_000
 
-/** When Redis is left alone because what it was asked failed, though its connection stands. */
+/** Leaves Redis alone while commands fail although its connection stands. */
 export interface Pause {
   readonly isOn: boolean
   failed(error: unknown): void
   succeeded(): void
-  /** The connection is a new one. */
+  /** There is a new connection. */
   end(): void
-  /** Asks no more. */
+  /** Stops probing. */
   close(): void
 }
 
 export interface PauseOptions {
   readonly clock: Pick<Clock, 'monotonic'>
   readonly onTrouble: (error: Error | undefined) => void
-  /** What is asked now and then while it is in trouble: those who found it may have been the last for a while. False: not now. */
+  /** The probe during trouble, because the calls that noticed it may be the last for a while. False: not possible now. */
   readonly ask: () => Promise<boolean>
 }
 

@@ -1,6 +1,6 @@
 import type { Charge, Rate, Settlement } from '../../core/counter.ts'
 
-/** A process that counts alone takes its part of the rates; at least one request. */
+/** The share of the limits for a process that counts alone; at least one request. */
 export function shareOf(charge: Charge, peers: number): Charge {
   if (peers === 1) return charge
   return {
@@ -10,7 +10,7 @@ export function shareOf(charge: Charge, peers: number): Charge {
   }
 }
 
-/** What a call did not use goes back at the share it was taken at: at the whole limit only a part of it would. */
+/** What a call did not use is given back at the share it was taken at; at the full limit only a part of it would be. */
 export const settledAtShare = (settlement: Settlement, peers: number): Settlement => ({
   ...settlement,
   payments: settlement.payments.map((payment) => ({ ...payment, rates: ratesAtShare(payment.rates, peers) })),

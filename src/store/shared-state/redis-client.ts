@@ -8,34 +8,32 @@ import { createOutageLog, type OutageLog } from './outage-log.ts'
 export interface RedisOptions {
   readonly url: Secret
   readonly logger: Logger
-  /** Where several connections lead to one Redis: what they say together, and which of them this is. */
+  /** If several connections lead to one Redis: their common log, and the name of this one. */
   readonly outages?: OutageLog
   readonly name?: string
-  /** How often it is asked for a sign of life, how long it may say nothing to what it was asked, and how long be connected and not ready. Milliseconds. */
+  /** How often it is pinged, how long it may leave a command unanswered, and how long it may be connected but not ready. Milliseconds. */
   readonly probe?: { readonly everyMs: number; readonly silenceMs: number; readonly lateMs?: number }
 }
 
-/** Milliseconds a script may take. A call waits for it, so it is short. */
+/** Milliseconds a script may take; short, because a call waits for it. */
 const SCRIPT_LIMIT_MS = 250
-/** For everything nobody waits for, or waits for with a limit of his own. */
+/** For commands that nobody waits for, or waits for with a limit of their own. */
 const COMMAND_LIMIT_MS = 1_000
 const CONNECT_LIMIT_MS = 1_000
-/** What a start waits for it: a server that does not even refuse is none to wait for. */
+/** How long a start waits for it: a server that does not even refuse is not worth waiting for. */
 const FIRST_CONTACT_MS = 1_000
 const LONGEST_RETRY_MS = 1_000
-/** A server that loads its data takes connections and serves nobody: after this long that is an outage. */
+/** A server that loads its data accepts connections and serves nobody; after this time that counts as an outage. */
 const LATE_MS = 2_000
-/** Longer than a server is busy with one command: a connection that is only slow is kept, with what was sent over it. */
+/** Longer than one command can keep a server busy, so that a connection that is only slow is kept. */
 const PROBE = { everyMs: 5_000, silenceMs: 10_000 }
-/** A replica stays one, perhaps: connections to it are given up no more often than this. */
+/** A replica may stay one, so connections to it are given up at most this often. */
 const LEAVE_REPLICA_MS = 5_000
 
 /**
- * A connection that never waits: without Redis every command fails at once, and it reconnects by itself within a second of its return.
- * Nothing is queued while it is away: an answer that comes late is of no use to a call.
- *
- * A network that forgets a connection tells nobody: the one that only subscribes would never hear of it, the other a quarter of an hour later.
- * Both are asked for a sign of life now and then, and made anew when none comes.
+ * A connection whose users never wait: without Redis every command fails at once, and it reconnects within a second of its return. Nothing is queued
+ * meanwhile, because a late answer is of no use to a call. A network that drops a connection tells nobody: a connection that only subscribes would
+ * never notice, another one after a quarter of an hour. So both are probed regularly, and reopened if no answer comes.
  */
 export function connectRedis({ url, logger, outages = createOutageLog(logger), name = 'connection', probe = PROBE }: RedisOptions): Redis {
   const retryMs = (times: number): number => Math.min(LONGEST_RETRY_MS, 50 * 2 ** Math.min(times, 6))
@@ -47,8 +45,8 @@ export function connectRedis({ url, logger, outages = createOutageLog(logger), n
     socketTimeout: probe.silenceMs,
     maxLoadingRetryTime: LONGEST_RETRY_MS,
     retryStrategy: retryMs,
-    // Subscribers do so themselves (`redis-routing.ts`): the client's own subscribing, refused by a server that goes away again at once, is
-    // an error nobody can catch, and would end the process.
+    // Subscribers do it themselves (`redis-routing.ts`): if the client's own resubscribing fails because the server disappears again, its error
+    // cannot be caught and would end the process.
     autoResubscribe: false,
     autoResendUnfulfilledCommands: false,
     connectionName: 'signalbox',
@@ -56,7 +54,7 @@ export function connectRedis({ url, logger, outages = createOutageLog(logger), n
   }
   let doubt: Error | undefined
   const redis = openRedis(url.reveal(), options, { answerMs: COMMAND_LIMIT_MS, pauseMs: retryMs }, (error) => (doubt = error))
-  // Without a listener an error event would end the process.
+  // An `error` event without a listener would end the process.
   redis.on('error', (error: Error) => {
     outages.tell(name, doubt ?? error)
     doubt = undefined
@@ -67,7 +65,7 @@ export function connectRedis({ url, logger, outages = createOutageLog(logger), n
   return redis
 }
 
-/** What no error tells of: a server that is there and not ready, and something before it that takes connections and closes them without a word. */
+/** States without an error: a server that is connected but not ready, and a proxy that accepts connections and closes them at once. */
 function watchSilence(redis: Redis, tell: (error: Error | undefined) => void, lateMs = LATE_MS): void {
   let closed = 0
   let late: NodeJS.Timeout | undefined
@@ -79,13 +77,13 @@ function watchSilence(redis: Redis, tell: (error: Error | undefined) => void, la
     closed = 0
     tell(undefined)
   })
-  // One that stood may end like this, and is made anew at once.
+  // A working connection may end like this once and is reopened at once.
   redis.on('reconnecting', () => void (++closed > 1 && tell(new Error('the connection is closed before it is ready to serve'))))
 }
 
 /**
- * After a failover a connection may lead to what is a replica by then, as lively as ever: it refuses every write for good, and one made anew may
- * find the server that is now. Older servers say so in the middle of a script's error.
+ * After a failover a connection may lead to a server that is now a replica: it works, but refuses every write, and a new connection may find the
+ * master. Older servers report that in the middle of a script's error.
  */
 function createReplicaWatch(): (error: Error) => boolean {
   let leftAt = -Infinity
@@ -97,8 +95,8 @@ function createReplicaWatch(): (error: Error) => boolean {
 }
 
 /**
- * Resolves when the connection stands, at the first failure to make it, or when the limit (milliseconds) is over; never rejects. Before it stands each
- * process counts alone: a start waits, so that its first calls are held to what the others have counted.
+ * Resolves when the connection stands, at its first failure, or after the limit (milliseconds); never rejects. Until it stands each process counts
+ * alone, so a start waits for it, and its first calls are held to what the others have counted.
  */
 export function firstContact(redis: Redis, limitMs = FIRST_CONTACT_MS): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -114,7 +112,7 @@ export async function disconnectRedis(redis: Redis): Promise<void> {
   redis.disconnect()
 }
 
-/** A script, sent by its hash; by its text when the server does not know it (a restart, a failover, a flush). Rejects when it takes too long. */
+/** A script, sent by its hash, or by its text if the server does not know it (restart, failover, flush). Rejects if it takes too long. */
 export function createScript(redis: Redis, text: string, limitMs = SCRIPT_LIMIT_MS): (keys: readonly string[], argument: string) => Promise<unknown> {
   const sha = createHash('sha1').update(text).digest('hex')
   return async (keys, argument) => {
@@ -128,8 +126,8 @@ export function createScript(redis: Redis, text: string, limitMs = SCRIPT_LIMIT_
 }
 
 /**
- * A limit that does not blame Redis for a busy process: after a long turn of the event loop timers come before the answers that have arrived
- * meanwhile, so these are read first.
+ * A limit that does not blame Redis for a busy process: after a long turn of the event loop timers fire before the answers that arrived meanwhile are
+ * read, so those are read first.
  */
 function withinLimit<T>(work: Promise<T>, limitMs: number): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { randomId } from '../../lib/id.ts'
 
-/** Pins of sessions in Redis: what router/sticky asks for as its `PinStore`. */
+/** Session pins in Redis: the `PinStore` of router/sticky. */
 export interface SharedPins {
   get(key: string, signal: AbortSignal): Promise<string | undefined>
   set(key: string, endpointId: string, ttlMs: number, moved: boolean): void
@@ -10,11 +10,11 @@ export interface SharedPins {
 
 const MAX_ID_CHARS = 512
 
-/** Channels are one for all databases of a server, unlike keys: installations that share it by database alone are told apart by its number. */
+/** Unlike keys, channels are shared by all databases of a server, so the database number is part of the name. */
 const channelOf = ({ options }: Redis, namespace: string, what: string): string =>
   `${namespace}:${options.db === undefined || options.db === 0 ? '' : `${options.db}:`}${what}`
 
-/** `subscriber` is a connection of its own: a subscribed one takes no other commands. */
+/** `subscriber`: a separate connection, because one that subscribes takes no other commands. */
 export function createRedisPins(redis: Redis, subscriber: Redis, namespace = 'signalbox', onRefused: OnRefused = () => undefined): SharedPins {
   const nameOf = (key: string): string => `{${namespace}}:pin:${key}`
   const channel = channelOf(redis, namespace, 'pins')
@@ -46,13 +46,13 @@ interface SharedCooldown {
   readonly until: number
 }
 
-/** Cooldowns told to the other processes: what router/health asks for as its `CooldownChannel`. */
+/** Cooldowns for the other processes: the `CooldownChannel` of router/health. */
 export interface SharedCooldowns {
   announce(cooldown: SharedCooldown): void
   listen(handler: (cooldown: SharedCooldown) => void): () => void
 }
 
-/** Told what Redis says when it does not let this process listen or tell (users have lists of channels and commands of their own). */
+/** Called with Redis's error if it does not let this process subscribe or publish (ACLs restrict channels and commands). */
 export type OnRefused = (error: Error) => void
 
 const ifRefused =
@@ -60,14 +60,14 @@ const ifRefused =
   (error: unknown): void =>
     void (error instanceof Error && error.name === 'ReplyError' && onRefused(error))
 
-/** Whoever listens tells something empty first: what is refused is known then, not with the first cooldown weeks later. */
+/** Listeners publish an empty message first, so that missing rights show at once and not with the first cooldown weeks later. */
 function createTeller(redis: Redis, channel: string, onRefused: OnRefused): (message: object) => void {
   return (message) => {
     if (redis.status === 'ready') redis.publish(channel, JSON.stringify(message)).catch(ifRefused(onRefused))
   }
 }
 
-/** Hears a channel from now on, and again after every reconnection. Returns how to stop. Others may write there too: what is no JSON object is dropped. */
+/** Subscribes to a channel, and again after every reconnection. Returns how to stop. Others may publish there too, so anything but JSON objects is ignored. */
 function subscribe(
   subscriber: Redis,
   channel: string,
@@ -84,7 +84,7 @@ function subscribe(
     }
     if (typeof message === 'object' && message !== null) handler(message as { readonly [field: string]: unknown })
   }
-  // A connection that breaks meanwhile asks again when it stands; what the server itself has refused it refuses then, too.
+  // A connection that breaks meanwhile subscribes again when it is back; if the server refuses, it does so again then.
   const ask = (): void => void subscriber.subscribe(channel).catch(ifRefused(onRefused))
   subscriber.on('message', onMessage)
   subscriber.on('ready', ask)
@@ -95,7 +95,7 @@ function subscribe(
   }
 }
 
-/** `subscriber` is a connection of its own: a subscribed one takes no other commands. */
+/** `subscriber`: a separate connection, because one that subscribes takes no other commands. */
 export function createRedisCooldowns(
   redis: Redis,
   subscriber: Redis,

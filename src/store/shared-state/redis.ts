@@ -14,13 +14,13 @@ import { createUnsentSettlements, type UnsentOptions } from './unsent-settlement
 export interface RedisCounterOptions extends SeedOptions {
   readonly redis: Redis
   readonly clock: Clock
-  /** Apart from every other user of the same Redis. */
+  /** Separates it from every other user of the same Redis. */
   readonly namespace?: string
-  /** Budgets while Redis is away: `local` counts in this process from what the store remembers, `refuse` admits nobody who has one. */
+  /** Budgets while Redis is away: `local` counts in this process, starting from what the store remembers; `refuse` admits nobody who has a budget. */
   readonly whenUnknown: () => 'local' | 'refuse'
   /** How long a reservation outlives a process that died. */
   readonly leaseMs?: number
-  /** Told once when Redis is there and does not do what it is asked (no memory, a replica), and with nothing when it does again. */
+  /** Called once when Redis is reachable but fails (no memory, a replica), and with undefined when it works again. */
   readonly onTrouble?: (error: Error | undefined) => void
 }
 
@@ -30,22 +30,21 @@ export interface RedisCounter extends Counter {
 }
 
 const LEASE_MS = 120_000
-/** After this long without use a subject is read from the store again. */
+/** A subject unused for this long is read from the store again. */
 const TTL_MS = 24 * 60 * 60_000
 
 /**
- * Counts in Redis, for several processes together: one script, one round trip per step.
- *
- * While Redis is away each process counts alone: rates and open calls at its share (the limit divided by the processes last seen), budgets
- * from what the store remembers (`whenUnknown`). When it is back, every subject's spending is first compared with the store, which has
- * recorded the outage, and the larger figure counts. A Redis that is only slow for a while has no outage: what it did not confirm is sent again.
+ * Counts in Redis, for several processes together: one script and one round trip per step.
+ * While Redis is away each process counts alone: rates and concurrent calls at its share (the limit divided by the number of processes last seen),
+ * budgets from what the store remembers (`whenUnknown`). When it is back, each subject's spending is first compared with the store, which has
+ * recorded the outage, and the larger figure counts. If Redis is only slow for a while this is no outage: what it did not confirm is sent again.
  */
 export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
   const { redis, clock, namespace = 'signalbox', leaseMs = LEASE_MS } = options
   const reserveScript = createScript(redis, RESERVE)
   const alone = createAloneCounter(options)
   const seedOf = createSeeds(options)
-  /** Revision of the limits a subject's spending was compared with the store for, since the last connection. */
+  /** The revision of the limits for which a subject's spending was compared with the store since the last connection. */
   const compared = new Map<string, number>()
   const openCalls = new Map<string, BeatingCall>()
   const settling = new Set<Promise<void>>()
@@ -80,7 +79,7 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
   const reachable = (): boolean => redis.status === 'ready' && !pause.isOn
 
   const remote = async (reservation: Reservation): Promise<Verdict> => {
-    // First, or a comparison with the store would count them twice.
+    // First, because a comparison with the store would count them twice.
     if (unsent.size > 0) await unsent.drain()
     for (let tries = 0; ; tries++) {
       const seeds = new Map<string, Seed>()
@@ -104,7 +103,7 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
     openCalls.delete(settlement.id)
     const isAlone = among !== undefined
     if (isAlone) await alone.settle(settlement, among)
-    // What was counted here was not taken there, unless an answer came too late: it gives nothing back, and the store says what it cost.
+    // It was counted here and not in Redis, unless Redis's answer only came too late: so it gives nothing back there, and the store knows the cost.
     if (reachable()) await unsent.send(settlement, isAlone)
     else unsent.keep(settlement, isAlone)
   }
@@ -145,7 +144,7 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
   }
 }
 
-/** A process that was busy finds its command too late though the answer is there; what was reserved then is only reserved again. */
+/** In a busy process a command may time out although its answer has arrived; reserving the same again is harmless. */
 async function insistently<T>(attempt: () => Promise<T>, reachable: () => boolean): Promise<T> {
   try {
     return await attempt()
@@ -155,16 +154,16 @@ async function insistently<T>(attempt: () => Promise<T>, reachable: () => boolea
   }
 }
 
-/** Charges whose spending has to be compared with the store first. */
+/** Charges whose spending must be compared with the store first. */
 const unknownOf = ({ amountUsd, charges }: Reservation, compared: ReadonlyMap<string, number>): readonly Charge[] =>
   amountUsd === undefined ? [] : charges.filter(({ subject, revision, budgets }) => budgets.length > 0 && compared.get(subject) !== revision)
 
-/** A payment of nothing for a call that is not: whether scripts run and may write, which is what calls ask for. */
+/** An empty payment for a call that does not exist: tests whether scripts run and may write, as calls need. */
 const nothingAt = (now: number): Settlement => ({ id: 'nobody', now, payments: [{ subject: 'nobody', spentUsd: 0, rates: [] }] })
 
 type KeysOf = (subjects: readonly string[]) => string[]
 
-// The braces keep all keys in one slot of a cluster: a step touches several subjects.
+// The braces keep all keys in one slot of a cluster, because a step touches several subjects.
 const keysIn =
   (namespace: string): KeysOf =>
   (subjects) =>

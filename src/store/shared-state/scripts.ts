@@ -1,9 +1,8 @@
 /**
- * The two steps of the shared counter as Redis scripts: each runs whole or not at all, and is one round trip.
- *
- * Three keys per subject: its state (hash), its open calls by the end of their lease (sorted set), and what each of them holds (hash).
- * ARGV[1] is JSON; money is whole nanodollars, times are milliseconds since the epoch. Positions of intervals are those of INTERVALS.
- * Periods and rates go by the clock of the caller, leases by that of Redis: a process whose clock is off holds nothing longer, and ends nothing of others.
+ * The two steps of the shared counter as Redis scripts. Each runs completely or not at all, in one round trip. Three keys per subject: its state
+ * (hash), its open calls by the end of their lease (sorted set), and what each of them reserves (hash). ARGV[1] is JSON; money is in whole
+ * nanodollars, times in milliseconds since the epoch. Positions of intervals are those of INTERVALS. Periods and rates use the caller's clock, leases
+ * that of Redis: a process with a wrong clock neither holds places longer nor ends those of others.
  */
 
 const COMMON = `
@@ -162,8 +161,8 @@ return {'ok', granted and whole(granted) or '0'}
 `
 
 /**
- * Replies the positions of payments that were not made: with `again`, those whose call is not open any more. It was sent before, and it is not
- * known whether it arrived.
+ * Replies with the positions of payments that were not made: with `again`, those whose call is no longer open. They were sent before, and it is not
+ * known whether they arrived.
  */
 export const SETTLE = `${COMMON}
 local missed = {}

@@ -1,7 +1,7 @@
 import { INTERVALS, NOTHING_SPENT, type Charge, type Spent, type SpentLoader } from '../../core/counter.ts'
 import { toNanos } from './arithmetic.ts'
 
-/** What a subject had spent when it was asked for; nanodollars in the order of INTERVALS. */
+/** What a subject had spent at that time; nanodollars in the order of INTERVALS. */
 export interface Seed {
   readonly at: number
   readonly spent: readonly number[]
@@ -11,13 +11,13 @@ export interface Seed {
 
 export interface SeedOptions {
   readonly load: SpentLoader
-  /** When the store does not answer: `local` counts from zero, `refuse` admits nobody. Asked each time, so that a new configuration counts at once. */
+  /** If the store does not answer: `local` counts from zero, `refuse` admits nobody. Read each time, so that a new configuration takes effect at once. */
   readonly whenUnknown: () => 'local' | 'refuse'
   readonly limitMs?: number
 }
 
 const LOAD_LIMIT_MS = 1_000
-/** A store that did not answer is left alone for this long: calls must not queue up behind it. */
+/** A store that did not answer is left alone for this time, so that calls do not queue up behind it. */
 const RETRY_MS = 2_000
 
 /** Reads from the store what subjects have spent: one read per subject at a time, with a limit. Undefined: refuse the call. */
@@ -25,7 +25,7 @@ export function createSeeds({ load, whenUnknown, limitMs = LOAD_LIMIT_MS }: Seed
   const loading = new Map<string, Promise<Spent | undefined>>()
   let silentUntil = 0
 
-  // Not longer when the clock is set back.
+  // The second condition keeps it from lasting longer when the clock is set back.
   const isSilent = (now: number): boolean => now < silentUntil && now >= silentUntil - 2 * RETRY_MS
   const read = async (subject: string, now: number): Promise<Spent | undefined> => {
     const limit = Promise.withResolvers<undefined>()
@@ -45,7 +45,7 @@ export function createSeeds({ load, whenUnknown, limitMs = LOAD_LIMIT_MS }: Seed
 
   return async ({ subject }, now) => {
     let pending = loading.get(subject)
-    // What was not asked is no answer that others could share.
+    // A read that was skipped is no answer for others to share.
     if (pending === undefined && !isSilent(now)) {
       pending = read(subject, now)
       loading.set(subject, pending)

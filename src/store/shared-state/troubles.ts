@@ -1,6 +1,6 @@
-/** What Redis does not do, by who has found it; whoever listens is told when the first begins and when the last is over. */
+/** Faults of Redis, by who has noticed them. The listener is called when the first begins and when the last is over. */
 export interface Troubles {
-  /** Undefined: it does what this one asks of it (again). */
+  /** `undefined`: it works (again) for this user. */
   tell(who: string, error: Error | undefined): void
   readonly any: boolean
 }

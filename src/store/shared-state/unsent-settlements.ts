@@ -1,40 +1,40 @@
 import type { Settlement } from '../../core/counter.ts'
 
-/** Kept at most; of one more the oldest is given up. */
+/** Settlements kept at most; beyond that the oldest is given up. */
 const MAX_UNSENT = 5_000
 const RETRY_MS = 500
-/** On their way at a time. */
+/** Settlements sent at a time. */
 const BATCH = 200
 
 interface Unsent {
   readonly settlement: Settlement
-  /** It was sent, or its call was counted elsewhere, and nobody knows whether Redis has it: it pays only for what is still open there. */
+  /** It was sent before, or its call was counted elsewhere, so nobody knows whether Redis has it: it pays only for what is still open there. */
   readonly again: boolean
 }
 
 export interface UnsentOptions {
-  /** Answers with the subjects that had nothing open under this id any more. Rejects when Redis does not answer. */
+  /** Resolves to the subjects that had nothing open under this id any more. Rejects if Redis does not answer. */
   readonly send: (settlement: Settlement, again: boolean) => Promise<readonly string[]>
-  /** What these subjects have spent is no longer what Redis says. */
+  /** Redis's figures for these subjects can no longer be trusted. */
   readonly onUncertain: (subjects: readonly string[]) => void
   readonly reachable: () => boolean
   readonly onFailure: (error: unknown) => void
   readonly max?: number
-  /** Nobody may come who would send them along: how often is looked whether Redis can be reached. */
+  /** How often to check whether Redis is reachable, as there may be no call that would send them along. */
   readonly retryMs?: number
 }
 
 export interface UnsentSettlements {
   readonly size: number
-  /** `again`: it pays only for what is still open; default: for all of it. */
+  /** `again`: pay only for what is still open; default: for everything. */
   keep(settlement: Settlement, again?: boolean): void
-  /** Kept when Redis does not answer. */
+  /** Kept if Redis does not answer. */
   send(settlement: Settlement, again?: boolean): Promise<void>
-  /** Sends all, in batches; one at a time. Rejects when Redis does not answer, and keeps what is left. */
+  /** Sends all of them in batches, one batch at a time. Rejects if Redis does not answer, and keeps the rest. */
   drain(): Promise<void>
-  /** Figures are compared with the store, which knows what these calls cost: they are only closed from now on. */
+  /** The figures will be compared with the store, which knows the cost of these calls, so from now on they only close the calls. */
   spendNothing(): void
-  /** A last try, if Redis can be reached. */
+  /** A last try, if Redis is reachable. */
   close(): Promise<void>
 }
 
@@ -57,7 +57,7 @@ export function createUnsentSettlements(options: UnsentOptions): UnsentSettlemen
   async function attempt({ settlement, again }: Unsent): Promise<Error | undefined> {
     try {
       const missed = await send(settlement, again)
-      // Paid the first time, or let go because its lease had ended: the store knows.
+      // Paid the first time, or released because its lease had ended: the store knows.
       if (missed.length > 0) onUncertain(missed)
       return undefined
     } catch (error) {
