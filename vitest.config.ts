@@ -41,6 +41,7 @@ const SCENARIOS_TOGETHER = [
   'attacks/http',
   'attacks/outage',
   'attacks/paths',
+  'attacks/revoked',
   'attacks/schemas',
   'attacks/unpaid',
   'attacks/upstream',

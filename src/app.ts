@@ -153,6 +153,7 @@ export async function createApp({
     plugins: plugging.plugins,
     pluginDefaults: plugging.pluginDefaults,
     newId: randomId,
+    mayGoOn: accounting.mayGoOn,
     estimateUsage,
     onFinished: (generation, call) => {
       limits.finished(generation, call)

@@ -141,6 +141,12 @@ describe('the key snapshot', () => {
     await store.keys.update(live.hash, { revokedAt: 6 })
     await snapshot.refresh()
     expect([SECRET, 'old', 'another'].map((bearer) => attempt(snapshot, bearer))).toEqual(['revoked', 'revoked', 'ok'])
+    expect([SECRET, 'old', 'another', 'nobody'].map((bearer) => snapshot.ended(hashKey(bearer)))).toEqual([
+      'revoked',
+      'revoked',
+      undefined,
+      undefined,
+    ])
     await store.keys.update(live.hash, { revokedAt: null })
     await snapshot.refresh()
     expect(attempt(snapshot)).toBe('ok')
@@ -151,9 +157,9 @@ describe('the key snapshot', () => {
     const snapshot = createSnapshot()
     await snapshot.start()
     vi.setSystemTime(Date.now() + 999)
-    expect(attempt(snapshot)).toBe('ok')
+    expect([attempt(snapshot), snapshot.ended(hashKey(SECRET))]).toEqual(['ok', undefined])
     vi.setSystemTime(Date.now() + 1)
-    expect(attempt(snapshot)).toBe('expired')
+    expect([attempt(snapshot), snapshot.ended(hashKey(SECRET))]).toEqual(['expired', 'expired'])
   })
 
   it('asks the database nothing when it authenticates', async () => {

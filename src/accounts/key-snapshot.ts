@@ -1,4 +1,4 @@
-import type { Authentication, Authenticator } from '../core/account.ts'
+import type { Authentication, AuthenticationFailure, Authenticator } from '../core/account.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ApiKey, Store, Workspace } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -181,6 +181,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
   return {
     authenticate,
     lookAgain: secondLook(follower, clock, timing, () => source === 'database'),
+    ended: (hash) => (gone.has(hash) ? 'revoked' : endedAt(keys.get(hash), clock.now())),
     key: (hash) => keys.get(hash)?.key,
     workspace: (id) => workspaces.get(id),
     restore,
@@ -225,6 +226,11 @@ function inForceAt(accepted: Accepted, now: number): Authentication {
   if (revokedAt !== null) return REVOKED
   if (disabled) return DISABLED
   return expiresAt !== null && expiresAt <= now ? EXPIRED : accepted
+}
+
+function endedAt(accepted: Accepted | undefined, now: number): AuthenticationFailure | undefined {
+  const found = accepted && inForceAt(accepted, now)
+  return found?.ok === false ? found.reason : undefined
 }
 
 async function readAccounts({ keys, workspaces }: KeySnapshotOptions['store'], revokedSince: number, knowsGone: boolean) {

@@ -6,6 +6,15 @@ export type { Encryption } from './encryption.ts'
 
 export type AuthenticationFailure = 'missing' | 'unknown' | 'revoked' | 'expired' | 'disabled'
 
+/** What its holder is told of a key that opens nothing. */
+export const KEY_FAILURES: { readonly [F in AuthenticationFailure]: string } = {
+  missing: 'An API key is required: send it as "Authorization: Bearer <key>"',
+  unknown: 'The API key is not valid',
+  revoked: 'The API key has been revoked',
+  expired: 'The API key has expired',
+  disabled: 'The API key is disabled',
+}
+
 export type Authentication =
   | { readonly ok: true; readonly key: ApiKey; readonly owner: Owner }
   | { readonly ok: false; readonly reason: AuthenticationFailure }
@@ -24,6 +33,8 @@ export interface Authenticator {
    * `provider_overloaded` when it does not answer.
    */
   lookAgain(): Promise<void> | undefined
+  /** Why a key that was accepted is accepted no more; undefined while it is. From memory, like the rest. */
+  ended(hash: string): AuthenticationFailure | undefined
   /** A key by its hash, disabled and expired ones too; a revoked one for some minutes. */
   key(hash: string): ApiKey | undefined
   workspace(id: string): Workspace | undefined

@@ -1,17 +1,10 @@
 import type { IncomingMessage } from 'node:http'
-import type { Authentication, AuthenticationFailure, Authenticator } from '../core/account.ts'
+import { KEY_FAILURES, type Authentication, type Authenticator } from '../core/account.ts'
 import type { Owner } from '../core/call.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ApiKey, KeyKind } from '../core/store.ts'
 import type { GuessGuard } from './guess-guard.ts'
 
-const FAILURES: { readonly [F in AuthenticationFailure]: string } = {
-  missing: 'An API key is required: send it as "Authorization: Bearer <key>"',
-  unknown: 'The API key is not valid',
-  revoked: 'The API key has been revoked',
-  expired: 'The API key has expired',
-  disabled: 'The API key is disabled',
-}
 const WRONG_KIND: { readonly [K in KeyKind]: string } = {
   management: 'Only management keys can perform this operation',
   inference: 'A management key cannot be used for inference; create an inference key',
@@ -38,7 +31,7 @@ export function createAuthenticate(authenticator: KeyBook, guard: Guard): Authen
     if (!result.ok) {
       // A key that was valid once is no guess.
       if (result.reason === 'unknown') guard.wrong(request.socket.remoteAddress)
-      throw new GatewayError('authentication', FAILURES[result.reason])
+      throw new GatewayError('authentication', KEY_FAILURES[result.reason])
     }
     if (guard.watching) guard.right(request.socket.remoteAddress, result.key.hash)
     if (kind !== undefined && result.key.kind !== kind) throw new GatewayError('permission_denied', WRONG_KIND[kind])

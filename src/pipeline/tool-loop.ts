@@ -39,6 +39,8 @@ export interface ToolLoopOptions {
   readonly defaults: (owner: Owner) => RoutingDefaults
   readonly costOf: (usage: Usage, pricing: Pricing) => Cost
   readonly newId: IdSource
+  /** Throws when the caller may have no more of an answer that is under way. Absent: it may. */
+  readonly mayGoOn?: (owner: Owner) => void
   /** Whether a call may buy something at this price. Absent: it may. */
   readonly beforePurchase?: Limits['beforePurchase']
 }
@@ -175,6 +177,7 @@ class ToolLoop {
   ): AsyncGenerator<readonly ModelEvent[], readonly FinishedCall[]> {
     const { limits, newId, options } = this.#room
     const ledger = this.#ledger
+    options.mayGoOn?.(this.#call.owner)
     const finished = yield* runTools(calls, {
       call: this.#call,
       step: ledger.turns,
@@ -250,6 +253,8 @@ class ToolLoop {
   }
 
   #turn(request: ModelRequest) {
+    // The caller was let in for the first one a moment ago; by the next minutes may have passed.
+    if (this.#ledger.turns > 1 || this.#nested) this.#room.options.mayGoOn?.(this.#call.owner)
     const { served, attempts } = this.#call.trace
     const events = this.#next({ ...this.#call, request, ...(served === undefined ? {} : { preferredEndpoint: served.endpoint.id }) })
     return { events, attempts }

@@ -3,11 +3,13 @@ import { createLimitBook } from '../accounts/limits.ts'
 import { createOwnKeyRing, type OwnKeyRing } from '../accounts/own-keys.ts'
 import type { Boot } from './boot.ts'
 import { createCostOf } from '../catalog/cost.ts'
+import { KEY_FAILURES } from '../core/account.ts'
 import { parseSubject, type CallLimits } from '../core/call-limits.ts'
 import type { Call, Owner } from '../core/call.ts'
 import type { Config } from '../core/config.ts'
 import { addSpent, type Counter, type SpentLoader } from '../core/counter.ts'
 import type { Catalog } from '../core/endpoint.ts'
+import { GatewayError } from '../core/error.ts'
 import type { GenerationSink } from '../core/generation.ts'
 import type { Guardrails } from '../core/guardrail.ts'
 import type { Store } from '../core/store.ts'
@@ -35,6 +37,8 @@ export interface Accounting {
   readonly limits: Limits
   /** The limits of an owner's calls; undefined if there are none. */
   readonly limitsOf: (owner: Owner) => CallLimits | undefined
+  /** Throws `authentication` when the key of an owner was taken away since it was accepted. */
+  readonly mayGoOn: (owner: Owner) => void
   /** For requests that cost money without asking a model. */
   readonly countRequest: CountRequest
   readonly ownKeys: OwnKeyRing
@@ -95,6 +99,10 @@ export async function openAccounting({
   return {
     limits,
     limitsOf,
+    mayGoOn: ({ keyHash }) => {
+      const failure = state.accounts.snapshot.ended(keyHash)
+      if (failure !== undefined) throw new GatewayError('authentication', KEY_FAILURES[failure])
+    },
     countRequest: createCountRequest({ counter: shared.counter, limitsOf }),
     ownKeys,
     ownCredentials,

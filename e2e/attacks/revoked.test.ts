@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startFakeUpstream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
+import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { calls, says } from '../../src/testing/tool-script.ts'
+import { verifies } from '../requirements.ts'
+
+/** Somebody takes a key away while it has an answer of many turns under way: the turns to come would spend what the key may no longer spend. */
+let upstream: FakeUpstream
+let gateway: TestGateway
+
+beforeAll(async () => {
+  upstream = await startFakeUpstream()
+  gateway = await startGateway(chatConfig([upstream.url]))
+})
+afterAll(async () => {
+  await gateway.close()
+  await upstream.close()
+})
+
+interface Made {
+  readonly key: string
+  readonly data: { readonly hash: string }
+}
+
+const makeKey = async (): Promise<Made> => (await (await gateway.api('POST', '/api/v1/keys', { name: 'on its way' })).json()) as Made
+
+const ENDINGS: readonly (readonly [what: string, end: (hash: string) => Promise<Response>, message: string])[] = [
+  ['revoked', (hash) => gateway.api('DELETE', `/api/v1/keys/${hash}`), 'The API key has been revoked'],
+  ['disabled', (hash) => gateway.api('PATCH', `/api/v1/keys/${hash}`, { disabled: true }), 'The API key is disabled'],
+]
+
+/** The turn during which the key ends, and what the gateway made of it. */
+async function askWith(
+  made: Made,
+  body: object,
+  turns: readonly Reply[],
+): Promise<{ readonly status: number; readonly text: string; readonly asked: number }> {
+  upstream.script(...turns, says('still here'))
+  const before = upstream.requests.length
+  const response = await gateway.respond({ model: 'acme/small', input: 'hi', ...body }, { key: made.key })
+  return { status: response.status, text: await response.text(), asked: upstream.requests.length - before }
+}
+
+describe.each(ENDINGS)('a key that is %s while a model makes its first turn', (_what, end, message) => {
+  const during =
+    (hash: string, reply: Reply): Reply =>
+    async (request, response) => {
+      expect((await end(hash)).status).toBe(200)
+      await reply(request, response)
+    }
+
+  it.each([true, false])(verifies('F6', 'has no further turn (stream: %s)'), async (stream) => {
+    const made = await makeKey()
+    const told = await askWith(made, { stream, tools: [{ type: 'gateway:datetime' }] }, [during(made.data.hash, calls(['datetime', {}]))])
+    expect(told.asked).toBe(1)
+    expect(told.text).toContain(message)
+    if (stream) expect(told.text).toContain('response.failed')
+    else expect(told.status).toBe(401)
+  })
+
+  it(verifies('F6', 'asks no other model for it'), async () => {
+    const made = await makeKey()
+    const tools = [{ type: 'gateway:subagent' }]
+    const told = await askWith(made, { tools }, [during(made.data.hash, calls(['subagent', { task_name: 'one', task_description: 'one' }]))])
+    expect(told.asked).toBe(1)
+    expect(told.status).toBe(401)
+  })
+
+  it('has its answer, if that is all there is', async () => {
+    const made = await makeKey()
+    const told = await askWith(made, { tools: [{ type: 'gateway:datetime' }] }, [during(made.data.hash, says('done'))])
+    expect([told.status, told.asked]).toEqual([200, 1])
+  })
+})
