@@ -36,13 +36,18 @@ beforeEach(() => {
 
 const searches = (): number => web.seen.filter(({ url }) => url.startsWith('/search')).length
 
-/** Asks with a new key that may spend so much, and tells what came of it. */
-async function askWith(limit: number, body: object) {
+async function makeKey(limit: number) {
   const created = await gateway.api('POST', '/api/v1/keys', { name: 'limited', limit })
   const { data, key } = (await created.json()) as { data: { hash: string }; key: string }
+  const usage = async () => ((await (await gateway.api('GET', `/api/v1/keys/${data.hash}`)).json()) as { data: { usage: number } }).data.usage
+  return { key, usage }
+}
+
+/** Asks with a new key that may spend so much, and tells what came of it. */
+async function askWith(limit: number, body: object) {
+  const { key, usage } = await makeKey(limit)
   const response = await gateway.respond({ model: 'acme/small', input: 'How far is the moon?', max_output_tokens: 16, ...body }, { key })
   const answer = (await response.json()) as { readonly output?: readonly { readonly type: string; readonly status: string }[] }
-  const usage = async () => ((await (await gateway.api('GET', `/api/v1/keys/${data.hash}`)).json()) as { data: { usage: number } }).data.usage
   return { status: response.status, answer, usage }
 }
 
@@ -101,5 +106,24 @@ describe('a key with little left, and tools that cost something', () => {
     expect(searches()).toBe(2)
     await expect.poll(usage).toBeGreaterThan(2 * CENT)
     expect(await usage()).toBeLessThan(2.5 * CENT)
+  })
+})
+
+describe('a caller who leaves before the first word, when a plugin has bought something for him', () => {
+  it.each([true, false])(verifies('P29', 'H5', 'pays for it, and soon has nothing left to buy more with (stream: %s)'), async (streamed) => {
+    const { key, usage } = await makeKey(2.5 * CENT)
+    const leave = async (): Promise<number | undefined> => {
+      const gone = new AbortController()
+      // It was asked, and is silent.
+      upstream.script(() => gone.abort())
+      const asked = gateway.respond({ model: 'acme/small', input: 'hi', plugins: [{ id: 'web' }], stream: streamed }, { key, signal: gone.signal })
+      const status = await asked.then(({ status }) => status).catch(() => undefined)
+      await expect.poll(() => gateway.app.calls.size).toBe(0)
+      return status
+    }
+    expect(await leave()).toBeUndefined()
+    await expect.poll(usage).toBeCloseTo(CENT, 6)
+    expect([await leave(), await leave()]).toEqual([undefined, 402])
+    expect(searches()).toBe(2)
   })
 })

@@ -89,6 +89,8 @@ export interface CallTrace {
   untold?: GatewayError
   /** What a call of several upstream answers used when it broke before its last one. */
   spent?: Usage
+  /** What plugins have bought for an answer that never began. */
+  bought?: Cost
   /** Whether the answer is one that was kept, for callers who asked. */
   cached?: CacheReport
   /** Tokens of the answer that was held back when the caller left: written, and read by nobody. */

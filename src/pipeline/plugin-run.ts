@@ -1,5 +1,5 @@
 import type { Adaptation, Call, Handler, Owner } from '../core/call.ts'
-import { roundUsd, withExtra } from '../core/cost.ts'
+import { NO_COST, roundUsd, withExtra } from '../core/cost.ts'
 import type { Catalog, Endpoint, Pricing } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
@@ -160,22 +160,27 @@ export class PluginRun {
     return this.#bills.size > 0 || Object.keys(this.#counts).length > 0
   }
 
-  /** An answer that broke after it had begun is paid for, and so is the plugins' work. */
+  /** An answer that broke after it had begun is paid for, and so is the plugins' work. Of one that had not begun, that work is noted alone. */
   broke(): void {
     const { trace } = this.#call
     if (trace.served?.firstTokenMs !== undefined) this.#pay(trace.spent ?? this.#options.estimateUsage(this.#call))
+    else if (this.#bills.size > 0) trace.bought = this.#withShare(NO_COST)
   }
 
   /** Priced before the plugins' counters join the usage: their searches are not those of the model's provider, which have a price of their own. */
   #pay(usage: Usage): void {
     const { trace } = this.#call
     if (!this.#hasShare || trace.served === undefined) return
-    let cost = trace.cost ?? answerCost(this.#options.costOf, usage, trace)
+    trace.cost = this.#withShare(trace.cost ?? answerCost(this.#options.costOf, usage, trace))
+  }
+
+  #withShare(cost: Cost): Cost {
+    let sum = cost
     for (const [id, bill] of this.#bills) {
       const { total, byok } = bill.spent.cost
-      cost = withExtra(cost, id, total, byok)
+      sum = withExtra(sum, id, total, byok)
     }
-    trace.cost = cost
+    return sum
   }
 }
 

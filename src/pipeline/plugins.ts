@@ -89,13 +89,13 @@ async function* runPlugins(
 ): AsyncGenerator<readonly ModelEvent[], void> {
   const run = new PluginRun(options, call, next)
   for (const { plugin, settings } of active) plugin.check?.(settings)
-  const { request, strategy } = await prepare(run, active, call)
-  const adaptation = run.adaptation(adaptersOf(call.request, active, shelf))
-  let handler = next
-  for (const one of active.toReversed()) if (one.plugin.wrap !== undefined) handler = one.plugin.wrap(handler, request, run.context(one))
-  const citations = new CitationPass(run.sources)
   let complete = false
   try {
+    const { request, strategy } = await prepare(run, active, call)
+    const adaptation = run.adaptation(adaptersOf(call.request, active, shelf))
+    let handler = next
+    for (const one of active.toReversed()) if (one.plugin.wrap !== undefined) handler = one.plugin.wrap(handler, request, run.context(one))
+    const citations = new CitationPass(run.sources)
     for await (const events of handler({
       ...call,
       request,

@@ -124,7 +124,9 @@ function finish(options: RecordOptions, call: Call, ending: Ending, durationMs: 
   const written = status === 'cancelled' && call.trace.served?.firstTokenMs !== undefined
   const insured = status !== 'completed' && status !== 'incomplete' && firstTokenMs === undefined && !written
   const usage = ending.usage ?? (insured ? ZERO_USAGE : (call.trace.spent ?? options.estimateUsage(call)))
-  const cost = insured ? NO_COST : (call.trace.cost ?? answerCost(options.costOf, usage, call.trace))
+  // What was bought for who leaves is paid for all the same: else he could have the gateway buy for as long as he likes.
+  const bought = status === 'cancelled' ? call.trace.bought : undefined
+  const cost = insured ? (bought ?? NO_COST) : (call.trace.cost ?? answerCost(options.costOf, usage, call.trace))
   const figures = { durationMs: micros(durationMs), firstTokenMs: firstTokenMs === undefined ? undefined : micros(firstTokenMs), usage, cost }
   return { generation: describe(call, ending, status, figures), content: contentOf(call, output) }
 }
