@@ -235,6 +235,17 @@ describe('an engine the caller names', () => {
     ])
     expect(reported[0]).toMatchObject({ cost: 0.004, stage: { cost_usd: 0.004, data: { engine: 'scanner', pages: 2 } } })
   })
+  it('is paid for each file as it is read: one that fails, or is not waited for, says nothing of those before it', async () => {
+    const { plugin } = room({ engines: { scanner: scan } })
+    const { context, reported } = testContext({ pdf: { engine: 'scanner' } }, { endpoints: [withFiles] })
+    const second = file({ filename: 'second.pdf', file_data: base64('%PDF-1.7 another') })
+    const gone = file({ filename: 'gone.pdf', file_url: 'https://files.example/gone.pdf' })
+    await expect(plugin.prepare!(request(pdf, second, gone), context)).rejects.toMatchObject({ message: expect.stringContaining('404') as string })
+    expect(reported.map(({ cost, stage }) => [cost, stage?.cost_usd, stage?.data])).toEqual([
+      [0.004, 0.004, { engine: 'scanner', files: 1, pages: 2 }],
+      [0.004, 0.004, { engine: 'scanner', files: 2, pages: 4 }],
+    ])
+  })
   it('gives its pictures only to models that see', async () => {
     const { parts } = await prepare(request(pdf), 'scanner', { engines: { scanner: scan }, endpoint: textOnly })
     expect(parts).toHaveLength(1)

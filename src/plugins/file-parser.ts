@@ -133,6 +133,8 @@ class FileParser {
     const takesImages = context.endpointsOf(request).every(({ inputModalities }) => inputModalities.has('image'))
     const replaced = new Map<InputFile, readonly InputPart[]>()
     const done: Parsed[] = []
+    const reader = engine?.engine.name ?? OWN
+    let told = 0
     let images = MAX_IMAGES
     for (const part of parts) {
       if (wanted.part?.(part) === false) continue
@@ -142,13 +144,18 @@ class FileParser {
       const shown = takesImages ? parsed.images.slice(0, images) : []
       images -= shown.length
       done.push(parsed)
+      // What was bought is told at once: nobody may wait for the next file.
+      if (parsed.cost > 0) {
+        this.#tell(done, reader, parsed.cost, context)
+        told = done.length
+      }
       replaced.set(part, [
         { type: 'input_text', text: present(name, parsed) },
         ...shown.map((url): InputPart => ({ type: 'input_image', image_url: url, detail: 'auto' })),
       ])
     }
     if (done.length === 0) return undefined
-    this.#tell(done, engine?.engine.name ?? OWN, context)
+    if (told < done.length) this.#tell(done, reader, 0, context)
     return replaceFiles(request, replaced)
   }
 
@@ -208,9 +215,9 @@ class FileParser {
     return { ...result, cost: service === undefined ? 0 : service.price * (result.pages ?? 1), cached: false }
   }
 
-  #tell(done: readonly Parsed[], engine: string, { report }: Context): void {
+  /** `cost`: of what was not told before. */
+  #tell(done: readonly Parsed[], engine: string, cost: number, { report }: Context): void {
     const sum = (figure: (parsed: Parsed) => number): number => done.reduce((total, parsed) => total + figure(parsed), 0)
-    const cost = sum((parsed) => parsed.cost)
     const cached = sum((parsed) => Number(parsed.cached))
     report({
       stage: {
