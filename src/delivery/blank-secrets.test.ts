@@ -23,6 +23,13 @@ describe('an answer', () => {
     )
   })
 
+  it.each([
+    ['with characters as numbers', String.raw`{"echo":"header\u0022quoted\u0022value"}`, '{"echo":"[redacted]"}'],
+    ['as in an address', 'no POST /?token=header%22quoted%22value', 'no POST /?token=[redacted]'],
+  ])('loses them %s', (_how, body, left) => {
+    expect(blanked(body).body).toBe(left)
+  })
+
   it('keeps everything else, byte for byte', () => {
     const body = Buffer.from([0, 255, 128, 10, ...Buffer.from('public-project on')])
     expect(createBlanking(type, settings)({ status: 200, headers: {}, body }).body).toBe(body)

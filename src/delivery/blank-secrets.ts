@@ -1,10 +1,12 @@
 import type { Destination, OutgoingResponse } from '../core/destination.ts'
 import { splitSecrets } from '../core/destination-config.ts'
 import type { JsonObject } from '../core/item.ts'
-import { blankTexts } from '../lib/blank-texts.ts'
+import { blankTexts, changesQuoted } from '../lib/blank-texts.ts'
 
 /** Shorter ones would blank every other word, and protect nothing. */
 const MIN_CHARS = 6
+/** Signs of a form in which a secret may look otherwise. */
+const QUOTING = ['\\', '%', '&']
 
 /**
  * Platforms quote what they were sent, credentials included, and their answers are shown to owners and written to logs. What this returns
@@ -17,13 +19,13 @@ export function createBlanking(
   const texts = secretTexts(paths, settings)
   if (texts.length === 0) return (response) => response
   const blank = (text: string): string => blankTexts(text, texts)
+  const isIn = (body: Buffer): boolean =>
+    texts.some((secret) => body.includes(secret, 0, 'latin1')) || (texts.some(changesQuoted) && QUOTING.some((sign) => body.includes(sign)))
   return (response) => ({
     ...response,
     headers: Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, blank(value)])),
     // Byte for byte, whatever the body is: what is not a secret stays as it was.
-    body: texts.some((secret) => response.body.includes(secret, 0, 'latin1'))
-      ? Buffer.from(blank(response.body.toString('latin1')), 'latin1')
-      : response.body,
+    body: isIn(response.body) ? Buffer.from(blank(response.body.toString('latin1')), 'latin1') : response.body,
   })
 }
 

@@ -27,6 +27,29 @@ describe('a failure that quotes the credential', () => {
   })
 })
 
+describe('a failure that quotes the credential as its server writes texts', () => {
+  const KEY = 'Zm9vYmFy/cGFzc3dvcmQ+c2VjcmV0MTIz=='
+
+  it.each([
+    ['with escaped slashes', KEY.replaceAll('/', '\\/')],
+    ['with characters as numbers', KEY.replaceAll('=', '\\u003d').replaceAll('+', '\\u002B')],
+    ['as JSON within JSON', KEY.replaceAll('/', '\\\\\\/').replaceAll('=', '\\\\u003d')],
+    ['as a part of an address', encodeURIComponent(KEY)],
+    ['as a part of a page', KEY.replaceAll('/', '&#x2F;').replaceAll('=', '&#61;')],
+  ])(verifies('G4', '%s loses it'), (_how, quoted) => {
+    const { details } = withoutCredential(failure(quoted), credential(KEY))
+    expect(details.raw).toBe('{"error":"[redacted]"}')
+  })
+
+  it('is looked through in a moment, whatever the server and the key are made of', () => {
+    const run = '\\'.repeat(200_000)
+    const begun = performance.now()
+    for (const key of ['////////////', '\\\\\\\\//\\\\//', 'Zm9vYmFy/\\\\=='])
+      for (const text of [run, `/${run}`, 'Zm9vYmFy'.repeat(20_000) + run]) withoutCredential(failure(text), credential(key))
+    expect(performance.now() - begun).toBeLessThan(2_000)
+  })
+})
+
 describe('a failure that quotes a header the operator has configured', () => {
   it(verifies('G4', 'loses it, with a credential beside it or without'), () => {
     const quoted = failure('corp-token-4242424242, my-own-token-of-no-known-form')

@@ -585,6 +585,10 @@ describe(verifies('G4', 'secrets'), () => {
     ['who fetches, its slashes escaped', String.raw`{"message":"no https:\/\/reader:hunter2@files.example\/a.png"}`, 'hunter2'],
     ['a password with its own @', 'Could not download https://reader:pa@ss2word@files.example/a.png', 'ss2word'],
     ['a bearer', 'header Authorization: Bearer abc.def-ghi_123 rejected', 'abc.def'],
+    ['a bearer with escaped slashes', String.raw`{"message":"header Authorization: Bearer Zm9v\/aHVudGVyMg== rejected"}`, 'aHVudGVyMg'],
+    ['a bearer with characters as numbers', String.raw`{"message":"Basic Zm9v\u002BaHVudGVyMg\u003d\u003d rejected"}`, 'aHVudGVyMg'],
+    ['a bearer as it stands in an address', 'Bearer Zm9vZm9v%2FaHVudGVyMg%3D%3D rejected', 'aHVudGVyMg'],
+    ['a key in a URL with escaped slashes', String.raw`{"message":"no https:\/\/x.test\/v1?key=Zm9v\/aHVudGVyMg=="}`, 'aHVudGVyMg'],
     ['a JSON field', '{"x-api-key":"hunter2hunter2","message":"m"}', 'hunter2'],
   ])('%s is in neither message nor raw', (_name, text, secret) => {
     for (const body of [text, JSON.stringify({ error: { message: text } })]) {

@@ -5,8 +5,13 @@ const REDACTED = '[redacted]'
 /** What a key looks like in the wild: the prefixes vendors give their tokens, JWTs, AWS access keys. Stars: some vendors mask half. */
 const TOKEN =
   /\b(?:sk|pk|rk|gsk|xai|hf|pplx|nvapi|fw|csk|tgp|r8|or1|key|ghp|glpat)[-_][A-Za-z0-9*][A-Za-z0-9_*.-]{6,}|\bAIza[\w-]{16,}|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\bya29\.[\w.-]{10,}|\beyJ[\w-]{8,}\.[\w.-]{8,}/g
-const AUTH_SCHEME = /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=*-]{6,}/gi
-const QUERY = /([?&](?:key|api[-_]?key|access_token|auth|token|sig|signature|code|x-amz-(?:signature|credential|security-token))=)[^&\s"'<>\\]+/gi
+/** What some servers write for the characters `+`, `/`, `=` and `~` of one: escaped, as numbers, or as in an address. */
+const ESCAPED = String.raw`\\{1,8}(?:\/|u00(?:2b|2f|3d|7e))|%(?:2b|2f|3d|7e)`
+const AUTH_SCHEME = new RegExp(String.raw`\b(Bearer|Basic)\s+(?:[a-z0-9._~+/=*-]|${ESCAPED}){6,}`, 'gi')
+const QUERY = new RegExp(
+  String.raw`([?&](?:key|api[-_]?key|access_token|auth|token|sig|signature|code|x-amz-(?:signature|credential|security-token))=)(?:[^&\s"'<>\\]|${ESCAPED})+`,
+  'gi',
+)
 /** What stands before a host, name and all: providers quote the addresses of media that they could not fetch, some with their slashes escaped. */
 const USER_INFO = /(:(?:\\*\/){2})[^\s/?#"'<>\\]{1,512}@/g
 /** Quotes may be escaped: bodies are often quoted inside the message of another. */
