@@ -7,6 +7,10 @@ const STORE = tell('SIGNALBOX_DATABASE_URL, with a database of its own; without,
 const BUDGETS = tell(
   'budgets and limits are those of keys (limit, limit_reset, rate_limits), workspaces and of the installation (docs/reference/limits.md)',
 )
+const ENTRA = tell('Azure needs a key of the resource; tokens of Entra ID are not converted')
+const ROLES = tell('keys or a bearer token are needed: roles are not assumed')
+const HEADERS = tell('no header of a caller reaches a provider; X-Gateway-Metadata of a request stands in its records (docs/guides/clients.md)')
+const PRIVATE: Advice = { kind: 'fine', message: 'nothing to set: providers may be anywhere' }
 const MANAGEMENT = tell('SIGNALBOX_MANAGEMENT_KEY manages; there are no passwords')
 
 /** What is said of members of a provider that nothing carries. */
@@ -16,6 +20,8 @@ export const PROVIDER_ADVICE: { readonly [path: string]: Advice } = {
   'network_config.retry_backoff_max': RELIABILITY,
   'network_config.stream_idle_timeout_in_seconds': tell('timeouts.idle of the provider; auto unless set'),
   'network_config.max_conns_per_host': NOTHING,
+  'network_config.keep_alive_timeout_in_seconds': NOTHING,
+  'network_config.allow_private_network': PRIVATE,
   'network_config.insecure_skip_verify': tell('certificates are always checked'),
   'network_config.ca_cert_pem': tell('NODE_EXTRA_CA_CERTS names a file with more authorities'),
   concurrency_and_buffer_size: tell(
@@ -33,7 +39,14 @@ export const PROVIDER_ADVICE: { readonly [path: string]: Advice } = {
   'keys[].use_for_batch_api': tell('batches are not served'),
   'keys[].blacklisted_models': tell('a guardrail says which models are allowed (docs/guides/guardrails.md)'),
   'keys[].azure_key_config.api_version': { kind: 'fine', message: 'not needed: the current version of the API is asked' },
-  'keys[].bedrock_key_config.role_arn': tell('keys or a bearer token are needed: roles are not assumed'),
+  'keys[].azure_key_config.client_id': ENTRA,
+  'keys[].azure_key_config.client_secret': ENTRA,
+  'keys[].azure_key_config.tenant_id': ENTRA,
+  'keys[].azure_key_config.scopes': ENTRA,
+  'keys[].bedrock_key_config.role_arn': ROLES,
+  'keys[].bedrock_key_config.external_id': ROLES,
+  'keys[].bedrock_key_config.session_name': ROLES,
+  'keys[].bedrock_key_config.batch_s3_config': tell('batches are not served'),
   'keys[].bedrock_key_config.arn': tell('the full name of the profile is the id of the model'),
   'keys[].vertex_key_config.project_number': NOTHING,
 }
@@ -71,6 +84,15 @@ export const ADVICE: { readonly [path: string]: Advice } = {
   'client.log_retention_days': tell('retention.generations'),
   'client.drop_excess_requests': tell('overload refuses calls before those under way become slow'),
   'client.initial_pool_size': NOTHING,
+  'client.allowed_headers': HEADERS,
+  'client.header_filter_config': HEADERS,
+  'client.logging_headers': HEADERS,
+  'client.compat': {
+    kind: 'fine',
+    message: 'nothing to set: every format is served by models of any other, and what an endpoint has no place for is told',
+  },
+  'client.whitelisted_routes': tell('every call needs a key; healthz and readyz need none'),
+  'client.async_job_result_ttl': tell('answers are streamed or awaited; there are no jobs to fetch later'),
   'client.prometheus_labels': NOTHING,
   'client.allow_direct_keys': tell('POST /api/v1/byok keeps a workspace’s own keys; none is read from a request'),
 }

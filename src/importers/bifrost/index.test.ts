@@ -7,9 +7,12 @@ import { bifrost } from './index.ts'
 
 let context: ImportContext
 let team: Imported
+let current: Imported
+const treeOf = (name: string): object => JSON.parse(readFileSync(join(import.meta.dirname, '__fixtures__', name), 'utf8')) as object
 beforeAll(async () => {
   context = await contextOf(Date.parse('2026-11-01'))
-  team = bifrost.read(JSON.parse(readFileSync(join(import.meta.dirname, '__fixtures__/team.json'), 'utf8')), context)
+  team = bifrost.read(treeOf('team.json'), context)
+  current = bifrost.read(treeOf('current.json'), context)
 })
 
 const provider = (slug: string) => team.file.providers.find((one) => one.slug === slug)
@@ -57,5 +60,48 @@ describe('a configuration of Bifrost', () => {
     expect(told('plugins[0]')?.message).toContain('otel-collector')
     expect(told('plugins[2]')).toMatchObject({ kind: 'fine' })
     expect(told('governance.virtual_keys')?.message).toContain('POST /api/v1/keys')
+  })
+})
+
+describe('what a key may ask for', () => {
+  const endpointsOf = ({ file }: Imported, name: string) =>
+    file.models.find(({ slug, aliases }) => slug === name || aliases?.includes(name))?.endpoints
+  const keysOf = ({ file }: Imported) => file.providers.flatMap(({ api_keys: keys }) => keys ?? [])
+
+  it('is listed models by all keys that take them, those for any model among them', () => {
+    expect(endpointsOf(current, 'openai/gpt-4o')).toEqual([
+      { provider: 'openai-2', upstream_model: 'gpt-4o', weight: 3 },
+      { provider: 'openai', upstream_model: 'gpt-4o', weight: 1 },
+    ])
+    expect(endpointsOf(current, 'openai/gpt-4o-mini')).toEqual([{ provider: 'openai-2', upstream_model: 'gpt-4o-mini' }])
+  })
+
+  it('is nothing for a key that is off', () => {
+    expect(keysOf(current)).not.toContain('${OPENAI_OFF}')
+    expect(current.notes).toContainEqual({ kind: 'fine', path: 'providers.openai.keys[3]', message: 'is off' })
+  })
+
+  it('is nothing without a list of models, and anything in a file of the first version', () => {
+    const of = (version: number | undefined) => bifrost.read({ ...treeOf('current.json'), version }, context)
+    const path = 'providers.openai.keys[2].models'
+    expect(keysOf(current)).not.toContain('${OPENAI_NONE}')
+    expect(current.notes.find((note) => note.path === path)).toMatchObject({ kind: 'fine' })
+    expect(keysOf(of(1))).toContain('${OPENAI_NONE}')
+    expect(keysOf(of(undefined))).toContain('${OPENAI_NONE}')
+    expect(of(undefined).notes.find((note) => note.path === path)).toMatchObject({ kind: 'do', message: expect.stringContaining('1.5') as string })
+  })
+
+  it('has the id that its alias gives, with the model that this is', () => {
+    expect(endpointsOf(current, 'azure/chat')).toMatchObject([{ provider: 'azure', upstream_model: 'our-chat', pricing: { input: 2.5, output: 10 } }])
+    expect(endpointsOf(current, 'azure/short')).toMatchObject([{ provider: 'azure', upstream_model: 'our-short' }])
+    expect(current.notes.find(({ path }) => path === 'providers.azure.keys[0].aliases.far.endpoint')?.message).toContain('a provider of its own')
+  })
+
+  it('is the one model that a server of vLLM has', () => {
+    const [[llama], [qwen]] = [endpointsOf(current, 'vllm/llama') ?? [], endpointsOf(current, 'vllm/qwen') ?? []]
+    const addressOf = (slug = '') => current.file.providers.find((one) => one.slug === slug)
+    expect(addressOf(llama?.provider)).toMatchObject({ base_url: 'http://a:8000/v1' })
+    expect(addressOf(qwen?.provider)).toMatchObject({ base_url: 'http://b:8000/v1' })
+    expect(current.file.providers.filter(({ slug, open_models: open }) => slug.startsWith('vllm') && open)).toEqual([])
   })
 })

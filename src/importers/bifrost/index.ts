@@ -1,10 +1,12 @@
 import { GatewayError } from '../../core/error.ts'
+import { defined } from '../../lib/defined.ts'
 import { AccountBook } from '../shared/accounts.ts'
 import { modelsOf, type Deployment, type Group } from '../shared/deployments.ts'
 import { Given, Ledger } from '../shared/given.ts'
 import type { ImportContext, Imported, Importer } from '../shared/importer.ts'
 import { unservedKind } from '../shared/kinds.ts'
 import { ADVICE, PROVIDER_ADVICE } from './advice.ts'
+import { unlistedOf } from './allowed.ts'
 import { keysOf, type Key } from './keys.ts'
 import { NAME, PLUGINS } from './names.ts'
 
@@ -21,7 +23,8 @@ function read(tree: unknown, context: ImportContext): Imported {
       'This is no configuration of Bifrost: a mapping under providers is expected (what it keeps in its database is not in its file)',
     )
   const book = new AccountBook(context.vendors)
-  const groups = providers.members().flatMap((provider) => groupsOf(provider, keysOf(provider, context), book, context))
+  const unlisted = unlistedOf(root.at('version').value)
+  const groups = providers.members().flatMap((provider) => groupsOf(provider, keysOf(provider, unlisted, context), book, context))
   for (const plugin of root.at('plugins').items()) speakOfPlugin(plugin)
   for (const section of ['governance', 'framework']) root.at(section).members()
   const sections = sectionsOf(root.at('client'))
@@ -42,36 +45,44 @@ function openAll(provider: Given, keys: readonly Key[], book: AccountBook): void
 }
 
 /** What callers ask of a provider by name. */
-function groupsOf(provider: Given, keys: readonly Key[], book: AccountBook, { vendors }: ImportContext): readonly Group[] {
+function groupsOf(provider: Given, keys: readonly Key[], book: AccountBook, context: ImportContext): readonly Group[] {
   const named = new Map<string, Deployment[]>()
   openAll(provider, keys, book)
-  for (const { given, account, patience, models, ids, weight } of keys) {
-    if (weight !== undefined && (keys.length === 1 || (models === undefined && ids.size === 0)))
-      given.at('weight').note('fine', 'counts among endpoints of a model; keys of one account are used in turns')
-    const slug = book.slugOf(account, patience)
-    const author = vendors.get(account.vendor ?? '')?.author ?? slug
-    for (const model of new Set([...(models ?? []), ...ids.keys()])) {
-      const upstream = ids.get(model) ?? model
-      const kind = unservedKind(model) ?? unservedKind(upstream)
-      if (kind !== undefined) {
-        given.at('models').note('lost', `${JSON.stringify(`${provider.key}/${model}`)} is not carried: nothing here serves models for ${kind}`)
-        continue
-      }
+  const listed = new Set(keys.flatMap(({ models }) => models ?? []))
+  const asked = keys.map((key) => new Set([...(key.models ?? [...listed].filter((model) => !key.isDenied(model))), ...key.ids.keys()]))
+  for (const [index, key] of keys.entries()) {
+    const slug = book.slugOf(key.account, key.patience)
+    for (const model of asked[index]!) {
       const name = `${provider.key}/${model}`
-      const deployment = {
-        provider: slug,
-        author,
-        upstream,
-        known: model,
-        rateLimits: {},
-        embeds: false,
-        ...(weight === undefined ? {} : { weight }),
-      }
-      named.set(name, [...(named.get(name) ?? []), deployment])
+      const kind = unservedKind(model) ?? unservedKind(key.ids.get(model)?.id ?? model)
+      if (kind === undefined) named.set(name, [...(named.get(name) ?? []), deploymentOf(key, model, slug, context)])
+      // Of a key that lists it, or has another id for it; those for any model say nothing of it.
+      else if (key.models !== undefined || key.ids.has(model))
+        key.given.at('models').note('lost', `${JSON.stringify(name)} is not carried: nothing here serves models for ${kind}`)
     }
   }
+  for (const [index, { given, weight }] of keys.entries())
+    if (weight !== undefined && [...asked[index]!].every((model) => (named.get(`${provider.key}/${model}`)?.length ?? 0) < 2))
+      given.at('weight').note('fine', 'counts among endpoints of a model; keys of one account are used in turns')
   return [...named].map(([name, deployments]) => ({ name, deployments, aliases: [], spares: [] }))
 }
+
+function deploymentOf(
+  { account: { vendor = '' }, ids, weight }: Key,
+  model: string,
+  provider: string,
+  { vendors, pricesOf }: ImportContext,
+): Deployment {
+  const alias = ids.get(model)
+  const { id: upstream, known } = alias ?? { id: model, known: model }
+  // Costs and budgets go by what a model is there, whatever its id.
+  const pricing = alias === undefined || pricesOf(vendor, upstream) !== undefined ? undefined : pricesOf(vendor, known)
+  if (pricing !== undefined) alias?.given.note('do', AS_KNOWN)
+  const author = vendors.get(vendor)?.author ?? provider
+  return { provider, author, upstream, known, rateLimits: {}, embeds: false, ...defined({ weight, pricing }) }
+}
+
+const AS_KNOWN = 'its prices of today are those of the endpoint, which has another id: as that changes, so does pricing'
 
 function speakOfPlugin(plugin: Given): void {
   if (plugin.at('enabled').value === false) return plugin.note('fine', 'is off')

@@ -4,6 +4,7 @@ import type { Given } from '../shared/given.ts'
 import type { ImportContext } from '../shared/importer.ts'
 import { isReference, isSecretName, Notation, saySecret } from '../shared/references.ts'
 import { faultOfAddress, headersOf } from '../shared/servers.ts'
+import { aliasOf, allowedOf, type Alias, type Allowed, type Unlisted } from './allowed.ts'
 import { DIALECTS, HOST_ALONE, KEY_CONFIGS, PROVIDERS, USUAL_KEYS } from './names.ts'
 
 /** `env.NAME`. */
@@ -16,13 +17,14 @@ export interface Key {
   readonly patience: Patience
   /** Undefined: all there are. */
   readonly models: readonly string[] | undefined
-  /** Ids that models have there, where these are others. */
-  readonly ids: ReadonlyMap<string, string>
+  readonly isDenied: (model: string) => boolean
+  /** Models that have another id there. */
+  readonly ids: ReadonlyMap<string, Alias>
   readonly weight: number | undefined
 }
 
 /** Those of a provider; what cannot be carried is said. */
-export function keysOf(provider: Given, context: ImportContext): readonly Key[] {
+export function keysOf(provider: Given, unlisted: Unlisted, context: ImportContext): readonly Key[] {
   const network = provider.at('network_config')
   const base = baseOf(provider, network, context)
   if (base === undefined) return []
@@ -30,8 +32,17 @@ export function keysOf(provider: Given, context: ImportContext): readonly Key[] 
   const patience: Patience = { total: NOTATION.wholeOf(network.at('default_request_timeout_in_seconds')) }
   const items = provider.at('keys').items()
   if (items.length === 0)
-    return [{ given: provider, account: { ...base, apiKeys: null, headers }, patience, models: undefined, ids: new Map(), weight: undefined }]
-  return together(items.flatMap((given) => keyOf(given, provider, { ...base, headers }, patience, context) ?? []))
+    return [{ given: provider, account: { ...base, apiKeys: null, headers }, patience, ...ANYTHING, ids: new Map(), weight: undefined }]
+  return together(items.filter(isOn).flatMap((given) => keyOf(given, provider, { ...base, headers }, patience, unlisted, context) ?? []))
+}
+
+const ANYTHING: Allowed = { models: undefined, isDenied: () => false }
+
+function isOn(key: Given): boolean {
+  const isOff = key.at('enabled').value === false
+  if (isOff) key.note('fine', 'is off')
+  else if (key.at('enabled').value === true) key.at('enabled').take()
+  return !isOff
 }
 
 /** Which provider, or which format at which address. */
@@ -61,24 +72,26 @@ function baseOf(provider: Given, network: Given, { vendors }: ImportContext): Ac
 /** Addresses there leave the version to the format. */
 const versioned = (url: string, dialect: string): string => (/\/v\d\w*$/.test(url) || dialect === DIALECTS['gemini'] ? url : `${url}/v1`)
 
-function keyOf(given: Given, provider: Given, base: Account, patience: Patience, context: ImportContext): Key | undefined {
-  const ids = new Map<string, string>()
+function keyOf(given: Given, provider: Given, base: Account, patience: Patience, unlisted: Unlisted, context: ImportContext): Key | undefined {
+  const ids = new Map<string, Alias>()
   const place = KEY_CONFIGS.map((form) => ({ form, config: given.at(form.config) })).find(({ config }) => config.isThere)
   const baseUrl = place === undefined ? undefined : addressOf(place.config, place.form)
   if (baseUrl === null) return undefined
   const settings = place === undefined ? {} : settingsOf(place.config, place.form)
   const named = [given.at('aliases'), ...(place === undefined ? [] : [place.config.at('deployments')])]
-  for (const one of named.flatMap((names) => names.members())) ids.set(one.key, one.text() ?? one.key)
+  for (const one of named.flatMap((names) => names.members())) ids.set(one.key, aliasOf(one))
   const secret = [given.at('value'), ...(place === undefined ? [] : [place.config.at('secret_key')])].find(({ isThere }) => isThere)
   const key = secret === undefined ? undefined : secretOf(secret)
   const apiKeys = key === undefined ? usualKeys(given, provider.key, base, settings, context) : [key]
-  const listed = given.at('models').isThere ? given.at('models').texts() : []
+  const only = place?.form.model === undefined ? undefined : place.config.at(place.form.model)
+  const allowed = allowedOf(given, unlisted, only?.isThere === true ? only.text() : undefined)
+  if (allowed === undefined) return undefined
   const weight = given.at('weight').isThere ? given.at('weight').number() : undefined
   return {
     given,
     account: { ...base, settings, ...defined({ baseUrl: baseUrl ?? base.baseUrl, apiKeys }) },
     patience,
-    models: listed.length === 0 || listed.includes('*') ? undefined : listed,
+    ...allowed,
     ids,
     weight: weight !== undefined && weight >= 0 ? weight : undefined,
   }

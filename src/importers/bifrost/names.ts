@@ -24,12 +24,14 @@ export const KEY_CONFIGS: readonly {
   readonly config: string
   readonly address?: string
   readonly settings?: { readonly [member: string]: string }
+  /** Member that names the one model it has. */
+  readonly model?: string
 }[] = [
   { config: 'azure_key_config', address: 'endpoint' },
   { config: 'bedrock_key_config', settings: { region: 'region', access_key: 'access_key_id', session_token: 'session_token' } },
   { config: 'bedrock_mantle_key_config', settings: { region: 'region', access_key: 'access_key_id', session_token: 'session_token' } },
   { config: 'vertex_key_config', settings: { project_id: 'project', region: 'location', auth_credentials: 'credentials' } },
-  { config: 'vllm_key_config', address: 'url' },
+  { config: 'vllm_key_config', address: 'url', model: 'model_name' },
   { config: 'ollama_key_config', address: 'url' },
   { config: 'sgl_key_config', address: 'url' },
 ]

@@ -1,0 +1,54 @@
+import type { Given } from '../shared/given.ts'
+
+/** What a key without a list of models may ask for, by the version that a file says: it turned from anything into nothing. */
+export type Unlisted = 'anything' | 'nothing' | 'unsaid'
+
+export const unlistedOf = (version: unknown): Unlisted => (version === 1 ? 'anything' : version === 2 ? 'nothing' : 'unsaid')
+
+/** What a model is called where it is asked for. */
+export interface Alias {
+  readonly given: Given
+  readonly id: string
+  /** What it is, where the id does not tell. */
+  readonly known: string
+}
+
+export interface Allowed {
+  /** Undefined: all there are. */
+  readonly models: readonly string[] | undefined
+  readonly isDenied: (model: string) => boolean
+}
+
+const UNSAID = 'lists no models and is taken for any, as it was before version 1.5; since then it stands for none, unless the file has version 1'
+
+/** Undefined: nothing at all, which has been said. `single`: the one model that its server has. */
+export function allowedOf(key: Given, unlisted: Unlisted, single: string | undefined): Allowed | undefined {
+  const given = key.at('models')
+  if (single !== undefined) {
+    if (given.isThere) given.note('fine', `its server has one model, ${JSON.stringify(single)}`)
+    return { models: [single], isDenied: () => false }
+  }
+  const listed = given.isThere ? given.texts() : []
+  const denied = key.at('blacklisted_models').value
+  const isDenied = (model: string): boolean => Array.isArray(denied) && (denied.includes(model) || denied.includes('*'))
+  if (listed.includes('*')) return { models: undefined, isDenied }
+  if (listed.length > 0) return { models: listed.filter((model) => !isDenied(model)), isDenied }
+  if (unlisted === 'nothing') given.note('fine', 'lists no models, and so it is asked for none')
+  else if (unlisted === 'unsaid') given.note('do', UNSAID)
+  return unlisted === 'nothing' ? undefined : { models: undefined, isDenied }
+}
+
+/** Members of an alias that lead elsewhere than its key does. */
+const ELSEWHERE = ['endpoint', 'region', 'project_id'] as const
+
+export function aliasOf(given: Given): Alias {
+  if (!given.isMapping) {
+    const id = given.text() ?? given.key
+    return { given, id, known: given.key }
+  }
+  for (const member of ELSEWHERE.map((name) => given.at(name)))
+    if (member.isThere)
+      member.note('do', 'is not carried: it is asked where its key is; another place is a provider of its own, with an endpoint of the model')
+  const name = given.at('model_name')
+  return { given, id: given.at('model_id').text() ?? given.key, known: (name.isThere ? name.text() : undefined) ?? given.key }
+}
