@@ -36,6 +36,9 @@ export const patienceWith = (entry: Entry, patience: Patience): Patience => ({ .
 const EVERYTHING =
   'stands for every provider: here each one that has its variable serves all its models, under its own slug (docs/reference/providers.md)'
 
+/** What stands for no model, and chooses one. */
+const ROUTER = 'auto_router/'
+
 const MODES = new Set(['chat', 'completion', 'responses', 'embedding'])
 
 /** Undefined for an entry that cannot be carried, which has been said. */
@@ -51,6 +54,7 @@ export function readEntry(given: Given, credentials: Credentials, context: Impor
     given.note('do', EVERYTHING)
     return undefined
   }
+  if (model.startsWith(ROUTER)) return lost('is not carried: gateway/auto chooses among models here (docs/guides/model-routers.md)')
   const info = given.at('model_info')
   const mode = info.at('mode').text() ?? 'chat'
   if (!MODES.has(mode)) return lost(`is not carried: nothing here serves models of mode ${mode}`)

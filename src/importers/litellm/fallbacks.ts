@@ -14,32 +14,35 @@ const FOR_ALL = 'are endpoints of weight 0 as well: here they are asked after an
 /** `fallbacks` and their kin, in both sections that may hold them. */
 export function readFallbacks(sections: readonly Given[]): Fallbacks {
   const named = new Map<string, string[]>()
+  // For one kind of failure: those for all the others stay as they are.
+  const special = new Map<string, string[]>()
   const general: string[] = []
   const all: [string, Given][] = []
-  const add = (name: string, others: readonly string[]): void => {
-    const known = named.get(name) ?? []
-    named.set(name, [...known, ...others.filter((other) => !known.includes(other))])
+  const add = (to: Map<string, string[]>, name: string, others: readonly string[]): void => {
+    const known = to.get(name) ?? []
+    to.set(name, [...known, ...others.filter((other) => !known.includes(other))])
   }
   for (const section of sections) {
     for (const { key, others, given } of pairsOf(section.at('fallbacks'))) {
       for (const name of key === '*' ? others : [key, ...others]) all.push([name, given])
       if (key === '*') general.push(...others)
-      else add(key, others)
+      else add(named, key, others)
       if (others.length > 1) given.note('do', ONE_AFTER_ANOTHER)
     }
     for (const name of section.at('default_fallbacks').texts()) {
       general.push(name)
       all.push([name, section.at('default_fallbacks')])
     }
-    for (const special of ['context_window_fallbacks', 'content_policy_fallbacks']) {
-      for (const { key, others, given } of pairsOf(section.at(special))) {
+    for (const kind of ['context_window_fallbacks', 'content_policy_fallbacks']) {
+      for (const { key, others, given } of pairsOf(section.at(kind))) {
         for (const name of [key, ...others]) all.push([name, given])
-        add(key, others)
+        add(special, key, others)
         given.note('do', FOR_ALL)
       }
     }
   }
-  return { of: (name) => named.get(name) ?? general.filter((other) => other !== name), named: all }
+  const usual = (name: string): readonly string[] => named.get(name) ?? general.filter((other) => other !== name)
+  return { of: (name) => [...new Set([...(special.get(name) ?? []), ...usual(name)])], named: all }
 }
 
 interface Pair {

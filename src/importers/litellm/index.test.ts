@@ -124,6 +124,32 @@ describe('fallbacks', () => {
   })
 })
 
+describe('fallbacks between several kinds of them', () => {
+  const models = (...names: readonly string[]) =>
+    names.map((model_name) => ({ model_name, litellm_params: { model: `openai/${model_name}`, api_key: 'os.environ/K' } }))
+  const asked = (imported: Imported, name: string): readonly string[] => endpoints(imported, name).map(({ upstream_model: id }) => id)
+  const read = (model_list: readonly object[], router_settings: object): Imported => litellm.read({ model_list, router_settings }, context)
+
+  it('for prompts that are too long leave those for everybody standing', () => {
+    const given = { default_fallbacks: ['gpt-5-mini'], context_window_fallbacks: [{ 'gpt-4o': ['gpt-4.1'] }], fallbacks: [{ 'gpt-4.1': [] }] }
+    expect(asked(read(models('gpt-4o', 'gpt-4.1', 'gpt-5-mini'), given), 'gpt-4o')).toEqual(['gpt-4o', 'gpt-4.1', 'gpt-5-mini'])
+  })
+
+  it('may be named by an alias', () => {
+    const imported = read(models('gpt-4o', 'gpt-4.1'), { model_group_alias: { smart: 'gpt-4.1' }, fallbacks: [{ 'gpt-4o': ['smart'] }] })
+    expect(asked(imported, 'gpt-4o')).toEqual(['gpt-4o', 'gpt-4.1'])
+    expect(told(imported, 'router_settings.fallbacks[0].gpt-4o')).toBeUndefined()
+  })
+
+  it('are those that do what the model does: what makes vectors is not asked of what writes', () => {
+    const imported = read(models('gpt-4o', 'text-embedding-3-small', 'text-embedding-3-large'), {
+      default_fallbacks: ['gpt-4o', 'text-embedding-3-large'],
+    })
+    expect(asked(imported, 'text-embedding-3-small')).toEqual(['text-embedding-3-small', 'text-embedding-3-large'])
+    expect(asked(imported, 'gpt-4o')).toEqual(['gpt-4o'])
+  })
+})
+
 describe('accounts', () => {
   it('are providers: the first of a vendor under its own slug', () => {
     expect(provider(team, 'azure')).toEqual({
@@ -347,6 +373,29 @@ describe('settings', () => {
     expect(told(ofEntry({ model: 'gpt-4o', api_key: 'os.environ/K', no_such: 1 }), 'model_list[0].litellm_params.no_such')).toMatch(
       /^do: has no counterpart/,
     )
+  })
+
+  it('that have one in keys, workspaces or a request are told with it', () => {
+    const entry = { model: 'gpt-4o', api_key: 'os.environ/K', service_tier: 'flex', extra_body: { store: false } }
+    const imported = ofEntry(
+      entry,
+      { model_info: { team_id: 't', access_via_team_ids: ['t'] } },
+      {
+        litellm_settings: { default_team_params: { max_budget: 1 }, max_end_user_budget: 1, forward_traceparent_to_llm_provider: true },
+        router_settings: { provider_budget_config: { openai: { budget_limit: 1, time_period: '1d' } }, default_max_parallel_requests: 3 },
+        general_settings: { enable_jwt_auth: true, allowed_ips: ['10.0.0.1'], forward_client_headers_to_llm_api: true, key_management_system: 'aws' },
+        files_settings: [{ custom_llm_provider: 'openai' }],
+        prompts: [{ prompt_id: 'p' }],
+      },
+    )
+    const unknown = imported.notes.filter(({ message }) => message.includes('or is not known')).map(({ path }) => path)
+    expect(unknown).toEqual([])
+    expect(told(imported, 'litellm_settings.forward_traceparent_to_llm_provider')).toContain('trace_context')
+  })
+
+  it('a router of its own by its counterpart', () => {
+    const [note] = ofEntry({ model: 'auto_router/auto_router_1', auto_router_config_path: 'r.json' }).notes
+    expect(note).toMatchObject({ kind: 'lost', message: expect.stringContaining('gateway/auto') as string })
   })
 
   it('tell callbacks that judge from those that send', () => {

@@ -9,7 +9,7 @@ import { readFallbacks, type Fallbacks } from './fallbacks.ts'
 import { included } from './included.ts'
 import { NAME } from './names.ts'
 import { ADVICE, patienceOf, sectionsOf } from './settings.ts'
-import { openWildcards, type Wildcards } from './wildcards.ts'
+import { openWildcards } from './wildcards.ts'
 
 /** The proxy's `config.yaml`. */
 export const litellm: Importer = { name: NAME, title: 'LiteLLM', file: 'config.yaml', included, read }
@@ -37,8 +37,14 @@ function read(tree: unknown, context: ImportContext): Imported {
   }
   const aliases = aliasesOf(root.at('router_settings').at('model_group_alias'), named)
   const fallbacks = readFallbacks([root.at('router_settings'), root.at('litellm_settings')])
+  const meant = new Map([...aliases].flatMap(([name, others]) => others.map((alias) => [alias, name] as const)))
   const groups = [...named].map(([name, deployments]): Group => {
-    return { name, deployments: shared(deployments), aliases: aliases.get(name) ?? [], spares: sparesOf(name, fallbacks, named, wildcards) }
+    const find = (other: string): readonly Deployment[] => {
+      const found = named.get(meant.get(other) ?? other) ?? wildcards.find(other)
+      // What makes vectors is not asked of what writes, nor the other way round.
+      return [found ?? []].flat().filter(({ embeds }) => embeds === deployments[0]?.embeds)
+    }
+    return { name, deployments: shared(deployments), aliases: aliases.get(name) ?? [], spares: sparesOf(name, fallbacks, find) }
   })
   const models = modelsOf(groups, context, (slug, group) =>
     wildcards.covers(
@@ -46,7 +52,7 @@ function read(tree: unknown, context: ImportContext): Imported {
       group.deployments.map(({ provider }) => provider),
     ),
   )
-  const isServed = (name: string): boolean => named.has(name) || wildcards.find(name) !== undefined
+  const isServed = (name: string): boolean => named.has(meant.get(name) ?? name) || wildcards.find(name) !== undefined
   const sections = sectionsOf(root, isServed)
   for (const variable of root.at('environment_variables').members()) variable.note('do', 'set it where the gateway starts')
   for (const entry of entries) speakOfPatience(entry, book, patience)
@@ -119,17 +125,12 @@ function aliasesOf(given: Given, named: ReadonlyMap<string, unknown>): ReadonlyM
 const MOST_FALLBACKS = 5
 
 /** Those of the fallbacks themselves included, as far as LiteLLM goes. */
-function sparesOf(
-  name: string,
-  fallbacks: Fallbacks,
-  named: ReadonlyMap<string, readonly Deployment[]>,
-  wildcards: Wildcards,
-): readonly Deployment[] {
+function sparesOf(name: string, fallbacks: Fallbacks, find: (name: string) => readonly Deployment[]): readonly Deployment[] {
   const seen = new Set([name])
   let reached: readonly string[] = [name]
   for (let depth = 0; depth < MOST_FALLBACKS && reached.length > 0; depth++) {
     reached = [...new Set(reached.flatMap((one) => fallbacks.of(one)))].filter((one) => !seen.has(one))
     for (const one of reached) seen.add(one)
   }
-  return [...seen].slice(1).flatMap((one) => named.get(one) ?? wildcards.find(one) ?? [])
+  return [...seen].slice(1).flatMap(find)
 }

@@ -16,6 +16,18 @@ const CACHE: Advice = {
   kind: 'do',
   message: 'answers are kept for requests with X-Gateway-Cache: true, or of a preset with cache_enabled (docs/guides/answer-cache.md)',
 }
+const TEAMS: Advice = { kind: 'do', message: 'a guardrail with allowed_models says who may ask for a model (docs/guides/guardrails.md)' }
+const HEADERS: Advice = { kind: 'do', message: 'no header of a caller reaches a provider; headers of a provider are the same for all' }
+const KEYS: Advice = { kind: 'do', message: 'callers are known by keys of the gateway (POST /api/v1/keys): no other tokens are read' }
+const SECRETS: Advice = { kind: 'do', message: 'secrets are variables of the environment in which the gateway starts' }
+const NETWORK: Advice = { kind: 'do', message: 'what stands before the gateway says who may reach it (docs/guides/operations.md)' }
+const UNSERVED: Advice = { kind: 'do', message: 'files, batches, fine-tuning, assistants and vector stores are not served' }
+const ALERTS: Advice = { kind: 'do', message: 'metrics at /metrics, rules for Prometheus in deploy/alerts.yaml' }
+const DEFAULTS_OF_KEYS: Advice = {
+  kind: 'do',
+  message:
+    'limits of keys are said when they are made; limits.* of the file holds for keys without one of their own, a budget of a workspace for all in it',
+}
 const BUDGETS: Advice = { kind: 'do', message: 'budgets are those of keys (limit, limit_reset), workspaces and of the installation (limits.credits)' }
 
 /** Of entries and of the credentials that they name. */
@@ -40,6 +52,14 @@ const PARAMS: { readonly [param: string]: Advice } = {
   thinking: PRESET,
   tools: PRESET,
   response_format: PRESET,
+  service_tier: PRESET,
+  metadata: PRESET,
+  extra_body: PRESET,
+  cache_control_injection_points: {
+    kind: 'do',
+    message: 'callers mark what is cached (cache_control); what repeats is cached by vendors that do so by themselves',
+  },
+  region_name: { kind: 'do', message: 'provider.only of a request, a preset or a guardrail says which endpoints may serve' },
   stream: { kind: 'fine', message: 'the caller says it; from providers it streams either way' },
   tags: {
     kind: 'do',
@@ -73,7 +93,10 @@ export const ADVICE: { readonly [path: string]: Advice } = {
   ...within('credential_list[].credential_values', PARAMS),
   'model_list[].model_info.id': { kind: 'fine', message: 'records name the provider and the id that it knows the model by' },
   'model_list[].model_info.description': { kind: 'do', message: 'description of the model, as lists show it' },
-  'model_list[].model_info.access_groups': { kind: 'do', message: 'a guardrail with allowed_models, assigned to keys' },
+  'model_list[].model_info.access_groups': TEAMS,
+  'model_list[].model_info.access_via_team_ids': TEAMS,
+  'model_list[].model_info.team_id': TEAMS,
+  'model_list[].model_info.team_public_model_name': TEAMS,
   'router_settings.num_retries': RELIABILITY,
   'router_settings.retry_after': RELIABILITY,
   'router_settings.retry_policy': RELIABILITY,
@@ -88,6 +111,17 @@ export const ADVICE: { readonly [path: string]: Advice } = {
     kind: 'do',
     message: 'no routing by tags: names of their own, or guardrails that allow a key its providers',
   },
+  'router_settings.provider_budget_config': {
+    kind: 'do',
+    message: 'no budget of a provider: those of keys and workspaces, or limits.credits for all',
+  },
+  'router_settings.default_max_parallel_requests': { kind: 'do', message: 'rate_limits.concurrent_requests of providers or endpoints' },
+  'router_settings.default_litellm_params': PRESET,
+  'router_settings.optional_pre_call_checks': {
+    kind: 'fine',
+    message: 'nothing to set: a session stays with its endpoint, and limits of endpoints are kept to',
+  },
+  'router_settings.assistants_config': UNSERVED,
   'router_settings.redis_url': REDIS,
   'router_settings.redis_host': REDIS,
   'router_settings.redis_port': REDIS,
@@ -110,6 +144,18 @@ export const ADVICE: { readonly [path: string]: Advice } = {
     kind: 'do',
     message: 'limits.concurrent_requests, of keys without one of their own; overload.calls of a process',
   },
+  'litellm_settings.default_internal_user_params': DEFAULTS_OF_KEYS,
+  'litellm_settings.default_team_params': DEFAULTS_OF_KEYS,
+  'litellm_settings.default_key_generate_params': DEFAULTS_OF_KEYS,
+  'litellm_settings.upperbound_key_generate_params': DEFAULTS_OF_KEYS,
+  'litellm_settings.max_internal_user_budget': BUDGETS,
+  'litellm_settings.internal_user_budget_duration': BUDGETS,
+  'litellm_settings.max_end_user_budget': BUDGETS,
+  'litellm_settings.max_user_budget': BUDGETS,
+  'litellm_settings.tag_budget_config': BUDGETS,
+  'litellm_settings.forward_traceparent_to_llm_provider': { kind: 'do', message: 'trace_context of a provider' },
+  'litellm_settings.ssl_verify': { kind: 'do', message: 'certificates are always checked; NODE_EXTRA_CA_CERTS names a file with more authorities' },
+  'litellm_settings.langfuse_default_tags': { kind: 'do', message: 'metadata of a request is told to destinations' },
   'litellm_settings.default_team_settings': { kind: 'do', message: 'a workspace each, with destinations of its own' },
   'litellm_settings.guardrails': { kind: 'do', message: 'guardrails (docs/guides/guardrails.md)' },
   'litellm_settings.mcp_aliases': { kind: 'do', message: 'MCP servers are named in a request or a preset (docs/guides/mcp.md)' },
@@ -132,14 +178,32 @@ export const ADVICE: { readonly [path: string]: Advice } = {
   },
   'general_settings.max_parallel_requests': { kind: 'do', message: 'rate_limits.concurrent_requests of providers or endpoints' },
   'general_settings.global_max_parallel_requests': { kind: 'do', message: 'overload.calls, of each process' },
-  'general_settings.alerting': { kind: 'do', message: 'metrics at /metrics, rules for Prometheus in deploy/alerts.yaml' },
-  'general_settings.alerting_threshold': { kind: 'do', message: 'metrics at /metrics, rules for Prometheus in deploy/alerts.yaml' },
+  'general_settings.alerting': ALERTS,
+  'general_settings.alert_types': ALERTS,
+  'general_settings.alert_to_webhook_url': ALERTS,
+  'general_settings.enable_jwt_auth': KEYS,
+  'general_settings.litellm_jwtauth': KEYS,
+  'general_settings.custom_auth': KEYS,
+  'general_settings.enforce_user_param': { kind: 'do', message: 'user of a request stands in its record, and nothing asks for it' },
+  'general_settings.user_header_name': { kind: 'do', message: 'user of a request, or X-Gateway-Metadata, says who calls (docs/guides/clients.md)' },
+  'general_settings.forward_client_headers_to_llm_api': HEADERS,
+  'general_settings.key_management_system': SECRETS,
+  'general_settings.key_management_settings': SECRETS,
+  'general_settings.allowed_ips': NETWORK,
+  'general_settings.allowed_routes': NETWORK,
+  'general_settings.public_routes': NETWORK,
+  'general_settings.use_x_forwarded_for': NETWORK,
+  'general_settings.alerting_threshold': ALERTS,
   'general_settings.background_health_checks': { kind: 'fine', message: 'nothing to set: health is what calls show' },
   'general_settings.health_check_interval': { kind: 'fine', message: 'nothing to set: health is what calls show' },
   'general_settings.pass_through_endpoints': {
     kind: 'do',
     message: 'nothing is passed through as it is; other formats than those of the front doors are not served',
   },
+  files_settings: UNSERVED,
+  finetune_settings: UNSERVED,
+  vector_store_registry: UNSERVED,
+  prompts: { kind: 'do', message: 'presets hold parts of requests, without templates (docs/guides/presets.md)' },
   guardrails: { kind: 'do', message: 'guardrails (docs/guides/guardrails.md), or guardrails.rules of the file' },
   mcp_servers: { kind: 'do', message: 'MCP servers are named in a request or a preset (docs/guides/mcp.md)' },
   callback_settings: { kind: 'do', message: 'the config of a destination (docs/reference/destinations.md)' },
