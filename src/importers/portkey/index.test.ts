@@ -63,4 +63,11 @@ describe('a config of Portkey', () => {
     })
     expect(told(balance, 'targets[0].provider')?.message).toContain('takes the model that callers name')
   })
+
+  it('is told with what to do for members that have a counterpart', () => {
+    const target = { provider: 'openai', api_key: '{{K}}', override_params: { model: 'gpt-4o', user: 'u', top_k: 1 }, anthropic_beta: 'b' }
+    const inner = { name: 'group', strategy: { mode: 'loadbalance', sticky_session: { ttl: 60 } }, targets: [target] }
+    const { notes } = portkey.read({ strategy: { mode: 'fallback' }, drop_params: true, default_input_guardrails: ['g'], targets: [inner] }, context)
+    expect(notes.filter(({ message }) => message.includes('or is not known'))).toEqual([])
+  })
 })
