@@ -89,7 +89,8 @@ const chosen: readonly Branch[] = [tagged('function', { function: named }), tagg
 const others = fields({ type: z.string().min(1) })
 const allowed = list(byType(chosen, { noun: 'tool', others }))
 const toolChoice = byKind({
-  string: z.enum(['auto', 'none', 'required']),
+  // The last is what some clients say for "required".
+  string: z.enum(['auto', 'none', 'required', 'any']),
   object: byType([...chosen, tagged('allowed_tools', { allowed_tools: fields({ mode: z.enum(['auto', 'required']), tools: allowed }) })], {
     noun: 'tool choice',
     others,
@@ -121,7 +122,7 @@ export const chatRequest = fields({
   ...shared,
   messages: list(message).describe('The conversation, oldest message first.'),
   tools: maybe(tools).describe('What the model may call.'),
-  tool_choice: maybe(toolChoice),
+  tool_choice: maybe(toolChoice).describe('"any" is the same as "required".'),
   parallel_tool_calls: flag,
   max_completion_tokens: positive,
   max_tokens: positive.describe('The older name of max_completion_tokens, which wins.'),

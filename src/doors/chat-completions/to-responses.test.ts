@@ -95,6 +95,7 @@ describe('fields', () => {
 
   it.each<readonly [unknown, unknown]>([
     ['required', 'required'],
+    ['any', 'required'],
     [
       { type: 'function', function: { name: 'f' } },
       { type: 'function', name: 'f' },

@@ -100,7 +100,7 @@ function limitOf({ max_completion_tokens: limit, max_tokens: older }: JsonObject
 function toolsOf({ tools, tool_choice: choice }: JsonObject): JsonObject {
   return {
     ...(tools == null ? {} : { tools: (tools as readonly JsonObject[]).map(toolOf) }),
-    ...(choice == null ? {} : { tool_choice: typeof choice === 'string' ? choice : choiceOf(choice as JsonObject) }),
+    ...(choice == null ? {} : { tool_choice: choiceOf(choice) }),
   }
 }
 
@@ -131,7 +131,9 @@ function formatOf({ type, grammar }: JsonObject): JsonObject {
   return { type, syntax, definition }
 }
 
-function choiceOf(choice: JsonObject): JsonObject {
+function choiceOf(sent: unknown): unknown {
+  if (typeof sent === 'string') return sent === 'any' ? 'required' : sent
+  const choice = sent as JsonObject
   if (choice['type'] !== 'allowed_tools') return chosenOf(choice)
   const { mode, tools } = choice['allowed_tools'] as { readonly mode: string; readonly tools: readonly JsonObject[] }
   return { type: 'allowed_tools', mode, tools: tools.map(chosenOf) }
