@@ -14,18 +14,18 @@ import {
   type Line,
 } from './base64-text.ts'
 
-/** Payloads in texts: where they begin and end, in one piece or wrapped (MIME, PEM, `base64`, Python). Linear in the length of the text. */
+/** Finds base64 payloads in texts and where they end, in one piece or wrapped (MIME, PEM, `base64`, Python). Linear in the length of the text. */
 
-/** Lines of wrapped base64 have 60 to 80 characters, words and names have fewer. Only the last line is shorter. */
+/** Wrapped base64 has lines of 60 to 80 characters; words and names are shorter. Only its last line may be shorter. */
 const MIN_LINE = 40
-/** An unwrapped run of more than this goes on in the next line only if that looks like one itself. */
+/** A longer unwrapped run continues on the next line only if that line looks like base64, too. */
 const MAX_LINE = 128
-/** A last line that does not come out at groups of four, as unpadded base64 does not, is known for one from here; so is a first one behind a mark. */
+/** From this length on a last line is recognized even if it is no multiple of four (unpadded base64), and so is a first line after a mark. */
 const MIN_TAIL = 20
-/** Runs this long are never words; shorter media (icons) are recognised by their first bytes. */
+/** Runs this long are never words; shorter media (icons) are recognized by their first bytes. */
 const LONG_RUN = 2048
 const SHORT_RUN = 64
-/** First characters of the base64 of common formats, and their types. */
+/** How the base64 of common formats begins, and their types. */
 const MAGIC: readonly (readonly [string, string])[] = [
   ['iVBORw0KGgo', 'image/png'],
   ['/9j/', 'image/jpeg'],
@@ -41,20 +41,20 @@ const MAGIC_CHARS = 11
 
 export interface Base64Run {
   readonly start: number
-  /** Behind the padding. */
+  /** The end, after the padding. */
   readonly end: number
-  /** Without padding, line breaks, and each escape as one. */
+  /** Characters without padding and line breaks; an escape counts as one. */
   readonly chars: number
 }
 
-/** Lines of one payload as they are gathered. */
+/** The lines of one payload while they are gathered. */
 interface Draft {
   start: number
   end: number
   chars: number
   seen: number
   lines: number
-  /** Characters of a line before the last. */
+  /** Characters of a line before the last one. */
   width: number
 }
 
@@ -70,7 +70,7 @@ function add(draft: Draft, line: Line): void {
 
 const finished = (text: string, { start, end, chars }: Draft): Base64Run => ({ start, end: readPadding(text, end).end, chars })
 
-/** Only mixed ones are binary: a page of dashes or of one repeated letter is text, and so are hashes. */
+/** Binary data mixes character classes. A page of dashes or of one repeated letter is text, and so are hashes. */
 const isMixed = (seen: number): boolean => (seen & (UPPER | LOWER | DIGIT)) === (UPPER | LOWER | DIGIT)
 
 function magicType(text: string, start: number): string | undefined {
@@ -78,15 +78,15 @@ function magicType(text: string, start: number): string | undefined {
   return MAGIC.find(([magic]) => head.startsWith(magic))?.[1]
 }
 
-/** No encoder writes both alphabets: paths and ids with dashes do. */
+/** No encoder mixes both alphabets, but paths and ids with dashes do. */
 const isOneAlphabet = (seen: number): boolean => (seen & (STANDARD | URL_SAFE)) !== (STANDARD | URL_SAFE)
 
-/** What a line behind a text's last line has after it: nothing, a line break, or what closes the text. A word among words has others. */
+/** What may follow the last line of a payload: nothing, a line break, or something that closes the text. A word in a sentence is followed by others. */
 const LINE_END = /[ \t]*(?:$|[\r\n"'`<)\]}\\%&])/y
 
 function isTail(text: string, draft: Draft, line: Line, broken: boolean): boolean {
   if (line.chars > draft.width || draft.width < MIN_LINE) return false
-  // Behind one line alone nothing says yet that this is wrapped.
+  // After a single line nothing shows yet that the text is wrapped.
   if (draft.lines === 1 && !(broken && (draft.chars <= MAX_LINE || line.chars >= MIN_LINE))) return false
   if (line.chars >= MIN_TAIL && (line.seen & (UPPER | LOWER)) === (UPPER | LOWER)) return true
   const padding = readPadding(text, line.end)
@@ -95,14 +95,14 @@ function isTail(text: string, draft: Draft, line: Line, broken: boolean): boolea
   return LINE_END.test(text)
 }
 
-/** The payload behind a mark (`;base64,`): it is one whatever it looks like; only where it ends is to be found. */
+/** The payload after a mark (`;base64,`), whatever it looks like; only its end has to be found. */
 export function readMarked(text: string, start: number): Base64Run {
   const draft = draftOf(readLine(text, start))
   while (readPadding(text, draft.end).count === 0) {
     const gap = readGap(text, draft.end)
     if (gap.end === draft.end) break
     const line = readLine(text, gap.end)
-    // Only a blank stands between the mark and the first line.
+    // Only blanks may stand between the mark and the first line.
     if (line.chars >= (draft.chars === 0 ? MIN_TAIL : MIN_LINE)) add(draft, line)
     else {
       if (line.chars > 0 && isTail(text, draft, line, gap.broken)) add(draft, line)
@@ -112,17 +112,17 @@ export function readMarked(text: string, start: number): Base64Run {
   return finished(text, draft)
 }
 
-/** Lines before the payload that are none of it. The first may be shorter than the rest, if something stood before it when it was wrapped. */
+/** Lines before the payload that do not belong to it. The first line may be shorter than the others, if something stood before it when it was wrapped. */
 function isForeign(text: string, draft: Draft, line: Line): boolean {
   if (!isOneAlphabet(draft.seen | line.seen)) return true
   if (draft.lines > 1 || line.chars === draft.chars) return (draft.seen & (UPPER | LOWER | DIGIT)) === 0
   if (line.chars > draft.chars) return (draft.seen & (UPPER | LOWER)) !== (UPPER | LOWER)
-  // The second is the last then: too little to be media.
+  // Then the second line would be the last: too little to be media.
   return draft.chars + line.chars < LONG_RUN && magicType(text, draft.start) === undefined
 }
 
 export interface UnmarkedRun extends Base64Run {
-  /** Undefined: no media. */
+  /** Undefined if it is no media. */
   readonly type: string | undefined
 }
 
@@ -133,8 +133,8 @@ function judged(text: string, draft: Draft): UnmarkedRun {
 }
 
 /**
- * The run that begins at `start`, or a later one if the lines there turn out to be something else: where it begins is part of the answer.
- * Wrapped ones have lines of one length, which words, paths and tables have not.
+ * The run that begins at `start`, or a later one if the lines there turn out to be something else, so its beginning is part of the result. The lines
+ * of a wrapped payload have the same length; words, paths and tables do not.
  */
 export function readUnmarked(text: string, start: number): UnmarkedRun {
   let draft = draftOf(readLine(text, start))
@@ -144,7 +144,7 @@ export function readUnmarked(text: string, start: number): UnmarkedRun {
     const line = readLine(text, gap.end)
     if (line.chars === 0) break
     const long = line.chars >= MIN_LINE
-    // First bytes of a format are the beginning of another payload.
+    // The first bytes of a format begin another payload.
     if (magicType(text, line.start) !== undefined || (long && isForeign(text, draft, line))) {
       const before = judged(text, draft)
       if (before.type !== undefined) return before
@@ -159,7 +159,7 @@ export function readUnmarked(text: string, start: number): UnmarkedRun {
   return judged(text, draft)
 }
 
-/** Start of the first line of MIN_LINE characters or more that begins at `least` or later; -1 when there is none. */
+/** The start of the first line of at least MIN_LINE characters that begins at `least` or later; -1 if there is none. */
 export function nextStart(text: string, least: number): number {
   let at = least + MIN_LINE - 1
   while (at < text.length) {
@@ -170,7 +170,7 @@ export function nextStart(text: string, least: number): number {
       const start = startOfLine(text, before + 1, least)
       if (start <= before && readLine(text, start).chars >= MIN_LINE) return start
     }
-    // A line that long behind `before` covers this place.
+    // A line that long, after `before`, covers this place.
     at = before + MIN_LINE
   }
   return -1

@@ -1,9 +1,9 @@
 /**
- * Base64 as it stands in texts: both alphabets, with line breaks and with the escapes of URLs and of JSON in it.
- * No function looks at a character twice: texts are as long as callers like.
+ * Base64 as it occurs in texts: both alphabets, with line breaks and with the escapes of URLs and JSON. No function looks at a character twice,
+ * because callers decide how long texts are.
  */
 
-/** Strings inside JSON inside JSON: the number of backslashes doubles with each. */
+/** In JSON strings within JSON strings the number of backslashes doubles with each level. */
 const MAX_BACKSLASHES = 16
 
 export const UPPER = 1
@@ -19,7 +19,7 @@ CLASS.fill(LOWER, 97, 123)
 for (const code of [43, 47]) CLASS[code] = STANDARD
 for (const code of [45, 95]) CLASS[code] = URL_SAFE
 
-/** Zero for what is not of the alphabet. */
+/** Zero for characters outside of the alphabet. */
 const classOf = (code: number): number => (code < 128 ? CLASS[code]! : 0)
 export const isBase64Char = (code: number): boolean => classOf(code) !== 0
 export const isBlank = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9
@@ -34,7 +34,7 @@ export interface Escape {
 }
 
 const PERCENT_ESCAPE = /%(?:25){0,3}([\da-f]{2})/iy
-/** Of nested JSON one backslash has become many. */
+/** In nested JSON one backslash has become many. */
 const BACKSLASHES = /(?:\\|%(?:25){0,3}5c){1,16}/iy
 const HEX4 = /[\da-f]{4}/iy
 
@@ -63,7 +63,7 @@ function readEscape(text: string, at: number): Escape | undefined {
       return { code: 9, end: next + 1 }
     case '\n':
     case '\r':
-      // A line that its program goes on with.
+      // A backslash at the end of a line continues it in source code.
       return { code: 10, end: next + 1 }
     case '%':
       return readPercent(text, next)
@@ -130,7 +130,7 @@ export function readPadding(text: string, start: number): { readonly end: number
   }
 }
 
-/** First characters, escapes read. */
+/** Its first characters, with escapes decoded. */
 export function headOf(text: string, start: number, length: number): string {
   const plain = text.slice(start, start + length)
   if (!plain.includes('\\') && !plain.includes('%')) return plain
@@ -145,7 +145,7 @@ export function headOf(text: string, start: number, length: number): string {
   return head
 }
 
-/** The escape that ends in front of `start` or reaches into the run there, by its first character. */
+/** The start of the escape that ends before `start` or reaches into the run there. */
 function escapeBefore(text: string, start: number, least: number): number | undefined {
   let at = start - 1
   if (at < least) return undefined
@@ -154,21 +154,21 @@ function escapeBefore(text: string, start: number, least: number): number | unde
   return at === start - 1 ? undefined : at + 1
 }
 
-/** Where the run begins that goes through `at`, not before `least`. */
+/** Where the run that includes `at` begins, not before `least`. */
 export function startOfLine(text: string, from: number, least: number): number {
   let start = from
   for (;;) {
     const mark = escapeBefore(text, start, least)
     const escape = mark === undefined ? undefined : readEscape(text, mark)
     if (mark === undefined || escape === undefined || escape.end < start) return start
-    // Its letters are not the payload's: the `n` of a line break.
+    // The letters of an escape do not belong to the payload: the `n` of a line break.
     if (!isBase64Char(escape.code)) return escape.end
     start = mark
     while (start > least && isBase64Char(text.charCodeAt(start - 1))) start--
   }
 }
 
-/** Characters of the alphabet in all of a text, whatever else is in it. */
+/** Characters of the alphabet in the whole text, whatever else it contains. */
 export function countBase64(text: string, from: number): number {
   let count = 0
   for (let at = from; at < text.length;) {

@@ -16,10 +16,10 @@ import { settlePatiently } from './settle-patiently.ts'
 import type { DeliveryWorkerOptions } from './worker-options.ts'
 
 const REPORT_EVERY_MS = 5_000
-/** What signs is not made for any time a platform may name. */
+/** Signatures are limited to times within this range, whatever time a platform names. */
 const MAX_CLOCK_OFFSET_MS = 24 * 3_600_000
 
-/** What happens to one leased batch: records are built, sent, judged and settled. The scheduler (worker.ts) decides when and how many. */
+/** Handles one leased batch: records are built, sent, judged and settled. The scheduler (worker.ts) decides when and how many. */
 export class BatchProcessor {
   readonly #options: DeliveryWorkerOptions
   readonly #leaseMs: number
@@ -31,7 +31,7 @@ export class BatchProcessor {
     this.#signal = signal
   }
 
-  /** Rejects when the outbox fails for good; the leases then end by themselves and the batch is sent again. */
+  /** Rejects if the outbox fails for good; the leases then expire and the batch is sent again. */
   async process(lane: Lane, ready: ReadyDestination, leased: readonly LeasedDelivery[]): Promise<void> {
     const ids = leased.map(({ id }) => id)
     const lease = new LeaseKeeper({ ...this.#options, leaseMs: this.#leaseMs }, lane, ids)
@@ -68,7 +68,7 @@ export class BatchProcessor {
     await this.#reportHealth(lane, now)
   }
 
-  /** Records to send; what is too old or cannot be built is settled at once. */
+  /** The records to send. What is too old or cannot be built is settled at once. */
   #build(
     ready: ReadyDestination,
     leased: readonly LeasedDelivery[],
@@ -134,7 +134,7 @@ export class BatchProcessor {
     })
   }
 
-  /** Ends what is sent: the worker stops, or the destination is another one by now. */
+  /** Ends what is being sent: the worker stops, or the destination was changed. */
   #signalOf({ superseded }: ReadyDestination): AbortSignal {
     return AbortSignal.any([this.#signal, superseded.signal])
   }
@@ -146,12 +146,12 @@ export class BatchProcessor {
     return prepareOnce(ready, async () => type.prepare?.(settings, context, send))
   }
 
-  /** An answer to a configuration that has changed since says nothing about the new one, which is tried at once. */
+  /** An answer says nothing about a configuration that was changed since; the new one is tried at once. */
   #isCurrent({ record }: ReadyDestination): boolean {
     return this.#options.destination(record.id)?.revision === record.revision
   }
 
-  /** One wait for the whole batch: retries scattered by jitter would come back as many small requests. */
+  /** One waiting time for the whole batch: with individual jitter it would come back as many small requests. */
   #retryAt(deliveries: readonly LeasedDelivery[], { afterMs }: BatchVerdict, now: number): number {
     const { random, backoff = DELIVERY_BACKOFF } = this.#options
     const tries = Math.max(...deliveries.map((each) => each.attempts))
@@ -169,11 +169,11 @@ export class BatchProcessor {
       lane.lastErrorAt = now
       lane.lastError = verdict.message
     }
-    // What is refused was answered: the platform is there.
+    // A refusal is an answer, so the platform is reachable.
     if (isOk) return breaker.succeeded()
     if (verdict.kind === 'unauthorized') breaker.unauthorized(now)
     if (verdict.kind === 'failed') breaker.failed(now)
-    // Busy, or named a time: what else is queued waits as well.
+    // The platform is busy or named a time, so the rest of the queue waits as well.
     if (verdict.kind === 'overload' || verdict.afterMs !== undefined) breaker.hold(at)
   }
 
@@ -193,11 +193,11 @@ export class BatchProcessor {
     })
   }
 
-  /** Tells the store how it goes: at once when something changes, the first success after a failure too, else now and then. */
+  /** Reports the health of the destination to the store: at once if it changes (including the first success after a failure), otherwise now and then. */
   async #reportHealth(lane: Lane, now: number): Promise<void> {
     const state = lane.breaker.state(now)
     const until = lane.breaker.waitsUntil(now)
-    // A refusal is an answer like an acceptance: which of the two came last is no matter of the verdict.
+    // A refusal counts as an answer like an acceptance, whichever of the two came last.
     const isOver = (lane.lastSuccessAt ?? 0) > (lane.lastErrorAt ?? 0)
     const summary = `${state} ${lane.lastVerdict ?? ''} ${isOver} ${lane.lastError ?? ''}`
     if (summary === lane.lastReported && now - lane.lastReportAt < REPORT_EVERY_MS) return
@@ -214,13 +214,13 @@ export class BatchProcessor {
   }
 }
 
-/** Signatures hold for minutes around the platform's time: its clock counts, whichever of the two is wrong. */
+/** Signatures are valid for minutes around the platform's time, so the platform's clock counts, even if it is the wrong one. */
 function followClock(ready: ReadyDestination, { platformTime }: BatchVerdict, now: number): void {
   if (platformTime === undefined || Math.abs(platformTime - now) > MAX_CLOCK_OFFSET_MS) return
   ready.clockOffsetMs = platformTime - now
 }
 
-/** Nothing can be sent for now, or it is given back; the look-up is made again with the next batch. */
+/** Nothing can be sent now, or the batch is given back; the look-up is repeated with the next batch. */
 function notPrepared(records: readonly DeliveryRecord[], why: Unanswered, status = 0): BatchReport {
   const { kind, message } = why
   return {
@@ -231,7 +231,10 @@ function notPrepared(records: readonly DeliveryRecord[], why: Unanswered, status
   }
 }
 
-/** The fates of a batch as the outbox keeps them; what goes back waits until `at`. Without `ready`, which has changed since, nothing is given up. */
+/**
+ * The fates of a batch as the outbox records them; what is given back waits until `at`. Without `ready`, because the configuration changed, nothing
+ * is given up.
+ */
 function toSettlements(
   deliveries: readonly LeasedDelivery[],
   report: BatchReport,
@@ -260,7 +263,7 @@ function toSettlements(
   })
 }
 
-/** Whether a delivery was answered doubtfully as often in a row as its type allows. What was not tried keeps its count. */
+/** Whether a delivery got as many doubtful answers in a row as its type allows. A delivery that was not tried keeps its count. */
 function givesUp(id: string, result: RecordResult, doubtful: DoubtfulAnswers): boolean {
   if (result.kind === 'released') return false
   const { doubtful: isDoubtful = false, maxAttempts = Infinity } = result.kind === 'retry' ? result : {}
@@ -269,7 +272,10 @@ function givesUp(id: string, result: RecordResult, doubtful: DoubtfulAnswers): b
   return gaveUp
 }
 
-/** The age it is past. A platform's counts from when the call ended; where it has none, waiting ends: a letter of last month that is replayed is sent. */
+/**
+ * The age limit that a record has passed, if any. A platform's limit counts from the end of the call. Without one the waiting time counts, so a dead
+ * letter of last month can still be replayed.
+ */
 function tooOld({ generation, enteredAt }: LeasedDelivery, { maxAgeMs }: DestinationLimits, now: number): number | undefined {
   const [since, limit] = maxAgeMs === undefined ? [enteredAt, DESTINATION_DEFAULTS.maxAgeMs] : [generation.endedAt, maxAgeMs]
   return now - since > limit ? limit : undefined

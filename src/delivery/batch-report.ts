@@ -4,7 +4,7 @@ import type { Unreached } from './exchange.ts'
 /** What became of one record. */
 export type RecordResult =
   | { readonly kind: 'delivered' }
-  /** `doubtful`: another try is unlikely to be answered otherwise. `maxAttempts`: after so many answers of that kind it is given up. */
+  /** `doubtful`: another try is unlikely to be answered differently. `maxAttempts`: it is given up after this many such answers. */
   | { readonly kind: 'retry'; readonly status: number; readonly error: string; readonly doubtful?: boolean; readonly maxAttempts?: number }
   | { readonly kind: 'released' }
   | { readonly kind: 'dead'; readonly reason: DeadReason; readonly status: number; readonly error: string }
@@ -16,11 +16,11 @@ export interface BatchVerdict {
   readonly message?: string
   /** The platform's own hint when to come back. */
   readonly afterMs?: number
-  /** What its clock says, when it refused because ours is wrong. */
+  /** The platform's clock, if it refused because ours is wrong. */
   readonly platformTime?: number
 }
 
-/** Of a destination that takes nothing for now. */
+/** The verdict for a destination that takes nothing at the moment. */
 export function toVerdict({ message, afterMs, platformTime, overload }: Unreached, status: number): BatchVerdict {
   return {
     kind: overload ? 'overload' : 'failed',
@@ -35,7 +35,7 @@ export interface BatchReport {
   /** By position in the batch. */
   readonly results: readonly RecordResult[]
   readonly verdict: BatchVerdict
-  /** Refused inside accepted requests, without saying which. */
+  /** Refused within accepted requests that did not say which. */
   readonly rejected: number
   /** Size of the first encoding of the whole batch. */
   readonly encodedBytes: number

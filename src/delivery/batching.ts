@@ -2,8 +2,8 @@ import { DESTINATION_DEFAULTS, type DestinationLimits } from '../core/destinatio
 import type { DueWork } from '../core/outbox.ts'
 
 /**
- * When a batch goes: it is full by count, full by bytes, its oldest record has waited long enough, or it is a retry (which waited already).
- * 0 means now; otherwise the time at which it goes even if nothing is added.
+ * When a batch is sent: it is full by count or by bytes, its oldest record has waited long enough, or it is a retry (which has waited already). 0
+ * means now; otherwise the time at which it is sent even if nothing is added.
  */
 export function batchDueAt(work: DueWork, limits: DestinationLimits): number {
   if (work.retried || work.records >= limits.records || work.bytes >= limits.bytes) return 0
@@ -11,12 +11,12 @@ export function batchDueAt(work: DueWork, limits: DestinationLimits): number {
 }
 
 /**
- * Bytes of stored events to lease for one request of `limit` bytes. Encoders repeat content in several attributes or drop it, so the
- * ratio of the last batches is learnt; without it every batch of long conversations would be encoded twice.
+ * Bytes of stored events to lease for one request of `limit` bytes. Encoders repeat content in several attributes or drop it, so the ratio of the
+ * last batches is learnt; without it every batch of long conversations would be encoded twice.
  */
 export interface Expansion {
   leaseBytes(limit: number): number
-  /** What a batch of events came to. */
+  /** What a batch of events was encoded to. */
   observe(eventBytes: number, encodedBytes: number): void
 }
 
@@ -33,7 +33,7 @@ export function createExpansion(): Expansion {
   }
 }
 
-/** Requests that share a record belong together and keep their order; the others may go side by side. */
+/** Groups requests: those that share a record stay together and in order; groups may run concurrently. */
 export function independentGroups<T extends { readonly records?: readonly number[] }>(requests: readonly T[]): readonly (readonly T[])[] {
   const groups: { readonly records: Set<number>; readonly requests: T[] }[] = []
   for (const request of requests) {

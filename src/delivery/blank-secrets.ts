@@ -3,14 +3,14 @@ import { splitSecrets } from '../core/destination-config.ts'
 import type { JsonObject } from '../core/item.ts'
 import { blankTexts, changesQuoted } from '../lib/blank-texts.ts'
 
-/** Shorter ones would blank every other word, and protect nothing. */
+/** Shorter secrets would blank ordinary words and protect nothing. */
 const MIN_CHARS = 6
 /** Signs of a form in which a secret may look otherwise. */
 const QUOTING = ['\\', '%', '&']
 
 /**
- * Platforms quote what they were sent, credentials included, and their answers are shown to owners and written to logs. What this returns
- * takes a destination's own secrets out of an answer before anybody reads it; `redact` (core/outcome.ts) takes care of what looks like one.
+ * Platforms quote what they were sent, credentials included, and their answers are shown to owners and logged. The returned function removes a
+ * destination's own secrets from an answer before anybody reads it; `redact` (core/outcome.ts) removes what merely looks like one.
  */
 export function createBlanking(
   { secrets: paths }: Pick<Destination, 'secrets'>,
@@ -24,12 +24,12 @@ export function createBlanking(
   return (response) => ({
     ...response,
     headers: Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, blank(value)])),
-    // Byte for byte, whatever the body is: what is not a secret stays as it was.
+    // Byte by byte, so that everything but the secrets is unchanged, whatever the body is.
     body: isIn(response.body) ? Buffer.from(blank(response.body.toString('latin1')), 'latin1') : response.body,
   })
 }
 
-/** Every secret as its bytes and as it stands in JSON, one character per byte. */
+/** Each secret as its bytes and as it is written in JSON, one character per byte. */
 function secretTexts(paths: readonly string[], settings: unknown): readonly string[] {
   const { secret } = splitSecrets(settings as JsonObject, paths)
   const values = Object.values(secret).flatMap((value): readonly unknown[] =>

@@ -14,8 +14,8 @@ export interface BreakerOptions {
 export const BREAKER_DEFAULTS: BreakerOptions = { threshold: 5, openMs: 30_000, maxOpenMs: 15 * 60_000, unauthorizedMs: 5 * 60_000 }
 
 /**
- * Whether a destination may be bothered. Closed: as many batches as its concurrency allows. Open or unauthorized: none until a time, then
- * one as a trial, whose end decides. A hold is the platform's own "not before", whatever the state.
+ * Whether a destination may be sent to. Closed: as many batches as its concurrency allows. Open or unauthorized: none until a time, then one as a
+ * trial, whose result decides. A hold is the platform's own "not before", in any state.
  */
 export interface Breaker {
   allows(now: number): 'all' | 'trial' | 'none'
@@ -24,7 +24,7 @@ export interface Breaker {
   succeeded(): void
   failed(now: number): void
   unauthorized(now: number): void
-  /** Nothing before `at`. */
+  /** Nothing is sent before `at`. */
   hold(at: number): void
   reset(): void
   state(now: number): DeliveryHealth['breaker']
@@ -32,7 +32,7 @@ export interface Breaker {
 
 export function createBreaker(options: BreakerOptions = BREAKER_DEFAULTS): Breaker {
   let failures = 0
-  /** Times opened in a row; the exponent of the next pause. */
+  /** Times it opened in a row; the exponent of the next pause. */
   let opened = 0
   let openUntil: number | undefined
   let refused = false
@@ -58,11 +58,11 @@ export function createBreaker(options: BreakerOptions = BREAKER_DEFAULTS): Break
       if (breaker.allows(now) !== 'none') return undefined
       return Math.max(heldUntil, openUntil ?? 0)
     },
-    // A hold outlives the success of a batch that was on its way already.
+    // A hold stays when a batch that was already on its way succeeds.
     succeeded: close,
     failed(now) {
       failures++
-      // Batches sent before it opened may still fail: they are no trials.
+      // Batches sent before it opened may still fail; they are no trials.
       if (openUntil !== undefined && now < openUntil) return
       if (openUntil !== undefined || failures >= options.threshold) {
         refused = false

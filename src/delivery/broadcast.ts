@@ -3,10 +3,10 @@ import { finishReasonOf, publicApiType, routerOf, toProviderResponse, upstreamIn
 import type { BroadcastGroups } from '../core/outbox.ts'
 
 /**
- * The fields of the public generation record (`GET /api/v1/generation`) in the three groups an owner can opt in to. The groups are a
- * partition: each field stands in one. A name the record has holds what the record says; what a generation does not know is left out.
+ * The fields of the public generation record (`GET /api/v1/generation`) in three groups that an owner can opt in to. Every field is in exactly one
+ * group, and holds what the record says under that name; unknown values are left out.
  *
- * - cost: money. `usage` is what the gateway's accounts paid, `upstream_inference_cost` the provider's part of it where an own key paid.
+ * - cost: money. `usage` is what the gateway's accounts paid, `upstream_inference_cost` the provider's part of it if an own key paid.
  * - identity: who and what asked: application, API key, user, origin, ids of the request.
  * - request context: everything else: model, sizes, timings, finish, provider responses.
  */
@@ -62,7 +62,7 @@ const requestContextFields = (g: Generation): Fields => ({
   provider_responses: g.attempts.map(toProviderResponse),
 })
 
-/** The opted-in fields, or undefined when no group is on. */
+/** The opted-in fields, or undefined if no group is on. */
 export function broadcastFields(g: Generation, groups: BroadcastGroups): Fields | undefined {
   if (!groups.cost && !groups.identity && !groups.requestContext) return undefined
   const all = {

@@ -5,10 +5,10 @@ import type { OutputItem } from '../core/item.ts'
 import { defined } from '../lib/defined.ts'
 import { attemptSpanId, otlpSpanId } from '../lib/derived-id.ts'
 
-/** A run-away tool loop must not make a trace no backend can show. */
+/** So that a run-away tool loop does not make a trace no backend can display. */
 const MAX_TOOL_SPANS = 100
 
-/** Upstream attempts, then tools, each in order of start. Without usage or cost: the generation's own span has them. */
+/** Upstream attempts, then tools, each in the order they started. Without usage or cost, which the generation's own span has. */
 export function childSpans(generation: Generation, content: GenerationContent | undefined): readonly ChildSpan[] {
   return [...generation.attempts.map((attempt, i) => attemptSpan(generation, attempt, i + 1)), ...toolSpans(generation, content)]
 }
@@ -38,7 +38,7 @@ function attemptSpan(generation: Generation, attempt: GenerationAttempt, number:
   }
 }
 
-/** Items of tools that are no functions of the caller's: everything else that ends in `_call` or carries a namespace. */
+/** Items of tools other than the caller's functions: types that end in `_call`, or calls with a namespace. */
 const isToolItem = (item: OutputItem): boolean =>
   item.type !== 'function_call' && item.type !== 'custom_tool_call' && (item.type.endsWith('_call') || item.type.includes(':'))
 
@@ -54,7 +54,7 @@ const fieldText = (item: OutputItem | undefined, names: readonly string[]): stri
 const GIVEN = ['arguments', 'action', 'operation', 'code', 'input', 'queries', 'query', 'prompt']
 const FRAME: ReadonlySet<string> = new Set(['type', 'id', 'status', 'call_id', 'name', ...GIVEN])
 
-/** What came of a tool whose item has members of its own for that: a time, a page, an error. */
+/** The result of a tool whose item has fields of its own for it: a time, a page, an error. */
 function restText(item: OutputItem | undefined): string | undefined {
   const rest = Object.entries(item ?? {}).filter(([name, value]) => !FRAME.has(name) && value !== undefined && value !== null)
   return rest.length === 0 ? undefined : JSON.stringify(Object.fromEntries(rest))
@@ -72,7 +72,7 @@ function toolSpans(generation: Generation, content: GenerationContent | undefine
   return [...ran, ...providerToolSpans(generation, others.slice(0, MAX_TOOL_SPANS - ran.length))]
 }
 
-/** Tools the provider ran itself: their times are not known, so they span the answer and say so. */
+/** Tools that the provider ran itself: their times are unknown, so they span the whole answer and say so. */
 function providerToolSpans(generation: Generation, items: readonly OutputItem[]): readonly ChildSpan[] {
   return items.map((item, i) => {
     const startedAt = Math.min(generation.endedAt, generation.startedAt + (generation.firstTokenMs ?? 0))

@@ -11,7 +11,7 @@ import type { Surroundings } from './surroundings.ts'
 import { testConnection, type ConnectionTest } from './test-connection.ts'
 import type { Transport } from './transport.ts'
 
-/** Of a test with all its steps. */
+/** For a test with all its steps. */
 const LIMIT_MS = 110_000
 
 export interface ConnectionTestsOptions {
@@ -22,11 +22,11 @@ export interface ConnectionTestsOptions {
   readonly newId: IdSource
 }
 
-/** What an owner may try at once, past the queue, with settings that need not be stored. Both reject when there is no such type. */
+/** Tests that an owner can run at once, past the queue, with settings that need not be stored. Both reject if there is no such type. */
 export interface ConnectionTests {
   /** The type's own steps. */
   test(destination: DestinationRecord): Promise<ConnectionTest>
-  /** One generation, made for this. */
+  /** Sends one sample generation. */
   sendTest(destination: DestinationRecord): Promise<ConnectionTest>
 }
 

@@ -1,7 +1,7 @@
 import type { GenerationContent } from '../core/generation.ts'
 import type { InputItem } from '../core/item.ts'
 
-/** The words of a conversation as one text, for filter rules. Collected until `maxChars`. */
+/** The texts of a conversation, joined for filter rules. Collected up to `maxChars`. */
 export function inputText(content: GenerationContent, maxChars: number): string {
   const out = collector(maxChars)
   if (content.instructions) out.add(content.instructions)
@@ -37,7 +37,7 @@ function collector(maxChars: number): Collector {
   }
 }
 
-/** Fields that hold words, in the items and parts of the contract. */
+/** Fields that hold text, in the items and parts of the contract. */
 const WORDS = ['text', 'refusal', 'arguments', 'input', 'output', 'content', 'summary'] as const
 
 function addItem(item: InputItem, out: Collector): void {

@@ -3,12 +3,12 @@ import type { DestinationContext } from '../core/destination.ts'
 import type { DestinationRecord } from '../core/outbox.ts'
 import type { DeliveryWorkerOptions } from './worker-options.ts'
 
-/** Ids are ours and look like this; anything else must not name a folder. */
+/** Our ids look like this; anything else must not become the name of a folder. */
 const FOLDER = /^[A-Za-z0-9][A-Za-z0-9_-]{0,100}$/
 
 /**
- * What an encoder may know of the gateway, for one destination. Each workspace has a folder of its own for types that write files: what
- * is private to it must not end up in another's file of the same name.
+ * What an encoder may know about the gateway, for one destination. For types that write files each workspace has a folder of its own, so that private
+ * data cannot end up in another workspace's file of the same name.
  */
 export function destinationContext(
   destination: Pick<DestinationRecord, 'id' | 'type' | 'workspaceId'>,

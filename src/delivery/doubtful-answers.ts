@@ -1,14 +1,14 @@
-/** Deliveries remembered at a time. What is forgotten is tried more often, and at last expires. */
+/** Deliveries remembered at a time. Forgotten ones are tried more often, until they expire. */
 const MAX_REMEMBERED = 20_000
 
 /**
- * How often in a row each delivery was answered in a way another try is unlikely to change. Tries that failed otherwise (nobody answered,
- * busy) are no such answers and begin the count anew. In memory only: after a restart a few more tries are made.
+ * Counts for each delivery how often in a row it got an answer that another try is unlikely to change. Other failures (no answer, busy) are no such
+ * answers and reset the count. In memory only: after a restart a few more tries are made.
  */
 export interface DoubtfulAnswers {
-  /** One more for this delivery; returns how many it makes. */
+  /** Adds one for this delivery; returns its count. */
   add(id: string): number
-  /** How many there were so far. */
+  /** The count so far. */
   count(id: string): number
   forget(id: string): void
 }
@@ -18,7 +18,7 @@ export function createDoubtfulAnswers(max = MAX_REMEMBERED): DoubtfulAnswers {
   return {
     add(id) {
       const count = (counts.get(id) ?? 0) + 1
-      // Entered anew, so that the map begins with what was answered longest ago.
+      // Inserted anew, so that the map begins with the longest-ago answer.
       counts.delete(id)
       counts.set(id, count)
       if (counts.size > max) counts.delete(counts.keys().next().value!)

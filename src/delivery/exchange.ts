@@ -20,32 +20,32 @@ export interface ExchangeParts {
   readonly context: DestinationContext
   readonly transport: Transport
   readonly signal: AbortSignal
-  /** Called before every request: renews the lease when it runs out. */
+  /** Called before every request: renews the lease if it is about to expire. */
   readonly beforeRequest: () => Promise<void>
   readonly now: () => number
 }
 
-/** We gave up: nothing is known of the request. */
+/** We gave up, so nothing is known about the request. */
 export interface Aborted {
   readonly kind: 'aborted'
   readonly message: string
 }
 
-/** Not now, and nobody was reached: what was to be sent has nothing to do with it. */
+/** Try later: nobody was reached, whatever was to be sent. */
 export type Unreached = Extract<DeliveryOutcome, { readonly kind: 'retry' }> & { readonly isUnreached?: true }
 
 export type Unanswered = Aborted | Unreached | Extract<DeliveryOutcome, { readonly kind: 'unauthorized' }>
 
 export type EncodedRequest = OutgoingRequest & { readonly body?: Buffer }
 
-/** A body of megabytes is turned into bytes once: measuring, bounding and sending a text would each do it again. */
+/** A body of megabytes is converted to bytes once; measuring, bounding and sending text would each do it again. */
 export function toBytes({ body, ...request }: OutgoingRequest): EncodedRequest {
   return body === undefined ? request : { ...request, body: typeof body === 'string' ? Buffer.from(body) : body }
 }
 
 const MAX_FOLLOW_UPS = 120
 
-/** Requests to one destination, each with the questions that follow it until the platform is done. */
+/** Requests to one destination, each followed by its polls until the platform is done. */
 export class Exchange {
   readonly #parts: ExchangeParts
   readonly #blank: (response: OutgoingResponse) => OutgoingResponse
@@ -84,19 +84,22 @@ export class Exchange {
   }
 }
 
-/** With the time that the platform names, if it does. */
+/** Includes the time that the platform names, if any. */
 export function withHint(outcome: Unreached, { headers }: OutgoingResponse, now: number): Unreached {
   const afterMs = outcome.afterMs ?? parseRetryAfter(headers['retry-after'], now)
   return afterMs === undefined ? outcome : { ...outcome, afterMs }
 }
 
-/** The status of an acceptance whose rest did not come, whoever gave up on it: sent again it would be there twice, and again with every try. */
+/**
+ * The accepting status of an answer whose body did not arrive completely, whoever gave up. Sent again, the batch would be stored twice, and once more
+ * with every try.
+ */
 function acceptedWith(error: unknown): number | undefined {
   const status = error instanceof EgressError ? error.status : undefined
   return status !== undefined && status >= 200 && status < 300 ? status : undefined
 }
 
-/** No answer: given up by us, forbidden by policy (a matter of configuration, nothing is lost), or worth another try. */
+/** There was no answer: we gave up, policy forbids it (a configuration error, so nothing is lost), or it is worth another try. */
 export function unanswered(error: unknown, signal: AbortSignal): Unanswered {
   const message = errorText(error)
   if (signal.aborted) return { kind: 'aborted', message }
@@ -105,5 +108,5 @@ export function unanswered(error: unknown, signal: AbortSignal): Unanswered {
   return { kind: 'retry', message, ...(isUnreached ? { isUnreached } : {}) }
 }
 
-/** The text of an error that may be shown to the destination's owner. */
+/** The text of an error, safe to show to the destination's owner. */
 export const errorText = (error: unknown): string => redact(error instanceof Error ? error.message : String(error), 500)

@@ -7,7 +7,7 @@ import { classSize } from '../lib/class-size.ts'
 import { unfoldedSize } from '../lib/unfolded-size.ts'
 import { inputText, outputText } from './content-text.ts'
 
-/** Filter rules of a destination: checked when written, compiled once, evaluated for every generation before anything is stripped. */
+/** Filter rules of a destination: validated when written, compiled once, and evaluated for every generation before anything is removed from it. */
 
 export const TEXT_FIELDS = ['model', 'provider', 'session_id', 'user_id', 'api_key_name', 'finish_reason', 'input', 'output'] as const
 export const NUMBER_FIELDS = ['total_cost', 'total_tokens', 'prompt_tokens', 'completion_tokens'] as const
@@ -35,9 +35,9 @@ const MAX_VALUE_CHARS = 4_000
 const MAX_PATTERN_CHARS = 1_000
 /** Instructions of a compiled pattern. Together with the character budget below it bounds the time of one match to about 25 ms (measured). */
 const MAX_PROGRAM = 2_000
-/** Beyond this a pattern is not compiled to see how large it is: rules may hold a thousand of them. */
+/** A larger pattern is refused without compiling it to see how large it is, because rules may hold a thousand. */
 const MAX_UNFOLDED = 2 * MAX_PROGRAM
-/** Characters looked at to build its classes: all that have a case, once. */
+/** All characters that have a case, once: the characters visited to build its classes. */
 const MAX_CLASSES = 130_000
 const REGEX_WORK = 3_000_000
 /** Characters of a conversation that rules look at. */
@@ -46,7 +46,7 @@ const MAX_TEXT = 1_000_000
 const isNumeric = (operator: Operator): boolean => operator === 'gt' || operator === 'lt' || operator === 'gte' || operator === 'lte'
 const isPresence = (operator: Operator): boolean => operator === 'exists' || operator === 'not_exists'
 
-/** A number or a text that is one; undefined for everything else. */
+/** A number, or text that is one; undefined for everything else. */
 function toNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
   if (typeof value !== 'string' || value.trim() === '') return undefined
@@ -54,7 +54,7 @@ function toNumber(value: unknown): number | undefined {
   return Number.isFinite(number) ? number : undefined
 }
 
-/** What is wrong with a rule, in a sentence; undefined when nothing is. */
+/** What is wrong with a rule, as a sentence; undefined if nothing is. */
 function ruleProblem(rule: { readonly operator: Operator; readonly value?: string | number | undefined }): string | undefined {
   if (isPresence(rule.operator)) return undefined
   if (rule.value === undefined) return `operator ${rule.operator} needs a value`
@@ -89,7 +89,7 @@ const ruleSchema = z
     if (problem !== undefined) context.addIssue({ code: 'custom', path: ['value'], message: problem })
   })
 
-/** The shape the API accepts: 12 fields, 13 operators; patterns are compiled once here so that a bad one is refused when written. */
+/** The shape that the API accepts: 12 fields, 13 operators. Patterns are compiled here once, so that a bad one is refused when it is written. */
 export const filterRulesSchema = z.strictObject({
   enabled: z.boolean().default(true),
   groups: z.array(z.strictObject({ logic: z.enum(['and', 'or']).default('and'), rules: z.array(ruleSchema).max(MAX_RULES) })).max(MAX_GROUPS),
@@ -102,12 +102,12 @@ export interface FilterSubject {
 
 export type Filter = (subject: FilterSubject) => boolean
 
-/** One rule made ready: takes the field's values (a provider has two names) and says whether it holds. */
+/** A compiled rule: takes the values of its field (a provider has two names) and returns whether it holds. */
 type Test = (values: readonly (string | number)[]) => boolean
 
 /**
- * Compiles rules into one function. Rules inside a group join by its `logic`, groups join by AND, a group without rules matches;
- * null, disabled or no groups mean no filtering. Expects rules that passed `filterRulesSchema`; throws on an invalid pattern.
+ * Compiles rules into one function. The rules of a group are joined by its `logic`, groups are joined by AND, and a group without rules matches.
+ * Null, disabled or no groups mean no filtering. Expects rules that passed `filterRulesSchema`; throws for an invalid pattern.
  */
 export function compileFilter(rules: FilterRules | null): Filter {
   if (rules === null || rules.enabled === false || rules.groups.length === 0) return () => true
@@ -181,7 +181,7 @@ const OPERATORS: { readonly [O in Operator]: (comparison: Comparison) => Test } 
   not_exists: () => not(exists),
 }
 
-/** Linear in the text by construction (RE2); the factor is the size of the program, so the larger it is the less text it sees. */
+/** RE2 is linear in the text, by a factor of the program's size; so the larger a pattern is, the less text it sees. */
 function regexTest(source: string): Test {
   const pattern = RE2JS.compile(source)
   const chars = Math.floor(REGEX_WORK / Math.max(30, pattern.programSize()))
@@ -190,7 +190,7 @@ function regexTest(source: string): Test {
 
 type Value = string | number | undefined
 
-/** A provider has two names, its slug and the one shown to people: a rule may speak of either. */
+/** A provider has a slug and a display name, and a rule may use either. */
 const FIELD_VALUES: { readonly [F in Exclude<Field, 'input' | 'output'>]: (generation: Generation) => readonly Value[] } = {
   model: (g) => [g.model ?? g.requestedModel],
   provider: (g) => [g.provider, g.providerName],

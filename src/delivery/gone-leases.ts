@@ -2,8 +2,8 @@ import { hostname } from 'node:os'
 import type { DurableOutbox } from '../core/outbox.ts'
 
 /**
- * Ends leases nobody holds any more: this process's own, from a thread that died, and with an embedded database those of processes of this
- * machine that are gone. Those of other machines end by themselves.
+ * Releases leases that nobody holds any more: those of this process, from a thread that died, and with an embedded database those of dead processes
+ * on this machine. Those of other machines expire.
  */
 export async function releaseGone(outbox: DurableOutbox, self: string, embedded: boolean): Promise<void> {
   for (const owner of await outbox.owners()) {
@@ -14,7 +14,7 @@ export async function releaseGone(outbox: DurableOutbox, self: string, embedded:
 }
 
 function isAlive(pid: number): boolean {
-  // Our own number under another name was somebody's who died before us.
+  // Our process id under another name belonged to a process that is gone.
   if (!Number.isInteger(pid) || pid === process.pid) return false
   try {
     process.kill(pid, 0)

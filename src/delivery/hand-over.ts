@@ -7,27 +7,27 @@ import type { DeliveryEvent } from './worker-options.ts'
 import { said } from '../lib/said.ts'
 
 /**
- * One finished generation as it is handed over, as JSON texts: they cross to another thread for the price of copying bytes, and mostly reach
- * the database as they are. Short names, because they are written for each.
+ * One finished generation as it is handed over, as JSON text: it crosses to the other thread for the price of copying bytes, and usually reaches the
+ * database unchanged. The keys are short because they are written for each.
  */
 export interface HandedOver {
   readonly g: string
-  /** What was said; absent when neither a destination nor the workspace wants it. */
+  /** The content; absent if neither a destination nor the workspace wants it. */
   readonly c?: string
-  /** The workspace keeps it with the record. */
+  /** The workspace keeps the content with the record. */
   readonly k?: 1
 }
 
-/** An entry of the queue beside its texts: objects, lengths, the key of a map. */
+/** Memory of a queue entry besides its texts: objects, lengths, the key of a map. */
 const ENTRY_BYTES = 400
 
 export interface HandOverOptions {
   readonly keepsContent: (generation: Generation) => boolean
-  /** A generation without what callers made too large or nested too deeply to be written. */
+  /** A generation without values that are too large, or nested too deep, to be written. */
   readonly withoutOversize: (generation: Generation) => Generation
 }
 
-/** How records wait for the thread that writes them. What cannot be written as JSON is left out of its record; the record is not lost. */
+/** How records wait for the thread that writes them. What cannot be written as JSON is left out; the record itself is not lost. */
 export function createHandOver({ keepsContent, withoutOversize }: HandOverOptions): Packing<HandedOver> {
   const write = (generation: Generation): string => {
     try {
@@ -56,7 +56,7 @@ export function createHandOver({ keepsContent, withoutOversize }: HandOverOption
   }
 }
 
-/** Enabled destinations, ready to choose. One whose rules cannot be used is reported and left out; the others work. */
+/** Enabled destinations, ready to select. One whose rules cannot be used is reported and skipped; the others work. */
 export function selectorsByWorkspace(
   destinations: ReadonlyMap<string, DestinationRecord>,
   onEvent: (event: DeliveryEvent) => void,
@@ -76,7 +76,7 @@ export function selectorsByWorkspace(
   return grouped
 }
 
-/** Whether a destination sends content, or chooses by it. */
+/** Whether a destination sends content, or selects by it. */
 export function needsContent({ destination }: Selector): boolean {
   const { privacyMode, filterRules } = destination
   return !privacyMode || (filterRules?.groups.some(({ rules }) => rules.some(({ field }) => field === 'input' || field === 'output')) ?? false)
@@ -85,7 +85,7 @@ export function needsContent({ destination }: Selector): boolean {
 const NOTHING_SAID: GenerationContent = { input: [], output: [] }
 const NOTHING_WRITTEN = JSON.stringify(NOTHING_SAID)
 
-/** Content is parsed for those who look at it: a filter on what was said, media to be replaced, a workspace that keeps it. */
+/** Content is parsed only if somebody looks at it: a content filter, the replacement of media, or a workspace that keeps it. */
 class Arrived implements FinishedGeneration {
   readonly generation: Generation
   readonly #text: string
@@ -101,7 +101,7 @@ class Arrived implements FinishedGeneration {
   }
 }
 
-/** What the outbox records of it: chosen by the destinations of its workspace. */
+/** What the outbox records for it, with the destinations of its workspace that select it. */
 export function toEntry(handed: HandedOver, selectorsOf: (workspaceId: string) => readonly Selector[]): OutboxEntry {
   const { g: record, c: content, k: keep } = handed
   const finished = new Arrived(handed)
@@ -110,7 +110,7 @@ export function toEntry(handed: HandedOver, selectorsOf: (workspaceId: string) =
   const selectors = selectorsOf(generation.workspaceId)
   if (selectors.length === 0) return { generation, record, deliveries: [], bytes: 0, ...kept }
   if (content !== undefined) return { ...toOutboxEntry(finished, { record, content }, selectors), ...kept }
-  // Finished before anybody wanted its content: what came after it is told of the call alone.
+  // The call ended before any destination wanted content, so those added since get the record alone.
   const { deliveries, bytes } = toOutboxEntry(finished, { record, content: NOTHING_WRITTEN }, selectors)
   return { generation, record, deliveries: deliveries.map(({ destinationId }) => ({ destinationId, withContent: false })), bytes }
 }

@@ -6,19 +6,19 @@ import { createDoubtfulAnswers, type DoubtfulAnswers } from './doubtful-answers.
 import type { BatchVerdict } from './batch-report.ts'
 import { readSettings } from './stored-settings.ts'
 
-/** Everything the worker keeps for one destination; nothing in it is shared, so a dead destination holds up only itself. */
+/** Everything the worker keeps for one destination. Nothing is shared, so a dead destination holds up only itself. */
 export interface Lane {
   readonly id: string
   readonly breaker: Breaker
   readonly expansion: Expansion
   inFlight: number
-  /** Batches whose lease could not be renewed: they are on their way, and may look due. */
+  /** Batches whose lease could not be renewed: they are on their way but may look due. */
   loose: number
-  /** When a batch last started: the scheduler serves those who waited longest first. */
+  /** When a batch last started: the scheduler serves those first that waited longest. */
   lastStartAt: number
   lastTrimAt: number
   isTrimming: boolean
-  /** Its queue could not be read: it is left alone until then. How often in a row. */
+  /** Its queue could not be read, and is left alone until then. `failures`: how often in a row. */
   pausedUntil: number
   failures: number
   lastReportAt: number
@@ -28,9 +28,9 @@ export interface Lane {
   lastVerdict: BatchVerdict['kind'] | undefined
   lastStatus: number
   lastError: string | undefined
-  /** Configuration as parsed; rebuilt when the destination's revision changes. */
+  /** The parsed configuration; rebuilt when the destination's revision changes. */
   ready: ReadyDestination | undefined
-  /** The revision whose configuration cannot be used: said once, not with every look. */
+  /** The revision whose configuration cannot be used, so that this is reported once and not with every look. */
   brokenRevision: number | undefined
 }
 
@@ -38,13 +38,13 @@ export interface ReadyDestination {
   readonly record: DestinationRecord
   readonly type: Destination
   readonly settings: unknown
-  /** Fires when what is on its way goes where, or says what, it should not any more: nobody waits for the answer then. */
+  /** Fires if what is on its way now goes to the wrong place or contains too much: nobody waits for the answer then. */
   readonly superseded: AbortController
-  /** What `prepare` returned, once it has; see prepared.ts. */
+  /** What `prepare` returned; see prepared.ts. */
   prepared: Promise<unknown> | undefined
-  /** Counted for one configuration: what another one was answered says nothing about it. */
+  /** Counted per configuration, because answers to another one say nothing about it. */
   readonly doubtful: DoubtfulAnswers
-  /** Batches it refused with this configuration. */
+  /** Batches that were refused with this configuration. */
   refusals: number
   /** How far the platform's clock is ahead of ours, once it has said so. */
   clockOffsetMs: number

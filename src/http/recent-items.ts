@@ -29,9 +29,11 @@ const SPANS = 8
 
 /**
  * The latest output items, so that a gateway that stores nothing understands clients which send an earlier item back as `item_reference`. Held in
- * memory, per workspace; a lost item costs a caller a 400 that says what to send instead. They are kept as JSON text in generations: the youngest
- * takes new items, and the oldest is dropped whole when room is needed or its time is over. Kept as objects in a list, recent items were a third of
- * the garbage collector's work; in only two generations, ten megabytes came and went at a time.
+ * memory, per workspace; a lost item costs a caller a 400 that says what to send instead.
+ *
+ * They are kept as JSON text in generations: the youngest takes new items, and the oldest is dropped whole when room is needed or its time is over.
+ * Kept as objects in a list, recent items were a third of the garbage collector's work; in only two generations, ten megabytes came and went at a
+ * time.
  */
 export class RecentItems {
   readonly #options: RecentItemsOptions

@@ -27,9 +27,10 @@ export async function pendingMigrations(db: Db, engine: Engine, migrations: read
 /**
  * Applies pending migrations, each in a transaction that holds a lock shared by all processes: the second process waits, looks again and finds
  * nothing to do. Returns the names it applied. Throws GatewayError `invalid_request` for an empty database whose encoding would lose records; an
- * existing installation keeps working. PostgreSQL: a lock that somebody holds for long (a backup, a query of hours, another migration) is reported
- * like a database that is away. The start then serves with what it knows and tries again. Otherwise it would wait silently, and everybody who uses
- * the table would wait behind it.
+ * existing installation keeps working.
+ *
+ * PostgreSQL: a lock that somebody holds for long (a backup, a query of hours, another migration) is reported like a database that is away. The start
+ * then serves with what it knows and tries again. Otherwise it would wait silently, and everybody who uses the table would wait behind it.
  * `onSlow` is called with the migration that is being applied, or waited for, if that takes long.
  */
 export async function migrate(

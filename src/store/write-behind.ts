@@ -162,10 +162,11 @@ function createPause() {
 const AWAITED_RETRY_MS = 250
 
 /**
- * Generations on their way to the store. `record` queues one and returns; a single writer takes batches from the front. The writer is idle, gathering
- * (a timer of `maxAgeMs` runs, cut short when a batch is full), inserting, or waiting to repeat a failed batch. Only one insert runs at a time. While
- * the store is away the batch is repeated until it is back; ids make repeats harmless. If the store refuses the data, the batch is halved until the
- * one record at fault is left, which is lost and counted.
+ * Generations on their way to the store. `record` queues one and returns; a single writer takes batches from the front.
+ *
+ * The writer is idle, gathering (a timer of `maxAgeMs` runs, cut short when a batch is full), inserting, or waiting to repeat a failed batch. Only
+ * one insert runs at a time. While the store is away the batch is repeated until it is back; ids make repeats harmless. If the store refuses the
+ * data, the batch is halved until the one record at fault is left, which is lost and counted.
  */
 export function createGenerationSink<P>(options: GenerationSinkOptions<P>): WriteBehindSink {
   const { store, packing, clock, keepsContent = () => false, onEvent = () => undefined, random = Math.random } = options

@@ -32,8 +32,10 @@ const LEAVE_REPLICA_MS = 5_000
 
 /**
  * A connection whose users never wait: without Redis every command fails at once, and it reconnects within a second of its return. Nothing is queued
- * meanwhile, because a late answer is of no use to a call. A network that drops a connection tells nobody: a connection that only subscribes would
- * never notice, another one after a quarter of an hour. So both are probed regularly, and reopened if no answer comes.
+ * meanwhile, because a late answer is of no use to a call.
+ *
+ * A network that drops a connection tells nobody: a connection that only subscribes would never notice, another one after a quarter of an hour. So
+ * both are probed regularly, and reopened if no answer comes.
  */
 export function connectRedis({ url, logger, outages = createOutageLog(logger), name = 'connection', probe = PROBE }: RedisOptions): Redis {
   const retryMs = (times: number): number => Math.min(LONGEST_RETRY_MS, 50 * 2 ** Math.min(times, 6))

@@ -35,6 +35,7 @@ const TTL_MS = 24 * 60 * 60_000
 
 /**
  * Counts in Redis, for several processes together: one script and one round trip per step.
+ *
  * While Redis is away each process counts alone: rates and concurrent calls at its share (the limit divided by the number of processes last seen),
  * budgets from what the store remembers (`whenUnknown`). When it is back, each subject's spending is first compared with the store, which has
  * recorded the outage, and the larger figure counts. If Redis is only slow for a while this is no outage: what it did not confirm is sent again.

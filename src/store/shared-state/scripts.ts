@@ -1,8 +1,9 @@
 /**
- * The two steps of the shared counter as Redis scripts. Each runs completely or not at all, in one round trip. Three keys per subject: its state
- * (hash), its open calls by the end of their lease (sorted set), and what each of them reserves (hash). ARGV[1] is JSON; money is in whole
- * nanodollars, times in milliseconds since the epoch. Positions of intervals are those of INTERVALS. Periods and rates use the caller's clock, leases
- * that of Redis: a process with a wrong clock neither holds places longer nor ends those of others.
+ * The two steps of the shared counter as Redis scripts. Each runs completely or not at all, in one round trip.
+ *
+ * Three keys per subject: its state (hash), its open calls by the end of their lease (sorted set), and what each of them reserves (hash). ARGV[1] is
+ * JSON; money is in whole nanodollars, times in milliseconds since the epoch. Positions of intervals are those of INTERVALS. Periods and rates use
+ * the caller's clock, leases that of Redis: a process with a wrong clock neither holds places longer nor ends those of others.
  */
 
 const COMMON = `
