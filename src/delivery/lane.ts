@@ -74,15 +74,15 @@ export function createLane(id: string, options: BreakerOptions): Lane {
   }
 }
 
-/** Whether the destination was changed since the lane was last brought up to it. */
+/** Whether the destination was changed since the lane was last updated. */
 export function isOutdated({ ready, brokenRevision }: Lane, { revision }: DestinationRecord): boolean {
   const known = ready?.record.revision ?? brokenRevision
   return known !== undefined && known !== revision
 }
 
 /**
- * Brings a lane up to the destination's current configuration. A change ends every pause: its owner has done something about it.
- * Returns why a new configuration cannot be used, in a sentence and once, or undefined.
+ * Brings a lane up to the destination's current configuration. A change ends every pause, because its owner has done something about it. Returns once
+ * why a new configuration cannot be used, as a sentence; otherwise undefined.
  */
 export function refreshLane(lane: Lane, record: DestinationRecord, types: ReadonlyMap<string, Destination>): string | undefined {
   const { revision } = record
@@ -109,13 +109,13 @@ export function refreshLane(lane: Lane, record: DestinationRecord, types: Readon
   return undefined
 }
 
-/** Other changes are none to what is being sent. */
+/** Other changes do not affect what is being sent. */
 const isSuperseded = (before: DestinationRecord, after: DestinationRecord): boolean =>
   (after.privacyMode && !before.privacyMode) || JSON.stringify(before.config) !== JSON.stringify(after.config)
 
 /**
- * Nothing new goes there. What is on its way to a destination that is switched off, or that has become another one meanwhile, is given back;
- * a pause lets it end. Whatever goes there afterwards is a matter of its own, though the configuration may be the same.
+ * Starts nothing new. What is on its way to a destination that was switched off, or whose configuration was replaced, is given back; a paused one may
+ * finish. What is sent later is independent of this, even with the same configuration.
  */
 export function restLane(lane: Lane, record: DestinationRecord): void {
   const { ready, inFlight } = lane
@@ -124,7 +124,7 @@ export function restLane(lane: Lane, record: DestinationRecord): void {
   lane.ready = { ...ready, superseded: new AbortController(), prepared: undefined }
 }
 
-/** The destination is gone: what is on its way to it is given up. */
+/** The destination was deleted: what is on its way to it is given up. */
 export function closeLane(lane: Lane): void {
   lane.ready?.superseded.abort()
   lane.ready = undefined

@@ -9,8 +9,8 @@ export interface LeaseKeeperOptions extends Pick<DeliveryWorkerOptions, 'owner' 
 }
 
 /**
- * Holds the lease of a batch that takes long (halving, polling, a store that is away) from its start until `end`, so that nobody else sends it
- * too. While it could not be renewed it may have ended, and its rows look due: their lane leases nothing then.
+ * Keeps the lease of a batch that takes long (halving, polling, a store that is away) from its start until `end`, so that nobody else sends it too.
+ * If it could not be renewed it may have expired and its rows may look due, so the lane leases nothing meanwhile.
  */
 export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions
@@ -30,17 +30,17 @@ export class LeaseKeeper {
     this.#timer = setInterval(() => void this.renew(), options.leaseMs / 3)
   }
 
-  /** Fires when all of it is somebody else's by now, or was cancelled: what else is sent would be there twice, or for nobody. */
+  /** Fires if the whole batch was leased by somebody else or cancelled: whatever is sent from then on would arrive twice, or for nobody. */
   get lost(): AbortSignal {
     return this.#lost.signal
   }
 
-  /** Renews it when a part of it is over. Never rejects. */
+  /** Renews the lease if a part of it is over. Never rejects. */
   async renew(): Promise<void> {
     const { outbox, owner, clock, onEvent, leaseMs } = this.#options
     const now = clock.now()
     const left = this.#until - now
-    // More than a whole lease: the clock was set back, and nobody else takes that end for one.
+    // The lease seems longer than any lease: the clock was set back, and others do not see it expire at that time.
     if (left > leaseMs * 0.75 && left <= leaseMs) return
     this.#until = now + leaseMs
     try {

@@ -1,11 +1,11 @@
 import { nextStart, readMarked, readUnmarked } from './base64-run.ts'
 import { countBase64, isBlank, readGap } from './base64-text.ts'
 
-/** Media in a text: data URLs, and base64 that nothing announces. */
+/** Media in a text: data URLs, and base64 without any mark. */
 
 /** The type of a data URL and its parameters are short; a mark further away belongs to something else. */
 const MAX_HEAD = 200
-/** Behind `;base64,` without a head that can be read, from this length on. */
+/** From this length on text after `;base64,` is a payload even if its head cannot be read. */
 const SHORT_RUN = 64
 
 const MIME_TYPE = /^[\w.+-]{1,80}\/[\w.+-]{1,80}$/
@@ -19,13 +19,13 @@ export const isPlaceholder = (text: string): boolean => text.length < 200 && PLA
 
 const DATA_URL = /^\s*data:([^,]{0,1000}),?/i
 
-/** A `d` or a blank: spares nearly every text the patterns. */
+/** A `d` or a blank; without one, which is nearly always, no pattern has to be tried. */
 export const mayBeginDataUrl = (text: string): boolean => {
   const code = text.charCodeAt(0)
   return code === 100 || code === 68 || code <= 32 || code > 127
 }
 
-/** For a value that is a data URL from its beginning to its end. Undefined when it does not begin as one. */
+/** For a value that should be one data URL from beginning to end. Undefined if it does not begin as one. */
 export function dataUrlPlaceholder(value: string, fallbackType = 'text/plain'): string | undefined {
   const match = DATA_URL.exec(value)
   if (match === null) return undefined
@@ -35,16 +35,16 @@ export function dataUrlPlaceholder(value: string, fallbackType = 'text/plain'): 
   return placeholder(head.split(';', 1)[0]!.trim().toLowerCase() || fallbackType, size)
 }
 
-/** Values that are one data URL: percent-encoded ones (SVG) are known by nothing else. */
+/** Values that are one data URL: percent-encoded ones (SVG) can be recognized only like this. */
 const WHOLE_DATA_URL = /^\s*data:[\w.+-]{1,80}\/[\w.+-]{1,80}[;,][^\s"'<>]*\s*$/i
 
-/** A text with every data URL and every bare base64 payload in it replaced. The same string when there is none. Linear in its length. */
+/** A text with every data URL and every bare base64 payload replaced; the same string if there is none. Linear in its length. */
 export function replaceMediaInText(text: string): string {
   if (mayBeginDataUrl(text) && WHOLE_DATA_URL.test(text)) return dataUrlPlaceholder(text)!
   return replaceUnmarked(replaceMarked(text))
 }
 
-// Each character of `data:`, `;base64,` also as URLs and JSON, at any depth, write it.
+// The characters of `data:` and `;base64,` may be written as in URLs and JSON, at any depth.
 const MARK_END = /64[ \t]*(?:,|%(?:25){0,3}2c|\\{1,16}u002c)/iy
 const SEMICOLON = /(?:;|%(?:25){0,3}3b|\\{1,16}u003b)$/i
 const LONGEST_SEMICOLON = 21
@@ -52,7 +52,7 @@ const DATA = /data(?::|%(?:25){0,3}3a|\\{1,16}u003a)/iy
 const SEMICOLONS = /%(?:25){0,3}3b|\\{1,16}u003b/gi
 const SLASHES = /%(?:25){0,3}2f|\\{1,16}(?:u002f|\/)/gi
 
-/** Where `;base64` begins whose `64` is at `at`; -1 when something else stands there. */
+/** Where the `;base64` begins whose `64` is at `at`; -1 if something else is there. */
 function markStart(text: string, at: number, least: number): number {
   const word = at - 'base'.length
   if (word < least || text.slice(word, at).toLowerCase() !== 'base') return -1
@@ -62,7 +62,7 @@ function markStart(text: string, at: number, least: number): number {
   return match === null ? -1 : end - match[0].length
 }
 
-/** The type in what stands between `data:` and `;base64`. Undefined when that is no head of a URL. */
+/** The type between `data:` and `;base64`. Undefined if that is no head of a data URL. */
 function typeInHead(head: string): string | undefined {
   if (/["'<>]/.test(head)) return undefined
   const plain = /[%\\]/.test(head) ? head.replaceAll(SEMICOLONS, ';').replaceAll(SLASHES, '/') : head
@@ -78,7 +78,7 @@ interface Head {
   readonly type: string
 }
 
-/** The nearest `data:` in front of a mark. */
+/** The nearest `data:` before a mark. */
 function headBefore(text: string, mark: number, least: number): Head | undefined {
   for (let at = mark - 'data:'.length; at >= Math.max(least, mark - MAX_HEAD); at--) {
     const code = text.charCodeAt(at)
@@ -91,11 +91,11 @@ function headBefore(text: string, mark: number, least: number): Head | undefined
   return undefined
 }
 
-/** Looks for the digits of `;base64,`: rare in texts, and one way to write them only. */
+/** Searches for the digits of `;base64,`, which are rare in texts and can be written in one way only. */
 function replaceMarked(text: string): string {
   let out = ''
   let copied = 0
-  // Nothing is looked at twice: a head holds no mark.
+  // No text is scanned twice, because a head contains no mark.
   let least = 0
   for (let at = text.indexOf('64'); at !== -1; at = text.indexOf('64', Math.max(at + 2, least))) {
     MARK_END.lastIndex = at

@@ -3,14 +3,14 @@ import { countBase64 } from './base64-text.ts'
 import { dataUrlPlaceholder, decodedSize, isPlaceholder, mayBeginDataUrl, placeholder, replaceMediaInText } from './media-text.ts'
 
 /**
- * Media bytes never leave for an observability platform: data URLs and base64 payloads become a placeholder with type and size.
- * Found wherever they hide: in their proper fields, in tool arguments and results, in the middle of a text.
+ * Media bytes are never sent to an observability platform: data URLs and base64 payloads become a placeholder with type and size. They are found
+ * wherever they are: in their proper fields, in tool arguments and results, in the middle of a text.
  *
- * On the same way halves of surrogate pairs, which an upstream may have cut, are replaced: strict readers of JSON refuse a whole batch for one. So are
- * NULs, as of a binary file a tool has read: platforms on PostgreSQL accept what holds one and cannot store it.
+ * On the same walk lone halves of surrogate pairs, which an upstream may have cut, are replaced, because strict JSON readers refuse a whole batch for
+ * one. So are NULs, as in a binary file that a tool has read: platforms on PostgreSQL accept the text and then cannot store it.
  */
 
-/** No honest content nests deeper; a recursion without an end would be the caller's to choose. */
+/** Honest content does not nest deeper, and without a limit the caller could choose the depth of the recursion. */
 const MAX_DEPTH = 100
 /** Fields whose text is binary by contract. */
 const BINARY_FIELDS: ReadonlyMap<string, string> = new Map([
@@ -23,7 +23,7 @@ const BINARY_FIELDS: ReadonlyMap<string, string> = new Map([
 
 type Node = { readonly [key: string]: unknown }
 
-/** Fields that hold an address: what begins as a data URL there is one to its end. */
+/** Fields with an address: what begins as a data URL there is one to its end. */
 const ADDRESS_FIELD = /ur[il]$/i
 
 const binaryType = (key: string, parent: Node): string | undefined => {
@@ -44,7 +44,7 @@ function toStorable(text: string): string {
   return whole.includes('\0') ? whole.replaceAll('\0', '\u{fffd}') : whole
 }
 
-/** What becomes of one field of an object. */
+/** How one field of an object is replaced. */
 type ReplaceField = (key: string, value: unknown, parent: Node, depth: number) => unknown
 
 const byName: ReplaceField = (key, value, parent, depth) => {
@@ -52,21 +52,21 @@ const byName: ReplaceField = (key, value, parent, depth) => {
   const type = binaryType(key, parent)
   if (type === undefined) return (mayBeginDataUrl(value) && ADDRESS_FIELD.test(key) ? dataUrlPlaceholder(value) : undefined) ?? clean(value)
   if (value === '' || isPlaceholder(value)) return value
-  // A field that may hold a URL as well keeps that.
+  // If the field may also hold a URL, that is kept.
   if (/^https?:\/\//i.test(value)) return clean(value)
   return dataUrlPlaceholder(value, type) ?? placeholder(type, decodedSize(countBase64(value, 0)))
 }
 
 const byText: ReplaceField = (_key, value, _parent, depth) => replaceEach(value, byText, depth)
 
-/** Of a generation, what the caller may fill with names of its own. */
+/** The parts of a generation where the caller chooses the names. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(['trace', 'metadata', 'parameters'] satisfies (keyof Generation)[])
 const ofGeneration: ReplaceField = (key, value, parent, depth) => (OWN_FIELDS.has(key) ? byText : byName)(key, value, parent, depth)
 
-/** Items and contents, with all media replaced; shares every part that has none with the original. */
+/** Items and contents with all media replaced. Parts without any are shared with the original. */
 export const replaceMedia = <T>(value: T): T => replaceEach(value, byName, 0)
 
-/** The same for values whose fields the caller named: `signature` or `data` says nothing there, only the text counts. */
+/** The same for values whose fields the caller named: `signature` or `data` mean nothing there, only the text counts. */
 export const replaceMediaInValues = <T>(value: T): T => replaceEach(value, byText, 0)
 
 export const replaceMediaInGeneration = (generation: Generation): Generation => replaceEach(generation, ofGeneration, 0)
@@ -86,7 +86,7 @@ function replaceEach<T>(value: T, replaceField: ReplaceField, depth: number): T 
   }
   const node = value as Node
   let copy: Record<string, unknown> | undefined
-  // `in` rather than `Object.entries`: nearly all values stay as they are, and the pairs were half of what a delivery throws away.
+  // `in` instead of `Object.entries`: nearly all values stay unchanged, and the pairs were half of the garbage of a delivery.
   for (const key in node) {
     if (!Object.hasOwn(node, key)) continue
     const replaced = replaceField(key, node[key], node, depth + 1)

@@ -1,11 +1,11 @@
 import type { Generation, GenerationAttempt, PipelineStage } from '../core/generation.ts'
 
 /**
- * Privacy mode on the record itself (content is dropped as a whole by record.ts). What may stay is listed, not what must go: a field
- * added tomorrow is withheld until someone says it holds no words of caller or model.
+ * Privacy mode for the record (record.ts drops the content as a whole). It lists what may stay and not what must go: a new field is withheld until
+ * somebody declares that it holds no words of caller or model.
  */
 
-/** Parameters whose text is a choice among names, never words of the caller. */
+/** Parameters whose text is one of some fixed names, never words of the caller. */
 const NAMED_PARAMETERS: ReadonlySet<string> = new Set(['service_tier', 'truncation', 'route', 'verbosity', 'reasoning_effort'])
 const MAX_NAME = 40
 
@@ -38,7 +38,7 @@ const privateStage = ({ type, name, cost_usd, guardrail_id, guardrail_scope }: P
   ...(guardrail_scope === undefined ? {} : { guardrail_scope }),
 })
 
-/** What an error may say in privacy mode: upstreams like to quote the prompt in theirs. */
+/** What an error may say in privacy mode, because upstreams like to quote the prompt in theirs. */
 function privateErrorMessage(errorType: string, status: number): string {
   return status > 0 ? `${errorType} (HTTP ${status}); details withheld by privacy mode` : `${errorType}; details withheld by privacy mode`
 }
@@ -47,8 +47,8 @@ const privateAttempt = ({ errorMessage, ...attempt }: GenerationAttempt): Genera
   errorMessage === undefined ? attempt : { ...attempt, errorMessage: privateErrorMessage(attempt.errorType ?? 'error', attempt.status) }
 
 /**
- * The record without a word of prompt or answer: error texts, stop sequences, schemas, notes of guardrails and the upstream's raw usage go.
- * Tokens, costs, timing, model, ids and the caller's own metadata stay.
+ * The record without any words of prompt or answer: error texts, stop sequences, schemas, notes of guardrails and the upstream's raw usage are
+ * removed. Tokens, costs, timing, model, ids and the caller's own metadata stay.
  */
 export function toPrivate(generation: Generation): Generation {
   const { raw: _raw, ...usage } = generation.usage

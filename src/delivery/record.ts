@@ -12,17 +12,17 @@ import { toPrivate } from './privacy.ts'
 const DEFAULT_TRACE_NAME = 'Gateway Request'
 const DEFAULT_GENERATION_NAME = 'LLM Generation'
 
-/** Keys of the caller's `trace` with a meaning of their own; every other key is metadata. */
+/** Keys of the caller's `trace` with a meaning of their own; all other keys are metadata. */
 const RESERVED = new Set(['trace_id', 'trace_name', 'span_name', 'generation_name', 'parent_span_id'])
 
-/** What the gateway writes beside the caller's keys: facts, opted-in fields, attempts; with dots where platforms know flat names only. */
+/** What the gateway adds to the caller's keys: facts, opted-in fields, attempts; with dotted keys for platforms that have flat names only. */
 const TAKEN = /^(?:gateway|gateway_generation|provider_responses)(?:\.|$)/
 
 const MAX_TAGS = 50
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value.trim() !== '' ? value : undefined)
 
-/** What a destination may see of a generation, with its owner's privacy, groups and the caller's names applied. Pure. */
+/** What a destination may see of a generation: applies its owner's privacy and groups, and the caller's names. Pure. */
 export function toDeliveryRecord(
   generation: Generation,
   content: GenerationContent | undefined,
@@ -32,13 +32,13 @@ export function toDeliveryRecord(
   const seen: Generation = { ...visible, cost: roundCost(visible.cost) }
   const shown = destination.privacyMode || content === undefined ? undefined : replaceMedia(content)
   const trace = replaceMediaInValues(generation.trace ?? {})
-  // Of the original: two traces must not become one because their ids look like media.
+  // From the original: two traces must not become one because their ids look like media.
   const ids = toIds(generation)
   const failure = toFailure(seen)
   const environment = text(trace['environment'])
   const release = text(trace['release'])
   const broadcast = broadcastFields(seen, destination.broadcast)
-  // It may be seen and was not kept: there was no room for it, or the destination was private when the call ended.
+  // Content is allowed but was not kept: there was no room for it, or the destination was private when the call ended.
   const truncated = content === undefined && !destination.privacyMode
   return {
     generation: seen,
@@ -57,7 +57,7 @@ export function toDeliveryRecord(
   }
 }
 
-/** A generation without a span around it is the root of its trace, and goes by the trace's name unless it has one of its own. */
+/** A generation without a parent span is the root of its trace, and is named after the trace unless it has a name of its own. */
 function toNames(trace: NonNullable<Generation['trace']>): DeliveryNames {
   const [own, whole, wrapper] = [text(trace['generation_name']), text(trace['trace_name']), text(trace['span_name'])]
   const isRoot = wrapper === undefined && text(trace['parent_span_id']) === undefined
@@ -95,7 +95,7 @@ function customMetadata(trace: NonNullable<Generation['trace']>, metadata: Gener
   return Object.keys(custom).some((key) => TAKEN.test(key)) ? withoutTaken(custom) : custom
 }
 
-/** Keys of the caller under the gateway's own names get a prefix: `caller_gateway`. Neither may overwrite the other. */
+/** If the caller uses one of the gateway's keys, it gets a prefix (`caller_gateway`), so that neither overwrites the other. */
 function withoutTaken(custom: Record<string, unknown>): Record<string, unknown> {
   const nameOf = (key: string): string => {
     let name = key

@@ -1,7 +1,7 @@
 import type { FinishedGeneration } from '../core/generation.ts'
 import { createUsage } from '../core/usage.ts'
 
-/** What `send-test` sends: a generation that says of itself that it is none. */
+/** What `send-test` sends: a generation that says it is only a sample. */
 export function sampleGeneration(id: string, workspaceId: string, now: number): FinishedGeneration {
   const durationMs = 1_500
   return {

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto'
 import type { Generation } from '../core/generation.ts'
 
 /**
- * Whether a destination takes part of the traffic this generation belongs to. Deterministic: a session is whole or absent, different
- * destinations pick different sessions, and raising the rate only adds sessions.
+ * Whether a destination takes the share of traffic that this generation belongs to. Deterministic: a session is delivered whole or not at all,
+ * different destinations pick different sessions, and a higher rate only adds sessions.
  */
 export function isSampled(destinationId: string, rate: number, generation: Generation): boolean {
   if (rate >= 1) return true
   return sampleValue(destinationId, samplingKey(generation)) < rate
 }
 
-/** What is kept together: the session, else the caller's trace, else the single generation. */
+/** What is sampled together: the session, or else the caller's trace, or else the single generation. */
 export function samplingKey(generation: Generation): string {
   const traceId = generation.trace?.['trace_id']
   return generation.sessionId ?? (typeof traceId === 'string' && traceId.trim() !== '' ? traceId : generation.id)

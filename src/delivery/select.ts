@@ -4,14 +4,14 @@ import { compileFilter } from './filter-rules.ts'
 import { replaceMedia } from './media.ts'
 import { isSampled } from './sampling.ts'
 
-/** A destination made ready to choose: build it once per revision, ask it for every generation. */
+/** A destination ready to select. Built once per revision, asked for every generation. */
 export interface Selector {
   readonly destination: DestinationRecord
-  /** Key allowlist, then filter rules, then sampling: the cheap checks and the ones on the full event first. */
+  /** Checks the key allowlist, then filter rules, then sampling: cheap checks first, and those that need the full event. */
   accepts(finished: FinishedGeneration): boolean
 }
 
-/** Throws when the stored filter rules cannot be compiled; such a destination must be shown as broken, not ignored. */
+/** Throws if the stored filter rules cannot be compiled; such a destination must be shown as broken, not ignored. */
 export function createSelector(destination: DestinationRecord): Selector {
   const keys = destination.apiKeyHashes === null ? undefined : new Set(destination.apiKeyHashes)
   const filter = compileFilter(destination.filterRules)
@@ -37,15 +37,15 @@ export interface GenerationTexts {
   readonly content: string
 }
 
-/** The texts of what nobody has written yet. */
+/** The JSON texts, written here if nobody has yet. */
 export const textsOf = ({ generation, content }: FinishedGeneration): GenerationTexts => ({
   record: JSON.stringify(generation),
   content: JSON.stringify(content),
 })
 
 /**
- * What goes into the store for a generation: its record, and the deliveries to the destinations that take it. Content is kept only when
- * one of them may see it, without media.
+ * What is stored for a generation: its record, and deliveries to the destinations that select it. Content is kept only if one of them may see it,
+ * without media.
  */
 export function toOutboxEntry(finished: FinishedGeneration, texts: GenerationTexts, selectors: readonly Selector[]): OutboxEntry {
   const deliveries: NewDelivery[] = []
@@ -62,7 +62,7 @@ export function toOutboxEntry(finished: FinishedGeneration, texts: GenerationTex
   }
 }
 
-/** Mostly there are none, and the text goes on as it came: looking through the value costs half of what searching the text would. */
+/** Usually there are no media, and the text is passed on as it is: searching the text costs twice as much as looking through the value. */
 function withoutMedia({ content }: FinishedGeneration, texts: GenerationTexts): string {
   const clean = replaceMedia(content)
   return clean === content ? texts.content : JSON.stringify(clean)

@@ -9,29 +9,29 @@ import { shrinkRecord } from './shrink.ts'
 
 export interface SendJob extends ExchangeParts {
   readonly records: readonly DeliveryRecord[]
-  /** How often in a row one of the records was answered before in a way another try is unlikely to change. Default: never. */
+  /** The longest run of doubtful answers that one of the records has had so far. Default: none. */
   readonly doubtful?: number
   /** How often batches were refused with this configuration. Default: never. */
   readonly refusals?: number
 }
 
 const PARALLEL_REQUESTS = 8
-/** Answers of that kind in a row while a culprit is searched: among a hundred records eight lead to it. More, and the platform takes nothing. */
+/** Consecutive doubtful answers while a culprit is searched: eight find it among a hundred records. After more, the platform takes nothing. */
 const MAX_DOUBTS = 10
-/** The platform itself failed on what it was sent; other statuses above it say that it is away. */
+/** The platform failed on what it was sent; higher statuses say that it is away. */
 const FAILED_ON_IT = 500
-/** Answers of that kind after which the culprit is searched, if the type does not give up before. */
+/** After this many doubtful answers the culprit is searched, unless the type gives up before. */
 const SEARCHED_AFTER = 5
-/** The same for tries without an answer, or with one that says that the platform is away: one that is comes back meanwhile, unless a record takes it down each time. */
+/** The same for tries without an answer, or with one that says the platform is away. It would be back by then, unless a record takes it down each time. */
 const SEARCHED_WHEN_AWAY = 10
-/** Credentials that are not enough, or a guard that will not have what was sent; an address where nothing is, or something a record names. */
+/** 403: insufficient credentials, or a firewall that dislikes the content. 404 and 410: a wrong address, or something that a record names. */
 const FORBIDDEN: ReadonlySet<number> = new Set([403, 404, 410])
-/** Batches refused before the one that is looked through: mostly all of them are meant. */
+/** Batches that must have been refused before one is searched for a culprit, because usually all of them are meant. */
 const SEARCHED_REFUSALS = 2
 
 /**
- * Sends a batch until each of its records has a fate: split when too large, halved to find the culprit when refused, shortened when a
- * single record is too large, given back when the destination cannot take anything. Never rejects.
+ * Sends a batch until each of its records has a fate: split if it is too large, halved to find the culprit if it is refused, shortened if a single
+ * record is too large, given back if the destination takes nothing. Never rejects.
  */
 export async function sendBatch(job: SendJob): Promise<BatchReport> {
   const run = new BatchRun(job)
@@ -40,7 +40,7 @@ export async function sendBatch(job: SendJob): Promise<BatchReport> {
   return run.report()
 }
 
-/** A record on its way: its place in the batch and how often it was shortened. */
+/** A record on its way: its place in the batch, and how often it was shortened. */
 interface Piece {
   readonly record: DeliveryRecord
   /** Before it was shortened. */
@@ -53,18 +53,18 @@ class BatchRun {
   readonly #job: SendJob
   readonly #exchange: Exchange
   readonly #results: RecordResult[]
-  /** Set when the destination cannot take anything for now: nothing more is sent. */
+  /** Set when the destination takes nothing at the moment: nothing more is sent. */
   #halt: BatchVerdict | undefined
   #last: BatchVerdict = { kind: 'ok', status: 0 }
-  /** What the platform had against a part of the batch, or said of what it took: the first it said. */
+  /** The first complaint of the platform about a part of the batch, or its first remark about what it took. */
   #remark: string | undefined
   #rejected = 0
   #encodedBytes = 0
   #doubts = 0
-  /** Sent after the first refusal: what was sent before it says nothing of a platform that has shut in between. */
+  /** Sent after the first refusal. What was sent before says nothing about a platform that has closed since. */
   #hasTaken = false
   #refusal: BatchVerdict | undefined
-  /** Forbidden alone, while nobody knew whether others are not. */
+  /** Refused alone, while nobody knew whether others would be. */
   readonly #suspects: Piece[] = []
   #isJudging = false
 
@@ -84,7 +84,7 @@ class BatchRun {
     this.#remark ??= remark
   }
 
-  /** With all that carries a record: of several requests the first says nothing of the others. */
+  /** Includes every request that carries the record, because the first of several says nothing about the others. */
   #taken(isAfterRefusal: boolean): void {
     this.#hasTaken ||= isAfterRefusal
     this.#doubts = 0
@@ -94,7 +94,7 @@ class BatchRun {
     for (const piece of pieces) this.#results[piece.index] = result
   }
 
-  /** How often its bytes are those allowed. */
+  /** The size of its bytes as a multiple of the allowed size. */
   readonly #excess = ({ body }: EncodedRequest): number => (body?.length ?? 0) / this.#job.type.limits.bytes
 
   async deliver(pieces: readonly Piece[]): Promise<void> {
@@ -121,18 +121,18 @@ class BatchRun {
     const next = async (): Promise<void> => {
       for (let group = groups.shift(); group !== undefined; group = groups.shift()) await this.#sendGroup(group, pieces)
     }
-    // The oldest goes ahead where it may be the one that is refused: what the others are told then comes after.
+    // The oldest record goes first if it may be the one that is refused, so that the answers to the others come after that.
     if ((this.#job.refusals ?? 0) >= SEARCHED_REFUSALS && groups.length > 1) await this.#sendGroup(groups.shift()!, pieces)
     await Promise.all(Array.from({ length: Math.min(PARALLEL_REQUESTS, groups.length) }, next))
   }
 
-  /** Requests in order. Records that met their fate leave; requests that carried them are made anew for those that remain. */
+  /** Sends requests in order. Records that have a fate are left out, and the requests that carried them are encoded again for the rest. */
   async #sendGroup(group: readonly EncodedRequest[], pieces: readonly Piece[]): Promise<void> {
     const isAfterRefusal = this.#refusal !== undefined
     const all = pieces.map((_piece, position) => position)
     const open = new Set(group.flatMap((request) => request.records ?? all))
     const at = (positions: Iterable<number>): readonly Piece[] => Array.from(positions, (position) => pieces[position]!)
-    // What is too large is divided before anything goes: what was taken of it would go out again with each half.
+    // What is too large is split before anything is sent; otherwise the part that was accepted would be sent again with each half.
     for (const request of group.toSorted((a, b) => Number(this.#excess(b) > 1) - Number(this.#excess(a) > 1))) {
       const carried = request.records ?? all
       if (carried.every((position) => open.has(position))) {
@@ -147,7 +147,7 @@ class BatchRun {
     this.#settle(at(open), { kind: 'delivered' })
   }
 
-  /** Positions whose fate is settled; the others were accepted by this request. */
+  /** Positions whose fate is decided; the others were accepted by this request. */
   async #sendRequest(request: EncodedRequest, pieces: readonly Piece[]): Promise<readonly number[]> {
     const everyone = pieces.map((_piece, position) => position)
     if (this.#halt) {
@@ -207,7 +207,7 @@ class BatchRun {
     }
   }
 
-  /** What fails again and again is looked through: one record may be what the platform fails on, and the others have done nothing. */
+  /** A batch that fails again and again is searched: one record may be what the platform fails on, and the others are not at fault. */
   async #again(outcome: Unreached, status: number, pieces: readonly Piece[]): Promise<void> {
     const { message, maxAttempts, afterMs, overload } = outcome
     const isDoubtful = maxAttempts !== undefined || (status === FAILED_ON_IT && afterMs === undefined && overload !== true)
@@ -227,7 +227,7 @@ class BatchRun {
     this.#settle(pieces, result)
   }
 
-  /** Who is busy, or names a time to come back, does not fail on what it was sent. */
+  /** A platform that is busy or names a time does not fail on the content. */
   #searches({ afterMs, overload, maxAttempts, isUnreached }: Unreached, isDoubtful: boolean): boolean {
     const { records, doubtful = 0, context } = this.#job
     if (records.length < 2 || afterMs !== undefined || overload === true) return false
@@ -236,7 +236,7 @@ class BatchRun {
       : isUnreached !== true && context.attempt >= SEARCHED_WHEN_AWAY
   }
 
-  /** Refused for good, if it is the record's doing: its words, which a guard takes for an attack. */
+  /** The final refusal, if the record is at fault: its text, for example, which a firewall takes for an attack. */
   async #forbid(verdict: BatchVerdict, pieces: readonly Piece[]): Promise<void> {
     const { status, message = '' } = verdict
     if (this.#isJudging && FORBIDDEN.has(status)) return this.#bury(pieces, 'rejected', status, message)
@@ -248,7 +248,7 @@ class BatchRun {
     this.#suspects.push(...pieces)
   }
 
-  /** Where others were let in, who is forbidden once more is so for its own sake. Else it is nobody's, and all go back. */
+  /** If others were accepted, a record that is refused again is at fault. Otherwise none is, and all go back. */
   async judgeSuspects(): Promise<void> {
     if (this.#suspects.length === 0) return
     if (!this.#hasTaken) this.#halt ??= this.#refusal
@@ -257,17 +257,17 @@ class BatchRun {
   }
 
   #stop(result: RecordResult, verdict: BatchVerdict, pieces: readonly Piece[]): void {
-    // What waits behind a failure is given back untried: it keeps its count of tries.
+    // Records after a failure are given back untried and keep their count of tries.
     this.#halt ??= verdict
     this.#settle(pieces, result)
   }
 
-  /** `halvings`: how often its words have to be halved at the least. What lies between is not encoded: of many megabytes each try costs seconds. */
+  /** `halvings`: how often its text must be halved at least. The sizes in between are not encoded, as each try costs seconds for many megabytes. */
   async #tooLarge(pieces: readonly Piece[], status: number, error: string, halvings = 1): Promise<void> {
     if (pieces.length > 1) return this.#halves(pieces)
     const [piece] = pieces
     if (piece === undefined) return
-    // The last that leaves anything, where that many leave nothing.
+    // The last step that leaves anything, if `halvings` would leave nothing.
     for (let step = piece.step + halvings; step > piece.step; step--) {
       const record = shrinkRecord(piece.whole, step)
       if (record !== undefined) return this.deliver([{ ...piece, record, step }])

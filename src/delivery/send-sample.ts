@@ -20,7 +20,7 @@ export interface SampleJob {
   readonly signal: AbortSignal
 }
 
-/** Encodes and sends one generation at once, past filters, sampling and queue, and says how it went. Never rejects. */
+/** Encodes and sends one generation at once, past filters, sampling and queue, and reports the result. Never rejects. */
 export async function sendSample({ type, destination, sample, context, transport, clock, signal }: SampleJob): Promise<ConnectionTest> {
   const started = clock.monotonic()
   const finish = (ok: boolean, status: number, message?: string): ConnectionTest => {
@@ -43,7 +43,7 @@ export async function sendSample({ type, destination, sample, context, transport
       now: () => clock.now(),
     })
     const [result] = results
-    // A request that is accepted may name what it refuses of it.
+    // An accepted request may name parts that it refuses.
     if (result?.kind === 'delivered' && rejected === 0) return finish(true, verdict.status, verdict.message)
     const why = result !== undefined && 'error' in result ? result.error : verdict.message
     return finish(false, result !== undefined && 'status' in result ? result.status : verdict.status, why ?? 'the sample was not accepted')

@@ -6,18 +6,18 @@ import { said } from '../lib/said.ts'
 import type { DeliveryWorkerOptions } from './worker-options.ts'
 
 const BACKOFF = { baseMs: 100, maxMs: 2_000 }
-/** Some ten minutes. Whoever is away for longer is asked by the next batch, and this one goes out again. */
+/** About ten minutes. If the store is away for longer the lease expires, and the batch is sent again. */
 const MAX_TRIES = 300
 
 interface SettleParts extends Pick<DeliveryWorkerOptions, 'owner' | 'onEvent'> {
   readonly outbox: Pick<Outbox, 'settle'>
-  /** The worker stops: what is not settled by then is the next one's. */
+  /** The worker stops; what is not settled by then is left to the next one. */
   readonly signal: AbortSignal
 }
 
 /**
- * Settles a batch of one destination, however long the store is away: what was accepted must not go out again because nobody could note it.
- * What another process took over since is left to it: `settle` passes it over. Rejects with what the store said last.
+ * Settles a batch of one destination, however long the store is away: accepted records must not be sent again only because nobody could note it.
+ * `settle` skips what another process has taken over. Rejects with the store's last error.
  */
 export async function settlePatiently(
   { outbox, owner, onEvent, signal }: SettleParts,
@@ -32,11 +32,11 @@ export async function settlePatiently(
     } catch (error) {
       if (signal.aborted || !isAway(error) || tries >= MAX_TRIES) throw error
       onEvent?.({ kind: 'problem', destinationId, message: said(error) })
-      // A stop in between is one more try.
+      // A stop in between causes one more try.
       await sleep(ceiling(tries, BACKOFF), signal).catch(() => undefined)
     }
   }
 }
 
-/** Data a database refuses it refuses for good. */
+/** Data that a database refuses it will always refuse. */
 const isAway = (error: unknown): boolean => !isGatewayError(error) || error.errorType === 'provider_overloaded'

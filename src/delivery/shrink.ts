@@ -1,18 +1,18 @@
 import type { DeliveryRecord } from '../core/delivery.ts'
 
-/** Shorter beginnings of texts tell nobody anything: the content goes as a whole then, and what is left is the record of the call. */
+/** Shorter beginnings of texts are useless: the content is then removed as a whole, which leaves the record of the call. */
 const MIN_CHARS = 100
-/** What the caller chose keeps more than that. */
+/** The texts the caller chose keep at least this. */
 const MIN_METADATA_CHARS = 1_024
 const MIN_PARAMETER_CHARS = 256
-/** Names, tags and their like: callers who put a whole prompt there still find it by its beginning. */
+/** Names, tags and the like: callers who put a whole prompt there can still find it by its beginning. */
 const MIN_LABEL_CHARS = 256
-/** Of the caller's own keys together, once nothing else is left to cut: thousands of short values hold no text worth cutting. */
+/** For all of the caller's own keys together, once nothing else is left to cut: among thousands of short values there is no text worth cutting. */
 const MAX_METADATA_CHARS = 16_384
 
 /**
- * A record too large for its destination, made smaller: `step` counts from 1, and each leaves half the words of the one before. The longest
- * texts are cut first, so that of a long conversation something is left of every message, whatever its shape. Undefined when there is nothing left to cut.
+ * Makes a record smaller that is too large for its destination. `step` counts from 1, and each step leaves half the text of the one before. The
+ * longest texts are cut first, so that something is left of every message of a long conversation. Undefined if there is nothing left to cut.
  */
 export function shrinkRecord(record: DeliveryRecord, step: number): DeliveryRecord | undefined {
   const least = record.content === undefined ? MIN_METADATA_CHARS : MIN_CHARS
@@ -42,7 +42,7 @@ export function shrinkRecord(record: DeliveryRecord, step: number): DeliveryReco
 
 type Labels = Pick<DeliveryRecord, 'names' | 'tags' | 'environment' | 'release'>
 
-/** What the caller calls it. Ids stay whole: they are what a repeat and a parent are recognised by. */
+/** The caller's names. Ids stay complete, because repeats and parents are recognized by them. */
 const labelsOf = ({ names, tags, environment, release }: DeliveryRecord): Labels => ({
   names,
   tags,
@@ -50,7 +50,7 @@ const labelsOf = ({ names, tags, environment, release }: DeliveryRecord): Labels
   ...(release === undefined ? {} : { release }),
 })
 
-/** Entries that fit into `chars` together, in their order; what is too large makes room for the others. */
+/** The entries, in order, that fit into `chars` together; a large one is skipped in favour of the others. */
 function fitEntries(entries: DeliveryRecord['metadata'], chars: number): DeliveryRecord['metadata'] {
   let left = chars
   const kept = Object.entries(entries).filter(([key, value]) => {
@@ -68,7 +68,7 @@ function textLengths(value: unknown, into: number[] = []): number[] {
   return into
 }
 
-/** Characters each text may keep so that all together have no more than `budget`; what a short one leaves is shared by the others. Shortest first. */
+/** Characters that each text may keep so that all together have at most `budget`; what a short text leaves is shared by the others. Shortest first. */
 function commonLimit(lengths: readonly number[], budget: number): number {
   let left = budget
   for (const [i, length] of lengths.entries()) {

@@ -3,9 +3,7 @@ import type { DestinationRecord } from '../core/outbox.ts'
 
 export type StoredSettings = { readonly type: Destination; readonly settings: unknown } | { readonly problem: string }
 
-/**
- * A stored configuration as its type reads it. What an older version took may be refused by this one: its owner is told which by name, never a value.
- */
+/** A stored configuration as its type reads it. This version may refuse what an older one accepted: the owner is told which setting, never its value. */
 export function readSettings(type: Destination | undefined, { type: name, config }: Pick<DestinationRecord, 'type' | 'config'>): StoredSettings {
   if (type === undefined) return { problem: `destination type ${name} is not known` }
   const parsed = type.settings.safeParse(config)

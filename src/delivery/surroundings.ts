@@ -1,10 +1,10 @@
 import type { DeliverySettings, DeliveryThreadData } from './thread-protocol.ts'
 import type { DeliveryWorkerOptions } from './worker-options.ts'
 
-/** What destinations may know of the gateway they are reached from. */
+/** What destinations may know about the gateway. */
 export type Surroundings = Required<Pick<DeliveryWorkerOptions, 'service' | 'baseUrls' | 'directory'>>
 
-/** Read at every use: the operator may change them while the thread runs. */
+/** Read at every use, because the operator may change it while the thread runs. */
 export function surroundingsOf(settings: () => DeliverySettings, { version, directory }: DeliveryThreadData): Surroundings {
   return {
     service: {

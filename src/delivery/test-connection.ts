@@ -16,16 +16,16 @@ import type { Transport } from './transport.ts'
 export interface ProbeStepResult {
   readonly name: string
   readonly ok: boolean
-  /** HTTP status; 0 when no answer came. */
+  /** HTTP status; 0 if no answer came. */
   readonly status: number
   readonly latencyMs: number
-  /** What is wrong, or worth knowing of a step that went well, in a sentence without secrets. */
+  /** What is wrong, or worth knowing about a successful step, as a sentence without secrets. */
   readonly message?: string
 }
 
 export interface ConnectionTest {
   readonly ok: boolean
-  /** In order; the last one is the one that failed, if any did. */
+  /** In order; if a step failed it is the last one. */
   readonly steps: readonly ProbeStepResult[]
 }
 
@@ -52,7 +52,7 @@ export async function testConnection(job: ConnectionTestJob): Promise<Connection
   return { ok: true, steps }
 }
 
-/** What a delivery would know (a bucket's region, a table's columns). A look-up that fails is told by the step that needs it. */
+/** What a delivery would look up (a bucket's region, a table's columns). If that fails, the step that needs it reports it. */
 async function prepare({ type, settings, context, transport, signal }: ConnectionTestJob): Promise<DestinationContext> {
   if (type.prepare === undefined || context.prepared !== undefined) return context
   try {
@@ -66,7 +66,7 @@ async function prepare({ type, settings, context, transport, signal }: Connectio
 const timeoutOf = (type: Destination, request: OutgoingRequest): number =>
   request.timeoutMs ?? type.limits.timeoutMs ?? DESTINATION_DEFAULTS.timeoutMs
 
-/** Answers that say "still at it" are followed, as in a delivery; a test has less patience. */
+/** Answers that say "still working on it" are polled as in a delivery, with less patience. */
 const MAX_FOLLOW_UPS = 20
 
 async function exchange(first: OutgoingRequest, { type, settings, context, transport, signal }: ConnectionTestJob): Promise<OutgoingResponse> {
@@ -105,5 +105,5 @@ function judge(type: Destination, step: ProbeStep, response: OutgoingResponse): 
   return { ok: outcome.kind === 'delivered', ...(outcome.message === undefined ? {} : { message: outcome.message }) }
 }
 
-/** Front ends and sign-in pages answer every path, and with 200. No platform answers its clients so. */
+/** Web front ends and sign-in pages answer every path with 200. No platform answers its API clients like this. */
 const isWebPage = ({ body }: OutgoingResponse): boolean => /^\ufeff?\s*<(?:!doctype\s+html|html)[\s>]/i.test(body.toString('utf8', 0, 200))

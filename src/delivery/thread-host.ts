@@ -6,12 +6,12 @@ import { restoreError, type FromThread, type ToThread } from './thread-protocol.
 
 export interface ThreadListeners {
   readonly message: (message: FromThread) => void
-  /** What ended it, before `exit`. */
+  /** The error that ended it, before `exit`. */
   readonly error: (error: Error) => void
   readonly exit: () => void
 }
 
-/** A thread that can be talked to. */
+/** A thread to exchange messages with. */
 export interface Thread {
   send(message: ToThread): void
   listen(listeners: ThreadListeners): void
@@ -21,9 +21,9 @@ export interface Thread {
 export interface ThreadHostOptions {
   readonly spawn: () => Thread
   readonly clock: Clock
-  /** Everything the thread says that answers no call. */
+  /** Every message of the thread that answers no call. */
   readonly onMessage: (message: Exclude<FromThread, { readonly kind: 'result' | 'error' }>) => void
-  /** The thread ended by itself; another is started after `waitMs`. */
+  /** The thread ended by itself; another one is started after `waitMs`. */
   readonly onDeath: (error: Error | undefined, waitMs: number) => void
   readonly backoff?: { readonly baseMs: number; readonly maxMs: number }
 }
@@ -31,8 +31,8 @@ export interface ThreadHostOptions {
 export interface ThreadHost {
   start(): void
   /**
-   * Calls a method of the thread. Rejects with what it threw, or with `provider_overloaded` when the thread is not there, dies meanwhile or
-   * does not answer within `limitMs`: the work may or may not have been done then.
+   * Calls a method of the thread. Rejects with its error, or with `provider_overloaded` if the thread is not running, dies meanwhile or does not
+   * answer within `limitMs`: then the work may or may not have been done.
    */
   call(method: string, args: readonly unknown[], limitMs?: number): Promise<unknown>
   /** Calls `stop` of the thread, then ends it. */
@@ -49,10 +49,10 @@ const DEFAULT_LIMIT_MS = 15_000
 const BACKOFF = { baseMs: 250, maxMs: 10_000 }
 /** A thread that lived this long did not die of its start. */
 const HEALTHY_MS = 60_000
-/** Calls nobody has answered; whoever asks faster than they are answered is refused. */
+/** Unanswered calls; beyond this, further calls are refused. */
 const MAX_CALLS = 10_000
 
-/** Keeps one thread running and talks to it. What it was doing when it died is the caller's to repeat. */
+/** Keeps one thread running and calls it. If it dies, its callers must repeat what it was doing. */
 export function createThreadHost(options: ThreadHostOptions): ThreadHost {
   const { spawn, clock, onMessage, onDeath, backoff = BACKOFF } = options
   const waiting = new LiveMap<number, Waiting>()
@@ -101,7 +101,7 @@ export function createThreadHost(options: ThreadHostOptions): ThreadHost {
       try {
         start()
       } catch (error) {
-        // The system has no room for a thread at the moment: that is thrown, and no thread ends.
+        // If the system has no room for a thread, the constructor throws, and there is no `exit` event.
         again(triedAt, error instanceof Error ? error : new Error(String(error)))
       }
     }, waitMs)
@@ -126,7 +126,7 @@ export function createThreadHost(options: ThreadHostOptions): ThreadHost {
       clearTimeout(restart)
       const last = thread
       if (last === undefined) return
-      // A thread that cannot stop in order is ended all the same: its leases run out.
+      // A thread that cannot stop in order is terminated; its leases expire.
       await call('stop', [limitMs], limitMs + 2_000).catch(() => undefined)
       thread = undefined
       failAll()

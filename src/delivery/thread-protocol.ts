@@ -4,7 +4,7 @@ import type { RetentionReport } from '../core/retention.ts'
 import { defined } from '../lib/defined.ts'
 import type { DeliveryEvent } from './worker-options.ts'
 
-/** The operator's choices that may change while the thread runs. */
+/** The operator's settings that may change while the thread runs. */
 export interface DeliverySettings {
   readonly serviceName: string
   readonly baseUrls: { readonly [type: string]: string | null }
@@ -19,28 +19,28 @@ export interface DeliveryThreadData {
   readonly version: string
   /** Where destinations that write files may write. */
   readonly directory: string
-  /** Names the leases of this process; a thread started again takes the same. */
+  /** The name of this process in leases; a restarted thread uses the same. */
   readonly owner: string
-  /** False: records and chooses, and leaves sending to other processes. */
+  /** False: the thread records and selects, and leaves sending to other processes. */
   readonly sends: boolean
   readonly settings: DeliverySettings
-  /** The operator's: every destination is in privacy mode, whatever its row says. */
+  /** Set by the operator: every destination is in privacy mode, whatever its row says. */
   readonly privacyLocked: boolean
 }
 
-/** What crosses between the gateway's thread and the delivery thread. Plain values only: they are copied. */
+/** Messages between the gateway's thread and the delivery thread. Plain values only, because they are copied. */
 export type ToThread = { readonly kind: 'call'; readonly id: number; readonly method: string; readonly args: readonly unknown[] }
 
 export type FromThread =
   | { readonly kind: 'result'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'error'; readonly id: number; readonly error: CopiedError }
   | { readonly kind: 'event'; readonly event: DeliveryEvent }
-  /** Workspaces with a destination that needs to see content; all others' content need not be handed over. */
+  /** Workspaces with a destination that needs content; the content of all others need not be handed over. */
   | { readonly kind: 'interest'; readonly workspaces: readonly string[] }
   | { readonly kind: 'queues'; readonly queues: readonly QueueFigures[] }
   | { readonly kind: 'retention'; readonly report: RetentionReport }
 
-/** What waits for all destinations of one type. */
+/** The queues of all destinations of one type. */
 export interface QueueFigures {
   readonly type: string
   readonly queued: number
@@ -48,13 +48,13 @@ export interface QueueFigures {
   readonly oldestAt: number | undefined
 }
 
-/** A GatewayError without its class, which copying would take away, and without its cause, which may not be copyable. */
+/** A GatewayError without its class, which copying would lose, and without its cause, which may not be copyable. */
 export interface CopiedError {
   readonly errorType: ErrorType
   readonly message: string
   readonly path?: string
   readonly retryAfterMs?: number
-  /** Of the cause of an error of ours, for the log. */
+  /** The cause of an internal error, for the log. */
   readonly cause?: { readonly message: string; readonly stack?: string }
 }
 
@@ -77,10 +77,10 @@ export function restoreError({ errorType, message, cause, ...details }: CopiedEr
   })
 }
 
-/** What a thread does when called, by name. */
+/** The methods that a thread can be called by. */
 export type ThreadMethods = { readonly [method: string]: (...args: never[]) => Promise<unknown> }
 
-/** Answers calls until told otherwise. `post` sends to the other side. */
+/** Answers one call. `post` sends to the other side. */
 export function answerCall(methods: ThreadMethods, message: ToThread, post: (message: FromThread) => void): void {
   const { id, method, args } = message
   const run = (Object.hasOwn(methods, method) ? methods[method] : undefined) as ((...args: readonly unknown[]) => Promise<unknown>) | undefined

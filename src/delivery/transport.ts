@@ -5,14 +5,14 @@ import { decompressor } from '../lib/decompressor.ts'
 import type { Egress } from '../lib/egress.ts'
 
 const compress = promisify(gzip)
-/** Below this the header costs more than compression saves. */
+/** Below this size the header costs more than compression saves. */
 const MIN_COMPRESSED = 1_024
 const MAX_RESPONSE = 4 * 1024 * 1024
 
-/** Puts a request on the wire. Rejects with EgressError when no answer came. */
+/** Sends one request. Rejects with EgressError if no answer came. */
 export type Transport = (request: OutgoingRequest, timeoutMs: number, signal: AbortSignal) => Promise<OutgoingResponse>
 
-/** Destinations' way out: compression in the thread pool, then the safe client; and back. */
+/** The HTTP client of destinations: compression in the thread pool, around the safe egress. */
 export function createTransport(egress: Egress): Transport {
   return async (request, timeoutMs, signal) => {
     const zip = request.compress === 'gzip' && request.body !== undefined && request.body.length >= MIN_COMPRESSED
@@ -31,7 +31,7 @@ export function createTransport(egress: Egress): Transport {
   }
 }
 
-/** Nobody asks for compression, and some answer so all the same. What cannot be read is left out: the status has said what counts. */
+/** We do not ask for compressed answers, but some are. A body that cannot be read is left out, because the status says what counts. */
 async function unfold(body: Buffer, encoding: string): Promise<Buffer> {
   const inflate = decompressor(encoding)
   if (inflate === 'none') return body

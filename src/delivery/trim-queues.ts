@@ -2,10 +2,13 @@ import type { DestinationRecord, Outbox } from '../core/outbox.ts'
 import type { DeliveryWorkerOptions } from './worker-options.ts'
 import { said } from '../lib/said.ts'
 
-/** Of one destination's queue. */
+/** The bounds of one destination's queue. */
 export const QUEUE_BOUNDS = { records: 1_000_000, bytes: 1_000_000_000 }
 
-/** Keeps queues within bounds where this process sends nothing: those who would send, and trim, may not be there. One that fails holds up no other. */
+/**
+ * Keeps queues within bounds if this process sends nothing, because those that would send and trim may not be running. A queue that fails does not
+ * hold up the others.
+ */
 export async function trimQueues(
   outbox: Pick<Outbox, 'trim'>,
   destinations: readonly Pick<DestinationRecord, 'id' | 'type'>[],

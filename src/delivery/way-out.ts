@@ -6,7 +6,7 @@ export interface WayOut {
   close(): Promise<void>
 }
 
-/** Destinations' way out. The client is loaded with the first request: its thread has an own copy, which nobody needs who has no destinations. */
+/** The HTTP client of destinations. Loaded with the first request: the thread has its own copy, which an installation without destinations does not need. */
 export function openWayOut(options: EgressOptions): WayOut {
   let opened: Promise<{ readonly egress: Egress; readonly transport: Transport }> | undefined
   const open = async () => {

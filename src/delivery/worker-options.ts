@@ -6,7 +6,7 @@ import type { BreakerOptions } from './breaker.ts'
 import type { BatchReport, RecordResult } from './batch-report.ts'
 import type { Transport } from './transport.ts'
 
-/** What the worker tells the outside: metrics and logs are made of it. Messages hold no secrets. */
+/** What the worker reports, for metrics and logs. Messages contain no secrets. */
 export type DeliveryEvent =
   | {
       readonly kind: 'batch'
@@ -19,21 +19,21 @@ export type DeliveryEvent =
       readonly message?: string
       readonly durationMs: number
     }
-  /** The queue was full: dropped were what was said in so many, and so many as a whole. */
+  /** The queue was full: so many deliveries lost their content, and so many were dropped. */
   | ({ readonly kind: 'trimmed'; readonly bodies: number } & GivenUp)
-  /** Waited for longer than any type takes, with nobody who sends. */
+  /** Waited for longer than any type allows, without anybody who sends. */
   | ({ readonly kind: 'expired' } & GivenUp)
   | { readonly kind: 'problem'; readonly destinationId?: string; readonly message: string }
 
 export interface DeliveryWorkerOptions {
   readonly outbox: Outbox
   readonly types: ReadonlyMap<string, Destination>
-  /** The current configuration, secrets in the clear; undefined when it is gone. */
+  /** The current configuration with its secrets; undefined if it was deleted. */
   readonly destination: (id: string) => DestinationRecord | undefined
   readonly transport: Transport
   readonly clock: Clock
   readonly random: () => number
-  /** Names this worker's leases; unique among all processes. */
+  /** The name of this worker in leases; unique among all processes. */
   readonly owner: string
   readonly service: { readonly name: string; readonly version: string }
   /** The operator's base URLs, by type. */
@@ -41,7 +41,7 @@ export interface DeliveryWorkerOptions {
   /** Where types that write files may write. */
   readonly directory?: string
   readonly onEvent?: (event: DeliveryEvent) => void
-  /** True while there is something more urgent than sending: nothing new is started meanwhile. Default: never. */
+  /** True while something is more urgent than sending: nothing new is started meanwhile. Default: never. */
   readonly putOff?: () => boolean
   readonly backoff?: BackoffOptions
   readonly breaker?: BreakerOptions
@@ -49,14 +49,14 @@ export interface DeliveryWorkerOptions {
 }
 
 export interface Tuning {
-  /** Batches on their way at a time, over all destinations. */
+  /** Concurrent batches, over all destinations. */
   readonly concurrency: number
   /** Event bytes in memory at a time. */
   readonly memoryBytes: number
   readonly leaseMs: number
-  /** How soon the queue is looked at again when sending was put off. */
+  /** How soon to look at the queue again after sending was put off. */
   readonly putOffMs: number
-  /** How often the queue is looked at when nothing wakes the worker: other processes add to it too. */
+  /** How often to look at the queue if nothing wakes the worker, because other processes add to it too. */
   readonly pollMs: number
   /** Bounds of one destination's queue. */
   readonly queueRecords: number

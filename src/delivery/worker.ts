@@ -14,7 +14,7 @@ export type { DeliveryEvent, DeliveryWorkerOptions } from './worker-options.ts'
 const TUNING: Tuning = {
   concurrency: 16,
   memoryBytes: 64_000_000,
-  // Renewed while a batch is on its way; what a killed process held is taken over after this.
+  // Renewed while a batch is on its way; after this time others take over what a killed process held.
   leaseMs: 30_000,
   putOffMs: 100,
   pollMs: 1_000,
@@ -22,26 +22,27 @@ const TUNING: Tuning = {
   queueBytes: QUEUE_BOUNDS.bytes,
   trimEveryMs: 10_000,
 }
-/** After its queue could not be leased from. */
+/** After a failure to lease from its queue. */
 const LANE_PAUSE = { baseMs: 100, maxMs: 10_000 }
-/** Clocks are put right by less all the time; waiting that much longer harms nobody. */
+/** Synchronized clocks step back by less; waiting that much longer harms nobody. */
 const SET_BACK_MS = 10_000
-/** Of the room for batches and bytes, for destinations whose last batch failed or that have had none yet: they may all hang, and hold up no other. */
+/** The share of batches and bytes for destinations whose last batch failed or that have had none yet: even if all of them hang, they hold up no other. */
 const UNPROVEN_SHARE = 0.5
-/** Records of one destination counted per look; more make no difference to what happens next. */
+/** Records of one destination counted per look; more would not change what happens next. */
 const DUE_CAP = 2_000
 
 export interface DeliveryWorker {
   start(): void
-  /** Something changed: new deliveries, a changed destination. Cheap; call it as often as you like. */
+  /** Something changed: new deliveries, a changed destination. Cheap, so call it as often as you like. */
   wake(): void
-  /** Stops leasing, waits for what is on its way until the deadline, gives the rest back. */
+  /** Stops leasing, waits for batches on their way until the deadline, and gives the rest back. */
   stop(deadlineMs?: number): Promise<void>
 }
 
 /**
- * The engine between outbox and destinations: leases what is due, batches it, has it encoded and sent, settles each record's fate. One lane
- * per destination with its own concurrency and breaker; the scheduler serves those who waited longest. Keeps no state that a crash could lose.
+ * The engine between outbox and destinations: leases what is due, batches it, has it encoded and sent, and settles the fate of each record. One lane
+ * per destination, with its own concurrency and breaker; the scheduler serves those first that waited longest. Keeps no state that a crash could
+ * lose.
  */
 export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
   return new Engine(options)
@@ -52,11 +53,11 @@ class Engine implements DeliveryWorker {
   readonly #tuning: Tuning
   readonly #lanes = new Map<string, Lane>()
   readonly #inFlight = new Set<Promise<void>>()
-  /** Work beside the sending: trims, reports. */
+  /** Work besides sending: trims, reports. */
   readonly #asides = new Set<Promise<unknown>>()
   readonly #abort = new AbortController()
   #bytesInFlight = 0
-  /** The part of both that is on its way to destinations nobody can count on. */
+  /** The part of both that is on its way to unproven destinations. */
   readonly #unproven = { batches: 0, bytes: 0 }
   #timer: NodeJS.Timeout | undefined
   #looking: Promise<void> | undefined
@@ -102,7 +103,7 @@ class Engine implements DeliveryWorker {
     await this.#guard(undefined, () => this.#options.outbox.releaseAll(this.#options.owner))
   }
 
-  /** Runs work of which a failure is reported and goes no further. */
+  /** Runs work whose failure is reported and goes no further. */
   async #guard(destinationId: string | undefined, work: () => Promise<unknown>): Promise<boolean> {
     try {
       await work()
@@ -113,7 +114,7 @@ class Engine implements DeliveryWorker {
     }
   }
 
-  /** One look at the queue: starts every batch that is due and may go, and sets the alarm for the next. */
+  /** One look at the queue: starts every batch that is due and may go, and sets the timer for the next look. */
   async #look(): Promise<void> {
     const now = this.#options.clock.now()
     let next = now + this.#tuning.pollMs
@@ -133,7 +134,7 @@ class Engine implements DeliveryWorker {
     if (this.#running) this.#timer = setTimeout(() => this.wake(), waitMs)
   }
 
-  /** A clock that was set back is no reason to wait for the old time: what waits for a moment of it is tried now. */
+  /** After the clock was set back, what waits for a time on the old clock is tried now. */
   async #beginAnew(lane: Lane, now: number): Promise<void> {
     lane.breaker.reset()
     lane.pausedUntil = 0
@@ -148,7 +149,7 @@ class Engine implements DeliveryWorker {
     return lane
   }
 
-  /** A changed destination is tried at once, with what waits because of what it was before. */
+  /** A changed destination is tried at once, with the deliveries that wait because of its old configuration. */
   async #followChange(lane: Lane, now: number): Promise<void> {
     const record = this.#options.destination(lane.id)
     if (record === undefined) return this.#close(lane)
@@ -158,13 +159,13 @@ class Engine implements DeliveryWorker {
     await this.#guard(lane.id, () => this.#options.outbox.retryNow(lane.id, now))
   }
 
-  /** With the last of its batches it is forgotten. */
+  /** It is forgotten with the last of its batches. */
   #close(lane: Lane): void {
     closeLane(lane)
     if (lane.inFlight === 0 && !lane.isTrimming) this.#lanes.delete(lane.id)
   }
 
-  /** What cannot be used is shown to its owner as what is refused is: nothing goes there, until the configuration changes. */
+  /** A configuration that cannot be used is shown to its owner like a refusal: nothing is sent until it changes. */
   #refresh(lane: Lane, record: DestinationRecord, now: number): void {
     const problem = refreshLane(lane, record, this.#options.types)
     if (problem === undefined) return
@@ -180,7 +181,7 @@ class Engine implements DeliveryWorker {
     this.#asides.add(told)
   }
 
-  /** A queue that fails holds up its own destination only, and is left alone for longer and longer. */
+  /** A queue that cannot be read holds up only its own destination, and is left alone for longer and longer. */
   async #serveGuarded(lane: Lane, work: DueWork, now: number): Promise<number | undefined> {
     if (now < lane.pausedUntil) return lane.pausedUntil
     let at: number | undefined
@@ -194,7 +195,7 @@ class Engine implements DeliveryWorker {
     return (lane.pausedUntil = now + ceiling(lane.failures++, LANE_PAUSE))
   }
 
-  /** Starts what one destination may send now. Returns when to look again for its sake; undefined when only an event can change anything. */
+  /** Starts what one destination may send now. Returns when to look again; undefined if only an event can change anything. */
   async #serve(lane: Lane, work: DueWork, now: number): Promise<number | undefined> {
     const record = this.#options.destination(lane.id)
     if (record === undefined) return undefined
@@ -213,7 +214,7 @@ class Engine implements DeliveryWorker {
       const allowed = lane.breaker.allows(now)
       if (allowed === 'none') return lane.breaker.waitsUntil(now)
       const room = allowed === 'trial' ? 1 : (limits.concurrency ?? DESTINATION_DEFAULTS.concurrency)
-      // The end of a batch wakes the worker: no alarm is needed while it is full.
+      // The end of a batch wakes the worker, so no timer is needed while it is full.
       if (lane.inFlight >= room || this.#isFull(lane)) return undefined
       const leased = await this.#lease(lane, ready)
       if (leased.length === 0) return undefined
@@ -231,14 +232,14 @@ class Engine implements DeliveryWorker {
     return !isProven(lane) && (batches >= Math.max(1, concurrency * UNPROVEN_SHARE) || bytes >= memoryBytes * UNPROVEN_SHARE)
   }
 
-  /** What was read while the destination changed may hold words it must not see any more, or belong to another address: all of it goes back. */
+  /** What was read while the destination changed may contain content it may no longer see, or belong to another address, so all of it is given back. */
   async #lease(lane: Lane, { type, record }: ReadyDestination): Promise<readonly LeasedDelivery[]> {
     const { outbox, owner, destination, clock } = this.#options
     const leased = await outbox.lease(lane.id, {
       owner,
       records: type.limits.records,
       bytes: lane.expansion.leaseBytes(type.limits.bytes),
-      // A look takes its time where destinations are many and the store is far: the lease must not be over before it is held.
+      // A look takes long with many destinations and a distant store; a lease counted from its start might be over before it is held.
       now: clock.now(),
       leaseMs: this.#tuning.leaseMs,
     })
@@ -270,7 +271,7 @@ class Engine implements DeliveryWorker {
     this.#inFlight.add(batch)
   }
 
-  /** Beside everything else: what one destination left behind may take seconds to drop, and holds up no other. */
+  /** Runs beside everything else: dropping one destination's backlog may take seconds, and must not hold up others. */
   #trim(lane: Lane, { type }: DestinationRecord, now: number): void {
     if (lane.isTrimming || now - lane.lastTrimAt < this.#tuning.trimEveryMs) return
     lane.lastTrimAt = now
