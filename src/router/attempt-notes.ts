@@ -4,7 +4,7 @@ import type { Demand } from './prefer.ts'
 
 const NO_NOTES: readonly string[] = []
 
-/** Why an attempt stands where it stands, in words. */
+/** Why an attempt has its place in the plan, in words. */
 export function notesOf({ group, index, state, ownKey, pinned, slow }: Ranked, demand: Demand, adapt: boolean): readonly string[] {
   let notes: string[] | undefined
   if (ownKey) (notes ??= []).push('served with your own key')

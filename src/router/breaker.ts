@@ -1,16 +1,16 @@
 /**
- * A circuit breaker for one endpoint. Closed: requests flow. Open: the endpoint waits at the back of every plan until a probe is due.
- * A probe is one ordinary request; while it runs nobody else probes. Its success closes the circuit, its failure doubles the wait.
- * Waits end at 20 s, so that a recovered endpoint is back within 30 s even when requests come seconds apart.
+ * A circuit breaker for one endpoint. Closed: requests flow. Open: the endpoint waits at the back of every plan until a probe is due. A probe is one
+ * ordinary request, and nobody else probes while it runs. Its success closes the circuit, its failure doubles the wait. Waits are at most 20 s, so
+ * that a recovered endpoint is back within 30 s even if requests come seconds apart.
  */
 const CONSECUTIVE = 3
-/** A busy endpoint fails three times in a row by chance: then at least half of the recent requests must have failed too. */
+/** A busy endpoint may fail three times in a row by chance, so at least half of its recent requests must have failed too. */
 const FAILED_SHARE = 0.5
-/** Beyond this many in a row no share is needed: a sudden death of a busy endpoint shows in milliseconds. */
+/** With this many failures in a row the share does not matter: the sudden death of a busy endpoint shows within milliseconds. */
 const CONSECUTIVE_CERTAIN = 10
 const FIRST_WAIT_MS = 5_000
 const LONGEST_WAIT_MS = 20_000
-/** A probe that never reports (its caller left) frees the slot after this time. */
+/** A probe that never reports (its caller left) gives up its slot after this time. */
 const PROBE_LOST_MS = 30_000
 
 export class Breaker {
@@ -19,7 +19,7 @@ export class Breaker {
   #probingSince = -Infinity
   /** When the next probe is due; 0 while closed. */
   probeAt = 0
-  /** The last failure that opened it or kept it open; 0: never. */
+  /** The last failure that opened it or kept it open; 0: none. */
   lastOutageAt = 0
 
   get open(): boolean {
@@ -30,7 +30,7 @@ export class Breaker {
     return now - this.#probingSince < PROBE_LOST_MS
   }
 
-  /** True when the next request to this endpoint is its probe. */
+  /** True if the next request to this endpoint is its probe. */
   probeDue(now: number): boolean {
     return this.open && now >= this.probeAt && !this.probing(now)
   }
@@ -46,11 +46,11 @@ export class Breaker {
     this.#probingSince = -Infinity
   }
 
-  /** `recentShare`: share of failures among the recent requests, this one included. */
+  /** `recentShare`: the share of failures among recent requests, including this one. */
   failed(now: number, recentShare: number): void {
     this.#failures++
     if (this.open) {
-      // Late failures of requests sent before it opened say nothing new.
+      // Failures of requests sent before it opened are no news.
       if (now >= this.probeAt || this.probing(now)) this.#openFor(now)
       return
     }

@@ -1,7 +1,7 @@
 import type { CacheMarked } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 
-/** How long what is marked is to be kept, as vendors price it: minutes, or an hour and longer. */
+/** How long marked parts are to be cached, in the classes that vendors price: minutes, or an hour and longer. */
 export type CacheLife = 'minutes' | 'hour'
 
 const lifeOf = (marked: unknown): CacheLife | undefined => {
@@ -10,7 +10,7 @@ const lifeOf = (marked: unknown): CacheLife | undefined => {
   return mark.ttl === '1h' ? 'hour' : 'minutes'
 }
 
-/** The longest lifetime that tools, calls and single parts are marked with: some front doors' formats say it there. Undefined: none is marked. */
+/** The longest cache lifetime marked on tools, calls and parts, where the formats of some front doors have it. Undefined: nothing is marked. */
 export function longestMark({ tools, input }: Pick<ModelRequest, 'tools' | 'input'>): CacheLife | undefined {
   let longest: CacheLife | undefined
   const look = (marked: unknown): boolean => {
@@ -28,7 +28,7 @@ export function longestMark({ tools, input }: Pick<ModelRequest, 'tools' | 'inpu
 
 const lasts = (declared: unknown): boolean => typeof declared === 'string' && declared.trim() !== '5m'
 
-/** What a request asks a cache for, with all its marks together. Undefined: nothing. */
+/** What a request asks of a cache, by all its marks together. Undefined: nothing. */
 export function cacheAsked(request: ModelRequest): CacheLife | undefined {
   const { cache_control: whole, prompt_cache_options: options } = request
   if (lasts(whole?.ttl) || lasts(options?.ttl)) return 'hour'

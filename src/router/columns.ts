@@ -5,8 +5,8 @@ import { vendorNames, vendorTag, writtenName } from '../core/provider-names.ts'
 import { hash32 } from './hash.ts'
 
 /**
- * The facts of a model's endpoints as columns of numbers: filters and ranks run over them without touching an object or a set.
- * Built once per model of a catalog snapshot and dropped with it.
+ * The facts of a model's endpoints as columns of numbers: filtering and ranking run over them without touching an object or a set. Built once per
+ * model of a catalog snapshot and dropped with it.
  */
 export interface Columns {
   readonly endpoints: readonly Endpoint[]
@@ -14,14 +14,14 @@ export interface Columns {
   readonly supports: Int32Array
   readonly inputs: Uint8Array
   readonly outputs: Uint8Array
-  /** Tokens; Infinity when unknown. */
+  /** Tokens; Infinity if unknown. */
   readonly context: Float64Array
   readonly maxOutput: Float64Array
-  /** Balancing price (`balancingPrice`) of short prompts outside all hours; NaN when unknown. */
+  /** The balancing price (`balancingPrice`) of short prompts outside of special hours; NaN if unknown. */
   readonly price: Float64Array
-  /** Root of the weight in the balance; 1 unless the operator gave one. */
+  /** The square root of the weight in the balance; 1 unless the operator set one. */
   readonly pull: Float64Array
-  /** 1: it depends on the prompt or the hour (`priceOf`). */
+  /** 1 if the price depends on the prompt or the hour (`priceOf`). */
   readonly varies: Uint8Array
   /** Bits of `POLICY`. */
   readonly policies: Uint8Array
@@ -29,16 +29,16 @@ export interface Columns {
   readonly tier: Uint8Array
   /** Hash of the endpoint's id, for rendezvous hashing. */
   readonly hash: Uint32Array
-  /** Beside the endpoints, because reading a field of a thousand objects is reading a thousand places in memory. */
+  /** Beside the endpoints, because reading a field of a thousand objects reads a thousand places in memory. */
   readonly ids: readonly string[]
   readonly variants: readonly Endpoint['variant'][]
-  /** Lower-case names a preference may use for the endpoint. */
+  /** Lower-case names by which a preference may mean the endpoint. */
   readonly tags: readonly string[]
   readonly providers: readonly string[]
   readonly names: readonly string[]
   /** The same, written like slugs. */
   readonly writtenNames: readonly string[]
-  /** Of one of several accounts: what its vendor is called, and the tag it would have as the vendor's. */
+  /** If it is one of several accounts: its vendor's names, and the tag it would have as the vendor's. */
   readonly vendorNames: readonly (readonly string[])[]
   readonly vendorTags: readonly (string | undefined)[]
 }
@@ -50,7 +50,7 @@ const PARAMETER_BITS = new Map<string, number>(PARAMETERS.map((name, i) => [name
 export const parameterBit = (name: Parameter): number => PARAMETER_BITS.get(name) ?? 0
 
 const MODALITY_BITS = new Map<string, number>(MODALITIES.map((name, i) => [name, 1 << i]))
-/** 0 for what is no modality. */
+/** 0 for an unknown modality. */
 export const modalityBit = (name: string): number => MODALITY_BITS.get(name) ?? 0
 
 const cache = new WeakMap<Model, Columns>()
@@ -113,8 +113,8 @@ function normalTag(endpoint: Endpoint): string {
 }
 
 /**
- * One figure to balance and sort by: USD for a million prompt tokens plus a million completion tokens; a price per request
- * counts as if requests had 1,000 tokens. NaN unless both token prices are known: half a price is not a low one.
+ * One figure to balance and sort by: USD for a million prompt tokens plus a million completion tokens; a price per request counts as if a request had
+ * 1,000 tokens. NaN unless both token prices are known, because half a price is not a low price.
  */
 function balancingPrice(input: number | undefined, output: number | undefined, request = 0): number {
   return input === undefined || output === undefined ? NaN : input + output + request * 1000
@@ -128,7 +128,7 @@ export function priceOf({ price, varies, endpoints }: Columns, i: number, inputT
   return balancingPrice(input, output, pricing.request)
 }
 
-/** The token prices in force for a prompt of this many tokens at this time (ms): the highest tier reached, else the window, else the base. */
+/** The token prices for a prompt of this many tokens at this time (ms): the highest tier reached, or else the time window's, or else the base prices. */
 export function priceAt(
   pricing: Pricing,
   inputTokens: number,

@@ -4,23 +4,23 @@ import { OutcomeRing, QuantileRing } from './sketch.ts'
 import type { Quantiles } from './sketch.ts'
 
 /**
- * `healthy`; `outage`: it failed noticeably in the last 30 s; `benched`: it asked for a pause or its circuit is open;
- * `probe`: its circuit is open and the next request finds out.
+ * `healthy`; `outage`: it failed noticeably in the last 30 s; `benched`: it asked for a pause or its circuit is open; `probe`: its circuit is open
+ * and the next request tests it.
  */
 export type EndpointState = 'healthy' | 'outage' | 'benched' | 'probe'
 
-/** What is known of one endpoint at the moment of the view. */
+/** What is known about one endpoint at the moment of the view. */
 export interface EndpointHealth {
   readonly state: EndpointState
-  /** The same for callers with a key of their own, whom limits of the operator's do not concern, where it is another. */
+  /** The state for callers with a key of their own, whom the operator's limits do not affect, if it differs. */
   readonly ownKeyState?: EndpointState
-  /** Milliseconds since the epoch; 0 when it is not benched. */
+  /** Milliseconds since the epoch; 0 if it is not benched. */
   readonly benchedUntil: number
-  /** The last failure that opened its circuit or kept it open; 0: never. */
+  /** The last failure that opened its circuit or kept it open; 0: none. */
   readonly lastOutageAt: number
-  /** Time to first token of the last five minutes, ms. Absent: nothing measured. */
+  /** Time to first token in the last five minutes, ms. Absent if nothing was measured. */
   readonly latency?: Quantiles | undefined
-  /** Tokens per second of the last five minutes. */
+  /** Tokens per second in the last five minutes. */
   readonly throughput?: Quantiles | undefined
   /** Share of requests of the last 30 minutes that succeeded with well-formed tool calls; absent below 20 requests. */
   readonly quality?: number | undefined
@@ -37,7 +37,7 @@ export interface EndpointStats {
   readonly throughputLast30m: Quantiles | null
 }
 
-/** What a served request tells of its endpoint. */
+/** What a served request says about its endpoint. */
 export interface Sample {
   /** From sending to the first content event. */
   readonly firstTokenMs?: number
@@ -45,27 +45,27 @@ export interface Sample {
   readonly tokens?: number
   /** From sending to the end. */
   readonly durationMs?: number
-  /** True when a tool call of the answer named no tool of the request or carried arguments that are not JSON. */
+  /** True if a tool call of the answer named no tool of the request, or had arguments that are not JSON. */
   readonly badToolCall?: boolean
 }
 
 const MINUTE = 60_000
 const RATE_LIMIT_FIRST_MS = 1_000
 const RATE_LIMIT_LONGEST_MS = 60_000
-/** A vendor may name an absurd pause; after this it is asked again. */
+/** A vendor may name an absurd pause; after this time it is tried again. */
 const LONGEST_COOLDOWN_MS = 10 * MINUTE
 const OUTAGE_SHARE = 0.1
 export const OUTAGE_WINDOW_MS = 30_000
 /**
- * After an outage a session may live elsewhere, in a process that saw it move: for a pin's life no session is hashed to the endpoint, or
- * processes that do not talk would disagree about it. Calls without a session come back at once.
+ * After an outage a session may have moved, as seen by another process. For the lifetime of a pin no session is hashed to the endpoint, or processes
+ * that do not share pins would disagree about it. Calls without a session return at once.
  */
 export const RETURN_QUIET_MS = 10 * MINUTE
 const QUALITY_SAMPLES = 20
-/** Throughput of fewer tokens than this is noise. */
+/** The throughput of fewer tokens is noise. */
 const MIN_TOKENS = 8
 
-/** What is known of one endpoint, in fixed memory. Its getters speak of the moment set by `at`. */
+/** What is known about one endpoint, in fixed memory. Its getters refer to the moment set by `at`. */
 export class EndpointRecord implements EndpointHealth {
   readonly breaker = new Breaker()
   readonly last30s = new OutcomeRing(6, 5_000)
@@ -77,15 +77,15 @@ export class EndpointRecord implements EndpointHealth {
   readonly latency30m = new QuantileRing({ lowest: 1, slots: 10, slotMs: 3 * MINUTE, highIsGood: false })
   readonly throughput5m = new QuantileRing({ lowest: 0.1, slots: 10, slotMs: 30_000, highIsGood: true })
   readonly throughput30m = new QuantileRing({ lowest: 0.1, slots: 10, slotMs: 3 * MINUTE, highIsGood: true })
-  /** Figures as last read, and until when they hold: a plan asks a thousand endpoints, and the sketches lie far apart in memory. */
+  /** Figures as last read, and how long they are valid: a plan asks a thousand endpoints, whose sketches are scattered in memory. */
   #latency: Quantiles | undefined
   #throughput: Quantiles | undefined
   #figuresUntil = 0
   cooldownUntil = 0
-  /** Until when the gateway may send it nothing with credentials of its own. */
+  /** Until when the gateway may send it nothing with its own credentials. */
   fullUntil = 0
   rateLimits = 0
-  /** The moment the getters below speak of. */
+  /** The moment that the getters below refer to. */
   now = 0
 
   at(now: number): this {
@@ -103,11 +103,11 @@ export class EndpointRecord implements EndpointHealth {
   get benchedUntil(): number {
     return Math.max(this.restsUntil, this.fullUntil > this.now ? this.fullUntil : 0)
   }
-  /** The same but for limits of the operator's. */
+  /** The same without the operator's limits. */
   get restsUntil(): number {
     const until = Math.max(this.cooldownUntil, this.breaker.probeAt)
     if (until > this.now) return until
-    // A probe is under way: everyone else waits for its verdict.
+    // A probe is running, and everybody else waits for its result.
     return this.breaker.open && this.breaker.probing(this.now) ? this.now + 1 : 0
   }
   get state(): EndpointState {
@@ -116,7 +116,7 @@ export class EndpointRecord implements EndpointHealth {
   get ownKeyState(): EndpointState {
     const { breaker, last30s } = this
     if (this.cooldownUntil > this.now) return 'benched'
-    // An open circuit nobody has tried for long is old news: it counts as closed, and one failed probe opens it again.
+    // An open circuit that nobody has tried for long is old news: it counts as closed, and one failed probe opens it again.
     if (breaker.open && this.now - breaker.lastOutageAt < RETURN_QUIET_MS) return this.restsUntil > 0 ? 'benched' : 'probe'
     if (last30s.bad === 0) return 'healthy'
     last30s.advance(this.now)
@@ -153,7 +153,7 @@ export class EndpointRecord implements EndpointHealth {
   /** A request was served. */
   succeed(sample: Sample): void {
     const { now, breaker } = this
-    // What came before the recovery says nothing of the recovered endpoint.
+    // What was measured before the recovery says nothing about the recovered endpoint.
     if (breaker.open) this.last30s.clear()
     breaker.succeeded()
     this.outcome(true, now)
@@ -174,7 +174,7 @@ export class EndpointRecord implements EndpointHealth {
   /** It asked for a pause: the longer of its hint and the backoff. */
   refuse(retryAfterMs: number): void {
     this.breaker.probeVoid()
-    // Requests already under way fail together: one refusal, one step of the backoff.
+    // Concurrent requests are refused together, which counts as one step of the backoff.
     if (this.now >= this.cooldownUntil) this.rateLimits++
     const backoff = Math.min(RATE_LIMIT_FIRST_MS * 2 ** Math.min(this.rateLimits - 1, 16), RATE_LIMIT_LONGEST_MS)
     this.pause(Math.max(retryAfterMs, backoff))
@@ -217,13 +217,13 @@ function percent(ring: OutcomeRing): number | null {
   return share === undefined ? null : share * 100
 }
 
-/** Tokens per second while tokens flowed; an answer that arrived in one piece is measured over its whole time. */
+/** Tokens per second while tokens arrived; an answer that came in one piece is measured over its whole time. */
 function throughput(tokens: number, durationMs: number, firstTokenMs: number | undefined): number {
   const flowing = durationMs - (firstTokenMs ?? 0)
   return (tokens * 1000) / Math.max(1, flowing >= durationMs * 0.1 ? flowing : durationMs)
 }
 
-/** What an error says of the endpoint: nothing, that it is busy, or that it fails. */
+/** What an error says about the endpoint: nothing, that it is busy, or that it fails. */
 export function judgeFailure(error: GatewayError): 'none' | 'busy' | 'outage' {
   if (error.details.credentialDead === true) return 'none'
   switch (error.errorType) {
@@ -235,7 +235,7 @@ export function judgeFailure(error: GatewayError): 'none' | 'busy' | 'outage' {
     case 'timeout':
       return 'outage'
     case 'not_found':
-      // The vendor no longer knows the model: it fails for everyone.
+      // The vendor no longer knows the model, so it fails for everybody.
       return error.details.upstreamStatus === undefined ? 'none' : 'outage'
     default:
       return 'none'

@@ -7,41 +7,41 @@ import { modalityBit } from './columns.ts'
 import { dataHead } from '../lib/data-head.ts'
 
 /**
- * What a request weighs, by a walk that costs microseconds: text is sampled, media is counted by its length and never read.
- * `inputTokens` is the likely count (within about a third for prose and code); `leastTokens` is a count it will hardly undercut.
+ * The size of a request, by a walk that takes microseconds: text is sampled, media counts by its length and is never read. `inputTokens` is the
+ * likely count (within about a third for prose and code); `leastTokens` is a count that is hardly ever undercut.
  */
 export interface RequestEstimate {
   readonly inputTokens: number
   readonly leastTokens: number
-  /** Of `inputTokens`, those of sound, where there is any: it mostly has another price. */
+  /** The part of `inputTokens` that is audio, if there is any, because it usually has another price. */
   readonly audioTokens?: number
   /** Modality bits of the input beyond text. */
   readonly inputs: number
-  /** The same of what has to fit into a window at a time, where that is not all of it: each text of a request for embeddings has one to itself. */
+  /** The tokens that must fit into a window at a time, if that is not everything: each text of an embeddings request has the window to itself. */
   readonly longest?: Pick<RequestEstimate, 'inputTokens' | 'leastTokens'>
 }
 
 const SAMPLES = 96
 const ITEM_OVERHEAD = 4
 const CHARS_PER_TOKEN = 4
-/** Tokens per image, by the `detail` asked for; vendors charge 85 to 1,600. */
+/** Tokens per image, by the requested `detail`; vendors charge 85 to 1,600. */
 const IMAGE_TOKENS = 600
 const IMAGE_TOKENS_LOW = 85
-/** Base64 characters per token: audio at 16 kHz or compressed, documents mostly text. Rough: exact never needed. */
+/** Base64 characters per token: audio at 16 kHz or compressed, documents that are mostly text. A rough figure is enough. */
 const AUDIO_CHARS_PER_TOKEN = 1_500
 const FILE_CHARS_PER_TOKEN = 60
 const MAX_FILE_TOKENS = 50_000
 const VIDEO_TOKENS = 4_000
-/** Schemes are written in any case. */
+/** The case of schemes does not matter. */
 const DATA_URL = /^data:[\w.+-]+\/[\w.+-]+(?:;[\w.+=-]+)*;base64,/i
-/** Items that dialects tell a model as text: what looks like media there is text, too. */
+/** Items that dialects tell a model as text, so what looks like media in them is text, too. */
 const TOLD_AS_TEXT = /:|(?:_call|_output|_tools|_message|_request|_response|compaction)$/
-/** Values looked at closely in tool schemas and in items of unknown type; of others it is known how long they are. */
+/** Values visited in tool schemas and items of unknown type; beyond that only lengths count. */
 const WALK_BUDGET = 4_000
-/** Longer texts are always worth a sample. */
+/** Longer texts are always sampled. */
 const WORTH_A_SAMPLE = 256
 
-/** Tokens of a text from its length and a sample of its characters. */
+/** Tokens of a text, from its length and a sample of its characters. */
 export function textTokens(text: string): number {
   const { length } = text
   if (length === 0) return 0
@@ -85,7 +85,7 @@ const tokensIn = ({ text, media }: Tally): Pick<RequestEstimate, 'inputTokens' |
   leastTokens: Math.floor(text / 2),
 })
 
-/** The same of one item by itself. */
+/** The same for a single item. */
 export function estimateItem(item: InputItem): Pick<RequestEstimate, 'inputTokens' | 'leastTokens'> {
   const tally: Tally = { text: 0, media: 0, audio: 0, inputs: 0, budget: WALK_BUDGET }
   addItem(item, tally)
@@ -121,7 +121,7 @@ function addItem(item: InputItem, tally: Tally): void {
       addContent(fields['output'], tally)
       break
     case 'reasoning': {
-      // Opaque blobs are not prompt text; vendors count the reasoning they can read, which is never larger than its text.
+      // Opaque blobs are no prompt text; vendors count the reasoning they contain, which is never larger than its text.
       const before = tally.text
       addContent(isEmpty(fields['content']) ? fields['summary'] : fields['content'], tally)
       tally.media += Math.max(0, readableChars(fields['encrypted_content']) / CHARS_PER_TOKEN - (tally.text - before))
@@ -135,7 +135,7 @@ function addItem(item: InputItem, tally: Tally): void {
   }
 }
 
-/** Cut by the caller. There may be millions, of which only the number matters. */
+/** A prompt given as tokens. There may be millions, of which only the number matters. */
 function addTokens(item: InputItem, tokens: unknown, tally: Tally): void {
   if (Array.isArray(tokens) && tokens.every((token) => typeof token === 'number')) tally.text += tokens.length
   else walk(item, tally, 'foreign', 0)
@@ -143,7 +143,7 @@ function addTokens(item: InputItem, tokens: unknown, tally: Tally): void {
 
 const isEmpty = (content: unknown): boolean => content == null || (Array.isArray(content) && content.length === 0)
 
-/** Values of a stored prompt; the prompt itself is known to its vendor alone. */
+/** The variables of a stored prompt; the prompt itself is known only to its vendor. */
 function addPrompt(prompt: unknown, tally: Tally): void {
   const { variables } = (prompt ?? {}) as { readonly variables?: JsonObject | null }
   for (const value of Object.values(variables ?? {})) addContent(typeof value === 'string' ? value : [value], tally)
@@ -188,10 +188,10 @@ function addPart(part: { readonly [key: string]: unknown }, tally: Tally): void 
   }
 }
 
-/** `named`: fields of bytes and references are passed over. `free`: whatever is there is text. `foreign`: media may stand anywhere. */
+/** `named`: skip fields that hold bytes and references. `free`: everything is text. `foreign`: media may be anywhere. */
 type Reading = 'named' | 'free' | 'foreign'
 
-/** Keys and strings of any value, as deep as the parser lets it be, without following media. */
+/** Keys and strings of any value, as deep as the parser allows, without following media. */
 function walk(value: unknown, tally: Tally, reading: Reading, depth: number): void {
   tally.budget--
   if (typeof value === 'string') {

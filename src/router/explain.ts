@@ -52,7 +52,7 @@ const identify = (endpoint: Endpoint): ExplainedEndpoint => ({
   tag: endpoint.tag,
 })
 
-/** The plan as JSON: every attempt with its limits and figures, and every other endpoint with the reason it is not among them. */
+/** The plan as JSON: every attempt with its limits and figures, and for every other endpoint why it is not among them. */
 export function explainPlan(plan: Plan, request: ModelRequest, health?: HealthView): RouteExplanation {
   const planned = new Set(plan.attempts.map(({ endpoint }) => endpoint.id))
   return {

@@ -2,16 +2,16 @@ import { servedModel } from '../core/endpoint-names.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import type { ErrorType, GatewayError } from '../core/error.ts'
 
-/** One try of a planned attempt that failed. */
+/** One failed try of a planned attempt. */
 export interface Try {
   /** Position in `plan.attempts`. */
   readonly index: number
-  /** Milliseconds on a clock that is never set. */
+  /** Milliseconds on the monotonic clock. */
   readonly startedAt: number
-  /** HTTP status of the answer; undefined when none came. */
+  /** HTTP status of the answer; undefined if there was none. */
   readonly status?: number | undefined
   readonly error: GatewayError
-  /** False: it ended before anything was sent (a budget, no usable credential). */
+  /** False if it ended before anything was sent (a budget, no usable credential). */
   readonly sent?: boolean
 }
 
@@ -30,16 +30,16 @@ export interface FailoverInput {
   readonly random: () => number
   /** `routing.retries: false` forbids a second try on the same endpoint. Default true. */
   readonly retries?: boolean
-  /** Live credentials of the failed endpoint not used in this call yet. */
+  /** Live credentials of the failed endpoint that this call has not used yet. */
   readonly spareCredentials?: number
   /** When the call must have begun to answer, on the same clock (`beginDeadline`). */
   readonly beginBy?: number
-  /** The caller has bytes already: only a caller who opted into continuation (`stream_failure: continue`) gets another endpoint. */
+  /** The caller has seen a part of the answer: another endpoint may continue only if the caller opted in (`stream_failure: continue`). */
   readonly committed?: boolean
   readonly resume?: boolean
-  /** Attempts that cannot go on with what the caller has. */
+  /** Attempts that cannot continue what the caller has. */
   readonly skip?: ReadonlySet<number>
-  /** Whether an attempt that was made can be made again: the credential it was made with may have turned out dead. Default: it can. */
+  /** Whether an attempt can be repeated, because its credential may be dead by now. Default: it can. */
   readonly repeatable?: (index: number) => boolean
 }
 
@@ -50,18 +50,18 @@ export type Step =
 
 const FAIL: Step = { kind: 'fail' }
 
-/** Against one provider: at most this many tries in a call, and so many within a stretch of time. */
+/** Limits for one provider: tries per call, and tries within a stretch of time. */
 const MAX_TRIES = 6
 const BURST = { tries: 4, ms: 3_000 }
-/** After a provider named a pause. */
+/** The same after a provider named a pause. */
 const BURST_AFTER_HINT = { tries: 2, ms: 1_500 }
-/** Tries on one endpoint when nobody else can serve and it only says that it is busy. */
+/** Tries on one endpoint if nobody else can serve and it is only busy. */
 const MAX_TRIES_BUSY = 4
-/** A pause the call itself waits out when nobody else can serve. */
+/** The longest pause that the call itself waits out if nobody else can serve. */
 const SHORT_PAUSE_MS = 10_000
 const BUSY_BACKOFF_MS = 600
 const FAULT_BACKOFF_MS = 120
-/** What must be left of the call for a try to make sense. */
+/** How much of the call's time must be left for another try. */
 const LEAST_TRY_MS = 1_000
 
 /** The `failover` of an error, after the rules that hold whatever the table says. */
@@ -69,10 +69,10 @@ export type Verdict = 'retry' | 'next' | 'next-model' | 'credential' | 'busy' | 
 
 export function judge(error: GatewayError): Verdict {
   if (isCredentialFailure(error)) return 'credential'
-  // A limit of the gateway's is the caller's own, unless the error says that another endpoint has others.
+  // A limit of the gateway is the caller's own, unless the error says that another endpoint has other limits.
   if (error.errorType === 'rate_limit_exceeded')
     return error.details.source === 'gateway' && error.details.upstreamStatus === undefined && error.details.failover !== 'next' ? 'never' : 'busy'
-  // 401, 402 and 403 of the gateway itself (a budget reached before a fallback): no endpoint changes that, unless the error says so.
+  // 401, 402 and 403 of the gateway itself (a budget used up before a fallback) are the same at every endpoint, unless the error says otherwise.
   if (CREDENTIAL_TYPES.has(error.errorType)) return error.details.failover ?? 'never'
   // A silent endpoint is never asked twice, whatever the error says.
   if (error.errorType === 'timeout') return 'next'
@@ -81,7 +81,7 @@ export function judge(error: GatewayError): Verdict {
 
 export const CREDENTIAL_TYPES: ReadonlySet<ErrorType> = new Set(['authentication', 'payment_required', 'permission_denied'])
 
-/** 401, 402 and 403 of an upstream mean that the credential is of no use, not that the caller did something wrong. */
+/** 401, 402 and 403 of an upstream mean that the credential is useless, not that the caller made a mistake. */
 export function isCredentialFailure(error: GatewayError): boolean {
   const { credentialDead, source, upstreamStatus } = error.details
   if (credentialDead !== undefined) return credentialDead
@@ -91,9 +91,8 @@ export function isCredentialFailure(error: GatewayError): boolean {
 /**
  * What to do after a failed try. Pure.
  *
- * 5xx and lost connections: once more on the same endpoint, then the next. Silence and credentials: the next. Busy (429): the next, and
- * only when nobody else can serve wait for the hint or back off. Context length and content policy: the next model. The caller's own
- * mistake: nobody.
+ * 5xx and lost connections: once more on the same endpoint, then the next. Silence and dead credentials: the next. Busy (429): the next; only if
+ * nobody else can serve, wait for the hint or back off. Context length and content policy: the next model. The caller's own mistake: nobody.
  */
 export function nextStep(input: FailoverInput): Step {
   const last = input.tries.at(-1)
@@ -116,9 +115,9 @@ export function nextStep(input: FailoverInput): Step {
 
 const mayRetry = (input: FailoverInput): boolean => input.retries !== false && input.committed !== true
 
-/** A refused credential, or one that is limited, does not condemn its endpoint while there are others. */
+/** A refused or limited credential does not rule out its endpoint while there are others. */
 function rotate(input: FailoverInput, last: Try, verdict: Verdict): Step | undefined {
-  // What was not sent met no credential.
+  // What was not sent used no credential.
   if ((input.spareCredentials ?? 0) === 0 || last.sent === false) return undefined
   const tries = providerTries(input, last.index).length
   const allowed = verdict === 'credential' ? tries < MAX_TRIES : verdict === 'busy' && tries < BURST_AFTER_HINT.tries
@@ -131,7 +130,7 @@ function retryFault(input: FailoverInput, last: Try, verdict: Verdict, others: b
   return delayMs === undefined ? undefined : { kind: 'retry', delayMs, rotate: false }
 }
 
-/** A provider that must be spared for longer than the call may wait is passed over. */
+/** Skips a provider that must be left alone for longer than the call may wait. */
 function moveOn(input: FailoverInput, next: readonly number[]): Step | undefined {
   for (const index of next) {
     const delayMs = spaced(input, index, 0, 0)
@@ -141,8 +140,8 @@ function moveOn(input: FailoverInput, next: readonly number[]): Step | undefined
 }
 
 /**
- * Nobody else can serve: whoever is busy is waited for, the one that is ready first. Where a budget of the caller's forbids the others he hears
- * of it at once, unless an own key behind them is what was busy last: it may serve all the same.
+ * Nobody else can serve, so the busy endpoint that is ready first is waited for. If a budget of the caller's forbids the others, the caller is told
+ * at once, unless an own key was busy last, which may still serve.
  */
 function waitForBusy(input: FailoverInput, last: Try, verdict: Verdict, others: boolean): Step | undefined {
   if (others || !mayRetry(input) || (verdict !== 'busy' && input.tries.some(isForbidden))) return undefined
@@ -161,7 +160,7 @@ const isBrieflyBusy = (error: GatewayError): boolean => judge(error) === 'busy' 
 
 const NONE: ReadonlySet<number> = new Set()
 
-/** Attempts of which nothing more is expected: they were made, and their last answer was not that they are busy for a moment. */
+/** Attempts with nothing more to expect: they were made, and their last answer was not that they are busy for a moment. */
 export function failedIndexes(tries: readonly Try[]): ReadonlySet<number> {
   if (tries.length === 0) return NONE
   const failed = new Set<number>()
@@ -172,10 +171,10 @@ export function failedIndexes(tries: readonly Try[]): ReadonlySet<number> {
   return failed
 }
 
-/** What is left of a short pause, or of a backoff where none was named; undefined for whoever is not busy, or has been often enough. */
+/** The rest of a short pause, or of a backoff if none was named; undefined for an endpoint that is not busy, or was busy too often. */
 function busyDelay(input: FailoverInput, index: number): number | undefined {
   const { tries, now, random } = input
-  // Other credentials that were refused after it change nothing for the one that is busy.
+  // Other credentials that were refused since do not affect the one that is busy.
   const at = tries.findLastIndex((one) => one.index === index && judge(one.error) !== 'credential')
   const error = tries[at]?.error
   if (error === undefined || !isBrieflyBusy(error)) return undefined
@@ -183,11 +182,11 @@ function busyDelay(input: FailoverInput, index: number): number | undefined {
   const hint = error.details.retryAfterMs
   if (count >= MAX_TRIES_BUSY || isDoneWith(input, index) || input.repeatable?.(index) === false) return undefined
   const wait = hint === undefined ? jitter(BUSY_BACKOFF_MS * 2 ** (count - 1), random) : hint + 0.1 * jitter(hint, random)
-  // It had answered when the try after it began.
+  // It had answered by the time the next try began.
   return spaced(input, index, wait - (now - (tries[at + 1]?.startedAt ?? now)), 0)
 }
 
-/** Its model has refused this very prompt, or its server was silent when it was asked with another key. */
+/** Its model refused this very prompt, or its server was silent when it was asked with another key. */
 function isDoneWith({ attempts, tries }: FailoverInput, index: number): boolean {
   const endpoint = attempts[index]?.endpoint
   return tries.some((one) => {
@@ -199,7 +198,7 @@ function isDoneWith({ attempts, tries }: FailoverInput, index: number): boolean 
   })
 }
 
-/** One retry after a fault; none for a probe or a benched endpoint, nor when it asked for a pause and others can serve. */
+/** One retry after a fault. None for a probe or a benched endpoint, nor if it asked for a pause and others can serve. */
 function worthRetrying(input: FailoverInput, last: Try, others: boolean): boolean {
   const faults = input.tries.filter(({ index, error }) => index === last.index && judge(error) === 'retry')
   if (faults.length > 1) return false
@@ -210,8 +209,8 @@ function worthRetrying(input: FailoverInput, last: Try, others: boolean): boolea
 }
 
 /**
- * The attempts that are still worth making, in their order: not tried yet, not a model that has refused this very prompt, not an endpoint
- * whose server was silent (with another key it is the same server), and not a provider that has had its tries.
+ * The attempts that are still worth making, in order: not tried yet, not of a model that refused this very prompt, not of a server that was silent
+ * (another key leads to the same server), and not of a provider that has had its tries.
  */
 function nextIndexes(input: FailoverInput, from: number): readonly number[] {
   const { attempts, tries } = input
@@ -244,8 +243,8 @@ function providerTries(input: FailoverInput, index: number): readonly Try[] {
 }
 
 /**
- * The wait before another try at this provider: at least `wait` and `hint`, and long enough that it never sees more tries in a stretch
- * of time than allowed. Undefined when the provider has had its tries or the call would end first.
+ * The wait before another try at this provider: at least `wait` and `hint`, and long enough that it never sees more tries in a stretch of time than
+ * allowed. Undefined if the provider has had its tries or the call would end first.
  */
 function spaced(input: FailoverInput, index: number, wait: number, hint: number): number | undefined {
   const before = providerTries(input, index)
@@ -261,5 +260,5 @@ function spaced(input: FailoverInput, index: number, wait: number, hint: number)
   return delay
 }
 
-/** Between half and the whole of a wait, so that callers refused together do not come back together. */
+/** Between half of a wait and all of it, so that callers who were refused together do not return together. */
 const jitter = (ms: number, random: () => number): number => ms * (0.5 + random() / 2)

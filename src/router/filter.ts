@@ -40,19 +40,19 @@ export const REJECTION = {
 export type Rejection = (typeof REJECTION)[keyof typeof REJECTION]
 
 /**
- * What is let through: endpoints that take the request as it is; those that take it once it is adapted, its prompt cut by half at most;
- * or, when a call has no others, those with windows too short by the estimate but not beyond doubt, and any that prompts are shortened for.
+ * How strictly to filter: endpoints that take the request as it is; those that take it once it is adapted, with its prompt cut by half at most; or,
+ * if a call has no others, also those whose windows are too short by the estimate but not beyond doubt, and any that prompts are shortened for.
  */
 export const SLACK = { none: 0, adapted: 1, relaxed: 2 } as const
 
 export type Slack = (typeof SLACK)[keyof typeof SLACK]
 
-/** One model of the call with what its name asks for. */
+/** One model of the call, with what its name asks for. */
 export interface Group {
   readonly resolved: ResolvedModel
   readonly model: Model
   readonly columns: Columns
-  /** Bit per tier (`1 << TIER.flex`) whose endpoints the call admits without naming them. */
+  /** Bit per tier (`1 << TIER.flex`): tiers whose endpoints the call admits without naming them. */
   readonly tiers: number
 }
 
@@ -60,13 +60,13 @@ export function tiersAdmitted(demand: Demand, resolved: ResolvedModel): number {
   let tiers = 0
   if (demand.tier === 'flex') tiers |= 1 << TIER.flex
   if (demand.tier === 'priority') tiers |= 1 << TIER.priority
-  // A variant admits a tier into its sort; an explicit order replaces that sort, and an explicit default tier switches it off.
+  // A variant admits a tier to its sort; an explicit order replaces that sort, and an explicit default tier switches it off.
   const { admitTier } = resolved.effects
   if (admitTier !== undefined && demand.order === undefined && demand.tier !== 'default') tiers |= 1 << TIER[admitTier]
   return tiers
 }
 
-/** A base slug or a provider's name stands for all its endpoints, except tiers the call does not admit; a full tag for one. */
+/** A base slug or a provider's name means all its endpoints, except tiers that the call does not admit; a full tag means one. */
 function names(slugs: Slugs, columns: Columns, i: number, tierAdmitted: boolean): boolean {
   const vendorTag = columns.vendorTags[i]
   if (slugs.has(columns.tags[i]!) || (vendorTag !== undefined && slugs.has(vendorTag))) return true
@@ -75,7 +75,7 @@ function names(slugs: Slugs, columns: Columns, i: number, tierAdmitted: boolean)
   return columns.vendorNames[i]!.some((name) => slugs.has(name))
 }
 
-/** Position of an endpoint in `provider.order`; Infinity when it is not listed. */
+/** Position of an endpoint in `provider.order`; Infinity if it is not listed. */
 export function orderPosition(demand: Demand, group: Group, i: number): number {
   const { order } = demand
   if (order === undefined) return Infinity
@@ -88,7 +88,7 @@ export function orderPosition(demand: Demand, group: Group, i: number): number {
   return Math.min(byTag, byName, ...columns.vendorNames[i]!.map(placeOf))
 }
 
-/** The first reason this endpoint cannot serve the call, or `none`. No allocation. */
+/** The first reason why this endpoint cannot serve the call, or `none`. No allocation. */
 export function rejectEndpoint(demand: Demand, group: Group, i: number, slack: Slack): Rejection {
   const unnamed = rejectName(demand, group, i)
   if (unnamed !== REJECTION.none) return unnamed
@@ -113,17 +113,17 @@ function rejectName(demand: Demand, group: Group, i: number): Rejection {
   if (!admitted && !namedByTag(demand, columns.tags[i]!)) return REJECTION.tierNotAsked
   const { only } = demand
   for (let n = 0; n < only.length; n++) if (!names(only[n]!, columns, i, admitted)) return REJECTION.only
-  // Ignoring a provider means all of it, tiers included: whoever bans a vendor does not want its discount either.
+  // Ignoring a provider includes its tiers: a caller who bans a vendor does not want its discounted tier either.
   if (demand.ignore !== undefined && names(demand.ignore, columns, i, true)) return REJECTION.ignore
   if (!demand.allowFallbacks && demand.order !== undefined && orderPosition(demand, group, i) === Infinity) return REJECTION.order
   return REJECTION.none
 }
 
-/** Modalities, stored prompts, output limit, context and, when required, parameters. */
+/** Modalities, stored prompts, output limit, context and, if required, parameters. */
 function rejectFit(demand: Demand, columns: Columns, i: number, slack: Slack): Rejection {
   const lacking = demand.inputs & ~columns.inputs[i]!
   if ((slack === SLACK.none ? lacking : lacking & ~demand.adaptableInputs) !== 0) return REJECTION.inputModality
-  // Vectors are made by those who make nothing else, and only for who asks for them.
+  // Embeddings are made by models that make nothing else, and only for requests that ask for them.
   if ((demand.outputs & ~columns.outputs[i]!) !== 0 || (columns.outputs[i]! & ~demand.outputs & EMBEDDINGS) !== 0) return REJECTION.outputModality
   if (demand.storedPrompt && !keepsPrompts(columns.endpoints[i]!)) return REJECTION.storedPrompt
   if (demand.maxOutputTokens > columns.maxOutput[i]!) return REJECTION.maxOutput
@@ -149,7 +149,7 @@ function rejectWindow(demand: Demand, columns: Columns, i: number, slack: Slack)
   return REJECTION.none
 }
 
-/** Whether prompts are shortened to this window. What only makes images keeps its prompt: there is no text to leave out. */
+/** Whether prompts are shortened to this window. An endpoint that only makes images gets its prompt as it is, because there is no text to leave out. */
 function shortens(demand: Demand, columns: Columns, i: number): boolean {
   const context = columns.context[i]!
   return context <= demand.shortensUpTo && demand.maxOutputTokens < context && (columns.outputs[i]! & TEXT) !== 0
@@ -159,16 +159,16 @@ const TEXT = modalityBit('text')
 const FILE = modalityBit('file')
 const EMBEDDINGS = modalityBit('embeddings')
 
-/** Whether a request may have to be adapted before it is sent there: it lacks a modality, or its window is probably too short. */
+/** Whether a request may have to be adapted for this endpoint: a modality is missing, or the window is probably too short. */
 export function suitsOnlyAdapted(demand: Demand, columns: Columns, i: number): boolean {
   const adaptable = demand.inputs & demand.adaptableInputs
   if ((adaptable & ~columns.inputs[i]!) !== 0) return true
-  // Some read only files of some kinds: whoever adapts them looks at each.
+  // Some endpoints read only certain types of files; the adapter looks at each file.
   if ((adaptable & FILE) !== 0 && columns.endpoints[i]!.connection.dialect.takesFile !== undefined) return true
   return demand.inputTokens + demand.maxOutputTokens > columns.context[i]! && shortens(demand, columns, i)
 }
 
-/** An estimate errs by about a third: a window is called too short only when the prompt misses it with this share of the estimate. */
+/** An estimate errs by about a third, so a window counts as too short only if the prompt misses it by this share of the estimate. */
 const CERTAINTY = 0.8
 
 function namedByTag(demand: Demand, tag: string): boolean {
@@ -182,7 +182,7 @@ function rejectPrice(demand: Demand, endpoint: Endpoint): Rejection {
   const limit = demand.maxPrice!
   const { pricing } = endpoint
   const prices = pricing.tiers === undefined && pricing.windows === undefined ? pricing : priceAt(pricing, demand.inputTokens, demand.now)
-  // An unknown token price may be any price, unless the request is what is paid for. A price per request or image that is not listed is not charged.
+  // An unknown token price may be any price, unless requests are priced instead. A price per request or image that is not listed is not charged.
   const unlisted = isPerRequest(pricing, prices) ? 0 : NaN
   if (limit.prompt !== Infinity && !((prices.input ?? unlisted) <= limit.prompt)) return REJECTION.promptPrice
   if (limit.completion !== Infinity && !((prices.output ?? unlisted) <= limit.completion)) return REJECTION.completionPrice
@@ -194,10 +194,10 @@ function rejectPrice(demand: Demand, endpoint: Endpoint): Rejection {
 
 const AUDIO = modalityBit('audio')
 
-/** Sound without a price of its own costs what text does. Not a number: unknown. */
+/** Audio without a price of its own costs what text does. NaN: unknown. */
 const audioPrice = (demand: Demand, { pricing }: Endpoint, input: number): number => pricing.inputAudio ?? ((demand.inputs & AUDIO) === 0 ? 0 : input)
 
-/** Bits of the soft requirements an endpoint lacks, the most important in the highest bit: the lower the better. */
+/** One bit per soft requirement that an endpoint lacks, the most important in the highest bit: lower is better. */
 export function missingSoft(demand: Demand, supports: number): number {
   let missing = 0
   const { soft } = demand
@@ -205,7 +205,7 @@ export function missingSoft(demand: Demand, supports: number): number {
   return missing
 }
 
-/** What the request uses and this endpoint does not support: the encoder drops it. */
+/** What the request uses and this endpoint does not support; the encoder drops it. */
 export function droppedParameters(demand: Demand, supports: number): readonly string[] {
   let dropped: string[] | undefined
   for (const needed of demand.requirements) if ((supports & needed.mask) === 0) (dropped ??= []).push(needed.name)
@@ -220,7 +220,7 @@ const lackedParameters = (demand: Demand, { supports, endpoints }: Columns, i: n
 
 const usd = (price: number | undefined): string => (price === undefined || Number.isNaN(price) ? 'unknown' : `${price} USD`)
 
-/** One clause that names the preference or limit and the endpoint's own value. */
+/** One clause with the preference or limit and the endpoint's own value. */
 export function describeRejection(code: Rejection, demand: Demand, group: Group, i: number): string {
   const { columns, resolved } = group
   const endpoint = columns.endpoints[i]!

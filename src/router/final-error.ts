@@ -4,14 +4,14 @@ import { GatewayError } from '../core/error.ts'
 import type { ErrorType } from '../core/error.ts'
 import { CREDENTIAL_TYPES, isCredentialFailure, judge, type FailoverAttempt, type Try } from './failover.ts'
 
-/** The provider was not asked, as no credential for it is usable at the moment. */
+/** The provider was not asked, because none of its credentials is usable at the moment. */
 const lacksCredential = ({ error, sent }: Try): boolean => sent === false && error.details.source === 'provider'
 
-/** How much an error tells the caller; ties go to the earliest, the one of the model asked for. */
+/** How useful an error is to the caller. Among equals the earliest wins, which belongs to the model asked for. */
 function usefulness(failed: Try): number {
   const { error } = failed
   if (lacksCredential(failed)) return 1
-  // A budget of the gateway that did not cover an endpoint: the caller can do something about it.
+  // A budget of the gateway did not cover an endpoint; the caller can do something about that.
   if (CREDENTIAL_TYPES.has(error.errorType) && !isCredentialFailure(error)) return 8
   switch (judge(error)) {
     case 'never':
@@ -37,7 +37,10 @@ function usefulness(failed: Try): number {
   }
 }
 
-/** The pauses that were named, undefined for whoever named none: not by those whose credential failed, nor one that has passed and was tried again. */
+/**
+ * The pauses that were named, undefined for attempts that named none. Without attempts whose credential failed, and without pauses that have passed
+ * and were followed by another try.
+ */
 function pausesOf(tries: readonly Try[]): readonly (number | undefined)[] {
   const waitedOut = ({ index, startedAt, error }: Try, at: number): boolean => {
     const { retryAfterMs } = error.details
@@ -50,7 +53,7 @@ function pausesOf(tries: readonly Try[]): readonly (number | undefined)[] {
 
 const MAX_LISTED = 16
 
-/** What the caller is told of the attempts. */
+/** What the caller is told about the attempts. */
 const listed = (attempts: readonly FailoverAttempt[], tries: readonly Try[]): readonly object[] =>
   tries.slice(0, MAX_LISTED).map(({ index, status, error }) => {
     const endpoint = attempts[index]?.endpoint
@@ -63,8 +66,8 @@ const listed = (attempts: readonly FailoverAttempt[], tries: readonly Try[]): re
   })
 
 /**
- * The error of an answer that broke when the caller had a part of it, with the list of attempts in `metadata.attempts`. A credential that
- * ended it is told as whose it was, as it is before the first word.
+ * The error of an answer that broke after the caller had a part of it, with the attempts in `metadata.attempts`. If a credential was the cause the
+ * error says whose it was, as before the first content.
  */
 export function brokenError(attempts: readonly FailoverAttempt[], tries: readonly Try[], error: GatewayError): GatewayError {
   const list = listed(attempts, tries)
@@ -74,11 +77,11 @@ export function brokenError(attempts: readonly FailoverAttempt[], tries: readonl
 }
 
 /**
- * The error the caller sees when no attempt served, with the list of attempts in `metadata.attempts`.
+ * The error the caller sees if no attempt served, with the attempts in `metadata.attempts`.
  *
  * Every live attempt busy: `rate_limit_exceeded` with the shortest pause named. Only dead credentials: `provider_unavailable` with reason
- * `upstream_credentials_exhausted`, never a 401 that would make callers doubt their own key. Otherwise the most useful error, the
- * earliest of equals.
+ * `upstream_credentials_exhausted`, never a 401 that would make callers doubt their own key. Otherwise the most useful error, the earliest among
+ * equals.
  */
 export function finalError(attempts: readonly FailoverAttempt[], tries: readonly Try[]): GatewayError {
   const best = tries.reduce<Try | undefined>(
@@ -94,7 +97,7 @@ export function finalError(attempts: readonly FailoverAttempt[], tries: readonly
     const everyPause = pauses.every((pause) => pause !== undefined)
     const { retryAfterMs: _own, ...details } = best.details
     const known = pauses.filter((pause) => pause !== undefined)
-    // A pause is promised only when every attempt named one: the shortest is when the first of them is ready again.
+    // A pause is promised only if every attempt named one; after the shortest the first of them is ready again.
     const retryAfter = everyPause ? known : []
     return new GatewayError(best.errorType, best.message, {
       ...details,
@@ -112,7 +115,7 @@ function credentialError(error: GatewayError, attempts: readonly FailoverAttempt
     : credentialsExhausted(error, attempts, tries, list)
 }
 
-/** The caller's own key for a provider was refused and nothing else could serve: this refusal is the caller's to act on. */
+/** The caller's own key for a provider was refused and nobody else could serve: the caller can act on this refusal. */
 function ownKeyRefused(error: GatewayError, list: readonly object[]): GatewayError {
   const { upstreamStatus, providerName } = error.details
   const type: ErrorType = upstreamStatus === 402 ? 'payment_required' : upstreamStatus === 403 ? 'permission_denied' : ownKind(error)
@@ -123,7 +126,7 @@ function ownKeyRefused(error: GatewayError, list: readonly object[]): GatewayErr
   })
 }
 
-/** In the middle of an answer, and with statuses that say something else, the words alone tell why. */
+/** Within an answer, and with ambiguous statuses, only the message tells why. */
 const ownKind = ({ errorType }: GatewayError): ErrorType => (CREDENTIAL_TYPES.has(errorType) ? errorType : 'authentication')
 
 function credentialsExhausted(
@@ -148,5 +151,5 @@ function credentialsExhausted(
   })
 }
 
-/** Those who sign in their own manner may hold credentials elsewhere. */
+/** Providers with a signer of their own may hold credentials elsewhere. */
 const hasNoKey = (connection: Endpoint['connection'] | undefined): boolean => connection?.credentials.length === 0 && connection.sign === undefined

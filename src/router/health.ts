@@ -7,9 +7,9 @@ export { RETURN_QUIET_MS } from './endpoint-record.ts'
 export type { EndpointHealth, EndpointState, EndpointStats, Sample } from './endpoint-record.ts'
 
 export interface HealthView {
-  /** Undefined when nothing is known of the endpoint. The answer is valid until the next call for the same endpoint. */
+  /** Undefined if nothing is known about the endpoint. The result is valid until the next call for the same endpoint. */
   get(endpointId: string): EndpointHealth | undefined
-  /** True when no endpoint at all is benched, probing, failing or freshly back: only figures are worth asking for. */
+  /** True if no endpoint at all is benched, probing, failing or freshly back: then only figures are worth asking for. */
   readonly quiet?: boolean
 }
 
@@ -21,7 +21,7 @@ export interface Cooldown {
   readonly until: number
 }
 
-/** How processes tell each other whom to leave alone. Best effort: a lost message costs one refused request. */
+/** How processes tell each other which endpoints to leave alone. Best effort: a lost message costs one refused request. */
 export interface CooldownChannel {
   announce(cooldown: Cooldown): void
   /** Returns the function that stops listening. */
@@ -29,18 +29,18 @@ export interface CooldownChannel {
 }
 
 export interface Health {
-  /** A request is about to be sent; when a probe is due this one is it. */
+  /** A request is about to be sent; if a probe is due, it is the probe. */
   started(endpointId: string): void
   success(endpointId: string, sample: Sample): void
-  /** A failed attempt. Errors that are the request's, the credential's or the gateway's own fault leave no mark. */
+  /** A failed attempt. Errors caused by the request, the credential or the gateway itself leave no mark. */
   failure(endpointId: string, error: GatewayError): void
-  /** The gateway itself may send it nothing for so long, milliseconds: others go first, but for callers with a key of their own. */
+  /** The gateway itself may send it nothing for this many milliseconds: others go first, except for callers with keys of their own. */
   pause(endpointId: string, ms: number): void
-  /** The attempt ended without a verdict (the caller left). */
+  /** The attempt ended without a result (the caller left). */
   abandoned(endpointId: string): void
   view(): HealthView
   stats(endpointId: string): EndpointStats
-  /** Endpoints that wait at the back of every plan, with the end of their wait. */
+  /** Endpoints that wait at the back of every plan, and until when. */
   benched(): readonly Cooldown[]
   /** Stops listening to other processes. */
   close(): void
@@ -48,15 +48,15 @@ export interface Health {
 
 export interface HealthOptions {
   readonly clock: Clock
-  /** Endpoints remembered; the one unused for longest is forgotten first. 13 KB each, allocated with the first request. */
+  /** Endpoints remembered; the least recently used is forgotten first. 13 KB each, allocated with the first request. */
   readonly maxEndpoints?: number
   readonly channel?: CooldownChannel
 }
 
-/** Clocks are put right by less all the time. */
+/** Synchronized clocks step back by less. */
 const SET_BACK_MS = 10_000
 
-/** The time of a clock; tells when it was set back. */
+/** The time of a clock; calls back when the clock was set back. */
 function timeOf(clock: Clock, onSetBack: () => void): () => number {
   let latest = -Infinity
   return () => {
@@ -74,10 +74,10 @@ export function createHealth(options: HealthOptions): Health {
   const records = new Map<string, EndpointRecord>()
   let youngest: string | undefined
   let openBreakers = 0
-  /** Any trouble noted so far has passed by then, open circuits apart. */
+  /** Until then there may be trouble; after it everything is quiet, except for open circuits. */
   let quietFrom = 0
 
-  // All that is known speaks of moments still to come: a pause of seconds would last until then. It is learned anew.
+  // Everything known refers to times that are in the future now: a pause of seconds would last until then. So it is forgotten.
   const now = timeOf(clock, () => {
     records.clear()
     youngest = undefined
@@ -91,11 +91,11 @@ export function createHealth(options: HealthOptions): Health {
     if (records.get(oldest.value)?.breaker.open) openBreakers--
     records.delete(oldest.value)
   }
-  /** Also moves the endpoint to the young end of the map. */
+  /** Also makes the endpoint the most recently used. */
   const touch = (id: string): EndpointRecord => {
     const at = now()
     const known = records.get(id)
-    // Each move leaves a hole in the map, and it is rebuilt for the holes: nothing moves while one endpoint serves call after call.
+    // Each move leaves a hole in the map, which is rebuilt when there are many: nothing moves while a single endpoint serves call after call.
     if (known !== undefined && id === youngest) return known.at(at)
     if (known !== undefined) records.delete(id)
     else if (records.size >= maxEndpoints) forgetOldest()
@@ -104,7 +104,7 @@ export function createHealth(options: HealthOptions): Health {
     youngest = id
     return record.at(at)
   }
-  /** Runs a change and takes note of the trouble it means; what benches the endpoint for longer is announced. */
+  /** Makes a change and notes the trouble it may mean; a longer bench is announced. */
   const change = (id: string, apply: (record: EndpointRecord) => void, announce: boolean): void => {
     const record = touch(id)
     const wasOpen = record.breaker.open

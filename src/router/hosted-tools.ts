@@ -3,16 +3,16 @@ import type { Endpoint } from '../core/endpoint.ts'
 import type { OtherTool, Tool } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 
-/** A tool only an endpoint that knows it can be given, and the tools beside it. */
+/** A tool that only endpoints which know it can be given, with the tools beside it. */
 export interface HostedTool {
   readonly tool: OtherTool
   readonly others: readonly Tool[]
 }
 
-/** Every format carries these, as functions where it has nothing else. */
+/** Every format has these, as functions if it has nothing else. */
 const CARRIED: ReadonlySet<string> = new Set(['function', 'custom', 'namespace'])
 
-/** Tools of the request that are their vendor's. Those the gateway runs are functions when a call is planned, or have a colon in their type. */
+/** The request's vendor tools. Those the gateway runs are functions by the time a call is planned, or have a colon in their type. */
 export function hostedTools({ tools }: Pick<ModelRequest, 'tools'>): readonly HostedTool[] {
   if (tools === undefined || tools.every(isCarried)) return NONE
   return tools.filter((tool): tool is OtherTool => !isCarried(tool)).map((tool) => ({ tool, others: tools.filter((other) => other !== tool) }))
@@ -21,7 +21,7 @@ const NONE: readonly HostedTool[] = []
 
 const isCarried = (tool: Tool): boolean => CARRIED.has(tool.type) || tool.type.includes(':') || isClientSearchTool(tool)
 
-/** Whether the endpoint would have to leave one of them out. */
+/** Whether the endpoint would have to leave out one of them. */
 export function lacksTool(wanted: readonly HostedTool[], endpoint: Endpoint): boolean {
   for (let n = 0; n < wanted.length; n++) if (!knows(endpoint, wanted[n]!)) return true
   return false

@@ -4,33 +4,33 @@ import type { ModelRequest } from '../core/request.ts'
 import type { HealthView } from './health.ts'
 import { offersTools } from './offers-tools.ts'
 
-/** Limits of one attempt in milliseconds: connect, silence before the first content event, silence after it, everything together. */
+/** Limits of one attempt in milliseconds: connecting, silence before the first content event, silence after it, everything together. */
 export interface AttemptLimits extends Timeouts {
   readonly firstToken: number
   readonly idle: number
-  /** A stream that has shown longer pauses is given more silence than `idle`, up to this much. */
+  /** A stream that has had longer pauses is given more silence than `idle`, up to this much. */
   readonly longestIdle: number
 }
 
 /** `first_token: auto` while another endpoint could still serve and nothing reasons. */
 const PATIENCE_WITH_ALTERNATIVE_MS = 12_000
-/** `first_token: auto` otherwise: a model that thinks in silence must not be cut by a guess. */
+/** `first_token: auto` otherwise: a model that reasons silently must not be cut off by a guess. */
 const PATIENCE_MS = 120_000
-/** `idle: auto` for a plain answer: longer than the pauses such streams make, short enough that a dead one ends within 45 s. */
+/** `idle: auto` for a plain answer: longer than the pauses of such streams, short enough to end a dead one within 45 s. */
 const SILENCE_MS = 35_000
-/** `idle: auto` where silence is part of the work: thinking between words, arguments of a call that arrive in one piece, media. */
+/** `idle: auto` if silence is part of the work: reasoning between texts, arguments that arrive in one piece, media. */
 const LONG_SILENCE_MS = 120_000
-/** An endpoint known to be slow is given this many times its own observed p90. */
+/** An endpoint that is known to be slow is given this many times its own observed p90. */
 const P90_FACTOR = 4
 
 /** How long a call may take until its first content event, failed attempts included. */
 const BEGIN_WITHIN_MS = 90_000
 const BEGIN_WITHIN_REASONING_MS = 300_000
-/** What an attempt may never be cut below, and what it leaves for each of the next two. */
+/** The least time of an attempt, and what it leaves for each of the next two. */
 const LEAST_ATTEMPT_MS = 1_000
 const RESERVED_ATTEMPTS = 2
 
-/** Whether the request asks for reasoning: silence is then no sign of death. */
+/** Whether the request asks for reasoning, during which silence is normal. */
 function asksForReasoning(request: ModelRequest): boolean {
   const { reasoning } = request
   if (reasoning === null || reasoning === undefined) return false
@@ -40,7 +40,7 @@ function asksForReasoning(request: ModelRequest): boolean {
 export interface LimitsInput {
   readonly endpoint: Endpoint
   readonly request: ModelRequest
-  /** Whether it is asked for the answer in one piece, whatever its format would ask for. */
+  /** The answer is requested in one piece, whatever its format would ask for. */
   readonly whole?: boolean
   /** Whether another endpoint could still serve the call (`hasAlternative`). */
   readonly hasAlternative: boolean
@@ -75,21 +75,21 @@ function idleLimits(endpoint: Endpoint, request: ModelRequest, reasons: boolean)
 
 const NONE: ReadonlySet<number> = new Set()
 
-/** How many come later in the plan than the attempt at `index` and have not failed (`failedIndexes`). */
+/** How many attempts after the one at `index` have not failed (`failedIndexes`). */
 export function countLeft(attempts: readonly unknown[], index: number, failed: ReadonlySet<number>): number {
   let left = 0
   for (let i = index + 1; i < attempts.length; i++) if (!failed.has(i)) left++
   return left
 }
 
-/** Whether a different endpoint is among them. The same server with another key is no alternative. */
+/** Whether a different endpoint is among them; the same server with another key is no alternative. */
 export function hasAlternative(attempts: readonly { readonly endpoint: Endpoint }[], index: number, failed: ReadonlySet<number> = NONE): boolean {
   const current = attempts[index]?.endpoint
   for (let i = index + 1; i < attempts.length; i++) if (attempts[i]!.endpoint !== current && !failed.has(i)) return true
   return false
 }
 
-/** When a call must have begun to answer, on the clock of `startedAt`. Never less than what its first attempt is allowed. */
+/** When a call must have begun to answer, on the clock of `startedAt`. Never earlier than its first attempt is allowed to. */
 export function beginDeadline(input: {
   readonly request: ModelRequest
   readonly endpoint: Endpoint
@@ -102,9 +102,9 @@ export function beginDeadline(input: {
 }
 
 /**
- * Fits an attempt into what is left of the call: its patience shrinks so that the next attempts (two at most) still get a fair share,
- * and never below a second. The connect limit stays as configured, as connections are kept by it; patience counts from before connecting and
- * so bounds it. Undefined when nothing is left.
+ * Fits an attempt into what is left of the call: its patience shrinks so that the next attempts (two at most) get a fair share, but never below a
+ * second. The connect limit stays as configured, because connections are kept by it; patience counts from before connecting and so bounds it.
+ * Undefined if nothing is left.
  */
 export function withinDeadline(limits: AttemptLimits, remainingMs: number, attemptsAfter: number): AttemptLimits | undefined {
   if (remainingMs < LEAST_ATTEMPT_MS) return undefined

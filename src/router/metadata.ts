@@ -8,14 +8,14 @@ export interface GatewayMetadata {
   readonly strategy: CallTrace['strategy']
   readonly region: string | null
   readonly summary: string
-  /** 1-based number of the attempt that served or, without one, of the last; 0: none was reached. */
+  /** 1-based number of the attempt that served or, if none did, of the last; 0: no endpoint was reached. */
   readonly attempt: number
   readonly is_byok: boolean
   readonly endpoints: {
     readonly total: number
     readonly available: readonly { readonly provider: string; readonly model: string; readonly selected: boolean }[]
   }
-  /** `error_type`: why an attempt came to nothing. */
+  /** `error_type`: why an attempt failed. */
   readonly attempts?: readonly { readonly provider: string; readonly model: string; readonly status: number; readonly error_type?: string }[]
   readonly params?: { readonly [name: string]: unknown }
   readonly pipeline?: CallTrace['pipeline']
@@ -27,11 +27,11 @@ const MAX_LISTED = 64
 export interface MetadataOptions {
   /** What the caller named (`call.requestedModel`). */
   readonly requested: string
-  /** Where this gateway runs, when the operator says. */
+  /** Where this gateway runs, if the operator has said so. */
   readonly region?: string | null
 }
 
-/** Turns what the gateway did for a call into the object callers may ask for. Lists the rejected only when nothing else is left. */
+/** The object that tells callers what the gateway did for a call. Lists rejected endpoints only if there is nothing else. */
 export function gatewayMetadata(trace: CallTrace, options: MetadataOptions): GatewayMetadata {
   const { served, attempts, candidates, rejected } = trace
   const usable = candidates.filter(({ id }) => !rejected.has(id))
@@ -69,7 +69,7 @@ function summarise(trace: CallTrace, available: number): string {
   let summary = `available=${available}`
   if (rejected.size > 0) summary += `, rejected=${rejected.size}`
   if (served !== undefined) summary += `, selected=${served.endpoint.providerName}`
-  // Each turn of a loop of tools has an attempt that served it; only the last one is `served`.
+  // Each turn of a tool loop has an attempt that served it; only the last one is `served`.
   const failed = attempts.filter((attempt) => attempt !== served && !hasAnswered(attempt)).length
   if (failed > 0) summary += `, failed=${failed}`
   if (pipeline.length > 0) summary += `, stages=${pipeline.length}`

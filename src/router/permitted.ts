@@ -7,8 +7,8 @@ import { compileDemand } from './prefer.ts'
 import type { ResolvedModel } from './variants.ts'
 
 /**
- * Which endpoints of a model a plan of this request could try, for those who choose models: the planner's own filter, so that nobody chooses
- * what it then rejects. Throws `invalid_request` as a plan would.
+ * Which endpoints of a model a plan of this request could try, for those who choose models. It is the planner's own filter, so that nobody chooses
+ * what is then rejected. Throws `invalid_request` as a plan would.
  */
 export function permittedEndpoints(request: ModelRequest, now: number): (model: Model) => readonly Endpoint[] {
   const demand = compileDemand(request, estimateRequest(request), undefined, now)
