@@ -12,14 +12,14 @@ export interface Ranked {
   readonly rank: number
   readonly key: number
   readonly price: number
-  /** How often the first place is drawn for this one. Undefined: there was no draw. */
+  /** How often the first place is drawn for this one. Undefined: nothing was drawn. */
   readonly share: number | undefined
 }
 
-/** Places kept per model: more than a call may ever try (6 on one provider) and few enough to make long lists cheap. */
+/** Places kept per model: more than a call may ever try (6 on one provider), and few enough to make long lists cheap. */
 export const PLACES_PER_MODEL = 16
 
-/** Prices below this weigh alike: a free endpoint must not divide by zero. USD per million. */
+/** Lower prices weigh alike, because a free endpoint must not divide by zero. USD per million. */
 const LEAST_PRICE = 0.01
 export const FLAG = { ownKey: 1, pinned: 2, slow: 4 } as const
 
@@ -29,14 +29,14 @@ export const BENCHED = STATES.indexOf('benched')
 export const stateCode = (state: EndpointState): number => (state === 'healthy' ? 0 : STATES.indexOf(state))
 
 /**
- * The price an endpoint has in the balance, whose inverse square is its chance. `pull`: the root of the weight its operator gave it, so that twice
- * the weight is twice the chance; 0 is no chance while another has one.
+ * The price of an endpoint in the balance, whose inverse square is its chance. `pull`: the square root of the operator's weight, so that twice the
+ * weight is twice the chance; 0 is no chance while another endpoint has one.
  */
 export const balancePrice = (price: number, pull: number): number => (price < LEAST_PRICE ? LEAST_PRICE : price) / pull
 
 const chanceOf = (balance: number): number => 1 / (balance * balance)
 
-/** Weighted rendezvous: the least of these wins with a chance in proportion to its weight. `draw`: uniform in (0, 1), by session and endpoint. */
+/** Weighted rendezvous hashing: the smallest of these wins, with a chance in proportion to its weight. `draw`: uniform in (0, 1), by session and endpoint. */
 const rendezvousKey = (draw: number, balance: number): number => -Math.log(draw) * balance * balance
 
 /** The places of one model while it is ranked, as columns of numbers. */
@@ -49,7 +49,7 @@ class Places {
   #indexes = new Int32Array(64)
   #flags = new Uint8Array(64)
   #states = new Uint8Array(64)
-  /** The rank a first place was drawn from, undefined without a draw, and the chances of all that have it. */
+  /** The rank from which the first place was drawn (undefined if nothing was drawn), and the chances of all places of that rank. */
   #drawnFrom: number | undefined
   #allChances = 0
   #key = 0
@@ -57,7 +57,7 @@ class Places {
   #balance = 0
   readonly #chosen = new Int32Array(PLACES_PER_MODEL)
 
-  /** Forgets the last model and makes room. */
+  /** Clears the last model and makes room. */
   reset(capacity: number): void {
     this.#size = 0
     this.#drawnFrom = undefined
@@ -71,7 +71,7 @@ class Places {
     this.#states = new Uint8Array(capacity * 2)
   }
 
-  /** Sort key, price and `balancePrice` of the places added next; apart from `add`, which then takes whole numbers only and boxes nothing. */
+  /** Sort key, price and `balancePrice` of the places added next. Separate from `add`, whose arguments are then integers only, which V8 does not box. */
   weigh(key: number, price: number, balance: number): void {
     this.#key = key
     this.#price = price
@@ -89,7 +89,7 @@ class Places {
     this.#states[at] = state
   }
 
-  /** Draws one of the places of the best rank by the inverse square of its balance price and puts it first. Where none has a chance nothing is drawn. */
+  /** Draws one of the places of the best rank, by the inverse square of its balance price, and puts it first. If none has a chance, nothing is drawn. */
   draw(random: () => number): void {
     const ranks = this.#ranks
     const balances = this.#balances
@@ -117,7 +117,7 @@ class Places {
     if (drawn >= 0) this.#keys[drawn] = -1
   }
 
-  /** The first places in order: insertion into a short list, linear in the endpoints. `drawn`: the keys are draws of a rendezvous. */
+  /** The first places in order: insertion into a short list, linear in the number of endpoints. `drawn`: the keys are draws of a rendezvous. */
   first(group: Group, drawn: boolean): Ranked[] {
     const chosen = this.#chosen
     let kept = 0
@@ -138,7 +138,7 @@ class Places {
     return result
   }
 
-  /** Whether a draw can come before a place whose key is known, without taking its logarithm: -ln(x) is never less than 1 - x. */
+  /** Whether a draw can come before a place whose key is known, without computing its logarithm: -ln(x) is never less than 1 - x. */
   #mayPrecede(drawn: number, place: number): boolean {
     if (this.#ranks[drawn] !== this.#ranks[place]) return this.#ranks[drawn]! < this.#ranks[place]!
     const balance = this.#balances[drawn]!
@@ -174,5 +174,5 @@ class Places {
   }
 }
 
-/** One table reused by all plans: ranking is synchronous and calls nothing that plans. */
+/** One table for all plans: ranking is synchronous and calls nothing that plans. */
 export const places = new Places()

@@ -21,17 +21,17 @@ import type { Selection } from './select.ts'
 import { resolveModel } from './variants.ts'
 import type { ResolvedModel } from './variants.ts'
 
-/** What key, workspace and config add to a request. */
+/** What key, workspace and configuration add to a request. */
 export interface RoutingDefaults {
-  /** Used when the request names no model. */
+  /** For requests that name no model. */
   readonly model?: string
-  /** Used instead when it wants images. */
+  /** For those that want images. */
   readonly imageModel?: string
   /** How long prompts of conversations are to be cached whose callers do not say; undefined: not at all. */
   readonly promptCaching?: '5m' | '1h'
   /** Preferences of key and workspace; see `compileDemand` for how they combine with the caller's. */
   readonly provider?: ProviderPreferences | null
-  /** `routing.cooldown: false` plans as if nothing were known of any endpoint's health. */
+  /** `routing.cooldown: false` plans as if nothing were known about any endpoint's health. */
   readonly cooldown?: boolean
   /** `routing.sticky: false` ignores the session. */
   readonly sticky?: boolean
@@ -47,17 +47,17 @@ export interface PlanInput {
   /** Milliseconds since the epoch. */
   readonly now: number
   readonly defaults?: RoutingDefaults
-  /** How the caller's own keys serve an endpoint, already narrowed to this call's model, key and member. */
+  /** How the caller's own keys serve an endpoint; only keys that this call may use. */
   readonly ownKeys?: (endpoint: Endpoint) => OwnKeyUse | undefined
   /** Set when another part of the gateway chose the model (auto, pareto, fusion, ...). */
   readonly strategy?: CallTrace['strategy']
-  /** What can be done to the request for endpoints that cannot take it as it is. */
+  /** How the request can be adapted for endpoints that cannot take it as it is. */
   readonly adaptation?: Pick<Adaptation, 'modalities' | 'shortensUpTo'> | undefined
   /** Why an endpoint may not serve the call (`call.admits`). */
   readonly admits?: Demand['admits']
-  /** `estimateRequest(request)`, when it is known already. */
+  /** `estimateRequest(request)`, if it is known already. */
   readonly estimate?: RequestEstimate
-  /** Id of the endpoint that served the turn before of the same answer: a call that wants one endpoint wants it for all of them. */
+  /** Id of the endpoint that served the previous turn of the same answer: a call that allows only one endpoint wants it for all turns. */
   readonly served?: string | undefined
 }
 
@@ -65,7 +65,7 @@ export interface PlannedAttempt {
   readonly endpoint: Endpoint
   /** Slug of the model it serves. */
   readonly model: string
-  /** The model name of the request that led here. */
+  /** The model name in the request that led here. */
   readonly requested: string
   readonly isByok: boolean
   /** The name asked for web results (`:online`). */
@@ -74,13 +74,13 @@ export interface PlannedAttempt {
   readonly state: EndpointState
   /** Parameters of the request this endpoint does not support. */
   readonly dropped: readonly string[]
-  /** It takes the request only after its adaptation. */
+  /** It takes the request only after an adaptation. */
   readonly adapt: boolean
-  /** Why it stands where it stands, in words. */
+  /** Why it has its place, in words. */
   readonly notes: readonly string[]
-  /** Share of the first tries of its model it gets, which are drawn by price. Undefined: the order is fixed. */
+  /** Its share of the first tries of its model, which are drawn by price. Undefined: the order is fixed. */
   readonly share: number | undefined
-  /** What it was balanced and sorted by: USD for a million prompt plus a million completion tokens. */
+  /** The price by which it was balanced and sorted: USD for a million prompt plus a million completion tokens. */
   readonly price: number
 }
 
@@ -95,19 +95,19 @@ export interface Plan {
   readonly rejected: ReadonlyMap<string, string>
   /** Values for `gateway_metadata.params`. */
   readonly params: { readonly [name: string]: unknown }
-  /** The sort in force for the first model; undefined: balanced by price, or by session. */
+  /** The sort for the first model; undefined: balanced by price, or by session. */
   readonly sort: SortKey | undefined
   readonly estimate: RequestEstimate | undefined
-  /** Why there is nothing to attempt: `invalid_request`, `not_found` or `context_length_exceeded`. */
+  /** Why there are no attempts: `invalid_request`, `not_found` or `context_length_exceeded`. */
   readonly error?: GatewayError
 }
 
-/** More models than any caller means; the rest is ignored. */
+/** More models than any caller needs; the rest is ignored. */
 const MAX_MODELS = 64
 
 /**
- * Decides which endpoints a call tries and in which order. Pure: clock, random and health are arguments, nothing is sent or stored.
- * Never throws; `plan.error` says why there are no attempts. Costs some microseconds, and some tens for a model of 1,000 endpoints.
+ * Decides which endpoints a call tries and in which order. Pure: clock, random and health are arguments, nothing is sent or stored. Never throws;
+ * `plan.error` says why there are no attempts. Takes some microseconds, and some tens for a model of 1,000 endpoints.
  */
 export function planRoute(input: PlanInput): Plan {
   const { request, catalog, defaults } = input
@@ -153,7 +153,7 @@ export function planRoute(input: PlanInput): Plan {
     return asItIs.ranked.length > 0 ? asItIs : select(context, group, SLACK.adapted)
   })
   if (selections.every(({ ranked }) => ranked.length === 0)) {
-    // The estimate alone never refuses a request: when nothing else is left, the upstream decides whether the prompt fits.
+    // The estimate alone never refuses a request: if nothing else is left, the upstream decides whether the prompt fits.
     relaxed = true
     selections = groups.map((group) => select(context, group, SLACK.relaxed))
   }
@@ -177,7 +177,7 @@ function contextOf(
   return { demand, health: defaults?.cooldown === false ? undefined : health, session, pinnedAcross, random, now, ownKeys, served }
 }
 
-/** The models a request asks for, the first first; none when neither it nor the defaults name one. */
+/** The models a request asks for, in order; none if neither it nor the defaults name one. */
 export function modelNames(request: ModelRequest, defaults: Pick<RoutingDefaults, 'model' | 'imageModel'> | undefined): readonly string[] {
   const names: string[] = []
   const add = (name: unknown): void => {
@@ -215,7 +215,7 @@ function failed(
   return { requested, strategy, attempts: [], candidates, rejected: new Map(), params: {}, sort: undefined, estimate, error }
 }
 
-/** Models in the caller's order, benched endpoints of all models last; or all endpoints in one sort. */
+/** Models in the caller's order with benched endpoints of all models last; or all endpoints in one sort. */
 function arrange(selections: readonly Selection[], demand: Demand): readonly Ranked[] {
   const only = selections.length === 1 ? selections[0] : undefined
   if (only !== undefined) return only.ranked
@@ -256,7 +256,7 @@ function paramsOf(attempts: readonly PlannedAttempt[], unknown: readonly string[
   return params
 }
 
-/** A map whose entries are made when it is first read. A class: nearly every call makes one and nobody reads it. */
+/** A map whose entries are made when it is first read. A class, because nearly every call makes one that nobody reads. */
 class LazyMap implements ReadonlyMap<string, string> {
   readonly #build: () => ReadonlyMap<string, string>
   #built: ReadonlyMap<string, string> | undefined

@@ -7,13 +7,13 @@ import type { RequestEstimate } from './estimate.ts'
 import { hostedTools, type HostedTool } from './hosted-tools.ts'
 import { offersTools } from './offers-tools.ts'
 
-/** A parameter the request uses; an endpoint serves it when it supports any of these. */
+/** A parameter that the request uses; an endpoint serves it if it supports any of these. */
 export interface Requirement {
   readonly name: Parameter
   readonly mask: number
 }
 
-/** Provider slugs of a preference, lower-case; both spellings of the priority tier. */
+/** Provider slugs of a preference in lower case, with both spellings of the priority tier. */
 export type Slugs = ReadonlySet<string>
 
 export interface MaxPrice {
@@ -40,29 +40,29 @@ export interface Demand {
   readonly quantizations: ReadonlySet<string> | undefined
   readonly maxPrice: MaxPrice | undefined
   readonly sort: SortKey | undefined
-  /** Sort set by workspace or key: a variant's sort goes before it. */
+  /** Sort of the workspace or key; a variant's sort goes before it. */
   readonly defaultSort: SortKey | undefined
   readonly acrossModels: boolean
   readonly maxLatencyMs: Percentiles | undefined
   readonly minThroughput: Percentiles | undefined
   readonly tier: 'default' | 'flex' | 'priority' | undefined
   readonly requirements: readonly Requirement[]
-  /** Parameters that choose between the endpoints of a model: tools, structured output, verbosity. Most important first. */
+  /** Parameters that choose between the endpoints of a model: tools, structured output, verbosity. The most important first. */
   readonly soft: readonly Requirement[]
-  /** Tools of vendors: endpoints that know them come before those that would leave one out. */
+  /** Vendors' tools: endpoints that know them come before those that would leave one out. */
   readonly hosted: readonly HostedTool[]
   readonly inputs: number
-  /** Modality bits that endpoints without them get in another form. */
+  /** Modality bits that are converted for endpoints without them. */
   readonly adaptableInputs: number
-  /** Tokens: prompts are shortened to windows up to this. */
+  /** Tokens: prompts are shortened for windows up to this size. */
   readonly shortensUpTo: number
   readonly outputs: number
-  /** All it has to say stands in a prompt kept by a vendor. */
+  /** The whole prompt is stored at a vendor. */
   readonly storedPrompt: boolean
   readonly inputTokens: number
   readonly leastTokens: number
   readonly maxOutputTokens: number
-  /** Milliseconds since the epoch: prices may depend on the hour. */
+  /** Milliseconds since the epoch, because prices may depend on the hour. */
   readonly now: number
 }
 
@@ -71,7 +71,7 @@ const requirement = (name: Parameter, ...others: Parameter[]): Requirement => ({
   mask: others.reduce((mask, other) => mask | parameterBit(other), parameterBit(name)),
 })
 
-/** Plain fields of a request that are parameters of the same or another name. */
+/** Plain fields of a request that are parameters, under the same or another name. */
 const FIELDS: readonly (readonly [field: string, requirement: Requirement])[] = [
   ['temperature', requirement('temperature')],
   ['top_p', requirement('top_p')],
@@ -98,7 +98,7 @@ const JSON_OBJECT = requirement('response_format', 'structured_outputs')
 const JSON_SCHEMA = requirement('structured_outputs')
 const VERBOSITY = requirement('verbosity')
 
-/** Whether a field asks an endpoint for anything: reasoning of which nothing is said does not, nor do no alternatives. */
+/** Whether a field asks anything of an endpoint: an empty `reasoning` does not, nor do zero alternatives. */
 function asksFor(field: string, value: unknown): boolean {
   if (value === undefined || value === null) return false
   if (field === 'top_logprobs') return value !== 0
@@ -109,12 +109,12 @@ function findRequirements(request: ModelRequest): { readonly all: readonly Requi
   const all: Requirement[] = []
   const soft: Requirement[] = []
   for (const [field, needed] of FIELDS) if (asksFor(field, request[field])) all.push(needed)
-  // Those of the chosen tokens alone are asked for without a number.
+  // Without a number, only the log probabilities of the chosen tokens are asked for.
   if (!asksFor('top_logprobs', request.top_logprobs) && request.include?.includes('message.output_text.logprobs') === true) all.push(LOGPROBS)
   if (offersTools(request)) {
     soft.push(TOOLS)
     if (request.tool_choice !== undefined && request.tool_choice !== 'auto') all.push(TOOL_CHOICE)
-    // One at a time is a wish; several are what models do anyway.
+    // Forbidding parallel calls is a wish; allowing them is what models do anyway.
     if (request.parallel_tool_calls === false) all.push(PARALLEL_TOOL_CALLS)
   }
   const format = request.text?.format?.type
@@ -125,7 +125,7 @@ function findRequirements(request: ModelRequest): { readonly all: readonly Requi
   return { all, soft }
 }
 
-/** Lower-case; `openai/fast` and `openai/priority` are the same endpoint, so both are kept. */
+/** In lower case; `openai/fast` and `openai/priority` are the same endpoint, so both are kept. */
 function addSlug(slug: string, add: (slug: string) => void): void {
   const lower = slug.trim().toLowerCase()
   if (lower === '') return
@@ -167,7 +167,7 @@ function maxPriceOf(...limits: readonly ProviderPreferences['max_price'][]): Max
   return found ? result : undefined
 }
 
-/** A bare number means the median. Undefined when nothing is asked. */
+/** A bare number means the median. Undefined if nothing is asked. */
 function percentiles(value: number | Percentiles | null | undefined, scale: number): Percentiles | undefined {
   if (value === null || value === undefined) return undefined
   if (typeof value === 'number') return { p50: value * scale }
@@ -181,7 +181,7 @@ function sortOf(sort: ProviderPreferences['sort']): { readonly by: SortKey | und
   if (sort === null || sort === undefined) return { by: undefined, acrossModels: false }
   if (typeof sort === 'string') return { by: sort, acrossModels: false }
   const acrossModels = sort.partition === 'none'
-  // Sorting across models needs a measure; the one the gateway balances by is the price.
+  // Sorting across models needs a measure: by default the price, as for the balance.
   return { by: sort.by ?? (acrossModels ? 'price' : undefined), acrossModels }
 }
 
@@ -207,7 +207,7 @@ function policiesOf(own: ProviderPreferences, base: ProviderPreferences): number
   )
 }
 
-/** The caller's value of a preference, else the default's. */
+/** The caller's value of a preference, or else the default's. */
 function pick<K extends keyof ProviderPreferences>(
   own: ProviderPreferences,
   base: ProviderPreferences,
@@ -219,9 +219,8 @@ function pick<K extends keyof ProviderPreferences>(
 const bitsOf = (modalities: readonly string[]): number => modalities.reduce((mask, modality) => mask | modalityBit(modality), 0)
 
 /**
- * Merges the caller's preferences with those of key and workspace and compiles them. Restrictions add up (`only` narrows, `ignore`
- * grows, `deny` and `zdr` stay, the lower price counts); everything else of the caller replaces the default.
- * Throws `invalid_request` for a price that is no number.
+ * Merges the caller's preferences with those of key and workspace and compiles them. Restrictions add up (`only` narrows, `ignore` grows, `deny` and
+ * `zdr` stay, the lower price counts); in everything else the caller replaces the default. Throws `invalid_request` for a price that is no number.
  */
 export function compileDemand(
   request: ModelRequest,

@@ -14,12 +14,12 @@ import type { Quantiles } from './sketch.ts'
 /** How the caller's own key serves an endpoint: before the gateway's credentials, instead of them, or after them. */
 export type OwnKeyUse = 'first' | 'only' | 'last'
 
-/** The session a call belongs to, as the ranking sees it. */
+/** The session of a call, as the ranking sees it. */
 export interface RankSession {
-  /** True when the caller named it (`session_id`, `prompt_cache_key`): it then sticks from its first request on. */
+  /** True if the caller named it (`session_id`, `prompt_cache_key`): it then sticks from its first request on. */
   readonly explicit: boolean
   readonly seed: number
-  /** Id of the endpoint the session is pinned to for a model. */
+  /** Id of the endpoint that the session is pinned to for a model. */
   pinned(model: string): string | undefined
 }
 
@@ -32,18 +32,18 @@ export interface RankContext {
   readonly random: () => number
   readonly now: number
   readonly ownKeys: ((endpoint: Group['columns']['endpoints'][number]) => OwnKeyUse | undefined) | undefined
-  /** Id of the endpoint that served the turn before of the same answer: of those that only the first may serve, it is the first. */
+  /** Id of the endpoint that served the previous turn of the same answer; it comes first if only the first may serve. */
   readonly served?: string | undefined
 }
 
 const FAR = 1e12
 
 /**
- * Puts the usable endpoints of one model in order and keeps the first places.
+ * Orders the usable endpoints of one model and keeps the first places.
  *
- * Most significant first: benched endpoints last; own keys first; `provider.order`; tools of vendors; the service tier asked for; the session's pin;
- * the performance asked for; outages of the last 30 s; then the sort, or the session's rendezvous, or the balance: one endpoint drawn
- * by its weight and the inverse square of its price, the others in the order of their chances.
+ * Most significant first: benched endpoints last; own keys first; `provider.order`; vendors' tools; the service tier asked for; the session's pin;
+ * the performance asked for; outages of the last 30 s; then the sort, or the session's rendezvous, or the balance: one endpoint drawn by its weight
+ * and the inverse square of its price, the others in the order of their chances.
  */
 export function rankGroup(context: RankContext, group: Group, usable: Int32Array, count: number): Ranked[] {
   const rules = rulesFor(context, group, dearest(group.columns.price, usable, count))
@@ -53,28 +53,28 @@ export function rankGroup(context: RankContext, group: Group, usable: Int32Array
   return places.first(group, rules.hashing)
 }
 
-/** What holds for all endpoints of one model. */
+/** What is the same for all endpoints of one model. */
 interface Rules {
   readonly context: RankContext
   readonly group: Group
   readonly health: HealthView
   readonly sort: SortKey | undefined
-  /** `provider.order` is given: obeyed as it is, no session, no balance. */
+  /** `provider.order` is given and obeyed as it is: no session, no balance. */
   readonly manual: boolean
   readonly pinnedId: string | undefined
-  /** Endpoints that are not the pinned one come behind it. */
+  /** Endpoints other than the pinned one come behind it. */
   readonly pins: boolean
-  /** The session named itself: rendezvous hashing orders the endpoints, the same way in every process. */
+  /** The caller named the session: rendezvous hashing orders the endpoints, in the same way in every process. */
   readonly hashing: boolean
   readonly balanced: boolean
   readonly seed: number
-  /** Positions in `provider.order`, the place of all unlisted included. */
+  /** Positions in `provider.order`, with one place for all unlisted. */
   readonly positions: number
   /** Speed thresholds are given. */
   readonly paced: boolean
-  /** Nothing is wrong anywhere: every endpoint is healthy. */
+  /** Every endpoint is healthy. */
   readonly quiet: boolean
-  /** Nor is any measurement asked for: health need not be looked at. */
+  /** And no measurement is asked for, so health need not be looked at. */
   readonly blind: boolean
   readonly unknownPrice: number
 }
@@ -121,11 +121,11 @@ function placeEndpoint(rules: Rules, i: number): void {
   const balance = balancePrice(cost, columns.pull[i]!)
   if (sort !== undefined) places.weigh(sortKey(sort, known, cost), cost, balance)
   else if (rules.hashing) places.weigh(unitHash(rules.seed, columns.hash[i]!), cost, balance)
-  // Without a balance it is the order that decides.
+  // Without a balance the order decides.
   else places.weigh(rules.manual ? cost : balance, cost, balance)
 
   const use = context.ownKeys === undefined ? undefined : context.ownKeys(columns.endpoints[i]!)
-  // An endpoint the caller has a key for takes two places: with that key, and with the gateway's credentials, if there are any.
+  // An endpoint the caller has a key for gets two places: with that key, and with the gateway's credentials, if there are any.
   if (use !== undefined) {
     const ownState = rules.quiet ? 0 : ownStateOf(known)
     places.add(rankOf(rules, i, known, ownState, flags, use === 'last' ? 2 : 0), i, flags | FLAG.ownKey, ownState)
@@ -136,12 +136,12 @@ function placeEndpoint(rules: Rules, i: number): void {
 
 const ownStateOf = (known: EndpointHealth | undefined): number => (known === undefined ? 0 : stateCode(known.ownKeyState ?? known.state))
 
-/** The whole rank. `turn`: the digit of own keys and the gateway's credentials. */
+/** The whole rank. `turn`: the digit for own keys and the gateway's credentials. */
 function rankOf(rules: Rules, i: number, known: EndpointHealth | undefined, state: number, flags: number, turn: number): number {
   return ((state === BENCHED ? 3 : 0) + turn) * rules.positions * 32 + rankWithin(rules, i, known, state, flags)
 }
 
-/** The digits of the rank below bench and own key, the most significant first: order, tools, tier, pin, speed, outage. */
+/** The digits of the rank below bench and own key, most significant first: order, tools, tier, pin, speed, outage. */
 function rankWithin(rules: Rules, i: number, known: EndpointHealth | undefined, state: number, flags: number): number {
   const { context, group, manual, pins } = rules
   const { demand } = context
@@ -160,7 +160,7 @@ function freshlyBack(known: EndpointHealth | undefined, now: number): boolean {
   return known !== undefined && known.lastOutageAt > 0 && now - known.lastOutageAt < RETURN_QUIET_MS
 }
 
-/** The sort in force: the caller's, the variant's, the tier's own, the workspace's. Undefined: balance. */
+/** The sort that counts: the caller's, the variant's, the tier's own, the workspace's. Undefined: balance. */
 export function sortFor(demand: Demand, group: Group): SortKey | undefined {
   if (demand.sort !== undefined) return demand.sort
   if (group.resolved.effects.sort !== undefined) return group.resolved.effects.sort
@@ -183,7 +183,7 @@ function dearest(price: Float64Array, usable: Int32Array, count: number): number
   return most === 0 ? 1 : most
 }
 
-/** Lower is better; what was never measured comes after what was. */
+/** Lower is better; unmeasured endpoints come after measured ones. */
 function sortKey(sort: SortKey, record: EndpointHealth | undefined, cost: number): number {
   switch (sort) {
     case 'price':
@@ -197,7 +197,7 @@ function sortKey(sort: SortKey, record: EndpointHealth | undefined, cost: number
   }
 }
 
-/** Proven endpoints by their quality, then the little known, then the proven poor. */
+/** Proven endpoints by quality, then little-known ones, then proven poor ones. */
 const POOR_QUALITY = 0.9
 function exactoKey(record: EndpointHealth | undefined): number {
   const quality = record?.quality
@@ -209,7 +209,7 @@ function tooSlow(demand: Demand, record: EndpointHealth): boolean {
   return exceeds(record.latency, demand.maxLatencyMs, 1) || exceeds(record.throughput, demand.minThroughput, -1)
 }
 
-/** All cutoffs must hold. An endpoint without measurements is not called slow. */
+/** All cutoffs must hold. An endpoint without measurements does not count as slow. */
 function exceeds(measured: Quantiles | undefined, cutoffs: Percentiles | undefined, sign: 1 | -1): boolean {
   if (measured === undefined || cutoffs === undefined) return false
   return (

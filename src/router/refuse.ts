@@ -28,8 +28,8 @@ const LISTED = 6
 const MAX_MESSAGE = 900
 
 /**
- * 404 that lists who serves the models and what excluded each; 403 when guardrails alone did; 400 when the prompt is beyond doubt too long for
- * all that remain, or when some would serve a request with words of its own.
+ * 404 that lists who serves the models and what excluded each; 403 if only guardrails excluded them; 400 if the prompt is beyond doubt too long for
+ * all that remain, or if some would serve a request whose prompt is in the body.
  */
 export function nothingLeft(requested: string, selections: readonly Selection[], demand: Demand, off: readonly string[]): GatewayError {
   let longest = 0
@@ -58,7 +58,7 @@ export function nothingLeft(requested: string, selections: readonly Selection[],
   if (tooLong && longest > 0) {
     return new GatewayError(
       'context_length_exceeded',
-      // Agents know the refusal by words of vendors, read nothing else of it, and shorten the conversation.
+      // Agents recognize this refusal by vendors' wording alone, and then shorten the conversation.
       `The maximum context length is ${longest} tokens for "${requested}", and the input is about ${demand.inputTokens} tokens long.`,
     )
   }
@@ -77,7 +77,7 @@ export function nothingLeft(requested: string, selections: readonly Selection[],
   return new GatewayError('not_found', [message, ...off].join(' '))
 }
 
-/** 404 for names nobody serves, with what may have been meant, and what would switch their providers on. */
+/** 404 for names that nobody serves, with what may have been meant, and what would switch their providers on. */
 export function unknownModel(names: readonly string[], catalog: Catalog): GatewayError {
   const known = meantBy(names[0] ?? '', catalog)
   const off = [...new Set(names.slice(0, LISTED).flatMap((name) => catalog.off?.(authorOf(name)) ?? []))]
@@ -87,7 +87,7 @@ export function unknownModel(names: readonly string[], catalog: Catalog): Gatewa
   return new GatewayError('not_found', `No endpoint serves the model ${list.join(' or ')}. ${hint}`.slice(0, MAX_MESSAGE), { path: 'model' })
 }
 
-/** How the providers a request names would be switched on, where they are off. */
+/** How to switch on the providers a request names, if they are off. */
 export function namedButOff({ only, order }: ProviderPreferences, catalog: Catalog): readonly string[] {
   return [...(only ?? []), ...(order ?? [])].slice(0, LISTED).flatMap((tag) => catalog.off?.(authorOf(`${tag}/`)) ?? [])
 }
@@ -95,10 +95,10 @@ export function namedButOff({ only, order }: ProviderPreferences, catalog: Catal
 const authorOf = (name: string): string => name.replace(/^~/, '').split('/', 1)[0]!.toLowerCase()
 
 const SHOWN = 3
-/** Longer names are no slips of the pen, and comparing them costs their length squared. */
+/** Longer names are no typing errors, and comparing them costs their length squared. */
 const MAX_COMPARED = 64
 
-/** Names that hold what was asked for; else the one that differs in a few letters. */
+/** Names that contain what was asked for; otherwise the one that differs in a few letters. */
 function meantBy(asked: string, catalog: Catalog): readonly string[] {
   const wanted = asked.toLowerCase().replace(/^~/, '')
   const author = wanted.slice(0, wanted.indexOf('/') + 1)
@@ -114,7 +114,7 @@ function meantBy(asked: string, catalog: Catalog): readonly string[] {
     else models.push(slug)
   }
   if (holding.length > 0 || author === '' || wanted.length > MAX_COMPARED) return holding
-  // First the author, then the model among its own: some hundred comparisons, not some thousand.
+  // First the author, then the author's models: some hundred comparisons instead of some thousand.
   const home = byAuthor.has(author) ? author : closest(author, [...byAuthor.keys()])
   const near = home === undefined ? undefined : closest(`${home}${tail}`, byAuthor.get(home)!)
   return near === undefined ? [] : [near]

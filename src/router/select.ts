@@ -6,22 +6,22 @@ import type { Demand } from './prefer.ts'
 import { rankGroup } from './rank.ts'
 import type { RankContext } from './rank.ts'
 
-/** One model's endpoints, filtered and ranked. */
+/** The endpoints of one model, filtered and ranked. */
 export interface Selection {
   readonly group: Group
   readonly ranked: readonly Ranked[]
-  /** What the second pass settled: the soft parameters every usable endpoint of the model lacks, and whether only flex serves. */
+  /** What the second pass found: the soft parameters that every usable endpoint of the model lacks, and whether only flex serves. */
   readonly missing: number
   readonly flexOnly: boolean
   /** Only the first endpoint may be tried. */
   readonly topOnly: boolean
-  /** What was let through. */
+  /** How strictly they were filtered. */
   readonly slack: Slack
 }
 
 let usable = new Int32Array(64)
 
-/** Filters one model's endpoints, settles what depends on their neighbours, and ranks what is left. */
+/** Filters the endpoints of one model, settles what depends on several of them, and ranks what is left. */
 export function select(context: RankContext, group: Group, slack: Slack): Selection {
   const { demand } = context
   const { columns } = group
@@ -39,7 +39,7 @@ export function select(context: RankContext, group: Group, slack: Slack): Select
     for (let n = 0; n < count; n++) if (missingSoft(demand, columns.supports[usable[n]!]!) === missing) usable[kept++] = usable[n]!
     count = kept
   }
-  // Flex was asked for its price: a standard endpoint would cost more than the caller agreed to.
+  // Flex was requested for its price: a standard endpoint would cost more than the caller agreed to.
   let flexOnly = false
   if (demand.tier === 'flex') {
     for (let n = 0; n < count && !flexOnly; n++) flexOnly = columns.tier[usable[n]!] === TIER.flex
@@ -55,13 +55,13 @@ export function select(context: RankContext, group: Group, slack: Slack): Select
   return { group, ranked: tried, missing: count > 0 ? missing : Infinity, flexOnly, topOnly, slack }
 }
 
-/** The only one that may be tried: the one that served the turn before of the same answer, else the first. */
+/** The only endpoint that may be tried: the one that served the previous turn of the same answer, or else the first. */
 function theOne(ranked: readonly Ranked[], { served }: RankContext): Ranked {
   const known = served === undefined ? undefined : ranked.find(({ group, index }) => group.columns.endpoints[index]!.id === served)
   return known ?? ranked[0]!
 }
 
-/** Why an endpoint is not among the ranked; `none` for one that only came too late for a place. */
+/** Why an endpoint is not among the ranked; `none` for one that only ranked too low for a place. */
 export function rejectionOf(selection: Selection, demand: Demand, i: number): Rejection {
   const { group } = selection
   const code = rejectEndpoint(demand, group, i, selection.slack)

@@ -1,4 +1,4 @@
-/** Percentiles of a measure. For `p90` nine of ten requests were this good or better, whether good means low or high. */
+/** Percentiles of a measure. At `p90` nine of ten requests were this good or better; good means low or high, depending on the measure. */
 export interface Quantiles {
   readonly p50: number
   readonly p75: number
@@ -6,7 +6,7 @@ export interface Quantiles {
   readonly p99: number
 }
 
-/** Each bin is a tenth wider than the one before; a value read back errs by at most half a bin, 4.9 %. */
+/** Each bin is a tenth wider than the one before, so a value that is read back errs by at most half a bin, 4.9 %. */
 const GROWTH = 1.1
 export const SKETCH_ERROR = Math.sqrt(GROWTH) - 1
 const BINS = 128
@@ -14,9 +14,9 @@ const LOG_GROWTH = Math.log(GROWTH)
 const MAX_COUNT = 0xffff
 
 /**
- * Percentiles over a rolling window in fixed memory: a ring of time slots, each a histogram of logarithmic bins, and their running sum.
- * The window moves a slot at a time, so it covers between (slots - 1) and `slots` whole slots. 3 KB at ten slots.
- * Values are clamped to [lowest, lowest * 1.1^128] (a factor of 198,000).
+ * Percentiles over a rolling window in fixed memory: a ring of time slots, each a histogram with logarithmic bins, and their running sum. The window
+ * moves by a slot at a time, so it covers between (slots - 1) and `slots` whole slots. 3 KB at ten slots. Values are clamped to [lowest, lowest *
+ * 1.1^128] (a factor of 198,000).
  */
 export class QuantileRing {
   readonly #lowest: number
@@ -26,7 +26,7 @@ export class QuantileRing {
   readonly #sum: Uint32Array
   #total = 0
   #current = -1
-  /** Asked for each endpoint of a plan: comparing costs less than dividing. */
+  /** Called for each endpoint of a plan; a comparison is cheaper than a division. */
   #currentEndsAt = 0
   readonly #highIsGood: boolean
   #quantiles: Quantiles | undefined
@@ -85,7 +85,7 @@ export class QuantileRing {
     return this.#total
   }
 
-  /** Undefined when the window is empty. Computed once per change. */
+  /** Undefined if the window is empty. Computed once per change. */
   quantiles(): Quantiles | undefined {
     if (this.#stale) {
       this.#stale = false
@@ -94,7 +94,7 @@ export class QuantileRing {
     return this.#quantiles
   }
 
-  /** Nearest rank; the value reported is the middle of its bin. */
+  /** Nearest rank; the value is the middle of its bin. */
   #at(share: number): number {
     const rank = this.#highIsGood ? Math.max(1, this.#total - Math.ceil(share * this.#total) + 1) : Math.max(1, Math.ceil(share * this.#total))
     let seen = 0
@@ -158,7 +158,7 @@ export class OutcomeRing {
     this.bad = 0
   }
 
-  /** Share of good outcomes, 0 to 1; undefined without any. */
+  /** Share of good outcomes, 0 to 1; undefined if there are none. */
   share(): number | undefined {
     const total = this.good + this.bad
     return total === 0 ? undefined : this.good / total

@@ -8,7 +8,7 @@ import type { RankSession } from './rank.ts'
 export interface PinStore {
   /** Endpoint id, or undefined. */
   get(key: string, signal: AbortSignal): Promise<string | undefined>
-  /** `moved`: the session was pinned elsewhere before, and other processes may still think so. */
+  /** `moved`: the session was pinned elsewhere before, which other processes may still believe. */
   set(key: string, endpointId: string, ttlMs: number, moved: boolean): void
   /** Calls back with pins that other processes moved. */
   listen?(handler: (pin: { readonly key: string; readonly endpointId: string }) => void): void
@@ -16,7 +16,7 @@ export interface PinStore {
 
 /** The session of one call. */
 export interface StickySession extends RankSession {
-  /** Hash of workspace and session key: what the pins are kept under. */
+  /** Hash of workspace and session key: the key of its pins. */
   readonly id: string
   /** How long a pin of this session lives without use, ms. */
   readonly ttlMs: number
@@ -30,14 +30,14 @@ export interface Served {
 }
 
 export interface Sticky {
-  /** Finds the call's session: `session_id`, else `prompt_cache_key`, else the opening messages. Undefined when there is nothing to go by. */
+  /** Finds the session of a call: `session_id`, or `prompt_cache_key`, or the opening messages. Undefined if there is none of them. */
   open(workspaceId: string, request: ModelRequest, sessionId?: string): StickySession | undefined
-  /** Fetches the pins of these models from the shared store into the table. Resolves within `limitMs`, never rejects. */
+  /** Loads the pins of these models from the shared store into the table. Resolves within `limitMs`, never rejects. */
   load(session: StickySession, models: readonly string[]): Promise<void>
   /** A call of the session was served. Sets, refreshes or moves its pin; `manual` calls (`provider.order`) leave it alone. */
   succeeded(session: StickySession, served: Served, manual?: boolean): void
   readonly size: number
-  /** Whether pins are shared with other processes: only then `load` does anything. */
+  /** Whether pins are shared with other processes; otherwise `load` does nothing. */
   readonly shared: boolean
 }
 
@@ -62,8 +62,8 @@ const LONGEST_TTL_MS = 24 * 60 * MINUTE
 const ENTRY_BYTES = 160
 
 /**
- * Keeps sessions on the endpoint that holds their prompt cache. Looking for a pin, where there are any, costs one hash of at most
- * 1.3 KB of text a call (about 2 microseconds for opening messages, 0.2 for an explicit key) and a map access.
+ * Keeps sessions on the endpoint that holds their prompt cache. Looking for a pin, if there are any, costs one hash of at most 1.3 KB of text per
+ * call (about 2 microseconds for opening messages, 0.2 for an explicit key) and a map access.
  */
 export function createSticky(options: StickyOptions): Sticky {
   const { clock, store } = options
@@ -117,7 +117,7 @@ export function createSticky(options: StickyOptions): Sticky {
           const endpointId = await store.get(key, controller.signal)
           if (endpointId !== undefined && !controller.signal.aborted && find(key) === undefined) put(key, endpointId, session.ttlMs)
         }),
-        // A store that is slow or gone costs affinity, never an answer.
+        // A slow or missing store costs affinity, never an answer.
       ).catch(() => undefined)
       await Promise.race([fetch, limit])
       clearTimeout(timer)
@@ -126,7 +126,7 @@ export function createSticky(options: StickyOptions): Sticky {
       if (manual) return
       if (!session.explicit && served.cachedTokens <= 0 && pins.size === 0) return
       const key = `${session.id}/${served.model}`
-      // Without a key of the caller's own a session starts with the first proof that there is a cache to keep.
+      // If the caller did not name it, a session begins with the first proof that there is a cache to keep.
       const before = find(key)?.endpointId
       if (!session.explicit && served.cachedTokens <= 0 && before === undefined) return
       put(key, served.endpointId, session.ttlMs)
@@ -144,7 +144,7 @@ interface PinTable {
   find(key: string): Pin | undefined
 }
 
-/** Hashed, and looked through for lifetimes, when somebody asks: most sessions are none of which anything is pinned. */
+/** Hash and lifetime are computed only when needed, because most sessions have no pin. */
 class Session implements StickySession {
   readonly explicit: boolean
   readonly #request: ModelRequest
@@ -199,7 +199,7 @@ function openingKey(request: ModelRequest): string | undefined {
   return `${sampleText(system ?? '')}\u0000${sampleText(first)}`
 }
 
-/** Text of a content; of media only where it is and how long it is. */
+/** The text of a content; of media only the position and length. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
@@ -218,7 +218,7 @@ const UNITS: { readonly [unit: string]: number } = { s: 1_000, m: MINUTE, h: 60 
 
 const markedFor = (request: ModelRequest): string | undefined => (longestMark(request) === 'hour' ? '1h' : undefined)
 
-/** The longer of ten minutes and the cache lifetime the request declares, at most a day. */
+/** The longer of ten minutes and the cache lifetime that the request declares, at most a day. */
 export function pinTtl(request: ModelRequest): number {
   const declared = [request.cache_control?.ttl, request.prompt_cache_options?.ttl, request['prompt_cache_retention'], markedFor(request)]
   let ttl = LEAST_TTL_MS

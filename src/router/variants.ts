@@ -13,10 +13,10 @@ export interface VariantEffects {
 export interface ModelName {
   /** The name without its variant suffixes. */
   readonly base: string
-  /** A suffix that stands for endpoints of its own (`free`, `thinking`, `extended`). */
+  /** A suffix that means separate endpoints (`free`, `thinking`, `extended`). */
   readonly variant?: string
   readonly effects: VariantEffects
-  /** A suffix that sorts, but stands for endpoints of its own where the catalog lists them, and what the others ask for then. */
+  /** A suffix that sorts, but means separate endpoints where the catalog lists them; and what it asks for otherwise. */
   readonly listed?: { readonly variant: string; readonly effects: VariantEffects }
   /** `~author/family-latest`. */
   readonly latest: boolean
@@ -33,8 +33,8 @@ const VARIANT_IF_LISTED = 'exacto'
 const NO_EFFECTS: VariantEffects = {}
 
 /**
- * Splits `author/slug:variant:...`. Suffixes may be combined; of several that sort the last one counts.
- * A suffix that is no variant belongs to the name (`llama3:8b`).
+ * Splits `author/slug:variant:...`. Suffixes may be combined; if several sort, the last one counts. A suffix that is no variant belongs to the name
+ * (`llama3:8b`).
  */
 export function parseModelName(name: string): ModelName {
   let base = name
@@ -75,13 +75,13 @@ export interface ResolvedModel {
   readonly via: 'slug' | 'alias' | 'latest'
 }
 
-/** Finds the model behind a name: exact slug, variant, alias or `~author/family-latest` (the catalog knows which is the newest). */
+/** Finds the model for a name: exact slug, variant, alias or `~author/family-latest` (the catalog knows the newest). */
 export function resolveModel(name: string, catalog: Catalog): ResolvedModel | undefined {
   const exact = catalog.find(name)
   if (exact !== undefined && exact.slug === name) {
     return { name, model: exact, variant: undefined, anyVariant: name.includes(':'), effects: NO_EFFECTS, via: 'slug' }
   }
-  // What an operator called a model is its name, whatever it ends with; whatever stands behind a shorter name is read as variants.
+  // An operator's name for a model is taken as it is, whatever it ends with; in a longer name the rest is read as variants.
   if (exact !== undefined && name.includes(':') && exact.aliases?.includes(name) === true) {
     return { name, model: exact, variant: undefined, anyVariant: exact.slug.includes(':'), effects: NO_EFFECTS, via: 'alias' }
   }
@@ -96,16 +96,16 @@ export function resolveModel(name: string, catalog: Catalog): ResolvedModel | un
   return { name, model, variant: parsed.variant, anyVariant, effects: parsed.effects, via }
 }
 
-/** The name as the catalog has it: with a variant where it lists one that would else only sort. */
+/** The name in the catalog: with a variant, where the catalog lists one that would otherwise only sort. */
 function asListed(parsed: ModelName, catalog: Catalog): ModelName {
   const { base, listed } = parsed
   if (listed === undefined) return parsed
   const slug = `${catalog.find(base)?.slug ?? base}:${listed.variant}`
-  // A catalog may find the model by it, too.
+  // The catalog may find the model by this name, too.
   return catalog.find(slug)?.slug === slug ? { ...parsed, ...listed } : parsed
 }
 
-/** The variant of a model under another of its names; where there is none, the model, whose endpoints will say so. */
+/** The variant of a model under another of its names; if there is none, the model itself, whose endpoints will say so. */
 function variantOf(base: string, variant: string, catalog: Catalog): Model | undefined {
   const model = catalog.find(base)
   return model === undefined || model.slug === base ? model : (catalog.find(`${model.slug}:${variant}`) ?? model)

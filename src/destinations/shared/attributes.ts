@@ -8,9 +8,9 @@ export type Attribute =
   | { readonly key: string; readonly kind: 'bool'; readonly value: boolean }
   | { readonly key: string; readonly kind: 'strings'; readonly value: readonly string[] }
 
-/** What a platform takes of one attribute; without a limit everything. What is cut is flagged by `<key>.truncated`. */
+/** A platform's limits on one attribute; without a limit everything is kept. What is cut is flagged by `<key>.truncated`. */
 export interface AttributeLimits {
-  /** Characters of a text, those in lists included. */
+  /** Characters of a text, also in lists. */
   readonly maxChars?: number | undefined
   /** Characters of a name. */
   readonly maxKeyChars?: number
@@ -18,17 +18,17 @@ export interface AttributeLimits {
   readonly maxEntries?: number
 }
 
-/** Setters skip undefined, null and NaN; the last value of a key wins. What is over a limit is cut and flagged. */
+/** Setters ignore undefined, null and NaN; the last value of a key wins. What exceeds a limit is cut and flagged. */
 export interface AttributeSet {
   string(key: string, value: string | null | undefined): AttributeSet
-  /** A whole number; fractions are cut. */
+  /** An integer; fractions are cut. */
   int(key: string, value: number | null | undefined): AttributeSet
   double(key: string, value: number | null | undefined): AttributeSet
   bool(key: string, value: boolean | null | undefined): AttributeSet
   strings(key: string, value: readonly string[] | null | undefined): AttributeSet
   /** A value as JSON text. */
   json(key: string, value: unknown): AttributeSet
-  /** Any JSON value by its own type: whole numbers as int, lists of texts as such, objects as JSON text. */
+  /** Any JSON value by its type: integers as int, lists of texts as lists, objects as JSON text. */
   any(key: string, value: unknown): AttributeSet
   list(): readonly Attribute[]
 }
@@ -76,7 +76,7 @@ class Attributes implements AttributeSet {
     return this.#put({ key, kind: 'strings', value: value.slice(0, this.#maxEntries).map((text) => cutText(text, this.#maxChars)) }, true)
   }
 
-  /** A name that is cut may be that of another attribute, and counts as that one. */
+  /** A shortened name may equal that of another attribute, and then counts as the same. */
   #put(attribute: Attribute, isCut = false): this {
     const { key } = attribute
     const isShort = key.length <= this.#maxKeyChars
@@ -108,7 +108,7 @@ class Attributes implements AttributeSet {
   }
 }
 
-/** The first characters of a text, never half a surrogate pair. */
+/** The first characters of a text, without splitting a surrogate pair. */
 export function cutText(text: string, chars: number): string {
   if (text.length <= chars) return text
   const last = text.charCodeAt(chars - 1)

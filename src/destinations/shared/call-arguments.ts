@@ -1,9 +1,9 @@
 import { parseJson } from '../../lib/json.ts'
 
-/** Deeper ones are no arguments anybody reads, and writing them as JSON again takes more stack than there is. */
+/** Nobody reads arguments that nest deeper, and writing them as JSON again would overflow the stack. */
 const MAX_DEPTH = 100
 
-/** The arguments of a call as the value they are; undefined for a text that is no JSON, or nests too deep. */
+/** The arguments of a call as a value; undefined if the text is not JSON, or nests too deep. */
 export function parseArguments(text: string): unknown {
   try {
     return parseJson(Buffer.from(text), { maxDepth: MAX_DEPTH })

@@ -12,8 +12,8 @@ import {
 } from '../../core/item.ts'
 
 /**
- * Conversations in the shape of chat completions: what nearly every platform renders. Items of the Responses contract become messages,
- * calls of one turn gather in one assistant message, media are placeholders already.
+ * Conversations in the shape of chat completions, which nearly every platform renders. Items of the Responses contract become messages, and the calls
+ * of one turn are gathered in one assistant message. Media are placeholders already.
  */
 
 export interface ChatToolCall {
@@ -43,7 +43,7 @@ export interface ChatTool {
 
 type Draft = { -readonly [K in keyof ChatMessage]: ChatMessage[K] }
 
-/** The messages the model was given, instructions first. */
+/** The messages that the model was given, instructions first. */
 export function toChatMessages(content: GenerationContent): readonly ChatMessage[] {
   const messages: Draft[] = content.instructions ? [{ role: 'system', content: content.instructions }] : []
   addItems(messages, content.input)
@@ -51,8 +51,8 @@ export function toChatMessages(content: GenerationContent): readonly ChatMessage
 }
 
 /**
- * The answer as one assistant message, its words one text. Tools the gateway or the provider ran are steps, not calls to the caller: they are left to child
- * spans. The pictures they made, or the model itself, are what the caller was shown, though, and have their placeholders among the words.
+ * The answer as one assistant message with a single text. Tools that the gateway or the provider ran are steps and not calls to the caller, so they
+ * are left to child spans. Pictures made by them, or by the model itself, were shown to the caller, so their placeholders are part of the text.
  */
 export function toChatAnswer(content: GenerationContent): ChatAnswer {
   const messages: Draft[] = []
@@ -77,14 +77,14 @@ export function toChatAnswer(content: GenerationContent): ChatAnswer {
 
 const PICTURES = /^(?:image_generation_call|(?:gateway|openrouter):image_generation)$/
 
-/** The message that stands for a picture: its bytes are a placeholder by now, an address stays one. Nothing where none came of it. */
+/** The message for a picture: its bytes are a placeholder by now; an address stays one. Nothing if no picture was made. */
 function pictureMessage(item: OutputItem): readonly OutputItem[] {
   const { type, result } = item as { readonly type: string; readonly result?: unknown }
   if (!PICTURES.test(type) || typeof result !== 'string' || result === '') return []
   return [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: result }] }]
 }
 
-/** Parts of an answer's message are pieces of one text: joined without anything between them, as the public `output_text` is. */
+/** The parts of an answer's message are pieces of one text, joined without a separator, as in the public `output_text`. */
 function answerText({ content }: ChatMessage): string | null {
   return content === null || typeof content === 'string' ? content : content.map(partText).join('')
 }
@@ -95,12 +95,12 @@ export interface ChatChoice {
   readonly finish_reason: string | null
 }
 
-/** The answer as the one choice of a chat completion. */
+/** The answer as the single choice of a chat completion. */
 export function toChatChoices(content: GenerationContent, finishReason: string | undefined): readonly ChatChoice[] {
   return [{ index: 0, message: toChatAnswer(content), finish_reason: finishReason ?? null }]
 }
 
-/** Tools the model was offered; those that are not functions are named by their type. */
+/** Tools that the model was offered; tools other than functions are named by their type. */
 export function toChatTools(tools: readonly Tool[] | undefined): readonly ChatTool[] {
   return (tools ?? []).map((tool) => {
     if (!isFunctionTool(tool)) return { type: 'function', function: { name: nameIn(tool as Fields, ['name']) ?? tool.type } }
@@ -109,7 +109,7 @@ export function toChatTools(tools: readonly Tool[] | undefined): readonly ChatTo
   })
 }
 
-/** All words of a message as one text, those of a refusal too, for platforms that take nothing else. */
+/** All text of a message, refusals included, for platforms that accept nothing else. */
 export function messageText({ content, refusal }: ChatMessage): string {
   const text = typeof content === 'string' ? content : (content ?? []).map(partText).join('\n')
   return [text, refusal ?? ''].filter((words) => words !== '').join('\n')
@@ -123,7 +123,7 @@ function partText(part: ChatPart): string {
 
 // ---- items to messages ----
 
-/** The assistant message a call or a piece of reasoning belongs to: the last one, unless another role spoke since. */
+/** The assistant message that a call or reasoning belongs to: the last one, unless another role has spoken since. */
 function openAssistant(messages: Draft[]): Draft {
   const last = messages.at(-1)
   if (last?.role === 'assistant') return last
@@ -168,7 +168,7 @@ function addMessage(messages: Draft[], role: ChatMessage['role'], content: strin
     return
   }
   const last = messages.at(-1)
-  // Reasoning came first and opened the turn: this message is its continuation.
+  // Reasoning came first and opened the turn, and this message continues it.
   const open = last?.role === 'assistant' && last.content === null && last.tool_calls === undefined ? last : undefined
   const message: Draft = open ?? { role, content: null }
   message.content = shaped
@@ -181,7 +181,7 @@ function addCall(messages: Draft[], id: string, name: string, args: string): voi
   open.tool_calls = [...(open.tool_calls ?? []), { id, type: 'function', function: { name, arguments: args } }]
 }
 
-/** Built-in tools of earlier turns: a call, with its result where the item holds one; a result that came back by itself; an approval asked for and given. */
+/** Built-in tools of earlier turns: a call, with its result if the item has one; a result on its own; an approval asked for and given. */
 function addOther(messages: Draft[], item: InputItem): void {
   const fields = item as { readonly [key: string]: unknown }
   const id = nameIn(fields, ['call_id', 'id']) ?? item.type
@@ -196,13 +196,13 @@ function addOther(messages: Draft[], item: InputItem): void {
 
 type Fields = { readonly [key: string]: unknown }
 
-/** Items nobody here knows hold what their callers put there: platforms refuse ids and names that are no texts, or empty ones. */
+/** Items of unknown types hold whatever callers put there, but platforms refuse ids and names that are empty or no text. */
 const nameIn = (fields: Fields, names: readonly string[]): string | undefined =>
   names.map((name) => fields[name]).find((value): value is string => typeof value === 'string' && value !== '')
 
 const firstOf = (fields: Fields, names: readonly string[]): unknown => names.map((name) => fields[name]).find((value) => value != null)
 
-/** What a tool was given: in one member of its item, or in several. */
+/** The arguments of a tool, which its item has in one field or in several. */
 function argumentsOf(fields: Fields): unknown {
   const several = ['code', 'queries', 'prompt'].flatMap((name) => (fields[name] == null ? [] : [[name, fields[name]] as const]))
   return firstOf(fields, ['arguments', 'action', 'operation', 'input']) ?? Object.fromEntries(several)

@@ -5,23 +5,23 @@ import { messageText, toChatAnswer, toChatMessages, toChatTools, type ChatMessag
 import { toOtelInput, toOtelOutput } from './otel-messages.ts'
 
 /**
- * The attributes of a generation's span: the vocabulary consumers of hosted routers know (`gen_ai.prompt`, `trace.*`, `span.*`) and the current
- * OpenTelemetry GenAI names beside it. The two do not collide; the older names stay because dashboards are built on them.
+ * The attributes of a generation's span: the vocabulary that consumers of hosted routers know (`gen_ai.prompt`, `trace.*`, `span.*`), and the current
+ * OpenTelemetry GenAI names beside it. The two do not collide; the older names stay because dashboards use them.
  */
 
-/** The author of a model: `acme` of `acme/small`; the provider serves it under its own name. */
+/** The author of a model: `acme` of `acme/small`, whichever provider serves it. */
 export function modelAuthor(record: DeliveryRecord): string {
   const model = record.generation.model ?? record.generation.requestedModel
   const slash = model.indexOf('/')
   return slash > 0 ? model.slice(0, slash) : (record.generation.provider ?? 'unknown')
 }
 
-/** Whether vectors were asked for. */
+/** Whether embeddings were asked for. */
 export const isEmbedding = ({ generation }: DeliveryRecord): boolean => generation.apiType === 'embeddings'
 
 export const modelSlug = (record: DeliveryRecord): string => record.generation.model ?? record.generation.requestedModel
 
-/** Whether token counts mean anything: a call that failed before an answer has none, which is not the same as zero. */
+/** Whether token counts mean anything: a call that failed before an answer has none, which is not zero. */
 export function hasUsage(record: DeliveryRecord): boolean {
   return record.failure === undefined || record.generation.usage.totalTokens > 0
 }
@@ -49,11 +49,11 @@ export function completionObject(record: DeliveryRecord): { readonly [field: str
 }
 
 export interface GenAiOptions extends AttributeLimits {
-  /** False for platforms that read prompt and answer from attributes of their own: the copies here would only cost bytes. */
+  /** False for platforms that read prompt and answer from attributes of their own: copies here would only cost bytes. */
   readonly withContent?: boolean
 }
 
-/** Everything about one generation; the order of the table in the reference. */
+/** Everything about one generation, in the order of the table in the reference. */
 export function genAiAttributes(record: DeliveryRecord, { withContent = true, ...limits }: GenAiOptions = {}): AttributeSet {
   const set = createAttributes(limits)
   setIdentity(set, record)
@@ -129,11 +129,11 @@ function setUsage(set: AttributeSet, record: DeliveryRecord): void {
   set.double('gen_ai.usage.input_cost', cost.input).double('gen_ai.usage.output_cost', cost.output).double('gen_ai.usage.total_cost', cost.total)
 }
 
-/** Names that differ between the request and the conventions; all others keep theirs. */
+/** Names that differ between the request and the conventions; all others are the same. */
 const PARAMETER_NAMES: { readonly [name: string]: string } = { max_output_tokens: 'max_tokens', stop: 'stop_sequences' }
-/** All other numbers are doubles even when whole: a column's type must not depend on the first value seen. */
+/** All other numbers are doubles even if whole, so that a column's type does not depend on the first value seen. */
 const WHOLE_PARAMETERS = new Set(['dimensions', 'max_output_tokens', 'max_tool_calls', 'seed', 'top_k', 'top_logprobs', 'n'])
-/** Objects that say nothing as an attribute, or are told elsewhere. */
+/** Objects that are useless as attributes, or are told elsewhere. */
 const SKIPPED_PARAMETERS = new Set(['tools', 'metadata', 'provider', 'plugins', 'trace', 'stream'])
 
 function setParameters(set: AttributeSet, record: DeliveryRecord): void {
@@ -184,7 +184,7 @@ function setMetadata(set: AttributeSet, record: DeliveryRecord): void {
   if (responses.length > 0) set.json('trace.metadata.provider_responses', responses)
 }
 
-/** Money is a double even when it is a round sum; durations too. */
+/** Money is a double even if it is a round sum; durations are, too. */
 const FRACTIONS = /(price|usage|cost|discount|latency|generation_time|_ms)$/
 
 function setFact(set: AttributeSet, key: string, value: unknown): void {

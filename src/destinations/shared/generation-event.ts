@@ -2,7 +2,7 @@ import type { DeliveryRecord } from '../../core/delivery.ts'
 import { toChatAnswer, toChatMessages } from './chat-shape.ts'
 import { hasCost, hasUsage } from './gen-ai-attributes.ts'
 
-/** A generation as one plain JSON object, for files and queues whose readers bring their own ideas. */
+/** A generation as one plain JSON object, for files and queues whose readers do their own processing. */
 export function toGenerationEvent(record: DeliveryRecord): Readonly<Record<string, unknown>> {
   const { generation, content, names, ids } = record
   return {

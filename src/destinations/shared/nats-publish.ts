@@ -2,8 +2,8 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 
 /**
- * The little of the NATS client protocol a publisher needs: one connection, messages with headers, the stream's acknowledgements. Written
- * by hand because it is a line protocol of six verbs and the official client brings five packages and a reconnecting state machine.
+ * The part of the NATS client protocol that a publisher needs: one connection, messages with headers, acknowledgements of streams. Written by hand
+ * because it is a line protocol of six verbs, while the official client brings five packages and a reconnecting state machine.
  */
 
 export interface NatsServer {
@@ -22,10 +22,10 @@ export interface NatsMessage {
   readonly payload: string
 }
 
-/** What the stream said of one message; `code` as the server gives it, 404 when no stream takes the subject, 413 when it takes smaller ones only. */
+/** The stream's answer to one message; `code` is the server's, 404 if no stream takes the subject, 413 if it takes only smaller messages. */
 export type NatsAck = { readonly ok: true } | { readonly ok: false; readonly code: number; readonly message: string }
 
-/** The server does not want this connection or these messages. `code` in HTTP's terms: 401, 403 or 413. */
+/** The server refuses this connection or these messages. `code` in HTTP's terms: 401, 403 or 413. */
 export class NatsError extends Error {
   readonly code: number
 
@@ -37,8 +37,8 @@ export class NatsError extends Error {
 }
 
 /**
- * Publishes messages over a connection of their own. With `acknowledged` it waits for a stream to have stored each, else only for the
- * server to have read them. Rejects with NatsError when the server refuses, with any other error when the connection fails.
+ * Publishes messages over a connection of their own. With `acknowledged` it waits until a stream has stored each of them, otherwise only until the
+ * server has read them. Rejects with NatsError if the server refuses, with any other error if the connection fails.
  */
 export async function publishAll(
   server: NatsServer,
@@ -104,7 +104,7 @@ async function publishAcknowledged(link: Link, inbox: string, messages: readonly
   return acks.map((ack) => ack ?? { ok: false, code: 504, message: 'not acknowledged' })
 }
 
-/** Among the errors of streams, the one for their `max_msg_size`. */
+/** The stream error for messages above `max_msg_size`. */
 const EXCEEDS_MAXIMUM = 10_054
 
 function readAck(head: string, payload: string): NatsAck {
@@ -125,7 +125,7 @@ function readAck(head: string, payload: string): NatsAck {
 interface ServerInfo {
   readonly maxPayload: number
   readonly tlsRequired: boolean
-  /** A subject nobody else listens to: servers number their clients. */
+  /** A subject that nobody else listens to. */
   readonly inbox: string
 }
 
@@ -134,7 +134,7 @@ const MAX_BUFFER = 4 * 1024 * 1024
 /** A connection: cuts the stream into lines and messages, and fails everything that waits when it breaks. */
 class Link {
   onMessage: (subject: string, head: string, payload: string) => void = () => {}
-  /** Never resolves; rejects when the connection ends before we end it. */
+  /** Never resolves; rejects if the connection ends before we end it. */
   readonly failure: Promise<never>
   #socket: Socket
   #buffer: Buffer = Buffer.alloc(0)
@@ -165,7 +165,7 @@ class Link {
   async encrypt(host: string): Promise<void> {
     const plain = this.#socket
     plain.removeAllListeners('data')
-    // What came unencrypted behind the greeting is not the server's word.
+    // Unencrypted bytes after the greeting cannot be trusted to come from the server.
     this.#buffer = Buffer.alloc(0)
     const secure = connectTls({ socket: plain, host, ...(isIP(host) === 0 ? { servername: host } : {}) })
     this.#socket = secure
@@ -201,7 +201,7 @@ class Link {
     }
   }
 
-  /** Bytes used up, or undefined when the rest of a message has not come yet. */
+  /** The number of bytes used, or undefined if the message is not complete yet. */
   #handle(line: string, at: number): number | undefined {
     const [verb = '', ...words] = line.split(' ')
     switch (verb.toUpperCase()) {
@@ -240,7 +240,7 @@ function readInfo(text: string): ServerInfo {
   try {
     info = JSON.parse(text) as typeof info
   } catch {
-    // A server that cannot say who it is gets the protocol's defaults.
+    // For a server without a readable greeting the protocol's defaults are assumed.
   }
   const id = typeof info['server_id'] === 'string' ? info['server_id'].replace(/[^A-Za-z0-9]/g, '') : 'server'
   return {

@@ -4,7 +4,7 @@ import { messageText, toChatAnswer, toChatMessages, toChatTools, type ChatMessag
 import { completionObject, hasCost, hasUsage, isEmbedding, modelAuthor, modelSlug, promptObject } from './gen-ai-attributes.ts'
 import { ownMetadata } from './record-metadata.ts'
 
-/** Spans in the OpenInference vocabulary. Lists are flattened into indexed keys: its readers do not look into nested values. */
+/** Spans in the OpenInference vocabulary. Lists are flattened into indexed keys, because its readers do not look into nested values. */
 export function openInferenceAttributes(record: DeliveryRecord, limits: AttributeLimits = {}): AttributeSet {
   const { generation, content, failure } = record
   const set = createAttributes(limits)
@@ -31,7 +31,7 @@ export function openInferenceAttributes(record: DeliveryRecord, limits: Attribut
   return set
 }
 
-/** The span around a generation. A trace is listed with the values of its topmost span. */
+/** The span around a generation. Traces are listed with the values of their topmost span. */
 export function openInferenceWrapper(record: DeliveryRecord, limits: AttributeLimits = {}): AttributeSet {
   const set = createAttributes(limits).string('openinference.span.kind', 'CHAIN')
   setValues(set, record)
@@ -72,7 +72,7 @@ function setMessages(set: AttributeSet, prefix: string, messages: readonly ChatM
     set.string(`${key}.role`, message.role).string(`${key}.tool_call_id`, message.tool_call_id)
     if (message.content === null || typeof message.content === 'string')
       set.string(`${key}.content`, message.refusal === undefined ? message.content : messageText(message))
-    // The text of an answer stays `content`: viewers that show both would show it twice.
+    // The text of an answer is only in `content`: viewers that show both would show it twice.
     const thoughts = message.reasoning === undefined ? 0 : 1
     const first = `${key}.contents.0.message_content`
     if (thoughts > 0) set.string(`${first}.type`, 'reasoning').string(`${first}.text`, message.reasoning)
@@ -91,7 +91,7 @@ function setMessages(set: AttributeSet, prefix: string, messages: readonly ChatM
   }
 }
 
-/** What vectors were made of. They themselves are in no record. */
+/** The input of embeddings. The vectors themselves are in no record. */
 function setTexts(set: AttributeSet, inputs: readonly ChatMessage[]): void {
   for (const [i, input] of inputs.entries()) set.string(`embedding.embeddings.${i}.embedding.text`, messageText(input))
 }

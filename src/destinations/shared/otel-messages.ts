@@ -9,7 +9,7 @@ interface OtelMessage {
   readonly finish_reason?: string
 }
 
-/** System and developer messages stand apart, as `gen_ai.system_instructions`. */
+/** System and developer messages are separate, as `gen_ai.system_instructions`. */
 export function toOtelInput(content: GenerationContent): {
   readonly messages: readonly OtelMessage[]
   readonly instructions: readonly { readonly type: 'text'; readonly content: string }[]
@@ -31,7 +31,7 @@ export function toOtelOutput(content: GenerationContent, finishReason: string | 
 function toParts(message: ChatMessage): OtelMessage['parts'] {
   if (message.role === 'tool') {
     const said = messageText(message)
-    // Readers that took the examples of the conventions for the rule know it as the result; by their schema it is the response.
+    // Readers that follow the examples of the conventions expect `result`; by their schema it is `response`.
     return [{ type: 'tool_call_response', id: message.tool_call_id, response: said, result: said }]
   }
   const parts: { [field: string]: unknown }[] = []
@@ -50,7 +50,7 @@ function toParts(message: ChatMessage): OtelMessage['parts'] {
   return parts
 }
 
-/** Arguments as the object they are; what cannot be read stays a text. */
+/** Arguments as an object; what cannot be parsed stays text. */
 function toArguments(text: string): unknown {
   const value = parseArguments(text)
   return value === undefined ? text : value

@@ -3,15 +3,15 @@ import { classifyHttp, redact } from '../../core/outcome.ts'
 import { parseJsonText } from '../../lib/json.ts'
 
 /**
- * The specification allows no retry of these; collectors in trouble answer them as well, so a few tries are made. Other statuses it does not
- * name (520 to 530 of a proxy whose server is away) are outages like 502.
+ * The specification forbids retries for these statuses, but collectors in trouble answer them as well, so a few tries are made. Other statuses it
+ * does not name (520 to 530, from a proxy whose server is away) are outages like 502.
  */
 const DOUBTFUL_STATUSES: ReadonlySet<number> = new Set([500, 501])
-/** Half of them come within seconds; with the breaker's pauses the last comes after a quarter of an hour, and a restart is over. */
+/** Half of the tries come within seconds. With the breaker's pauses the last one comes after a quarter of an hour, when a restart is over. */
 const DOUBTFUL_TRIES = 10
 const MAX_PARSED = 4 * 1024 * 1024
 
-/** What an OTLP/HTTP answer means. Spans refused inside an accepted request are counted and never sent again. */
+/** What an OTLP/HTTP answer means. Spans refused within an accepted request are counted and never sent again. */
 export function classifyOtlp(response: OutgoingResponse): DeliveryOutcome {
   if (response.status >= 200 && response.status < 300) return classifyAccepted(response)
   const outcome = classifyHttp(response)
@@ -33,7 +33,7 @@ interface PartialSuccess {
   readonly message: string
 }
 
-/** An answer that cannot be read is an acceptance without remarks: the status has said so. */
+/** An answer that cannot be parsed is an acceptance without remarks, because its status says so. */
 function parsePartialSuccess({ headers, body }: OutgoingResponse): PartialSuccess | undefined {
   if (body.length === 0 || body.length > MAX_PARSED) return undefined
   return headers['content-type']?.startsWith('application/x-protobuf') ? parseProtobuf(body) : parseJson(body)
@@ -65,7 +65,7 @@ function parseProtobuf(body: Buffer): PartialSuccess | undefined {
   return { rejected: typeof rejected === 'number' ? rejected : 0, message: Buffer.isBuffer(message) ? message.toString('utf8') : '' }
 }
 
-/** Varint and length-delimited fields by number, the last of each; undefined for what is no such message. */
+/** Varint and length-delimited fields by number, the last of each; undefined if it is no such message. */
 function readFields(bytes: Buffer): ReadonlyMap<number, number | Buffer> | undefined {
   const fields = new Map<number, number | Buffer>()
   let at = 0

@@ -2,15 +2,15 @@ import { JsonWriter } from '../../lib/json-writer.ts'
 import type { Attribute } from './attributes.ts'
 import type { OtlpGroup, OtlpSpan } from './otlp-spans.ts'
 
-/** Of a generation with two kilobytes of content, which stand in it five times. */
+/** For a generation with two kilobytes of content, which occur five times in it. */
 const USUAL_GROUP_BYTES = 16 * 1024
 
 /**
- * OTLP/JSON (specification 1.11): lowerCamelCase, ids as hex, enums as numbers, 64-bit integers as decimal strings, one member per value.
- * Empty lists and absent parents are left out.
+ * OTLP/JSON (specification 1.11): lowerCamelCase, ids as hex, enums as numbers, 64-bit integers as decimal strings, one member per value. Empty lists
+ * and absent parents are left out.
  *
- * Written straight to bytes: a span has some sixty attributes, so objects for `JSON.stringify` would outweigh the text they become, and
- * prompt and answer stand in each span under several names but need to be quoted once.
+ * Written directly to bytes: a span has some sixty attributes, so objects for `JSON.stringify` would outweigh the text they become, and prompt and
+ * answer occur in each span under several names but need to be quoted only once.
  */
 export function otlpJson(groups: readonly OtlpGroup[]): Buffer {
   const out = new JsonWriter(groups.length * USUAL_GROUP_BYTES)
@@ -38,7 +38,7 @@ function writeGroup(out: JsonWriter, { resource, scope, spans }: OtlpGroup): voi
   out.raw(']}]}')
 }
 
-/** Ids are hex and times decimal: nothing in them needs quoting. */
+/** Ids are hex and times decimal, so they need no quoting. */
 function writeSpan(out: JsonWriter, span: OtlpSpan): void {
   out.raw(`{"traceId":"${span.traceId}","spanId":"${span.spanId}"`)
   if (span.parentSpanId !== undefined) out.raw(`,"parentSpanId":"${span.parentSpanId}"`)
@@ -78,7 +78,7 @@ function writeAttributes(out: JsonWriter, attributes: readonly Attribute[]): voi
   out.raw(attributes.length === 0 ? '[]' : ']')
 }
 
-/** The keys of attributes are few and short; those with a caller's own names in them must not fill the memory, by number or by length. */
+/** Quoted keys are cached. There are few and they are short; keys with callers' own names are bounded by number and length. */
 const KEY_TEXTS = new Map<string, string>()
 const MAX_KEYS = 2_000
 const MAX_KEPT_CHARS = 100

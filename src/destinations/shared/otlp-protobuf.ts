@@ -2,7 +2,7 @@ import { ProtobufWriter } from '../../lib/protobuf-writer.ts'
 import type { Attribute } from './attributes.ts'
 import type { OtlpGroup, OtlpSpan } from './otlp-spans.ts'
 
-/** Of a generation with two kilobytes of content, which stand in it five times. */
+/** For a generation with two kilobytes of content, which occur five times in it. */
 const USUAL_GROUP_BYTES = 16 * 1024
 
 /** `ExportTraceServiceRequest` of opentelemetry/proto/collector/trace/v1; field numbers from the published definitions. */

@@ -31,27 +31,30 @@ export interface OtlpGroup {
   readonly spans: readonly OtlpSpan[]
 }
 
-/** The limits hold for attributes of spans, events and resources, for names of spans and for what a status says. */
+/** The limits hold for attributes of spans, events and resources, for names of spans and for messages of a status. */
 export interface OtlpOptions extends AttributeLimits {
   /** Attributes of the generation's own span. Default: the GenAI table. */
   readonly generation?: (record: DeliveryRecord) => Pick<AttributeSet, 'list'>
-  /** Attributes of the span around it, where the caller named one. Default: names, user, session, metadata. */
+  /** Attributes of the span around it, if the caller named one. Default: names, user, session, metadata. */
   readonly wrapper?: (record: DeliveryRecord) => Pick<AttributeSet, 'list'>
   /** Changes to the attributes of attempts and tools. */
   readonly child?: (child: ChildSpan, set: AttributeSet, record: DeliveryRecord) => void
   /** More attributes of the resource. */
   readonly resource?: (record: DeliveryRecord, set: AttributeSet) => void
-  /** Attributes every resource has, that of the connection test too: platforms refuse spans without their project's name. */
+  /** Attributes of every resource, also in the connection test, because platforms refuse spans without their project's name. */
   readonly project?: (set: AttributeSet) => void
-  /** What went wrong is told in an event on every span that failed, for platforms that read no status. Default: on the generation's own alone. */
+  /** Errors are told in an event on every failed span, for platforms that do not read the status. Default: only on the generation's own span. */
   readonly eventOfEveryFailure?: boolean
-  /** The caller's own span above all of ours, for platforms that lose what stands below a span they do not know. Default: as it was named. */
+  /** The caller's own span stands above all of ours, for platforms that lose spans below one they do not know. Default: as the caller named it. */
   readonly parent?: (record: DeliveryRecord) => string | undefined
-  /** Attributes of a root for traces the caller named and has no span in, for platforms where a trace has one root. Default: each top span is one. */
+  /**
+   * Attributes of a root for traces that the caller named without a span of its own, for platforms where a trace has one root. Default: every top
+   * span is a root.
+   */
   readonly root?: (record: DeliveryRecord) => Pick<AttributeSet, 'list'>
 }
 
-/** One resource per generation (it names the generation), holding the spans of its trace: parents before children. */
+/** One resource per generation (it names the generation), with the spans of its trace: parents before children. */
 export function toOtlpGroups(batch: readonly DeliveryRecord[], context: DestinationContext, options: OtlpOptions = {}): readonly OtlpGroup[] {
   const roots = traceRoots(batch, options)
   return batch.map((record) => {
@@ -82,7 +85,7 @@ function aboveTop(record: DeliveryRecord, options: OtlpOptions): string | undefi
 /** Of the trace, however the caller writes its id. */
 const rootSpanId = ({ ids }: DeliveryRecord): string => otlpSpanId(ids.otlp.traceId)
 
-/** Roots of the traces of a batch, each by the record in front of which it is sent. Of several generations the one that began last has the last word. */
+/** Roots of the traces of a batch, by the record before which each is sent. Among several generations the one that began last decides. */
 function traceRoots(batch: readonly DeliveryRecord[], options: OtlpOptions): ReadonlyMap<DeliveryRecord, OtlpSpan> {
   const { root } = options
   const roots = new Map<DeliveryRecord, OtlpSpan>()
@@ -136,7 +139,7 @@ function recordSpans(record: DeliveryRecord, options: OtlpOptions): readonly Otl
   return spans
 }
 
-/** Clocks may step back between two readings; a span may not end before it starts. */
+/** Clocks may step back between two readings, but a span must not end before it starts. */
 function spanTimes(startMs: number, endMs: number): { readonly start: string; readonly end: string } {
   return { start: unixNanos(startMs), end: unixNanos(Math.max(startMs, endMs)) }
 }
@@ -175,7 +178,7 @@ function childSpan(child: ChildSpan, record: DeliveryRecord, options: OtlpOption
   }
 }
 
-/** One span that says nothing but that it arrived: the connection test. */
+/** One span that says only that it arrived: the connection test. */
 export function connectionTestGroup(context: DestinationContext, { project }: Pick<OtlpOptions, 'project'> = {}): OtlpGroup {
   const resource = createAttributes().string('service.name', context.serviceName).string('service.version', context.serviceVersion)
   project?.(resource)

@@ -7,7 +7,7 @@ import { joinUrl, mergeHeaders, type Headers } from './settings.ts'
 
 const TRACES_PATH = '/v1/traces'
 
-/** The address that takes spans, whether or not the base already names it, or its version as some documents do. */
+/** The address that takes spans, even if the base already ends with it, or with its version as some documentation does. */
 export function tracesUrl(base: string): string {
   const path = new URL(base).pathname.replace(/\/+$/, '')
   if (path.endsWith(TRACES_PATH)) return base
@@ -21,7 +21,7 @@ export interface OtlpTarget {
   /** The owner's own headers; the platform's win. */
   readonly headers?: Headers | undefined
   readonly authentication?: Headers
-  /** JSON is what the contract promises; protobuf is smaller and what some platforms prefer. */
+  /** JSON is what the contract promises; protobuf is smaller, and some platforms prefer it. */
   readonly encoding: 'json' | 'protobuf'
   /** Default true; off for receivers that may not know `content-encoding`. */
   readonly gzip?: boolean
@@ -37,7 +37,7 @@ export function otlpRequest(
   return toRequest(toOtlpGroups(batch, context, options), target)
 }
 
-/** A connection test of one empty span, under the resource the type's spans have. */
+/** A connection test with one empty span, under the resource that the type's spans have. */
 export function otlpProbe(context: DestinationContext, target: OtlpTarget, options?: Pick<OtlpOptions, 'project'>): readonly ProbeStep[] {
   return [{ name: 'send a test span', request: toRequest([connectionTestGroup(context, options)], target) }]
 }

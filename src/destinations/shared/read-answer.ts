@@ -3,7 +3,7 @@ import { parseJsonText } from '../../lib/json.ts'
 
 export type AnswerFields = { readonly [name: string]: unknown }
 
-/** The JSON of an answer, or undefined where it is none. */
+/** The JSON of an answer, or undefined if it is none. */
 export function readJson({ body }: OutgoingResponse): unknown {
   try {
     return parseJsonText(body.toString('utf8'))
@@ -20,7 +20,7 @@ export function asObject(value: unknown): AnswerFields | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as AnswerFields) : undefined
 }
 
-/** The JSON objects of a list; empty for anything else. */
+/** The JSON objects in a list; empty for anything else. */
 export function asObjects(value: unknown): readonly (AnswerFields | undefined)[] {
   return Array.isArray(value) ? value.map(asObject) : []
 }

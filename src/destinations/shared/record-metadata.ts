@@ -1,6 +1,6 @@
 import type { DeliveryRecord } from '../../core/delivery.ts'
 
-/** The caller's own keys. A list of tags has its place on most platforms; any other value under that name is metadata like the rest. */
+/** The caller's own keys. Most platforms have a place for a list of tags; any other value under that name is ordinary metadata. */
 export function ownMetadata({ metadata, tags }: DeliveryRecord): { readonly [key: string]: unknown } {
   if (tags.length === 0) return metadata
   const { tags: _tags, ...own } = metadata
@@ -8,8 +8,8 @@ export function ownMetadata({ metadata, tags }: DeliveryRecord): { readonly [key
 }
 
 /**
- * Everything known about a generation beside its content, as one object: the caller's own keys at the top, the gateway's facts under
- * `gateway`, opted-in fields under `gateway_generation`.
+ * Everything known about a generation besides its content, as one object: the caller's own keys at the top, the gateway's facts under `gateway`,
+ * opted-in fields under `gateway_generation`.
  */
 export function metadataObject(record: DeliveryRecord): { readonly [key: string]: unknown } {
   return {
@@ -19,7 +19,7 @@ export function metadataObject(record: DeliveryRecord): { readonly [key: string]
   }
 }
 
-/** Model settings of the request without what is told elsewhere. Undefined when there are none. */
+/** Model settings of the request, without those told elsewhere. Undefined if there are none. */
 export function modelParameters(record: DeliveryRecord): { readonly [name: string]: unknown } | undefined {
   const { tools: _tools, ...parameters } = record.generation.parameters
   return Object.keys(parameters).length === 0 ? undefined : parameters
@@ -28,5 +28,5 @@ export function modelParameters(record: DeliveryRecord): { readonly [name: strin
 /** ISO 8601 with milliseconds, UTC. */
 export const isoTime = (timeMs: number): string => new Date(timeMs).toISOString()
 
-/** The end, never before the start: clocks may step back between two readings. */
+/** The end, never before the start, because clocks may step back between two readings. */
 export const endOf = ({ startedAt, endedAt }: { readonly startedAt: number; readonly endedAt: number }): number => Math.max(startedAt, endedAt)

@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { isRefusedHeader } from '../../lib/egress-policy.ts'
 import { isHeaderValue } from '../../lib/header-value.ts'
 
-/** Pieces of settings every type shares. Vendors' own rules stay in their files. */
+/** Parts of settings that all types share. Vendors' own rules are in their files. */
 
 export type Headers = { readonly [name: string]: string }
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/
-/** What frames the message or names the peer is set by the sender alone, and so is how bodies are compressed. */
+/** The sender itself sets headers that frame the message or name the peer, and decides about compression. */
 const isForbidden = (name: string): boolean => isRefusedHeader(name) || name.toLowerCase() === 'content-encoding'
 
 const headers = z
@@ -28,26 +28,26 @@ export function destinationSettings<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject({ ...shape, headers: headers.optional() })
 }
 
-/** Secret of every type: the values of `headers`. */
+/** The secrets that every type has: the values of `headers`. */
 export const HEADER_SECRETS = 'headers.*'
 
 const BLANK = 'is blank'
 
-/** A required text of one line: most of them end up in a header, where a pasted line break would fail much later. */
+/** Required text of one line: most of it ends up in a header, where a pasted line break would fail much later. */
 export const requiredText = (describe: string): z.ZodString => lineText().min(1).regex(/\S/, BLANK).describe(describe)
 
-/** A credential that is sent as it is in a header. What else a header could hold is no part of any key, but of a paste that went wrong. */
+/** A credential that is sent unchanged in a header. Other characters that a header may hold do not belong to a key, but to a paste that went wrong. */
 export const headerSecret = (describe: string): z.ZodString => headerText().min(1).regex(/\S/, BLANK).describe(describe)
 
 export const headerText = (): z.ZodString => z.string().regex(/^[\x20-\x7e]*$/, 'is sent in a header: one line of printable ASCII is expected')
 
-/** A text without line breaks and control characters. */
+/** Text without line breaks and control characters. */
 export const lineText = (): z.ZodString => z.string().regex(/^\P{Cc}*$/u, 'may not contain line breaks or control characters')
 
-/** A setting as a header value: characters beyond Latin-1 travel as their UTF-8 bytes. */
+/** A setting as a header value: characters beyond Latin-1 are sent as their UTF-8 bytes. */
 export const headerValue = (text: string): string => Buffer.from(text).toString('latin1')
 
-/** An absolute http(s) address without credentials or fragment. Whether it may be reached is decided when it is (lib/egress.ts). */
+/** An absolute http(s) address without credentials or fragment. Whether it may be reached is decided when it is used (lib/egress.ts). */
 export const httpUrl = (describe: string): z.ZodString =>
   z.string().min(1).max(2_048).refine(isHttpUrl, 'must be an http or https address without credentials').describe(describe)
 
@@ -59,14 +59,14 @@ function isHttpUrl(text: string): boolean {
   )
 }
 
-/** A base address and a path, whatever slashes they bring. A query of the base stays behind the path. */
+/** Joins a base address and a path, with or without slashes. A query of the base stays at the end. */
 export function joinUrl(base: string, path: string): string {
   const url = new URL(base)
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`
   return url.href
 }
 
-/** The owner's headers under the type's own: names compare without case, and the type wins. */
+/** The owner's headers below the type's own: names compare without case, and the type wins. */
 export function mergeHeaders(custom: Headers | undefined, own: Headers): Headers {
   const taken = new Set(Object.keys(own).map((name) => name.toLowerCase()))
   const kept = Object.entries(custom ?? {}).filter(([name]) => !taken.has(name.toLowerCase()))

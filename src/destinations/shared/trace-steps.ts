@@ -1,12 +1,12 @@
 import type { ChildSpan, DeliveryFailure, DeliveryRecord } from '../../core/delivery.ts'
 import { endOf } from './record-metadata.ts'
 
-/** One span of a generation's trace, for platforms that are sent spans in a shape of their own. Ids are the raw ones. */
+/** One span of a generation's trace, for platforms with a span format of their own. Ids are the raw ones. */
 export interface TraceStep {
   readonly kind: 'wrapper' | 'generation' | 'attempt' | 'tool'
   readonly id: string
   readonly name: string
-  /** The step around it; on the topmost one the caller's own parent, if it named one. */
+  /** The step around it; for the topmost one the caller's own parent, if it named one. */
   readonly parentId?: string
   readonly isTop: boolean
   /** Milliseconds since the epoch. */
@@ -18,7 +18,7 @@ export interface TraceStep {
   readonly child?: ChildSpan
 }
 
-/** Parents before children: the span the caller named, the generation, its attempts and tools. */
+/** Parents before children: the span that the caller named, the generation, its attempts and tools. */
 export function traceSteps(record: DeliveryRecord): readonly TraceStep[] {
   const { generation, ids, names, failure } = record
   const whole = { startedAt: generation.startedAt, endedAt: endOf(generation), ...(failure === undefined ? {} : { error: failure }) }
@@ -35,7 +35,7 @@ export function traceSteps(record: DeliveryRecord): readonly TraceStep[] {
 
 const GENERATION_ID = /^gen-\d{10,}-[0-9A-Za-z]{20}$/
 
-/** The trace is that of an earlier generation, whose id the caller has given as the trace's: it has its root already. */
+/** The trace belongs to an earlier generation, whose id the caller gave as the trace id, so it already has its root. */
 export const joinsGeneration = ({ ids }: DeliveryRecord): boolean => ids.trace !== ids.generation && GENERATION_ID.test(ids.trace)
 
 const toChildStep =

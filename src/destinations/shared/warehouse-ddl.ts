@@ -2,13 +2,13 @@ import { WAREHOUSE_COLUMNS, type WarehouseColumn } from './warehouse-row.ts'
 
 type Kind = (typeof WAREHOUSE_COLUMNS)[WarehouseColumn]
 
-/** Columns every row has a value for. */
+/** Columns with a value in every row. */
 const REQUIRED = new Set<WarehouseColumn>(['TRACE_ID', 'SPAN_ID', 'ENTITY_ID', 'TIMESTAMP', 'START_TIME', 'SPAN_TYPE', 'STATUS', 'LEVEL'])
 
 const lines = (spell: (column: WarehouseColumn, kind: Kind) => string): string =>
   (Object.entries(WAREHOUSE_COLUMNS) as [WarehouseColumn, Kind][]).map(([column, kind]) => `  ${spell(column, kind)}`).join(',\n')
 
-/** The table a ClickHouse owner makes. A repeat replaces its row: by the next merge, or at once in a query with FINAL. */
+/** The table that a ClickHouse owner creates. A repeated row replaces the first: at the next merge, or at once in a query with FINAL. */
 export function clickhouseTable(table: string): string {
   const types: { readonly [kind in Kind]: string } = {
     id: 'String',
@@ -24,7 +24,7 @@ export function clickhouseTable(table: string): string {
   return `CREATE TABLE IF NOT EXISTS \`${table}\` (\n${columns}\n) ENGINE = ReplacingMergeTree ORDER BY (ENTITY_ID, TRACE_ID, SPAN_ID)`
 }
 
-/** The table a Snowflake owner makes. */
+/** The table that a Snowflake owner creates. */
 export function snowflakeTable(table: string): string {
   const types: { readonly [kind in Kind]: string } = {
     id: 'VARCHAR(256)',
@@ -38,7 +38,7 @@ export function snowflakeTable(table: string): string {
   return `CREATE TABLE IF NOT EXISTS "${table}" (\n${lines((column, kind) => `${column} ${types[kind]}${REQUIRED.has(column) ? ' NOT NULL' : ''}`)}\n)`
 }
 
-/** The table a BigQuery owner makes. */
+/** The table that a BigQuery owner creates. */
 export function bigqueryTable(dataset: string, table: string): string {
   const types: { readonly [kind in Kind]: string } = {
     id: 'STRING',

@@ -6,7 +6,7 @@ import { completionObject, genAiAttributes, hasCost, hasUsage, modelSlug, prompt
 import { metadataObject, modelParameters } from './record-metadata.ts'
 import { traceSteps, type TraceStep } from './trace-steps.ts'
 
-/** Columns of the traces table, in order, and what kind of value each holds. Databases spell the kinds in their own types. */
+/** Columns of the traces table, in order, and the kind of value of each. Databases have their own names for the kinds. */
 export const WAREHOUSE_COLUMNS = {
   TRACE_ID: 'id',
   SPAN_ID: 'id',
@@ -46,10 +46,10 @@ export const WAREHOUSE_COLUMNS = {
 } as const
 
 export type WarehouseColumn = keyof typeof WAREHOUSE_COLUMNS
-/** Columns a table has, by our name: tables made by hand lack some and spell others in lower case. */
+/** The columns of a table, by our names: tables made by hand lack some and have others in lower case. */
 export type TableColumns = ReadonlyMap<WarehouseColumn, string>
 
-/** Finds our columns among a table's. */
+/** Finds our columns in a table. */
 export function matchColumns(names: readonly string[]): TableColumns {
   const found = new Map<WarehouseColumn, string>()
   for (const column of Object.keys(WAREHOUSE_COLUMNS) as WarehouseColumn[]) {
@@ -59,21 +59,21 @@ export function matchColumns(names: readonly string[]): TableColumns {
   return found
 }
 
-/** What is wrong with a table, in a sentence, or undefined. */
+/** What is wrong with a table, as a sentence, or undefined. */
 export function checkTable(columns: TableColumns | undefined): string | undefined {
   if (columns === undefined || columns.size === 0) return 'the table does not exist, has none of the expected columns, or is hidden from this user'
   return columns.has('TRACE_ID') && columns.has('SPAN_ID') ? undefined : 'the table lacks TRACE_ID or SPAN_ID'
 }
 
-/** Throws when a look-up of the columns failed for the moment: it says nothing about the table, and is made again with the next try. */
+/** Throws if looking up the columns failed for the moment: that says nothing about the table, and is repeated with the next try. */
 export function refuseTransient(outcome: DeliveryOutcome, response: OutgoingResponse): void {
   if (outcome.kind === 'retry') throw new NotNow("the table's columns could not be read", response, outcome)
 }
 
-/** Times are milliseconds since the epoch, `json` columns hold the values themselves; what is not known is absent. */
+/** Times are milliseconds since the epoch, `json` columns hold the values themselves; unknown values are absent. */
 export type WarehouseRow = { readonly [Column in WarehouseColumn]?: string | number | object }
 
-/** Rows of one generation: its own and, where the caller named one, that of the span around it. Attempts and tools stand in ATTRIBUTES. */
+/** Rows of one generation: its own and, if the caller named one, that of the span around it. Attempts and tools are in ATTRIBUTES. */
 export function warehouseRows(record: DeliveryRecord, context: DestinationContext): readonly WarehouseRow[] {
   return traceSteps(record)
     .filter((step) => step.child === undefined)
@@ -83,7 +83,7 @@ export function warehouseRows(record: DeliveryRecord, context: DestinationContex
 function toRow(record: DeliveryRecord, step: TraceStep, context: DestinationContext): WarehouseRow {
   const { generation, ids } = record
   const row = {
-    // The raw ids: those of the API, not their hashes.
+    // The raw ids, as in the API, not their hashes.
     TRACE_ID: ids.trace,
     SPAN_ID: step.id,
     PARENT_SPAN_ID: step.parentId,
@@ -94,7 +94,7 @@ function toRow(record: DeliveryRecord, step: TraceStep, context: DestinationCont
     API_KEY_NAME: generation.keyName,
     TIMESTAMP: step.startedAt,
     START_TIME: step.startedAt,
-    // Whole milliseconds, as the columns have; DURATION_MS has the rest.
+    // Whole milliseconds, as in the columns; DURATION_MS has the fraction.
     END_TIME: Math.trunc(step.endedAt),
     DURATION_MS: step.endedAt - step.startedAt,
     SPAN_NAME: step.name,
@@ -138,7 +138,7 @@ function toMetadata(record: DeliveryRecord): object {
   const { names, ids } = record
   return {
     ...metadataObject(record),
-    // The whole id, whatever a column of ids may hold.
+    // The complete id, whatever a column for ids may hold.
     ...(ids.trace === ids.generation ? {} : { trace_id: ids.trace }),
     trace_name: names.trace,
     generation_name: names.generation,
@@ -146,7 +146,7 @@ function toMetadata(record: DeliveryRecord): object {
   }
 }
 
-/** The attributes of the span as OpenTelemetry names them, without prompt, answer and metadata, which have columns. */
+/** The attributes of the span under OpenTelemetry's names, without prompt, answer and metadata, which have columns of their own. */
 function toAttributes(record: DeliveryRecord): object {
   const attributes = genAiAttributes(record, { withContent: false })
     .list()
@@ -170,7 +170,7 @@ function toAttributes(record: DeliveryRecord): object {
   }
 }
 
-/** A database object's name: it becomes part of a statement, so only harmless characters are taken. */
+/** The name of a database object, which becomes part of a statement; only harmless characters are accepted. */
 export const identifier = (describe: string): z.ZodString =>
   z
     .string()
