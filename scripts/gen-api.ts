@@ -34,11 +34,11 @@ const HEAD = `# API
 
 <!-- Written by scripts/gen-api.ts; do not edit. -->
 
-Every route. \`GET /openapi.json\` of a running gateway describes each with its fields, answers and statuses; [destinations](../guides/destinations.md), [workspaces](../guides/workspaces.md), [guardrails](../guides/guardrails.md),
-[presets](../guides/presets.md) and [limits](limits.md) say what they are for.
+This page lists every route. \`GET /openapi.json\` of a running gateway describes each with its fields, answers and statuses. The guides to [destinations](../guides/destinations.md), [workspaces](../guides/workspaces.md), [guardrails](../guides/guardrails.md) and
+[presets](../guides/presets.md), and the reference of [limits](limits.md), explain what they are for.
 
-Keys go into \`Authorization: Bearer ...\`. An **inference** key calls models, a **management** key manages, \`any\` takes either, \`none\` asks for no key. Ids of one workspace do not exist for keys of another.
-Fields in **bold** are required. A refusal is \`{"error": {"code", "message", "metadata": {"error_type", "source", ...}}}\`.
+Send the key as \`Authorization: Bearer ...\`. The column *key* says which one a route needs: **inference** (calls models), **management** (manages), \`any\` (either) or \`none\`. A key does not see what belongs to another workspace (404), except for management keys of the default workspace.
+Fields in **bold** are required. An error is \`{"error": {"code", "message", "metadata": {"error_type", "source", ...}}}\`.
 `
 
 /** Of these every client library knows the fields, or they are those of the first. */

@@ -37,14 +37,14 @@ function page({ at, machine, effort, titles, notes, samples }: Run): string {
     '# Benchmarks',
     '<!-- Written by scripts/gen-benchmarks.ts from benchmarks.json; do not edit. -->',
     `Measured ${at.slice(0, 10)} on ${machine.cores} cores (${machine.cpu}, Linux ${machine.kernel}), Node ${machine.node}, peers on Node ${machine.peerNode}: ` +
-      `${effort.rounds} interleaved rounds, medians, ${effort.loadMs / 1000} s of load each. What each column means, and how answers are checked, stands in ` +
-      '[bench/README.md](../../bench/README.md). Figures of other machines differ; ratios within a run travel better.',
+      `${effort.rounds} interleaved rounds, medians, ${effort.loadMs / 1000} s of load each. See ` +
+      '[bench/README.md](../../bench/README.md) for what each column means and how answers are checked. Figures differ between machines; ratios within a run are easier to compare.',
     '```\nnpm run bench -- --out docs/reference/benchmarks.json && node scripts/gen-benchmarks.ts\n```',
     renderTable(samples, titles),
     '## Bars',
-    `What Signalbox wants to hold.\n\n| | wanted | measured | |\n|---|---|---:|---|\n${bars.join('\n')}`,
+    `What we aim for.\n\n| | wanted | measured | |\n|---|---|---:|---|\n${bars.join('\n')}`,
     ...(notes.length === 0 ? [] : [`## Notes of the run\n\n${notes.map((note) => `* ${plain(note)}`).join('\n')}`]),
-    'Why the figures are what they are, and what would move them, stands in [the guide to speed](../guides/speed.md).',
+    '[The guide to speed](../guides/speed.md) explains the figures and what would change them.',
   ].join('\n\n')
 }
 

@@ -32,12 +32,20 @@ const HEAD = `# Configuration
 
 <!-- Written by scripts/gen-config.ts; do not edit. -->
 
-Everything has a default: the file need not exist. It is \`signalbox.yaml\`, \`signalbox.yml\` or \`signalbox.json\` in the working directory, the first that is there, or what \`--config\` or \`SIGNALBOX_CONFIG\` names.
-The command line wins over the environment, which wins over the file. Unknown keys and wrong values are refused with their path, line and what would be right; \`signalbox check\` looks without starting.
+Everything has a default, so you need no configuration file. Signalbox reads the first of \`signalbox.yaml\`, \`signalbox.yml\` and \`signalbox.json\` that exists in the working directory, or the file that \`--config\` or \`SIGNALBOX_CONFIG\` names.
+The command line overrides the environment, and the environment overrides the file. Signalbox refuses unknown keys and wrong values with their path, their line and what would be right. \`signalbox check\` checks the file without starting.
 
-In every text \`\${NAME}\` is the environment variable, which must be set, and \`\${NAME:-default}\` has a default for one that is unset or empty, a text without references. \`$\${\` is a literal \`\${\`. Nothing is asked of the variables of a provider with \`enabled: false\`. Anchors, aliases and merges (\`<<: *base\`) of YAML are understood.
+Texts may contain environment variables:
 
-\`signalbox check --schema\` prints the JSON Schema of the file. Editors complete and check with it:
+| written | means |
+|---|---|
+| \`\${NAME}\` | the variable, which must be set |
+| \`\${NAME:-default}\` | the variable, or the default if it is unset or empty; the default may not contain variables |
+| \`$\${\` | a literal \`\${\` |
+
+The variables of a provider with \`enabled: false\` need not be set. YAML anchors, aliases and merges (\`<<: *base\`) work.
+
+\`signalbox check --schema\` prints the JSON Schema of the file, with which editors complete and check it:
 
 \`\`\`sh
 npm run --silent signalbox -- check --schema > signalbox.schema.json
@@ -47,8 +55,9 @@ Then name it in the first line of a YAML file, \`# yaml-language-server: $schema
 
 ## Changing it while running
 
-The file is looked at twice a second, and read at once on SIGHUP; a pipe is read once, at the start. A change that is wrong is logged and the last good configuration stays in force; so it does when the file is gone or empty. Calls under way keep what they began with.
-Keys marked **at the start** need a new process: the log line \`configuration reloaded\` names those that differ in \`needs_restart\`. Variables are those the process was started with: a new value needs a new process, too.
+Signalbox checks the file for changes twice a second and reads it at once on SIGHUP. It reads a pipe only once, at the start. If the new file is wrong, missing or empty, the last valid configuration stays in force; a wrong file is also logged. Running calls keep the configuration that they began with.
+
+Keys marked **at the start** take effect only after a restart. The log line \`configuration reloaded\` lists changed keys of this kind in \`needs_restart\`. A process keeps the environment variables that it was started with, so a new value needs a restart, too.
 
 ## Types
 
@@ -56,29 +65,32 @@ Keys marked **at the start** need a new process: the log line \`configuration re
 |---|---|
 | duration | \`500ms\`, \`5s\`, \`15m\`, \`2h\`, \`90d\`; a plain number counts seconds |
 | size | \`64kB\` (1000), \`32MiB\` (1024 x 1024); a plain number counts bytes |
-| whole number, true or false | also as text, since \`\${PORT}\` yields one |
+| whole number, true or false | also as text, because \`\${PORT}\` is text |
 | USD | zero or more; prices of tokens are per million |
-| mapping | keys of your choice, or of whoever reads them |
+| mapping | keys that you choose, or that the reader of the mapping knows |
 `
 
 /** Variables that stand for no key of the file. */
 const MORE_VARIABLES: readonly (readonly [string, string])[] = [
   ['SIGNALBOX_CONFIG', 'The configuration file; `--config`.'],
-  ['SIGNALBOX_API_KEY', 'The first inference key. Without: made at the first start and printed once. `signalbox send` uses it, too.'],
-  ['SIGNALBOX_MANAGEMENT_KEY', 'The first management key, the same way.'],
+  ['SIGNALBOX_API_KEY', 'The first inference key. If unset, the first start creates one and prints it once. `signalbox send` uses it, too.'],
+  ['SIGNALBOX_MANAGEMENT_KEY', 'The first management key, in the same way.'],
   [
     'SIGNALBOX_SECRET_KEY',
-    '32 bytes in base64 (`openssl rand -base64 32`) that encrypt stored secrets. Without: `secret.key` in the data directory.',
+    '32 bytes in base64 (`openssl rand -base64 32`) that encrypt stored secrets. If unset: `secret.key` in the data directory.',
   ],
-  ['SIGNALBOX_NEW_SECRET_KEY', 'Of `signalbox secrets rotate`: the next secret key. Without: one is made.'],
-  ['SIGNALBOX_URL', 'Of `signalbox send`: where the gateway listens; unless set, `http://127.0.0.1` at `SIGNALBOX_PORT` or 8787.'],
-  ['SIGNALBOX_BEGIN_AGAIN', '`never`: `serve` stays as it was started ([operations](operations.md#idle)).'],
+  ['SIGNALBOX_NEW_SECRET_KEY', 'For `signalbox secrets rotate`: the new secret key. If unset, the command creates one.'],
+  ['SIGNALBOX_URL', 'For `signalbox send`: where the gateway listens. If unset: `http://127.0.0.1` at `SIGNALBOX_PORT` or 8787.'],
+  [
+    'SIGNALBOX_BEGIN_AGAIN',
+    '`never`: `serve` does not restart itself with better settings for memory and threads ([operations](operations.md#idle)).',
+  ],
   [
     'HTTPS_PROXY, HTTP_PROXY, ALL_PROXY',
-    'Forward proxy for requests to addresses with TLS, without, and both; small letters, too ([operations](../guides/operations.md#behind-a-forward-proxy)).',
+    'Forward proxy for requests to addresses with TLS, without TLS, and both. Lower-case names work, too ([operations](../guides/operations.md#behind-a-forward-proxy)).',
   ],
-  ['NO_PROXY', 'What is reached straight: names, addresses, ranges such as `10.0.0.0/8`. This machine always is.'],
-  ['NODE_COMPILE_CACHE', 'Where Node keeps compiled code; writable, else every start compiles anew.'],
+  ['NO_PROXY', 'Names, addresses and ranges (`10.0.0.0/8`) that are reached without the proxy. This machine always is.'],
+  ['NODE_COMPILE_CACHE', 'Directory for compiled code. If Node cannot write there, every start compiles again.'],
 ]
 
 /** The page as text. Sections in the order of the schema. */
@@ -160,7 +172,7 @@ function variablesSection(): string {
 ${rows.join('\n')}
 
 Vendors, search engines and document engines also take their keys from their usual variables, such as \`OPENAI_API_KEY\`; \`signalbox check\` says which providers that switches on. Search engines are listed in [server tools](../guides/server-tools.md), document engines in
-[plugins](../guides/plugins.md). What tests read stands in [CONTRIBUTING.md](../../CONTRIBUTING.md).
+[plugins](../guides/plugins.md). Variables for tests are in [CONTRIBUTING.md](../../CONTRIBUTING.md).
 `
 }
 

@@ -15,24 +15,30 @@ const HEAD = `# Destinations
 
 <!-- Written by scripts/gen-destinations.ts; do not edit. -->
 
-\`config\` of \`POST /api/v1/observability/destinations\` for every \`type\`. Unknown keys are refused. Secrets are stored encrypted and shown masked.
-Every type also takes \`headers\`, a map of more headers for its requests; their values are secrets, and a header the type sets itself wins.
+This page describes \`config\` of \`POST /api/v1/observability/destinations\` for every \`type\`. Unknown keys are refused. Secrets are stored encrypted and shown masked.
+Every type also accepts \`headers\`, a map of additional headers. Their values are secrets. A header that the type sets itself takes precedence.
 
 How deliveries are batched, retried and bounded is the same for all types; the line after the settings says what differs. Sizes are of one
-request before compression. A generation older than its type's age limit becomes a dead letter: the platform would drop it without a word.
-One that is larger than a request may be is shortened, its longest texts first, until it fits; the gateway's facts then hold \`content_truncated\`.
-Names and tags are shortened too, and of the caller's own metadata the largest entries go last of all.
+request before compression.
 
-Types without an address in their config lead to the vendor's own; an operator sends them elsewhere with \`destinations.base_urls\` in
-\`signalbox.yaml\`: \`bigquery\`, \`newrelic\`, \`opik\`, \`snowflake\`. \`nats\` goes only where the operator says (\`http:\` or \`nats:\` is plain, \`https:\` or
-\`tls:\` is encrypted). Addresses of other schemes, and of types that do not exist, are refused at the start. \`file\` writes only below
-\`exports/<workspace>\` in the data directory: workspaces never share a file.
+* A generation older than its type's age limit becomes a dead letter, because the platform would silently drop it.
+* A generation larger than a request is shortened until it fits, its longest texts first; it then has \`content_truncated\`. Names and tags are shortened, too, and last the largest entries of the caller's own metadata are removed.
 
-Two fields the public service's payloads have are left out. \`rawRequest\` in \`gen_ai.completion\`: the request is in \`gen_ai.prompt\` and
-\`gen_ai.request.*\`; a copy of it in each of the three attributes that hold the answer would make most spans nearly twice as large. PostHog's
-\`$ai_base_url\`: a generation does not keep the address it was sent to, which may be one of the operator's own network.
+| type | address |
+|---|---|
+| \`bigquery\`, \`newrelic\`, \`opik\`, \`snowflake\` | the vendor's; the operator can change it with \`destinations.base_urls\` in \`signalbox.yaml\` |
+| \`nats\` | only what \`destinations.base_urls\` says; \`http:\` and \`nats:\` are plain, \`https:\` and \`tls:\` encrypted |
+| \`file\` | below \`exports/<workspace>\` in the data directory; workspaces never share a file |
+| all others | from their config |
 
-With \`destinations.privacy_locked: true\` every destination is in privacy mode, and a request that asks for anything else gets 403.
+\`destinations.base_urls\` with other schemes or unknown types is refused at the start.
+
+Two fields that the hosted service sends are left out:
+
+* \`rawRequest\` in \`gen_ai.completion\`: the request is in \`gen_ai.prompt\` and \`gen_ai.request.*\`. A copy in each of the three attributes of the answer would nearly double most spans.
+* PostHog's \`$ai_base_url\`: generations do not store the address they were sent to, which may be in the operator's own network.
+
+With \`destinations.privacy_locked: true\` every destination is in privacy mode, and a request for anything else is refused with 403.
 `
 
 const TABLES: { readonly [type: string]: string } = {
@@ -68,7 +74,7 @@ function section(destination: Destination): string {
 ${rows.join('\n')}
 
 ${limitsLine(destination)}
-${table === undefined ? '' : `\nThe table; columns it lacks are left out.\n\n\`\`\`sql\n${table}\n\`\`\`\n`}`
+${table === undefined ? '' : `\nCreate the table like this. Columns that your table lacks are left out.\n\n\`\`\`sql\n${table}\n\`\`\`\n`}`
 }
 
 function settingRow(name: string, field: Field, required: boolean, secret: boolean): string {

@@ -22,20 +22,20 @@ const HEAD = `# Upstream formats
 
 <!-- Written by scripts/gen-dialects.ts; do not edit. -->
 
-What each dialect can do. Every cell leads to the tests that show it; "–" is what a format lacks, and its tests show what happens instead.
-\`anthropic-invoke\` is \`anthropic-messages\` as Bedrock's InvokeModel carries it and shares its cells.
+This table shows what each dialect (the format of an upstream) can do. Every cell links to the tests that prove it. "–" means that the format lacks the feature; the tests show what happens instead.
+\`anthropic-invoke\` is \`anthropic-messages\` inside Bedrock's InvokeModel and shares its cells.
 `
 
 const OPTIONS_HEAD = `## Options
 
-\`options\` of a provider or an endpoint in \`signalbox.yaml\`: how a server differs from the format's defaults. Unknown options are errors. Built-in
+\`options\` of a provider or an endpoint in \`signalbox.yaml\` say how a server differs from the format's defaults. Unknown options are errors. Built-in
 providers declare theirs in their own file under \`src/providers\`.
 `
 
 const EMBEDDINGS_HEAD = `## Embeddings
 
-Formats in which servers make vectors for \`POST /api/v1/embeddings\`. A model that makes them is asked in the one that goes with the dialect of its provider; a server
-that does nothing else has one of these as its \`dialect\`. What all of them keep to: \`src/testing/embeddings-contract.ts\`.
+These are the formats for \`POST /api/v1/embeddings\`. An embeddings model is called in the format that belongs to its provider's dialect. A server
+that makes only embeddings has one of these as its \`dialect\`. \`src/testing/embeddings-contract.ts\` tests all of them.
 `
 
 const anchor = (dialect: string, feature: string): string => `${dialect}-${feature}`.replaceAll('_', '-')

@@ -13,26 +13,25 @@ import { cell, publish } from './reference-page.ts'
 const PAGE = 'docs/reference/fault-list.md'
 
 const CHAPTERS: { readonly [letter: string]: string } = {
-  A: 'HTTP as it comes in',
+  A: 'Incoming HTTP',
   B: 'JSON and text',
   C: 'Upstreams',
   D: 'Callers',
   E: 'Addresses chosen by others',
   F: 'Keys and tenants',
-  G: 'Secrets and what was said',
+  G: 'Secrets and contents',
   H: 'Money and resources',
   I: 'State and infrastructure',
   J: 'Supply chain',
-  K: 'What models and pages are made to say',
-  P: 'Pains reported of gateways',
+  K: 'Instructions from models and pages',
+  P: 'Problems reported for other gateways',
 }
 
 const HEAD = `# Faults and attacks
 
 <!-- Written by scripts/gen-fault-list.ts; do not edit. -->
 
-What must hold when something goes wrong or somebody means harm, by letter and number. Tests cite a number with \`verifies('A4', 'its title')\`;
-a number has a test, or its reason and plan stand in the last table. \`npm test\` fails when one has neither, and when a reason is out of date.
+This list says what must hold when something fails or somebody attacks. Tests cite an entry with \`verifies('A4', 'its title')\`. The last table gives the reason and the plan for each entry without a test. \`npm test\` fails if an entry has neither a test nor a reason, or if it has both.
 `
 
 /** The page as text. */

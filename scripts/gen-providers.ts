@@ -14,13 +14,13 @@ const HEAD = `# Providers
 
 <!-- Written by scripts/gen-providers.ts; do not edit. -->
 
-Every provider the gateway knows. One that has its variable in the environment (any of those named, the first that is set counts) is on at the next start, with the models and prices
-that are known of it; \`signalbox check --providers\` says which are. What stands under *also needs* is missing at first: without it the provider stays off, and the start says so.
-What stands under *also takes* is read when it is set: the id and the token of an access key, a project, a place.
+This page lists every provider that Signalbox knows. Set one of the variables under *switched on by*, and the provider is on after the next start, with its known models and prices. If several are set, the first counts.
 
-An entry under \`providers\` does the same without variables: \`api_keys\` for the key, \`base_url\` for an address, \`settings\` for the rest. A provider without a variable is
-switched on by such an entry alone. Servers that need no key are switched on by their address. What is not in the list and speaks a known format is
-declared there, too, with a \`dialect\` and a \`base_url\`.
+* Without the settings under *also needs* the provider stays off, and the start says so.
+* The settings under *also takes* are optional: the id and token of an access key, a project, a location.
+* \`signalbox check --providers\` shows which providers are on.
+
+You can also write an entry under \`providers\`: \`api_keys\` for the key, \`base_url\` for an address, \`settings\` for the rest. Providers without a variable need such an entry. Servers without a key are switched on by their address. If a server is not in the list but speaks a known format, declare it there with a \`dialect\` and a \`base_url\`.
 `
 
 /** The page as text. Providers by slug. */
