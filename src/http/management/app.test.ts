@@ -135,6 +135,46 @@ describe('under pressure', () => {
   })
 })
 
+describe('many requests of one workspace', () => {
+  it('wait for each other and hold nobody else up; what asks others than the database takes no part in it', async () => {
+    let workspaceId = 'w'
+    let running = 0
+    const end = Promise.withResolvers<void>()
+    const busy = createManagementApp(
+      {
+        authenticate: () => ({ owner: { workspaceId, keyHash: 'h' }, key: { kind: 'management' } as ApiKey }) as never,
+        onBug: (error) => bugs.push(error),
+        newRequestId: () => 'r',
+        bodyLimitBytes: 1_000,
+      },
+      [
+        (routes) => {
+          routes.get('/endless', async () => {
+            running++
+            await end.promise
+            return { running }
+          })
+          routes.get('/failed', () => Promise.reject(new GatewayError('not_found', 'no')))
+          routes.get('/quick', async () => ({ running }))
+          routes.post('/test', { config: { asksElsewhere: true } }, async () => ({ running }))
+        },
+      ],
+    )
+    const ask = async (url: string, method: 'GET' | 'POST' | 'HEAD' = 'GET') => busy.inject({ method, url })
+    for (let n = 0; n < 20; n++) expect([(await ask('/failed')).statusCode, (await ask('/quick', 'HEAD')).statusCode]).toEqual([404, 200])
+    const flood = Array.from({ length: 50 }, () => ask('/endless'))
+    const behind = ask('/quick')
+    await expect.poll(() => running).toBeGreaterThanOrEqual(3)
+    expect((await ask('/test', 'POST')).json()).toEqual({ running: 3 })
+    workspaceId = 'another'
+    expect((await ask('/quick')).json()).toEqual({ running: 3 })
+    end.resolve()
+    for (const { statusCode } of await Promise.all(flood)) expect(statusCode).toBe(200)
+    expect((await behind).json()).toEqual({ running: 50 })
+    await busy.close()
+  })
+})
+
 it('an address that cannot be read is refused with the id of the request, as everything is', async () => {
   const { statusCode, headers } = await app.inject({ method: 'GET', url: '/things/%ff' })
   expect([statusCode, headers['x-request-id']]).toEqual([400, 'r'])

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type RouteHandlerMethod } from 'fastify'
 import type { ApiKey, KeyKind } from '../../core/store.ts'
 import type { Owner } from '../../core/call.ts'
 import { asGatewayError, GatewayError, isGatewayError, type GatewayError as Failure } from '../../core/error.ts'
@@ -13,6 +13,7 @@ import { liftKey } from '../key-parameter.ts'
 import { requestIdOf } from '../request-headers.ts'
 import { refuseNullCharacters } from './null-character.ts'
 import type { Access, RegisteredRoute, RouteDoc } from './route-doc.ts'
+import { Turns } from './turns.ts'
 import { spellId } from './uuid-spelling.ts'
 
 /** Where clients of a format put their key. */
@@ -32,6 +33,8 @@ declare module 'fastify' {
     /** The path as documented, with parameters as `:name`, if the router's pattern says less. */
     readonly address?: string
     readonly doc?: RouteDoc
+    /** It waits for others than the database, perhaps for long. */
+    readonly asksElsewhere?: boolean
     /** A page for people, and no part of the API. */
     readonly isPage?: boolean
   }
@@ -82,7 +85,11 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
     const body = await readBody(stream, bounds)
     return body.length === 0 ? undefined : jsonOf(body)
   })
-  app.addHook('onRoute', ({ method, url, config }) => {
+  const turns = new Turns()
+  app.addHook('onRoute', (route) => {
+    const { method, url, config } = route
+    // A call for a model waits for no stored data.
+    if (!['public', 'inference'].includes(accessOf(config)) && config?.asksElsewhere !== true) route.handler = inTurn(route.handler, turns)
     if (config?.isPage === true) return
     // HEAD is answered as GET.
     for (const one of [method].flat())
@@ -114,6 +121,25 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
   app.setNotFoundHandler((request, reply) => sendError(options, missing(request), request, reply))
   for (const add of routes) add(app)
   return app
+}
+
+/** Those who take turns already: what answers to GET answers to HEAD as it is. */
+const taking = new WeakSet<RouteHandlerMethod>()
+
+/** For as long as it works, whether or not its caller waits for it: whoever leaves at once could have any number at work otherwise. */
+function inTurn(handler: RouteHandlerMethod, turns: Turns): RouteHandlerMethod {
+  if (taking.has(handler)) return handler
+  const waiting: RouteHandlerMethod = async function (request, reply) {
+    const { workspaceId } = callerOf(request).owner
+    await turns.enter(workspaceId)
+    try {
+      return await handler.call(this, request, reply)
+    } finally {
+      turns.leave(workspaceId)
+    }
+  }
+  taking.add(waiting)
+  return waiting
 }
 
 /** Before the body is read, which may be as large as a question to a model. */

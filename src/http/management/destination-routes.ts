@@ -66,10 +66,10 @@ export function destinationRoutes(accounts: DestinationAccounts, known: Destinat
 export function destinationOperations(accounts: DestinationAccounts, clock: Clock, known: DestinationTypes): ManagementRoutes {
   const docs = destinationDocs(known)
   return (app) => {
-    app.post<ById>(`${BASE}/:id/test`, { config: { doc: docs.test } }, async (request) => ({
+    app.post<ById>(`${BASE}/:id/test`, { config: { doc: docs.test, asksElsewhere: true } }, async (request) => ({
       data: presentTest(await accounts.test(request.params.id, scopeOf(request))),
     }))
-    app.post<ById>(`${BASE}/:id/send-test`, { config: { doc: docs.sendTest } }, async (request) => ({
+    app.post<ById>(`${BASE}/:id/send-test`, { config: { doc: docs.sendTest, asksElsewhere: true } }, async (request) => ({
       data: presentTest(await accounts.sendTest(request.params.id, scopeOf(request))),
     }))
     app.get<ById>(`${BASE}/:id/status`, { config: { doc: docs.status } }, async (request) => ({

@@ -131,7 +131,7 @@ function responsesOf(path: string, doc: RouteDoc, access: Access, names: Names):
   }
   if (access !== 'public') {
     errors[401] = 'The key is missing, unknown, revoked or expired.'
-    errors[429] = 'Too many wrong keys came from this address.'
+    errors[429] = 'Too many wrong keys came from this address, or too many requests of the workspace wait for their turn.'
     errors[503] = 'The key cannot be checked at the moment.'
   }
   if (access === 'management' || access === 'inference') errors[403] = 'A key of this kind, or of this workspace, may not do this.'
