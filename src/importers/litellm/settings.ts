@@ -57,7 +57,7 @@ const PARAMS: { readonly [param: string]: Advice } = {
   extra_body: PRESET,
   cache_control_injection_points: {
     kind: 'do',
-    message: 'callers mark what is cached (cache_control); what repeats is cached by vendors that do so by themselves',
+    message: 'defaults.prompt_caching: 5m marks conversations for callers who mark nothing (docs/guides/costs.md#prompt-caches)',
   },
   region_name: { kind: 'do', message: 'provider.only of a request, a preset or a guardrail says which endpoints may serve' },
   stream: { kind: 'fine', message: 'the caller says it; from providers it streams either way' },
