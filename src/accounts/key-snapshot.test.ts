@@ -183,6 +183,63 @@ describe('the key snapshot', () => {
       expect(attempt(snapshot)).toBe('revoked')
     })
 
+    describe('while keys are changed in this process', () => {
+      const OTHER = 'sk-sb-v1-another'
+      const other = (overrides: Partial<ApiKey> = {}) => sampleKey(hashKey(OTHER), { name: 'another', ...overrides })
+      let lists = 0
+      /** A snapshot in whose process something is done between each reading of the keys and its end. */
+      const during = async (meanwhile: (snapshot: KeySnapshot) => Promise<void> | void): Promise<KeySnapshot> => {
+        lists = 0
+        for (const key of [keyOf(), other()]) await store.keys.insert(key)
+        let isOn = false
+        const snapshot: KeySnapshot = createSnapshot({
+          store: {
+            ...database,
+            keys: {
+              ...database.keys,
+              list: async (...args) => {
+                const list = await store.keys.list(...args)
+                // Not for ever: what never ends would not fail.
+                if (isOn && ++lists < 50) await meanwhile(snapshot)
+                return list
+              },
+            },
+          },
+        })
+        await snapshot.start()
+        isOn = true
+        return snapshot
+      }
+
+      it(verifies('F6', 'a revocation by another, however often they change'), async () => {
+        const snapshot = await during((one) => one.apply(other({ name: `name ${lists}`, updatedAt: Date.now() })))
+        await store.keys.update(hashKey(SECRET), { revokedAt: Date.now() })
+        await snapshot.refresh()
+        expect([attempt(snapshot), lists]).toEqual(['revoked', 1])
+      })
+
+      it('what was changed here since the reading began, until it is read', async () => {
+        const changed = other({ disabled: true, updatedAt: Date.now() + 1 })
+        const snapshot = await during(async (one) => {
+          if (lists > 1) return
+          one.apply(changed)
+          await store.keys.update(changed.hash, { disabled: true, updatedAt: changed.updatedAt })
+        })
+        await store.keys.update(hashKey(SECRET), { name: 'anything' })
+        await snapshot.refresh()
+        expect(attempt(snapshot, OTHER)).toBe('disabled')
+        await snapshot.refresh()
+        expect([attempt(snapshot, OTHER), snapshot.stats().version]).toEqual(['disabled', await store.version()])
+      })
+
+      it(verifies('F6', 'no change here undoes a revocation that was read'), async () => {
+        const snapshot = await during((one) => one.apply(other({ name: 'renamed', updatedAt: Date.now() })))
+        await store.keys.update(other().hash, { revokedAt: Date.now() })
+        await snapshot.refresh()
+        expect(attempt(snapshot, OTHER)).toBe('revoked')
+      })
+    })
+
     it(verifies('F6', 'a revocation within five seconds even when a look gets lost on the way'), async () => {
       await store.keys.insert(keyOf())
       const snapshot = createSnapshot()
@@ -226,6 +283,8 @@ describe('the key snapshot', () => {
       if (revoked) snapshot.apply(revoked)
       release()
       await started
+      expect(attempt(snapshot)).toBe('revoked')
+      await snapshot.refresh()
       expect(attempt(snapshot)).toBe('revoked')
       expect(lists).toBeGreaterThan(1)
     })

@@ -5,6 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import { hashKey } from './api-key.ts'
 import { createFollower, type Follower } from './follower.ts'
 import type { KnownAccounts, LastKnownGood } from './last-known-good.ts'
+import { newerOf } from './newer-of.ts'
 import { createLatestWrite } from './latest-write.ts'
 import { createSecondLook } from './second-look.ts'
 
@@ -110,8 +111,8 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
   let version: number | undefined
   let secretKeyOutdated = false
   let prepared = false
-  /** Counts changes of this process, so that a list that was read before one is not put over it. */
-  let localChanges = 0
+  /** By this process since the last reading began: what was read then may be older. */
+  let changes = new Map<string, ApiKey>()
   const saving = lastKnownGood && savingIn(lastKnownGood, onEvent)
 
   const follower = createFollower({
@@ -135,27 +136,27 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
   }
 
   async function synchronize(anew: boolean): Promise<void> {
-    for (;;) {
-      const changesBefore = localChanges
-      // The version is read first: whatever changes during the read is read again at the next look.
-      const current = await within(timing.versionLimitMs, store.version())
-      if (current === version && source === 'database' && !anew) return
-      const lists = Promise.all([readAccounts(store, clock.now() - timing.rememberRevokedMs, source === 'database'), isSecretKeyOutdated()])
-      const [accounts, outdated] = await within(timing.loadLimitMs, lists)
-      if (changesBefore !== localChanges) continue
-      const known: KnownAccounts = { version: current, ...accounts }
-      // Until it was told of them, a database that answers does not know the keys of the environment: it has not revoked them.
-      install(prepared ? known : { ...known, keys: inForce(known, environmentKeys) }, 'database')
-      secretKeyOutdated = outdated
-      saving?.put({ ...known, gone: [...gone] })
-      return
+    changes = new Map()
+    // The version is read first: whatever changes during the read is read again at the next look.
+    const current = await within(timing.versionLimitMs, store.version())
+    if (current === version && source === 'database' && !anew) return
+    const lists = Promise.all([readAccounts(store, clock.now() - timing.rememberRevokedMs, source === 'database'), isSecretKeyOutdated()])
+    const [accounts, outdated] = await within(timing.loadLimitMs, lists)
+    const known: KnownAccounts = { version: current, ...accounts }
+    // Until it was told of them, a database that answers does not know the keys of the environment: it has not revoked them.
+    install(prepared ? known : { ...known, keys: inForce(known, environmentKeys) }, 'database')
+    for (const key of newerOf(changes, (hash) => keys.get(hash)?.key)) {
+      keys.set(key.hash, accept(key))
+      gone.delete(key.hash)
     }
+    // At the next look, not now: whoever changes keys all the time would keep what others have revoked from being heard of.
+    if (changes.size > 0) version = undefined
+    secretKeyOutdated = outdated
+    saving?.put({ ...known, gone: [...gone] })
   }
 
   /** An unknown key is only known to be wrong while the database is heard. */
-  function mayBeKnownElsewhere(): boolean {
-    return source !== 'database' || (follower.failing && (follower.contactAgeMs ?? Infinity) > timing.staleMs)
-  }
+  const mayBeKnownElsewhere = (): boolean => source !== 'database' || (follower.failing && (follower.contactAgeMs ?? Infinity) > timing.staleMs)
 
   function authenticate(bearer: string): Authentication {
     if (bearer === '') return MISSING
@@ -192,7 +193,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     },
     refresh: () => follower.refresh(),
     apply: (key) => {
-      localChanges++
+      changes.set(key.hash, key)
       keys.set(key.hash, accept(key))
       // Read anew, whatever version was seen: the database may tell of a change after a later one of others. If that fails, the next look comes.
       version = undefined
