@@ -80,6 +80,8 @@ export function createKeyAccounts({ store, clock, ids = randomId, onChange = () 
       return includeRevoked ? keys : keys.filter((key) => key.revokedAt === null)
     },
 
+    page: (wanted) => store.keys.page(wanted),
+
     get,
 
     find: async (reference, scope) => {

@@ -1,6 +1,6 @@
 import type { Secret } from '../lib/secret.ts'
 import type { Owner } from './call.ts'
-import type { ApiKey, KeyKind, StoredOwnKey, Workspace } from './store.ts'
+import type { ApiKey, KeyKind, KeyStore, StoredOwnKey, Workspace } from './store.ts'
 
 export type { Encryption } from './encryption.ts'
 
@@ -65,6 +65,7 @@ export interface KeyAccounts {
   create(key: NewKey): Promise<{ readonly key: ApiKey; readonly secret: Secret }>
   /** Oldest first; revoked keys only when asked for. */
   list(filter?: { readonly workspaceId?: string; readonly includeRevoked?: boolean }): Promise<readonly ApiKey[]>
+  page: KeyStore['page']
   get(hash: string, scope?: string): Promise<ApiKey | undefined>
   /** A key by hash, the start of its hash (8 characters or more), label or name. Throws `not_found`, and `conflict` when several match. */
   find(reference: string, scope?: string): Promise<ApiKey>

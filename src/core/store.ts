@@ -60,11 +60,10 @@ export type WorkspacePatch = Partial<Omit<Workspace, 'id' | 'createdAt' | 'isDef
 
 /** Every write adds one to the store's `version`, in the same transaction. */
 export interface KeyStore {
-  /**
-   * Oldest first. `revokedSince`: of revoked keys only those revoked at that time or later, as they only become more, and those an environment
-   * named, which are few; see `NONE_REVOKED`.
-   */
+  /** Oldest first. `revokedSince`: of revoked keys, which only become more, those revoked then or later, and the few an environment named (`NONE_REVOKED`). */
   list(filter?: { readonly workspaceId?: string; readonly revokedSince?: number }): Promise<readonly ApiKey[]>
+  /** Of those of a workspace that are not revoked so many, behind the first; oldest first. */
+  page(wanted: Pick<ApiKey, 'workspaceId' | 'kind'> & { disabledToo: boolean; offset: number; limit: number }): Promise<readonly ApiKey[]>
   /** Hashes of those the same `revokedSince` leaves out. */
   revokedBefore(at: number): Promise<readonly string[]>
   /** How many of a workspace are not revoked. */

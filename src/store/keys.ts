@@ -19,6 +19,22 @@ export function createKeyStore(db: Db): KeyStore {
           query = query.where((key) => key.or([key('revoked_at', 'is', null), key('revoked_at', '>=', since), key('origin', '=', 'environment')]))
         return (await query.execute()).map(decode)
       }),
+    page: ({ workspaceId, kind, disabledToo, offset, limit }) =>
+      guarded(async () => {
+        const rows = await db
+          .selectFrom('api_keys')
+          .selectAll()
+          .where('workspace_id', '=', workspaceId)
+          .where('revoked_at', 'is', null)
+          .where('kind', '=', kind)
+          .$if(!disabledToo, (each) => each.where('disabled', '=', false))
+          .orderBy('created_at')
+          .orderBy('hash')
+          .offset(offset)
+          .limit(limit)
+          .execute()
+        return rows.map(decode)
+      }),
     revokedBefore: (at) =>
       guarded(async () => {
         const rows = await db

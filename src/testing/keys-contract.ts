@@ -33,6 +33,22 @@ export function describeKeys(store: () => Store): void {
       expect((await store().keys.list({ workspaceId: 'w1' })).map(({ hash }) => hash)).toEqual(['h2'])
     })
 
+    it('gives a page of the keys of a workspace that may be used, the oldest first', async () => {
+      await store().workspaces.insert(sampleWorkspace('w1'))
+      for (const [n, hash] of ['h3', 'h1', 'h2', 'h4'].entries())
+        await store().keys.insert(sampleKey(hash, { workspaceId: 'w1', createdAt: NOW + n, disabled: hash === 'h2' }))
+      await store().keys.insert(sampleKey('h5', { workspaceId: 'w1', revokedAt: NOW, origin: 'environment' }))
+      await store().keys.insert(sampleKey('h6', { workspaceId: 'w1', kind: 'management' }))
+      await store().keys.insert(sampleKey('h7'))
+      const page = async (offset: number, limit: number, disabledToo = true) =>
+        (await store().keys.page({ workspaceId: 'w1', kind: 'inference', disabledToo, offset, limit })).map(({ hash }) => hash)
+      expect(await page(0, 3)).toEqual(['h3', 'h1', 'h2'])
+      expect([await page(3, 3), await page(9, 3), await page(0, 9, false)]).toEqual([['h4'], [], ['h3', 'h1', 'h4']])
+      expect(
+        (await store().keys.page({ workspaceId: 'w1', kind: 'management', disabledToo: false, offset: 0, limit: 9 })).map(({ hash }) => hash),
+      ).toEqual(['h6'])
+    })
+
     it('counts the keys of a workspace that are not revoked', async () => {
       await store().workspaces.insert(sampleWorkspace('w1'))
       for (const hash of ['h1', 'h2']) await store().keys.insert(sampleKey(hash, { workspaceId: 'w1' }))

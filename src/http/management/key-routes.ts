@@ -89,8 +89,7 @@ export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
       const query = parseQuery(listKeysQuery, request)
       const workspaceId = workspaceWanted(request, query.workspace_id)
       const disabledToo = query.include_disabled === 'true' || query.include_disabled === '1'
-      const keys = (await accounts.list({ workspaceId })).filter(({ kind, disabled }) => kind === 'inference' && (disabledToo || !disabled))
-      return { data: await present(keys.slice(query.offset, query.offset + PAGE)) }
+      return { data: await present(await accounts.page({ workspaceId, kind: 'inference', disabledToo, offset: query.offset, limit: PAGE })) }
     })
 
     app.post('/api/v1/keys', { config: { doc: docs.create } }, async (request, reply) => {
