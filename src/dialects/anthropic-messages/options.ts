@@ -7,48 +7,51 @@ export const API_VERSION = '2023-06-01'
 
 /** What differs between generations of models behind one endpoint. None has a default here: see RULES. */
 const modelRules = z.strictObject({
-  max_output_tokens: z.int().positive().optional().describe('Longest answer of the model, where the catalog does not say.'),
+  max_output_tokens: z.int().positive().optional().describe('Longest answer of the model, if the catalog does not know it.'),
   thinking: z
     .enum(['none', 'budget', 'adaptive', 'adaptive-or-budget'])
     .optional()
-    .describe('`budget`: a number of tokens; `adaptive`: the model decides, steered by an effort.'),
+    .describe('How thinking is requested. `budget`: as a number of tokens. `adaptive`: the model decides, guided by an effort.'),
   thinking_off: z
     .enum(['omit', 'disabled', 'between-tools', 'lowest-effort'])
     .optional()
-    .describe('How thinking is switched off: it is off anyway, by saying so, by the weakest mode, or not at all.'),
-  thinking_display: z.enum(['summarized', 'omitted']).optional().describe('Sent with adaptive thinking: whether its text can be read.'),
+    .describe(
+      'How thinking is switched off. `omit`: it is off unless requested. `disabled`: explicitly. `between-tools`: by the weakest mode. `lowest-effort`: only as far as the lowest effort goes.',
+    ),
+  thinking_display: z.enum(['summarized', 'omitted']).optional().describe('Sent with adaptive thinking: whether the answer contains its text.'),
   thinking_in_tool_loops: z
     .enum(['required', 'optional'])
     .optional()
-    .describe('`required`: with thinking on, a running tool loop must begin with the thinking that led to it. Default: required with budgets.'),
+    .describe('`required`: with thinking on, a running tool loop must begin with the thinking that led to it. Default: `required` for budgets.'),
   stale_thinking: z
     .enum(['as-is', 'dropped'])
     .optional()
-    .describe(
-      '`dropped`: the server ties thinking to what stood before it and refuses a call whose history has changed since, unless it is told to leave such thinking out.',
-    ),
-  efforts: z.array(z.enum(['minimal', 'low', 'medium', 'high', 'xhigh', 'max'])).optional(),
+    .describe('`dropped`: the server refuses thinking whose history has changed since, so it is asked to leave such thinking out.'),
+  efforts: z
+    .array(z.enum(['minimal', 'low', 'medium', 'high', 'xhigh', 'max']))
+    .optional()
+    .describe('Efforts that the model knows.'),
   sampling: z
     .enum(['all', 'one', 'none'])
     .optional()
-    .describe('`one`: temperature and top_p refuse each other; `none`: all sampling parameters are refused.'),
-  forced_tools: z.enum(['without-thinking', 'never']).optional().describe('Whether a tool call can be forced: only without thinking, or never.'),
-  prefill: z.boolean().optional().describe('Whether the conversation may end with the beginning of the answer.'),
+    .describe('Which sampling parameters are accepted. `one`: `temperature` or `top_p`, not both. `none`: no parameters.'),
+  forced_tools: z.enum(['without-thinking', 'never']).optional().describe('When a tool call can be forced. Default: only without thinking.'),
+  prefill: z.boolean().optional().describe('Whether a conversation may end with the beginning of the answer.'),
   json_schema: z
     .enum(['native', 'tool', 'prompt'])
     .optional()
-    .describe('How a JSON schema is asked for: `output_config.format`, a forced hidden tool, or the prompt alone.'),
-  strict_tools: z.boolean().optional().describe('Send `strict` of tools, with a schema cut down to what strict tools know.'),
+    .describe(
+      'How a JSON schema is requested. `native`: with `output_config.format`. `tool`: with a forced hidden tool. `prompt`: only in the prompt.',
+    ),
+  strict_tools: z.boolean().optional().describe('Whether `strict` of tools is sent, with a schema reduced to what strict tools support.'),
   later_system: z
     .enum(['user-text', 'in-place'])
     .optional()
-    .describe('System messages in the middle: as marked text of the user, or where they stand.'),
+    .describe('What later system messages become. `user-text`: marked text of the user. `in-place`: system messages where they are.'),
   caller_betas: z
     .array(pattern)
     .optional()
-    .describe(
-      'Beta features that callers may switch on by their headers `anthropic-beta` and `x-anthropic-beta`; what matches none of these is left out.',
-    ),
+    .describe('Patterns of beta features that callers may switch on with the headers `anthropic-beta` and `x-anthropic-beta`; others are left out.'),
 })
 
 type ModelRuleOptions = z.output<typeof modelRules>
@@ -78,69 +81,91 @@ const RULES: Omit<ModelRules, 'thinking_in_tool_loops'> = {
 export const anthropicMessagesOptions = modelRules.extend({
   // ---- address ----
   path: z.string().startsWith('/').default('/messages').describe('Appended to the base URL; `{model}` stands for the upstream model id.'),
-  stream_path: z.string().startsWith('/').optional().describe('The path of streams, where it is another.'),
-  version: z.string().default(API_VERSION),
-  version_in: z.enum(['header', 'body']).default('header').describe('`body`: as `anthropic_version`, for clouds that host the models.'),
-  model_in_body: z.boolean().default(true),
-  stream_in_body: z.boolean().default(true),
-  betas: z.array(z.string()).default([]).describe('Names of beta features to switch on.'),
+  stream_path: z.string().startsWith('/').optional().describe('Path of streams, if it differs.'),
+  version: z.string().default(API_VERSION).describe('Version of the format.'),
+  version_in: z
+    .enum(['header', 'body'])
+    .default('header')
+    .describe('Where the version is sent. `body`: as `anthropic_version`, for clouds that host the models.'),
+  model_in_body: z.boolean().default(true).describe('Whether the body names the model.'),
+  stream_in_body: z.boolean().default(true).describe('Whether the body has `stream`.'),
+  betas: z.array(z.string()).default([]).describe('Beta features that are always switched on.'),
   field_betas: z
     .array(z.strictObject({ field: z.string(), match: pattern.optional(), betas: z.array(z.string()).min(1) }))
     .default([])
-    .describe(
-      'Beta features that a field of the request needs, switched on when it is sent: always, or when it matches, as JSON; of `tools` only the types count.',
-    ),
-  betas_in: z.enum(['header', 'body']).default('header'),
+    .describe('Beta features that are switched on when a field is sent, or when its JSON fits `match`; for `tools` only the types are compared.'),
+  betas_in: z.enum(['header', 'body']).default('header').describe('Where beta features are sent.'),
 
-  models: z.array(modelRules.extend({ match: pattern })).default([]),
-  eager_tools: z.boolean().default(false).describe('Send `eager_input_streaming` of tools: their arguments come as they are made.'),
-  tool_examples: z.boolean().default(false).describe('Send `input_examples` of tools; else they stand in the description.'),
-  default_max_tokens: z.int().positive().default(8192).describe('`max_tokens` is required: what is sent when neither caller nor catalog say.'),
+  models: z
+    .array(modelRules.extend({ match: pattern }))
+    .default([])
+    .describe('What differs for single models; the first entry whose `match` fits the upstream id counts. Options of the same name override it.'),
+  eager_tools: z
+    .boolean()
+    .default(false)
+    .describe('Whether `eager_input_streaming` of tools is sent, with which arguments stream while they are written.'),
+  tool_examples: z.boolean().default(false).describe('Whether `input_examples` of tools are sent. If not, they become part of the description.'),
+  default_max_tokens: z
+    .int()
+    .positive()
+    .default(8192)
+    .describe('`max_tokens` if neither the caller nor the catalog says it; the format requires the field.'),
 
   // ---- reasoning ----
-  reasoning_format: z.string().default('anthropic-claude-v1').describe('Public format name of reasoning that this server signs.'),
+  reasoning_format: z.string().default('anthropic-claude-v1').describe('Public name of the format of this server’s signed reasoning.'),
   signature_scope: z
     .enum(['format', 'endpoint'])
     .default('endpoint')
-    .describe('Who gets a signature back: only the party that made it, or everyone who serves models of this format (they can read it).'),
-  unsigned_thinking: z.boolean().default(false).describe('Thinking without signature may be sent back (compatible servers).'),
+    .describe(
+      'Who gets a signature back. `endpoint`: only its maker. `format`: every endpoint of this format with this setting, because it can read the signature.',
+    ),
+  unsigned_thinking: z.boolean().default(false).describe('Whether thinking without a signature may be sent back (compatible servers).'),
 
   // ---- parameters ----
-  max_temperature: z.number().positive().default(1),
+  max_temperature: z.number().positive().default(1).describe('Higher temperatures are lowered to this.'),
   forward_user: z
     .boolean()
     .default(false)
-    .describe('Send `user` as `metadata.user_id`; what looks like an e-mail address or a telephone number, for which calls are refused, as a hash.'),
-  service_tier: z.boolean().default(false),
-  pass_through: z.array(z.string()).default([]).describe('Unknown fields of the request that may reach this server.'),
+    .describe('Whether `user` is sent as `metadata.user_id`. E-mail addresses and telephone numbers, which the vendor refuses, are sent as a hash.'),
+  service_tier: z.boolean().default(false).describe('Whether `service_tier` is sent.'),
+  pass_through: z.array(z.string()).default([]).describe('Unknown fields of the request that are sent to this server.'),
   extra_body: z.record(z.string(), z.unknown()).default({}).describe('Constant body fields; objects are merged one level deep.'),
 
   // ---- prompt caching ----
-  cache_control: z.enum(['none', 'short', 'all']).default('all').describe('Breakpoints: none, only the default lifetime, or one hour too.'),
-  cache_breakpoints: z.int().positive().default(4),
+  cache_control: z
+    .enum(['none', 'short', 'all'])
+    .default('all')
+    .describe('Cache breakpoints that are sent. `short`: only with the default lifetime. `all`: also for one hour.'),
+  cache_breakpoints: z.int().positive().default(4).describe('Maximum number of cache breakpoints.'),
 
   // ---- tools ----
-  tool_ids: z.strictObject({ pattern: pattern.default('^[a-zA-Z0-9_-]+$'), max: z.int().positive().default(64) }).prefault({}),
-  tool_names: z.strictObject({ pattern: pattern.default('^[a-zA-Z0-9_-]+$'), max: z.int().positive().default(64) }).prefault({}),
-  none_tool_choice: z.boolean().default(true).describe('False: `tool_choice: none` is left out and said in no other way.'),
-  web_search_tool: z.string().optional().describe('Type of the built-in search that stands for native web search tools of callers.'),
-  native_tools: z.array(pattern).default([]).describe('Types of tools that are sent as the caller wrote them.'),
+  tool_ids: z
+    .strictObject({ pattern: pattern.default('^[a-zA-Z0-9_-]+$'), max: z.int().positive().default(64) })
+    .prefault({})
+    .describe('Ids of tool calls that this server accepts; others are rewritten.'),
+  tool_names: z
+    .strictObject({ pattern: pattern.default('^[a-zA-Z0-9_-]+$'), max: z.int().positive().default(64) })
+    .prefault({})
+    .describe('Names of tools that this server accepts; others are rewritten.'),
+  none_tool_choice: z.boolean().default(true).describe('`false`: `tool_choice: none` is left out.'),
+  web_search_tool: z.string().optional().describe('Type of the vendor’s search tool that replaces callers’ web search tools.'),
+  native_tools: z.array(pattern).default([]).describe('Patterns of tool types that are sent as the caller wrote them.'),
 
   // ---- media ----
-  image_urls: z.boolean().default(true).describe('Images may be named by URL; else they are fetched and sent as data.'),
-  document_urls: z.boolean().default(true).describe('PDFs may be named by URL; else they are fetched and sent as data.'),
-  documents: z.boolean().default(true).describe('PDF and text documents.'),
-  file_ids: z.boolean().default(false).describe('Files uploaded to this vendor may be named by id.'),
-  document_citations: z.boolean().default(false).describe('Ask for citations of documents.'),
+  image_urls: z.boolean().default(true).describe('Whether images may be sent as a URL. If not, they are fetched and sent as data.'),
+  document_urls: z.boolean().default(true).describe('Whether PDFs may be sent as a URL. If not, they are fetched and sent as data.'),
+  documents: z.boolean().default(true).describe('Whether PDF and text documents are accepted.'),
+  file_ids: z.boolean().default(false).describe('Whether files uploaded to this vendor may be sent as an id.'),
+  document_citations: z.boolean().default(false).describe('Whether citations of documents are requested.'),
 
   surcharges: z
     .array(z.strictObject({ match: pattern.optional(), field: z.string(), value: z.string(), factor: z.number().positive() }))
     .default([])
     .describe(
-      'What an answer costs beside the list price: where `field` of its usage has this value, its tokens cost `factor` times as much. Of each field the first entry whose pattern matches the upstream id counts.',
+      'Surcharges on the list price: if `field` of the usage has this value, the tokens cost `factor` times as much. For each field the first entry whose `match` fits the upstream id counts.',
     ),
 
-  allow_empty_answer: z.boolean().default(false),
+  allow_empty_answer: z.boolean().default(false).describe('Whether an answer without content is accepted; else it has failed.'),
 })
 
 export type AnthropicMessagesOptions = z.output<typeof anthropicMessagesOptions>

@@ -6,55 +6,61 @@ const media = z.enum(['image', 'document', 'video', 'audio'])
 
 /** What differs between the models behind this one format. Each may be an option of its own, or come from a rule on the model's id. */
 export const traitFields = {
-  system: z.boolean().describe('False: system text goes before the first user turn.'),
-  tools: z.boolean().describe('False: the model takes neither tools nor blocks of past calls; those become text.'),
-  streamed_tools: z.boolean().describe('False: tools and a stream refuse each other; such an answer is asked for whole and told in one piece.'),
-  tool_choices: z.array(z.enum(['auto', 'any', 'tool'])).describe('Tool choices the model knows.'),
-  native_tool_choice: z.boolean().describe('The model takes its own `tool_choice` field, with `none` and a switch for parallel calls.'),
-  tool_ids: z.strictObject({ pattern, max: z.int().positive(), length: z.int().positive().optional() }).describe('Accepted ids of tool calls.'),
-  tool_result_media: z.array(media).describe('Media that results of tools may hold; other media follow in the same user turn.'),
-  tool_result_json: z.boolean().describe('Results that are JSON objects are sent as `json` instead of text.'),
-  tool_result_status: z.boolean().describe('Results carry `status`.'),
-  strict_tools: z.boolean().describe('Send `strict` of function tools.'),
+  system: z.boolean().describe('`false`: system text is put before the first user turn.'),
+  tools: z.boolean().describe('`false`: the model accepts no tools, and earlier calls become text.'),
+  streamed_tools: z.boolean().describe('`false`: answers with tools cannot be streamed, so the whole answer is requested and sent in one piece.'),
+  tool_choices: z.array(z.enum(['auto', 'any', 'tool'])).describe('Tool choices that the model knows.'),
+  native_tool_choice: z.boolean().describe('Whether the model has its own `tool_choice` field, with `none` and a switch for parallel calls.'),
+  tool_ids: z
+    .strictObject({ pattern, max: z.int().positive(), length: z.int().positive().optional() })
+    .describe('Ids of tool calls that the model accepts.'),
+  tool_result_media: z.array(media).describe('Media that tool results may contain; others follow in the same user turn.'),
+  tool_result_json: z.boolean().describe('Whether tool results that are JSON objects are sent as `json`.'),
+  tool_result_status: z.boolean().describe('Whether tool results have a `status`.'),
+  strict_tools: z.boolean().describe('Whether `strict` of functions is sent.'),
   system_tools: z
     .strictObject({ web_search: z.string().optional(), code_interpreter: z.string().optional() })
-    .describe('Names of the tools the service runs itself for this model.'),
-  media: z.array(media).describe('Media that user turns may hold.'),
-  s3_locations: z.boolean().describe('Media may be named by an s3:// address.'),
-  document_citations: z.boolean().describe('Ask for citations of documents.'),
-  sampling: z.enum(['all', 'one', 'none']).describe('`one`: temperature or top_p, not both. `none`: sampling parameters are refused.'),
-  sampling_with_reasoning: z.boolean().describe('False: sampling parameters are refused while the model reasons.'),
-  stop_sequences: z.boolean().describe('The model takes stop sequences.'),
+    .describe('Tools that the service runs itself for this model.'),
+  media: z.array(media).describe('Media that user turns may contain.'),
+  s3_locations: z.boolean().describe('Whether media may be sent as an `s3://` address.'),
+  document_citations: z.boolean().describe('Whether citations of documents are requested.'),
+  sampling: z
+    .enum(['all', 'one', 'none'])
+    .describe('Which sampling parameters are accepted. `one`: `temperature` or `top_p`, not both. `none`: no parameters.'),
+  sampling_with_reasoning: z.boolean().describe('`false`: no sampling parameters while the model reasons.'),
+  stop_sequences: z.boolean().describe('Whether the model accepts stop sequences.'),
   max_temperature: z.number().positive().describe('Higher temperatures are lowered to this.'),
-  top_k: z.array(z.string()).describe('Where top_k goes inside the additional fields; empty: nowhere.'),
+  top_k: z.array(z.string()).describe('Path of `top_k` inside the additional fields; empty: it is not sent.'),
   reasoning: z
     .enum(['none', 'always', 'thinking-budget', 'thinking-adaptive', 'reasoning-effort', 'reasoning-config', 'max-effort'])
-    .describe('How reasoning is asked for in the additional fields.'),
-  reasoning_efforts: z.array(effort).describe('Efforts the model knows.'),
+    .describe('How reasoning is requested in the additional fields.'),
+  reasoning_efforts: z.array(effort).describe('Efforts that the model knows.'),
   reasoning_off: z
     .enum(['disabled', 'between-tools', 'lowest-effort'])
-    .describe('How adaptive thinking is switched off: outright, but for what stands between calls of tools, or as far as the least effort goes.'),
-  reasoning_unasked: z.boolean().describe('The model reasons unless it is told not to.'),
-  reasoning_display: z.string().nullable().describe('`display` of adaptive thinking: the newest models show nothing without it.'),
-  reasoning_replay: z.boolean().describe('Signed and redacted reasoning of earlier turns is sent back.'),
-  reasoning_format: z.string().describe('Public format name of the reasoning this model signs.'),
-  forced_tools: z.boolean().describe('False: no call can be forced, only allowed.'),
-  forced_tool_with_reasoning: z.boolean().describe('False: a forced tool choice and reasoning exclude each other; reasoning yields.'),
+    .describe(
+      'How adaptive thinking is switched off. `disabled`: completely. `between-tools`: except between tool calls. `lowest-effort`: only as far as the lowest effort goes.',
+    ),
+  reasoning_unasked: z.boolean().describe('The model reasons unless reasoning is switched off.'),
+  reasoning_display: z.string().nullable().describe('`display` of adaptive thinking; the newest models show no thinking without it.'),
+  reasoning_replay: z.boolean().describe('Whether signed and redacted reasoning of earlier turns is sent back.'),
+  reasoning_format: z.string().describe('Public name of the format of this model’s signed reasoning.'),
+  forced_tools: z.boolean().describe('`false`: calls cannot be forced, only allowed.'),
+  forced_tool_with_reasoning: z.boolean().describe('`false`: a forced tool choice switches reasoning off.'),
   prefill: z
     .enum(['always', 'without-reasoning', 'never'])
-    .describe('Whether the conversation may end with the beginning of the answer; else the user asks to go on.'),
+    .describe('Whether a conversation may end with the beginning of the answer. If not, a user message asks to continue.'),
   json_schema: z.enum(['native', 'tool', 'prompt']).describe('How a JSON schema is asked for.'),
   closed_schemas: z
     .boolean()
     .describe(
-      'Schemas of answers and strict tools must close every object and may not hold bounds or patterns; those of tools hold no choice at the top.',
+      'Schemas of answers and strict tools must close every object and contain no limits or patterns; schemas of tools have no choice at the top.',
     ),
   bare_schemas: z
     .boolean()
-    .describe('Schemas of tools say no more at their top than their members and which are required: definitions are put where they are referred to.'),
-  cache_points: z.boolean().describe('Prompt cache breakpoints are sent.'),
-  cache_tools: z.boolean().describe('Cache points may stand among the tools.'),
-  cache_ttl: z.boolean().describe('Cache points may say how long.'),
+    .describe('Schemas of tools contain only members and required members at their top; definitions are inserted where they are used.'),
+  cache_points: z.boolean().describe('Whether prompt cache breakpoints are sent.'),
+  cache_tools: z.boolean().describe('Whether cache points may be among the tools.'),
+  cache_ttl: z.boolean().describe('Whether cache points may have a lifetime.'),
 }
 
 const allTraits = z.strictObject(traitFields)

@@ -9,13 +9,15 @@ export const bedrockConverseOptions = z.strictObject({
   model_rules: z
     .array(traitRule)
     .default([...MODEL_RULES])
-    .describe('What models can do, by a pattern on the upstream id; later rules go over earlier ones, options of the same name over all.'),
+    .describe(
+      'What models can do, by a pattern for the upstream id. Later rules override earlier ones; options of the same name override all rules.',
+    ),
   model_behind: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'Id of the model behind an upstream id that does not name it, such as the ARN of an application inference profile: the rules are looked up by it.',
+      'Id of the model, if the upstream id does not name it, as for the ARN of an application inference profile. The rules for this model apply.',
     ),
   guardrail: z
     .strictObject({
@@ -25,13 +27,13 @@ export const bedrockConverseOptions = z.strictObject({
       streamProcessingMode: z.enum(['sync', 'async']).optional(),
     })
     .optional()
-    .describe('A guardrail of the account that every call passes.'),
+    .describe('A guardrail of the account for every call.'),
   forward_metadata: z
     .boolean()
     .default(false)
     .describe("The caller's `metadata` becomes `requestMetadata`, which the account's invocation logs show."),
   latency: z.enum(['standard', 'optimized']).optional().describe('`performanceConfig.latency`.'),
-  betas: z.array(z.string()).default([]).describe('Beta features asked for in `additionalModelRequestFields.anthropic_beta`.'),
+  betas: z.array(z.string()).default([]).describe('Beta features in `additionalModelRequestFields.anthropic_beta`.'),
   extra_fields: z.record(z.string(), z.unknown()).default({}).describe('Constant `additionalModelRequestFields`.'),
   response_field_paths: z.array(z.string()).default([]).describe('`additionalModelResponseFieldPaths`.'),
 })

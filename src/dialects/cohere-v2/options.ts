@@ -5,22 +5,22 @@ import { compiled, pattern } from '../shared/pattern.ts'
 export const cohereV2Options = z.strictObject({
   path: z.string().startsWith('/').default('/chat').describe('Appended to the base URL.'),
   vision_models: pattern.default('vision|command-a-plus').describe('Models that read images.'),
-  reasoning_models: pattern.default('reasoning|command-a-plus').describe('Models that think, and take `thinking`.'),
+  reasoning_models: pattern.default('reasoning|command-a-plus').describe('Models that think and accept `thinking`.'),
   reasoning_replay: z
     .enum(['none', 'plan', 'all'])
     .default('all')
-    .describe('What of earlier turns with tool calls goes back to the endpoint that wrote it: nothing, the plan, or thoughts too.'),
+    .describe('What is sent back of earlier turns with tool calls, to the endpoint that wrote them: nothing, the plan, or also the thoughts.'),
   tool_result_documents: z
     .boolean()
     .default(true)
-    .describe('Results that are JSON lists of objects become documents, one each, which answers can cite.'),
-  strict_tools: z.boolean().default(false).describe('Send `strict_tools` when every tool is strict.'),
+    .describe('Whether tool results that are JSON lists of objects become one document per object, which answers can cite.'),
+  strict_tools: z.boolean().default(false).describe('Whether `strict_tools` is sent if every tool is strict.'),
   schema_with_tools: z
     .boolean()
     .default(false)
-    .describe('A response format is taken beside tools and documents; else it is asked for in the prompt.'),
+    .describe('Whether a response format may be combined with tools and documents. If not, the prompt asks for it.'),
   max_temperature: z.number().positive().default(1).describe('Higher temperatures are lowered to this.'),
-  safety_mode: z.enum(['CONTEXTUAL', 'STRICT', 'OFF']).optional(),
+  safety_mode: z.enum(['CONTEXTUAL', 'STRICT', 'OFF']).optional().describe('Sent as `safety_mode`.'),
   citation_mode: z.enum(['FAST', 'ACCURATE', 'OFF']).optional().describe('`citation_options.mode`.'),
 })
 

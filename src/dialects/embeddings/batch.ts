@@ -3,9 +3,9 @@ import type { BatchLimits } from '../../core/dialect.ts'
 
 /** How much a server takes at a time, as options of its format. */
 export const mostInputs = (count: number) =>
-  z.int().positive().default(count).describe('Inputs of one request: of more the server is asked for several times, some side by side.')
+  z.int().positive().default(count).describe('Maximum number of inputs per request. More are sent in several requests, some in parallel.')
 export const mostTokens = (count: number) =>
-  z.int().positive().default(count).describe('Tokens of all inputs of one request, which is divided likewise.')
+  z.int().positive().default(count).describe('Maximum number of tokens per request. More are sent in several requests.')
 
 interface Declared {
   readonly most_inputs: number

@@ -14,9 +14,9 @@ import { modelPath } from './model-path.ts'
 
 const options = z.strictObject({
   path: z.string().startsWith('/').default('/embed').describe('Appended to the base URL; `{model}` stands for the upstream model id.'),
-  model_in_body: z.boolean().default(true).describe('The body names the model; else its path does.'),
-  image_urls: z.enum(['object', 'text']).default('object').describe('How a picture is named: `{"url": ...}`, or by the address alone.'),
-  input_type: z.string().default('search_document').describe('What vectors are for, where the caller does not say: the server wants to be told.'),
+  model_in_body: z.boolean().default(true).describe('Whether the model is in the body. If not, it is in the path.'),
+  image_urls: z.enum(['object', 'text']).default('object').describe('How an image is sent: as `{"url": ...}`, or as the address alone.'),
+  input_type: z.string().default('search_document').describe('`input_type` if the caller sets none; the server requires it.'),
   most_inputs: mostInputs(96),
 })
 type Options = z.output<typeof options>

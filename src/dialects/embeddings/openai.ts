@@ -13,16 +13,19 @@ import { inputsOf, plainText, wishesOf, type EmbeddingInput } from './inputs.ts'
 
 const options = z.strictObject({
   path: z.string().startsWith('/').default('/embeddings').describe('Appended to the base URL.'),
-  dimensions_field: z.string().default('dimensions').describe('What the server calls the number of dimensions.'),
+  dimensions_field: z.string().default('dimensions').describe('Name of the field for the number of dimensions.'),
   input_types: z
     .record(z.string(), z.string())
     .optional()
     .describe(
-      'Servers that take `input_type`: their words, by those of callers, or nothing where they have none; a word that is not among them is sent as it is.',
+      'For servers that accept `input_type`: their words for callers’ words, or nothing where they have none. Other words are sent unchanged.',
     ),
-  input_type: z.string().optional().describe('What vectors are for, where the caller does not say: for such servers that want to be told.'),
-  user: z.boolean().default(true).describe('Takes `user`; others may refuse what they do not know.'),
-  base64: z.boolean().default(true).describe('Vectors may be asked for as base64; else they are, for callers who want them so, made of numbers.'),
+  input_type: z.string().optional().describe('`input_type` if the caller sets none, for servers that require it.'),
+  user: z.boolean().default(true).describe('Whether `user` is sent; some servers refuse it.'),
+  base64: z
+    .boolean()
+    .default(true)
+    .describe('Whether vectors are requested as base64. If not, the gateway converts numbers for callers who want base64.'),
   // OpenAI itself takes 2,048: decimals of so many long vectors are more than is read of one answer.
   most_inputs: mostInputs(512),
   most_tokens: mostTokens(300_000),

@@ -19,7 +19,7 @@ const options = z.strictObject({
     .describe('Appended to the base URL; `{model}` stands for the upstream model id.'),
   most_inputs: mostInputs(250),
   most_tokens: mostTokens(20_000),
-  one_by_one: z.array(z.string()).default([]).describe('Models that take one input at a time.'),
+  one_by_one: z.array(z.string()).default([]).describe('Models that accept one input per request.'),
 })
 
 /** `predict` of Google's cloud platform. https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/text-embeddings-api */

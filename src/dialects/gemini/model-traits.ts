@@ -3,21 +3,23 @@ import { pattern } from '../shared/pattern.ts'
 
 /** What differs between models of this format. Each may be an option of its own, or come from a rule on the model's name. */
 export const traitFields = {
-  thinking: z.enum(['none', 'budget', 'level']).describe('How thinking is asked for: not at all, by `thinkingBudget`, by `thinkingLevel`.'),
-  thinking_levels: z.array(z.enum(['minimal', 'low', 'medium', 'high', 'xhigh'])).describe('Levels the model knows; the lowest stands for "off".'),
+  thinking: z.enum(['none', 'budget', 'level']).describe('How thinking is requested: not at all, with `thinkingBudget`, or with `thinkingLevel`.'),
+  thinking_levels: z
+    .array(z.enum(['minimal', 'low', 'medium', 'high', 'xhigh']))
+    .describe('Levels that the model knows; the lowest is used for "off".'),
   thinking_budget: z
     .strictObject({ min: z.int().nonnegative(), max: z.int().positive(), off: z.boolean() })
-    .describe('Bounds of the budget in tokens, and whether 0 switches thinking off.'),
-  system_instruction: z.boolean().describe('False: system text goes before the first user turn.'),
-  call_signatures: z.boolean().describe('Calls of the history without a signature are refused: a stand-in is sent for those another model made.'),
-  tools_with_schema: z.boolean().describe('Structured output and function tools may stand in one request.'),
-  tools_with_search: z.boolean().describe('Native search and function tools may stand in one request.'),
-  tool_result_media: z.boolean().describe('Results of tools may hold media; else they follow in a user turn.'),
-  prefill: z.boolean().describe('Whether the conversation may end with the beginning of the answer; else the user asks to go on.'),
-  sampling: z.boolean().describe('Temperature, top_p and top_k say something; else they are passed over, or refused, and left out.'),
-  penalties: z.boolean().describe('Presence and frequency penalties are accepted.'),
-  image_output: z.boolean().describe('The model answers with images.'),
-  search_unit: z.enum(['query', 'prompt']).describe('What one native search costs for: each query, or the whole prompt.'),
+    .describe('Limits of the budget in tokens, and whether 0 switches thinking off.'),
+  system_instruction: z.boolean().describe('`false`: system text is put before the first user turn.'),
+  call_signatures: z.boolean().describe('The model refuses earlier calls without a signature, so calls of another model get a placeholder.'),
+  tools_with_schema: z.boolean().describe('Whether structured output and functions may be combined.'),
+  tools_with_search: z.boolean().describe('Whether native search and functions may be combined.'),
+  tool_result_media: z.boolean().describe('Whether tool results may contain media. If not, the media follow in a user turn.'),
+  prefill: z.boolean().describe('Whether a conversation may end with the beginning of the answer. If not, a user message asks to continue.'),
+  sampling: z.boolean().describe('Whether `temperature`, `top_p` and `top_k` have an effect. If not, they are left out.'),
+  penalties: z.boolean().describe('Whether presence and frequency penalties are accepted.'),
+  image_output: z.boolean().describe('Whether the model answers with images.'),
+  search_unit: z.enum(['query', 'prompt']).describe('Whether a native search is charged per query or per prompt.'),
 }
 
 const allTraits = z.strictObject(traitFields)

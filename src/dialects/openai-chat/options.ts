@@ -14,15 +14,15 @@ const OWN_IDS = [{ match: '[Kk]imi', pattern: '^(?:functions\\.)?[a-zA-Z0-9_.-]{
 
 /** What differs between models behind one server. None has a default here: see `reasoningRulesFor`. */
 const modelRules = z.strictObject({
-  reasoning_style: z.enum(STYLES).optional().describe('How reasoning is asked for. Default: not at all, and by `effort` at endpoints that list it.'),
+  reasoning_style: z.enum(STYLES).optional().describe('How reasoning is requested. Default: with `effort` if the endpoint lists it.'),
   reasoning_efforts: z
     .array(z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']))
     .optional()
-    .describe('Efforts this server knows (default for `effort`: low, medium, high). With `thinking-type`: efforts sent beside the switch.'),
+    .describe('Efforts that this server knows (default for `effort`: low, medium, high). With `thinking-type`: the efforts sent beside the switch.'),
   forced_tools: z
     .enum(['without-reasoning', 'never'])
     .optional()
-    .describe('Whether a call can be forced: only while the model does not reason, which it then does not, or never. Default: always.'),
+    .describe('When a tool call can be forced. `without-reasoning`: only without reasoning, which is then switched off. Default: always.'),
 })
 
 /**
@@ -37,60 +37,60 @@ export const openAiChatOptions = z.strictObject({
     .enum(['system', 'developer', 'first-only', 'none'])
     .default('first-only')
     .describe(
-      '`first-only`: one system message at the start, later ones become marked user text (strict chat templates). `none`: it stands in the first message of the user.',
+      '`first-only`: one system message at the start; later ones become marked text of the user (strict chat templates). `none`: it becomes part of the first user message.',
     ),
-  alternating_roles: z.boolean().default(false).describe('Merge neighbours of one role and begin with a user message.'),
+  alternating_roles: z.boolean().default(false).describe('Consecutive messages of one role are merged; a user message comes first.'),
   prefill: z
     .boolean()
     .optional()
-    .describe('False: the server refuses to go on with an answer begun (a last message of the assistant), or begins anew.'),
+    .describe('`false`: the server does not continue an answer that the request begins (a last message of the assistant).'),
   prefill_field: z
     .string()
     .optional()
-    .describe('Set to true on a last message of the assistant, without which the server would not go on with it: `prefix`, `partial`.'),
+    .describe('Field that must be true on a last message of the assistant for the server to continue it: `prefix`, `partial`.'),
   user_after_tool_filler: z
     .string()
     .nullable()
     .default(null)
-    .describe('Assistant text put between a tool message and a user message where the server forbids that order.'),
+    .describe('Assistant text to put between a tool message and a user message, if the server forbids that order.'),
   empty_content: z.enum(['empty', 'null', 'omit']).default('empty').describe('Content of an assistant message that has only tool calls.'),
 
   // ---- parameters ----
-  max_tokens_field: z.enum(['max_tokens', 'max_completion_tokens']).default('max_tokens'),
+  max_tokens_field: z.enum(['max_tokens', 'max_completion_tokens']).default('max_tokens').describe('Name of the field for the longest answer.'),
   default_max_tokens: z
     .int()
     .positive()
     .optional()
     .describe(
-      'What is sent when the caller sets no bound, for servers that else cut answers short; no more than the model writes, nor than a quarter of its window.',
+      'Sent if the caller sets no limit, for servers that would cut answers short. At most what the model can write, and a quarter of its context.',
     ),
   max_temperature: z.number().positive().optional().describe('Higher temperatures are lowered to this.'),
-  min_temperature: z.number().positive().optional().describe('Lower temperatures are raised to this, where zero is refused.'),
+  min_temperature: z.number().positive().optional().describe('Lower temperatures are raised to this, for servers that refuse 0.'),
   sampling_with_reasoning: z
     .boolean()
     .default(true)
-    .describe('False: temperature, top_p, penalties and logprobs are refused (reasoning models), and left out.'),
+    .describe('`false`: `temperature`, `top_p`, penalties and `logprobs` are left out, because reasoning models refuse them.'),
   field_names: z
     .record(z.string(), z.string())
     .default({})
-    .describe('Body fields this server calls differently, for example {"seed": "random_seed"}.'),
+    .describe('Other names of body fields at this server, for example {"seed": "random_seed"}.'),
   forward: z
     .array(z.enum(['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_options', 'service_tier']))
     .default([])
-    .describe('Fields about the caller and the account that this server knows.'),
+    .describe('Fields about the caller and the account that are sent to this server.'),
   max_user_length: maxUserLength,
   tier_names: z
     .partialRecord(z.enum(['auto', 'default', 'flex', 'priority', 'scale']), z.string())
     .default({})
-    .describe('Service tiers this server calls differently, for example {"default": "on_demand"}.'),
+    .describe('Other names of service tiers at this server, for example {"default": "on_demand"}.'),
   service_tiers: serviceTiers,
-  pass_through: z.array(z.string()).default([]).describe('Unknown fields of the request that may reach this server.'),
+  pass_through: z.array(z.string()).default([]).describe('Unknown fields of the request that are sent to this server.'),
   extra_body: z.record(z.string(), z.unknown()).default({}).describe('Constant body fields; objects are merged one level deep.'),
-  max_stop_sequences: z.int().positive().optional().describe('Stop sequences this server takes; of more only the first are sent. Without it, all.'),
+  max_stop_sequences: z.int().positive().optional().describe('Maximum number of stop sequences; only the first ones are sent. Default: no limit.'),
   stream_usage: z
     .boolean()
     .default(true)
-    .describe('Ask for usage in streams with `stream_options`; false where the field is refused or usage comes anyway.'),
+    .describe('Whether streams ask for usage with `stream_options`. `false` if the server refuses the field or sends usage anyway.'),
 
   // ---- tools ----
   tool_ids: z
@@ -102,68 +102,71 @@ export const openAiChatOptions = z.strictObject({
     })
     .prefault({})
     .describe(
-      'Ids of tool calls this server takes; others are rewritten. `own_form`: models, by upstream id, that write ids of a form of their own, and lose it when those come back as others.',
+      'Ids of tool calls that this server accepts; others are rewritten. `own_form`: models, by upstream id, that write ids in a form of their own and need them back unchanged.',
     ),
-  tool_names: z.strictObject({ pattern: pattern.default('^[a-zA-Z0-9_-]+$'), max: z.int().positive().default(64) }).prefault({}),
-  strict_tools: z.boolean().default(false).describe('Send `strict` of function tools.'),
+  tool_names: z
+    .strictObject({ pattern: pattern.default('^[a-zA-Z0-9_-]+$'), max: z.int().positive().default(64) })
+    .prefault({})
+    .describe('Names of tools that this server accepts; others are rewritten.'),
+  strict_tools: z.boolean().default(false).describe('Whether `strict` of functions is sent.'),
   optional_members: z
     .enum(['taken', 'refused'])
     .default('taken')
-    .describe('`refused`: a strict schema whose members may be left out is an error here, and is sent as one that is not strict.'),
+    .describe('`refused`: the server refuses strict schemas with optional members, so they are sent as not strict.'),
   tool_bounds: z
     .enum(['sent', 'told', 'patterns-told'])
     .default('sent')
     .describe(
-      '`told`: patterns and lengths in schemas of tools become words of their descriptions, for servers that refuse what they can make no grammar of. `patterns-told`: patterns alone.',
+      '`told`: patterns and lengths in tool schemas are moved into the descriptions as text, for servers that cannot make a grammar of them. `patterns-told`: only patterns.',
     ),
   schemas: z
     .enum(['any', 'curated'])
     .default('any')
     .describe(
-      '`curated`: schemas are put into the words of a subset, for servers that refuse a type beside `anyOf`, lists of types and words beside `$ref`.',
+      '`curated`: schemas are rewritten to a subset, for servers that refuse a type beside `anyOf`, lists of types, or keywords beside `$ref`.',
     ),
-  named_tool_choice: z.boolean().default(true).describe('False: forcing one tool is done by offering only that tool.'),
-  none_tool_choice: z.boolean().default(true).describe('False: `tool_choice: none` is done by offering no tools.'),
-  required_word: z.enum(['required', 'any']).default('required'),
+  named_tool_choice: z.boolean().default(true).describe('`false`: to force a tool, only that tool is offered.'),
+  none_tool_choice: z.boolean().default(true).describe('`false`: for `tool_choice: none` no tools are offered.'),
+  required_word: z.enum(['required', 'any']).default('required').describe('The value of `tool_choice` that requires a call.'),
   one_call_models: pattern
     .optional()
-    .describe('Models, by upstream id, whose history may hold one call a message: several of one turn are told one after the other.'),
-  tool_result_name: z.boolean().default(false).describe('Tool messages carry the name of the tool.'),
-  tool_result_images: z.boolean().default(false).describe('Tool messages may hold images; else they follow in a user message.'),
+    .describe('Models, by upstream id, that accept one call per message: several calls of a turn are sent as consecutive messages.'),
+  tool_result_name: z.boolean().default(false).describe('Whether tool messages have the name of the tool.'),
+  tool_result_images: z.boolean().default(false).describe('Whether tool messages may contain images. If not, the images follow in a user message.'),
   tool_signature_path: z
     .array(z.string())
     .default([])
-    .describe('Where a tool call carries an opaque signature that must be sent back, for example ["extra_content", "vendor", "thought_signature"].'),
+    .describe('Path of an opaque signature in a tool call that must be sent back, for example ["extra_content", "vendor", "thought_signature"].'),
   tool_extra: z
     .string()
     .nullable()
     .default('extra_content')
-    .describe('Member of a tool call whose object is sent back with it as it came, where no path names a signature. Null: none.'),
+    .describe('Member of a tool call whose object is sent back unchanged, unless `tool_signature_path` is set. `null`: none.'),
 
   web_search: z
     .enum(['none', 'options', 'plugin'])
     .default('none')
-    .describe('How the server searches the web itself: by `web_search_options` and `search_domain_filter`, or by a plugin `web`.'),
+    .describe('How its web search is requested: by `web_search_options` and `search_domain_filter`, or by a plugin `web`.'),
 
   // ---- structured output ----
   json_schema: z
     .enum(SCHEMA_MODES)
     .default('auto')
     .describe(
-      'How a JSON schema is asked for. `auto`: natively when the endpoint supports structured outputs, else as a JSON object with the schema in the prompt, else by the prompt alone. `tool`: by a forced tool.',
+      'How a JSON schema is requested. `auto`: natively if the endpoint supports structured outputs, else as a JSON object with the schema in the prompt, else only in the prompt. `tool`: with a forced tool.',
     ),
   json_object: z
     .enum(['native', 'schema'])
     .default('native')
-    .describe('How a JSON object of no schema is asked for where formats are known. `schema`: by the schema of any object.'),
+    .describe('How a JSON object without a schema is requested. `schema`: with a schema that allows any object.'),
   formats_with_tools: z
     .boolean()
     .default(true)
-    .describe('False: output formats and tools refuse each other; beside tools the prompt asks for the format.'),
+    .describe('`false`: output formats and tools cannot be combined, so with tools the prompt asks for the format.'),
   streamed_schemas: z
     .boolean()
     .default(true)
-    .describe('False: a JSON schema and a stream refuse each other; such an answer is asked for whole and told in one piece.'),
+    .describe('`false`: JSON schemas cannot be streamed, so the whole answer is requested and sent in one piece.'),
 
   // ---- reasoning ----
   ...modelRules.shape,
@@ -180,32 +183,35 @@ export const openAiChatOptions = z.strictObject({
     )
     .default([])
     .describe(
-      'Models known to reason and, where they differ, how: the first whose pattern matches the upstream id counts, options of the same name count more. Only such a model gets the least effort where reasoning cannot be switched off. With `sampling_with_reasoning: false` it gets no sampling parameters, nor ever those `refused`; its own `json_schema` stands in for `auto`. `off`: how its reasoning is switched off, where that is another way than the one it is asked for. Its own `reasoning_replay` goes over that of the server.',
+      'Models that are known to reason, with what differs for them. The first entry whose `match` fits the upstream id counts; options of the same name on the server take precedence, except for `json_schema: auto` and `reasoning_replay`, which the entry replaces. Only these models get the lowest effort if reasoning cannot be switched off. `sampling_with_reasoning: false`: no sampling parameters. `refused`: parameters that are never sent. `off`: how reasoning is switched off, if that differs from how it is requested.',
     ),
-  thinking_budget: z.boolean().default(true).describe('With `enable-thinking`: whether a number of tokens may stand beside the switch.'),
-  reasoning_replay: z.enum(REPLAYS).default('none').describe('The field in which reasoning of earlier turns is sent back.'),
-  reasoning_replay_turns: z.enum(['tool-calls', 'all']).default('tool-calls'),
+  thinking_budget: z.boolean().default(true).describe('With `enable-thinking`: whether a number of tokens may be sent, too.'),
+  reasoning_replay: z.enum(REPLAYS).default('none').describe('Field in which reasoning of earlier turns is sent back.'),
+  reasoning_replay_turns: z.enum(['tool-calls', 'all']).default('tool-calls').describe('Turns whose reasoning is sent back.'),
   reasoning_replay_required: z
     .boolean()
     .default(false)
-    .describe('Turns with tool calls are refused without the field: a blank is sent when the reasoning is lost.'),
-  reasoning_format: z.string().default('unknown').describe('Public format name of reasoning that this server signs.'),
+    .describe('The server refuses turns with tool calls without this field: a blank is sent if the reasoning is lost.'),
+  reasoning_format: z.string().default('unknown').describe('Public name of the format of this server’s signed reasoning.'),
   think_tags: z
     .enum(['none', 'tags', 'open-omitted'])
     .default('tags')
-    .describe('Reasoning between tags at the start of the text; `open-omitted`: the template writes the opening tag itself.'),
+    .describe('How reasoning between tags at the start of the text is recognised. `open-omitted`: the template writes the opening tag itself.'),
 
   // ---- media ----
-  image_url: z.enum(['object', 'string', 'none']).default('object'),
-  image_detail: z.boolean().default(true),
+  image_url: z.enum(['object', 'string', 'none']).default('object').describe('Form of `image_url`; `none`: images are not accepted.'),
+  image_detail: z.boolean().default(true).describe('Whether `detail` of images is sent.'),
   inline_images: z.boolean().default(false).describe('Remote images are fetched and sent as data URLs.'),
-  inline_videos: z.boolean().default(false).describe('The same of videos, which may be too large to be fetched.'),
-  audio: z.enum(['input_audio', 'none']).default('input_audio'),
-  file: z.enum(['file', 'document_url', 'none']).default('none'),
-  file_urls: z.boolean().default(false).describe('Files may be named by URL; else they are fetched and sent as data.'),
-  video: z.enum(['video_url', 'none']).default('none').describe('Unless set, `video_url` at endpoints that list `video` in `supports`.'),
-  image_output: z.boolean().default(false).describe('`modalities` and `image_config` are known: models may answer with images.'),
-  cache_breakpoints: z.boolean().default(false).describe('Prompt cache breakpoints are sent as `cache_control` of text parts.'),
+  inline_videos: z.boolean().default(false).describe('Remote videos are fetched and sent as data URLs. Some are too large for that.'),
+  audio: z.enum(['input_audio', 'none']).default('input_audio').describe('How audio is sent.'),
+  file: z.enum(['file', 'document_url', 'none']).default('none').describe('How files are sent; `none`: as text where possible.'),
+  file_urls: z.boolean().default(false).describe('Whether files may be sent as a URL. If not, they are fetched and sent as data.'),
+  video: z.enum(['video_url', 'none']).default('none').describe('How videos are sent. Default: `video_url` if `supports` lists `video`.'),
+  image_output: z
+    .boolean()
+    .default(false)
+    .describe('Whether the server knows `modalities` and `image_config`, so that models may answer with images.'),
+  cache_breakpoints: z.boolean().default(false).describe('Whether prompt cache breakpoints are sent as `cache_control` of text parts.'),
 
   // ---- answers ----
   usage: z
@@ -214,13 +220,14 @@ export const openAiChatOptions = z.strictObject({
       input_from_total: z.boolean().default(false).describe('Input is total minus output (media counted only in the total).'),
       output_from_total: z.boolean().default(false).describe('Output is total minus input (hidden thoughts counted only in the total).'),
     })
-    .prefault({}),
+    .prefault({})
+    .describe('How this server counts tokens.'),
   finish_reasons: z
     .record(z.string(), z.enum(['stop', 'tool_calls', 'length', 'content_filter', 'refusal', 'error', 'overloaded']))
     .default({})
-    .describe('Finish reasons of this server beyond the common ones.'),
-  close_ends_answer: z.boolean().default(false).describe('A plain close without finish reason is the end of an answer, not a broken one.'),
-  allow_empty_answer: z.boolean().default(false),
+    .describe('Meaning of finish reasons that only this server uses.'),
+  close_ends_answer: z.boolean().default(false).describe('Whether a connection that closes without a finish reason ends an answer normally.'),
+  allow_empty_answer: z.boolean().default(false).describe('Whether an answer without content is accepted; else it has failed.'),
 })
 
 export type OpenAiChatOptions = z.output<typeof openAiChatOptions>

@@ -6,7 +6,7 @@ export const maxUserLength = z
   .int()
   .min(32)
   .default(64)
-  .describe('Longest `user`, `safety_identifier` and `prompt_cache_key` the endpoint takes. Of a longer one it gets a hash, always the same.')
+  .describe('Maximum length of `user`, `safety_identifier` and `prompt_cache_key`. Longer ones are sent as a hash that is always the same.')
 
 const NAMES: ReadonlySet<string> = new Set(['user', 'safety_identifier', 'prompt_cache_key'])
 

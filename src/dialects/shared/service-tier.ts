@@ -10,7 +10,7 @@ export type TierWords = { readonly [tier in NonNullable<ReturnType<typeof tierAs
 export const serviceTiers = z
   .array(z.enum(['auto', 'default', 'flex', 'priority', 'scale']))
   .optional()
-  .describe('Service tiers this server takes, where it does not take all; for another it is not asked.')
+  .describe('Service tiers that this server accepts; others are not requested. Default: all.')
 
 /** Of these words the ones a server takes. */
 export const wordsTaken = (words: TierWords, taken: z.output<typeof serviceTiers>): TierWords =>
