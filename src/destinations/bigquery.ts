@@ -22,7 +22,7 @@ const settings = destinationSettings({
     .string()
     .max(20_000)
     .refine((text) => readKey(text) !== undefined, 'must be the JSON of a service account key')
-    .describe('JSON of a key of a service account with the role BigQuery Data Editor on the table.'),
+    .describe('JSON key of a service account with the role BigQuery Data Editor on the table.'),
 })
 type BigquerySettings = z.output<typeof settings>
 

@@ -15,9 +15,9 @@ import { traceSteps, type TraceStep } from './shared/trace-steps.ts'
 const settings = destinationSettings({
   apiKey: headerSecret('API key of the organisation.'),
   mlApp: requiredText(
-    'Name of the application in LLM Observability. Other characters than `a-z 0-9 _ - : . /` become `_`, several in a row one.',
+    'Name of the application in LLM Observability. Characters other than `a-z 0-9 _ - : . /` become `_`, several in a row a single one.',
   ).refine((name) => toMlApp(name) !== '', 'has no character the platform takes in an application name'),
-  url: httpUrl('API of the site the organisation lives on.').default('https://api.us5.datadoghq.com'),
+  url: httpUrl('API of the organisation’s Datadog site.').default('https://api.us5.datadoghq.com'),
 })
 type DatadogSettings = z.output<typeof settings>
 

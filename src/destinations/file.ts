@@ -19,7 +19,7 @@ const settings = destinationSettings({
     .min(1_000_000)
     .max(10_000_000_000)
     .default(100_000_000)
-    .describe('Size at which the file is renamed to `<path>.1`, in place of the one before it, and a new one begun.'),
+    .describe('Size at which the file is renamed to `<path>.1`, replacing the previous one, and a new file begins.'),
 })
 type FileSettings = z.output<typeof settings>
 

@@ -10,7 +10,7 @@ const MAX_VALUE_CHARS = 16_000
 const settings = destinationSettings({
   apiKey: headerSecret('Ingest key of the environment.'),
   baseUrl: httpUrl('API of the region.').default('https://api.honeycomb.io'),
-  dataset: lineText().min(1).optional().describe('Dataset, for keys of classic environments only; otherwise it is named by the service.'),
+  dataset: lineText().min(1).optional().describe('Dataset, only for keys of classic environments; otherwise the service name is the dataset.'),
 })
 type HoneycombSettings = z.output<typeof settings>
 

@@ -12,8 +12,8 @@ import { destinationSettings, headerSecret, HEADER_SECRETS, httpUrl, joinUrl, li
 const settings = destinationSettings({
   apiKey: headerSecret('Ingestion key of the project.'),
   baseUrl: httpUrl('API host of the deployment, as the dashboard shows it.').default('https://api.honeyhive.ai'),
-  project: lineText().min(1).optional().describe('Project, for keys that are not bound to one.'),
-  source: z.string().min(1).max(100).default('gateway').describe('Source the sessions are filed under when the caller names no environment.'),
+  project: lineText().min(1).optional().describe('Project, for keys that do not belong to one.'),
+  source: z.string().min(1).max(100).default('gateway').describe('Source of sessions if the caller names no environment.'),
 })
 type HoneyhiveSettings = z.output<typeof settings>
 

@@ -13,7 +13,7 @@ import { basicAuth, destinationSettings, HEADER_SECRETS, httpUrl, joinUrl, requi
 const settings = destinationSettings({
   secretKey: requiredText('Secret key of the project.'),
   publicKey: requiredText('Public key of the project.'),
-  baseUrl: httpUrl('Address of the Langfuse server: that of the region (EU: https://cloud.langfuse.com), or the own one.').default(
+  baseUrl: httpUrl('Address of the Langfuse server: the region (EU: https://cloud.langfuse.com) or your own server.').default(
     'https://us.cloud.langfuse.com',
   ),
 })

@@ -11,7 +11,7 @@ import { metadataObject } from './shared/record-metadata.ts'
 import { destinationSettings, headerSecret, headerValue, HEADER_SECRETS, httpUrl, joinUrl, lineText } from './shared/settings.ts'
 
 const settings = destinationSettings({
-  apiKey: headerSecret('API key. One that is scoped to an organisation needs `workspaceId` as well.'),
+  apiKey: headerSecret('API key. A key of an organisation also needs `workspaceId`.'),
   project: lineText().min(1).default('main').describe('Project that receives the traces.'),
   endpoint: httpUrl('Address of the API; self-hosted servers end in `/api/v1`.').default('https://api.smith.langchain.com'),
   workspaceId: lineText().optional().describe('Workspace, for keys of an organisation.'),

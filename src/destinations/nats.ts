@@ -20,7 +20,10 @@ const settings = destinationSettings({
     .regex(/^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$/, 'must be words joined by dots')
     .default('gateway.generations')
     .describe('Subject of the messages.'),
-  jetstream: z.boolean().default(true).describe('Wait until a stream has stored each message. Off: messages nobody listens to are lost.'),
+  jetstream: z
+    .boolean()
+    .default(true)
+    .describe('Whether to wait until a stream has stored each message. If off, messages without a listener are lost.'),
   token: lineText().min(1).optional().describe('Token of the server.'),
   username: lineText().min(1).optional().describe('User of the server.'),
   password: lineText().min(1).optional().describe('Password of the user.'),

@@ -18,7 +18,7 @@ const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{
 const settings = destinationSettings({
   apiKey: headerSecret('API key.'),
   workspace: requiredText('Workspace that owns the project.'),
-  projectName: requiredText('Project that receives the traces; made when it does not exist.'),
+  projectName: requiredText('Project that receives the traces; it is created if it does not exist.'),
 })
 type OpikSettings = z.output<typeof settings>
 

@@ -5,7 +5,7 @@ import { classifyOtlp } from './shared/otlp-classify.ts'
 import { destinationSettings, HEADER_SECRETS, httpUrl, joinUrl } from './shared/settings.ts'
 
 const settings = destinationSettings({
-  endpoint: httpUrl('Address of the collector. Without a path, `/v1/traces` is added; with one it is used as it is.'),
+  endpoint: httpUrl('Address of the collector. Without a path, `/v1/traces` is added.'),
 })
 type OtelCollectorSettings = z.output<typeof settings>
 

@@ -16,7 +16,7 @@ const MAX_ID_CHARS = 200
 
 const settings = destinationSettings({
   apiKey: requiredText('Project API key.'),
-  endpoint: httpUrl('Ingestion address of the region (EU: https://eu.i.posthog.com) or the own server.').default('https://us.i.posthog.com'),
+  endpoint: httpUrl('Ingestion address of the region (EU: https://eu.i.posthog.com) or of your own server.').default('https://us.i.posthog.com'),
 })
 type PosthogSettings = z.output<typeof settings>
 

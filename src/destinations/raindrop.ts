@@ -20,7 +20,7 @@ const settings = destinationSettings({
     // Any other is answered with 400: nothing would arrive.
     .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'is no slug of a project')
     .optional()
-    .describe('Slug of the project, as its address has it; absent: the default one.'),
+    .describe('Slug of the project, as in its address. Without it: the default project.'),
 })
 type RaindropSettings = z.output<typeof settings>
 

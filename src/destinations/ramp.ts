@@ -6,7 +6,7 @@ import { destinationSettings, headerSecret, HEADER_SECRETS, httpUrl } from './sh
 
 const settings = destinationSettings({
   apiKey: headerSecret('Access token with the scope ai_usage:write.'),
-  baseUrl: httpUrl('Address that takes usage, used exactly as given.').default('https://api.ramp.com/developer/v1/ai-usage/openrouter'),
+  baseUrl: httpUrl('Address that receives usage, used exactly as given.').default('https://api.ramp.com/developer/v1/ai-usage/openrouter'),
 })
 type RampSettings = z.output<typeof settings>
 

@@ -41,12 +41,12 @@ const settings = destinationSettings({
   accessKeyId: headerSecret('Access key with s3:PutObject on the bucket, and s3:DeleteObject for the connection test.'),
   secretAccessKey: requiredText('Secret of the access key.'),
   sessionToken: headerText().optional().describe('Token of temporary credentials.'),
-  endpoint: httpUrl('Address of another S3-compatible store; absent: AWS.').optional(),
+  endpoint: httpUrl('Address of another S3-compatible store. Without it: AWS.').optional(),
   region: z
     .string()
     .regex(/^[A-Za-z0-9-]*$/, 'is no region')
     .optional()
-    .describe('Region of the bucket; absent: asked for.'),
+    .describe('Region of the bucket. Without it, the store is asked.'),
   prefix: lineText().max(500).default('gateway-traces').describe('Value of `{prefix}`.'),
   pathTemplate: lineText()
     .max(500)
