@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { ceiling } from '../lib/backoff.ts'
+import { paced } from '../lib/paced.ts'
 import type { Secret } from '../lib/secret.ts'
 import { driverUrl } from './postgres-url.ts'
 
@@ -13,6 +14,11 @@ const CONNECT_LIMIT_MS = 3_000
  * neither side. A regular query keeps it alive, and detects when it is not.
  */
 const PROBE = { everyMs: 10_000, limitMs: 3_000 }
+/**
+ * Each notification makes every process read everything that may have changed, and one changed row is enough for a notification. So the first of several
+ * changes is told at once, and those that follow closely are told together.
+ */
+const TELL_EVERY_MS = 500
 /** A server that accepts bytes and answers nothing never ends the connection. */
 const END_LIMIT_MS = 1_000
 /** A standby sends no notifications: if the server takes no writes, another one may be the primary by now. */
@@ -32,6 +38,7 @@ export function listenForChanges(url: Secret, onChange: () => void, probe: typeo
   let timer: NodeJS.Timeout | undefined
   let failures = 0
   let closed = false
+  const telling = paced(onChange, TELL_EVERY_MS)
 
   const later = (): void => void (timer = setTimeout(() => void connect(), ceiling(failures++, BACKOFF)).unref())
 
@@ -65,7 +72,7 @@ export function listenForChanges(url: Secret, onChange: () => void, probe: typeo
     fresh.on('error', again)
     fresh.on('end', again)
     fresh.on('notification', ({ channel, payload }) => {
-      if (channel === CHANNEL && payload === schema) onChange()
+      if (channel === CHANNEL && payload === schema) telling.ask()
     })
     client = fresh
     try {
@@ -76,7 +83,7 @@ export function listenForChanges(url: Secret, onChange: () => void, probe: typeo
       if (over || closed) return
       failures = 0
       probing = setInterval(() => void fresh.query(STILL_FIRST).then(unlessFirst(again), again), probe.everyMs).unref()
-      onChange()
+      telling.ask()
     } catch {
       again()
     }
@@ -86,6 +93,7 @@ export function listenForChanges(url: Secret, onChange: () => void, probe: typeo
   return {
     close: async () => {
       closed = true
+      telling.end()
       clearTimeout(timer)
       clearInterval(probing)
       if (client !== undefined) await endWithin(END_LIMIT_MS, client)
