@@ -8,7 +8,7 @@ import { PROVIDERS } from '../providers/index.ts'
 import { buildCatalog, type BuiltCatalog } from './build.ts'
 import { listModels } from './list-models.ts'
 
-/** Several accounts, regions or resources of one vendor. */
+/** A vendor with several accounts, regions or resources. */
 const KEY = [new Secret('key-of-another-account')]
 
 type Entry = Partial<ProviderConfig> & { readonly slug: string }
@@ -99,7 +99,7 @@ describe('another account of a vendor', () => {
       ['claude-2', 'claude-of-tomorrow'],
       ['claude-3', 'claude-of-tomorrow'],
     ])
-    // What the first serves under its own name (a deployment) others need not have.
+    // The other accounts need not have a deployment that the first one serves under its own name.
     expect(await served([...twins, { slug: 'anthropic', apiKeys: KEY }])).toEqual([['anthropic', 'claude-of-tomorrow']])
     expect(await served(twins.map((entry) => ({ ...entry, open: false })))).toBeUndefined()
   })

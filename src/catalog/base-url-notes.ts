@@ -1,6 +1,6 @@
 import type { ConnectedProvider } from './connect.ts'
 
-/** What is unlikely to be meant about the base URL of a provider: too much of it was copied, or too little. */
+/** Notes on a base URL that is probably not meant as it is, because too much or too little of it was copied. */
 export function baseUrlNotes(entry: ConnectedProvider): readonly string[] {
   const connection = entry.connectionFor('', {}, () => undefined)
   const path = (connection?.options as { readonly path?: unknown } | undefined)?.path
@@ -9,7 +9,7 @@ export function baseUrlNotes(entry: ConnectedProvider): readonly string[] {
   if (baseUrl.endsWith(path)) {
     return [`the base_url of ${entry.slug} ends with ${path}, which the dialect ${dialect.name} appends itself: leave it out`]
   }
-  // A vendor whose own address has no path wants none; of others only the operator's address can lack one.
+  // A vendor whose own base URL has no path needs none. For other vendors, only the operator's URL can lack one.
   const own = entry.provider?.baseUrl
   if (entry.provider !== undefined && (own === undefined || isBare(own))) return []
   if (!isBare(baseUrl) || /\/v\d|\{model\}/.test(path)) return []

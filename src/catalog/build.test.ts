@@ -108,7 +108,7 @@ describe('without configuration', () => {
       'openai is known but off: the configuration disables it.',
     ])
     expect((await build({}, { OPENAI_API_KEY: 'sk-1' })).off?.('openai')).toEqual([])
-    // A name that leaves its author out is as good.
+    // A name without its author works as well.
     expect(catalog.off?.('gpt-5')).toEqual(['openai is known but off: set OPENAI_API_KEY.'])
   })
 })
@@ -125,7 +125,7 @@ describe('names without an author', () => {
     expect(catalog.find('gpt-5')).toBe(catalog.find('openai/gpt-5'))
     // The catalog writes 4.5, its vendor 4-5.
     expect(slugOf(catalog, 'claude-haiku-4-5')).toBe('anthropic/claude-haiku-4.5')
-    // Of today no list says anything: the vendor may know it all the same.
+    // No list knows models of this date, but the vendor may.
     expect(catalog.find('claude-opus-99-20990101')?.endpoints[0]).toMatchObject({ provider: 'anthropic', upstreamModel: 'claude-opus-99-20990101' })
     expect(catalog.find('gemini-99')?.endpoints[0]).toMatchObject({ provider: 'google-ai-studio', upstreamModel: 'gemini-99' })
     expect(slugOf(catalog, 'grok-4')).toBeUndefined()
@@ -629,7 +629,7 @@ describe('what does not fit together', () => {
       { providers: [{ slug: 'opneai' }] },
       'providers[0].slug: "opneai" is no built-in provider; did you mean openai? (any other needs a dialect and a base_url, another account of it vendor: openai)',
     ],
-    // Names that others have for the same vendors.
+    // Other gateways' names for the same vendors.
     ...Object.entries({ bedrock: 'amazon-bedrock', vertex_ai: 'google-vertex', hosted_vllm: 'vllm', 'azure-us': 'azure' }).map(
       ([slug, near]): [Given, string] => [
         { providers: [{ slug }] },

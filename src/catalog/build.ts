@@ -15,10 +15,10 @@ import { EMPTY_PRICE_BOOK, loadPriceBook, type PriceBook } from './price-book.ts
 import { isOnByEnv, type Env, type Report } from './provider-settings.ts'
 import { howToSwitchOn, switchOnOf } from './switch-on.ts'
 
-/** The slice of the configuration a catalog is made of. */
+/** The part of the configuration from which a catalog is built. */
 export type CatalogConfig = Pick<Config, 'catalog'> & NamingConfig & { readonly file?: string }
 
-/** A provider that is on, as the public list shows it. */
+/** A provider that is on, in the shape of the public list. */
 export interface CatalogProvider {
   readonly slug: string
   readonly name: string
@@ -30,7 +30,10 @@ export interface CatalogProvider {
 
 export interface BuiltCatalog extends Catalog {
   readonly providers: readonly CatalogProvider[]
-  /** For the start-up log: providers half configured by the environment that were left out, and configured names that serve nobody now. */
+  /**
+   * For the start-up log: providers that were left out because the environment configures only half of them, and configured names that nobody serves
+   * now.
+   */
   readonly notes: readonly string[]
 }
 
@@ -40,9 +43,9 @@ export interface BuildOptions {
 }
 
 /**
- * Builds the immutable view of all models: built-in providers that configuration or environment switch on, with models and prices from
- * the maintained price data, overridden and extended by the configuration's own models. Only providers that are on cost time.
- * Throws ConfigError with everything that does not fit together.
+ * Builds the immutable view of all models: built-in providers that the configuration or the environment switches on, with models and prices from the
+ * maintained price data, overridden and extended by the configuration's own models. Providers that are off cost no time. Throws ConfigError with
+ * every contradiction.
  */
 export async function buildCatalog(
   config: CatalogConfig,
@@ -64,7 +67,7 @@ export async function buildCatalog(
   checkAliases(models, config.models, problems)
   const homesOf = (author: string): readonly string[] => [...connected.values()].filter(isOf(author)).map(({ slug }) => slug)
   const catalog = createLookup({ models, openModel: (name) => openModel(name, config, connected, book), makerOf, homesOf })
-  // Of a catalog that lacks what is wrong nothing can be said.
+  // Names can only be judged against a complete catalog, and one with problems is incomplete.
   if (problems.length === 0) {
     const names = judgeNames(config, catalog)
     problems.push(...names.problems)
@@ -76,16 +79,16 @@ export async function buildCatalog(
   return Object.freeze({ ...catalog, off, providers: [...connected.values()].map(toPublic).toSorted((a, b) => (a.slug < b.slug ? -1 : 1)), notes })
 }
 
-/** Whether a provider is that of an author. */
+/** Whether a provider belongs to an author. */
 const isOf =
   (author: string) =>
   (connected: Pick<ConnectedProvider, 'slug' | 'provider'>): boolean =>
     authorOf(connected) === author
 
-/** Whose models a provider is the home of: its vendor's, whatever the account. */
+/** The author whose models a provider serves first-hand: its vendor, whatever the account. */
 const authorOf = ({ slug, provider }: Pick<ConnectedProvider, 'slug' | 'provider'>): string => provider?.models?.author ?? provider?.slug ?? slug
 
-/** A region where nobody looks at it. Whoever names one may well mean where data stay. */
+/** A note on a region that nothing reads: whoever names one may well mean where data are stored. */
 function idleRegion({ slug, settings }: ProviderConfig, connected: ConnectedProvider | undefined): readonly string[] {
   if (settings['region'] === undefined || connected === undefined || connected.provider?.settings !== undefined) return []
   return [`the region of ${slug} has no effect: the provider has no such setting, its base_url says where requests go`]
@@ -93,7 +96,7 @@ function idleRegion({ slug, settings }: ProviderConfig, connected: ConnectedProv
 
 const SENTENCES = 3
 
-/** How the providers that are off and answer to this name, or to which an author's models belong, are switched on. */
+/** Sentences on how to switch on the providers that are off and have this name, or to which the author's models belong. */
 function sentencesOn(
   name: string,
   config: CatalogConfig,
@@ -142,7 +145,7 @@ function connectAll(
 
 type Known = ReadonlyMap<string, Provider>
 
-/** The variables of a vendor are those of one account: another one would be reached with what belongs to the first. */
+/** A vendor's environment variables belong to its first account. Another account would otherwise be reached with the first one's key and settings. */
 function declarationOf({ slug, vendor }: ProviderConfig, known: Known): Provider | undefined {
   const declared = known.get(vendor ?? slug)
   return declared === undefined || vendor === undefined ? declared : { ...declared, env: {} }
@@ -166,7 +169,7 @@ function misnamedAccount(slug: string, vendor: string, known: Known): ConfigProb
 
 const nearestTo = (slug: string, known: readonly string[]): string | undefined => closest(slug, known) ?? closestByWords(slug, known)
 
-/** The price data is large; a start that needs none of it (only self-declared models, all priced) does not load it. */
+/** The price data is large, so it is not loaded at a start that needs none of it (only self-declared models, all priced). */
 function needsPrices(config: CatalogConfig, connected: ReadonlyMap<string, ConnectedProvider>): boolean {
   if ([...connected.values()].some(({ provider }) => provider !== undefined && provider.keyless !== true)) return true
   return config.models.some((model) =>
@@ -209,7 +212,7 @@ function addConfigured(
       const [slug = ''] = entry.provider.split('/')
       const target = connected.get(slug)
       if (target === undefined) {
-        // A provider that is switched off takes its endpoints along; one whose entry is wrong was reported there.
+        // The endpoints of a provider that is switched off are left out with it. A provider with a faulty entry was reported at that entry.
         if (!off.has(slug) && !failed.has(slug)) problems.push({ path: `${path}.provider`, message: unknownProvider(slug, failed, providers) })
         continue
       }
@@ -246,7 +249,7 @@ function checkAliases(models: readonly Model[], configured: readonly ModelConfig
   }
 }
 
-/** `provider/any-id` of a provider that is open: always when it says so, else when the configuration lists no model of it. */
+/** `provider/any-id` of an open provider. A provider is open if its entry says so, or by default if the configuration lists no model of it. */
 function openModel(name: string, config: CatalogConfig, connected: ReadonlyMap<string, ConnectedProvider>, book: PriceBook): Model | undefined {
   const slash = name.indexOf('/')
   const upstreamModel = name.slice(slash + 1)
@@ -264,11 +267,11 @@ function openModel(name: string, config: CatalogConfig, connected: ReadonlyMap<s
   return first === undefined ? undefined : { slug: name, name: about ?? upstreamModel, created: 0, contextLength: first.contextLength, endpoints }
 }
 
-/** Whether it is nobody's but that of endpoints which are listed, and away while they are. */
+/** Whether a name may be served by listed endpoints only (`only_listed`), and by nobody while these are off. */
 const isClosed = (name: string, { models }: CatalogConfig): boolean =>
   models.some(({ slug, onlyListed }) => onlyListed === true && slug === splitVariant(name).base)
 
-/** Whom the beginning of a name means: the provider of that slug, else all accounts of the vendor. */
+/** The providers that a name's prefix refers to: the provider with that slug, or else all accounts of the vendor. */
 function named(slug: string, connected: ReadonlyMap<string, ConnectedProvider>): readonly ConnectedProvider[] {
   const one = connected.get(slug)
   return one === undefined ? [...connected.values()].filter(({ vendor }) => vendor?.slug === slug) : [one]

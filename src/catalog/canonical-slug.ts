@@ -6,10 +6,10 @@ export interface CanonicalName {
   readonly variant?: string
 }
 
-/** Names the catalog spells models by; vendors' own ids are recognised as one of them where possible. */
+/** The names by which the catalog spells models. Vendors' own ids are mapped to one of them where possible. */
 export interface NamingIndex {
   readonly has: (slug: string) => boolean
-  /** The slug whose name says the same as this one, preferably of that author. */
+  /** The slug whose name has the same meaning as this one, preferably one of that author. */
   readonly recognise: (name: string, author: string | undefined) => string | undefined
 }
 
@@ -32,7 +32,7 @@ export function createNamingIndex(slugs: readonly string[]): NamingIndex {
   }
 }
 
-/** Chat-tuned before base, undated before dated, short before long. */
+/** Sort order: chat-tuned before base, undated before dated, short before long. */
 function byPlainness(a: string, b: string): number {
   const tuned = (slug: string): number => (/-(instruct|it|chat)$/.test(slug) ? 0 : 1)
   const dated = (slug: string): number => (/\d{4}-\d\d-\d\d|-\d{4,8}$/.test(slug) ? 1 : 0)
@@ -41,8 +41,7 @@ function byPlainness(a: string, b: string): number {
 
 /**
  * The catalog's name for a vendor's model id: `llama-3.3-70b-versatile`, `meta-llama/Llama-3.3-70B-Instruct-Turbo` and
- * `us.meta.llama3-3-70b-instruct-v1:0` are all `meta-llama/llama-3.3-70b-instruct`.
- * An id of no known author belongs to `fallbackAuthor`.
+ * `us.meta.llama3-3-70b-instruct-v1:0` are all `meta-llama/llama-3.3-70b-instruct`. An id without a known author belongs to `fallbackAuthor`.
  */
 export function canonicalName(id: string, fallbackAuthor: string, naming: NamingIndex): CanonicalName {
   const { base, variant } = splitVariant(id)
@@ -67,13 +66,13 @@ function canonicalSlug(id: string, fallbackAuthor: string, naming: NamingIndex):
   return known ?? exact.replace(VERSION_P, '$1.$2')
 }
 
-/** Author of a model's name that says none, by how it begins: `claude-sonnet-4-5` is of `anthropic`. */
+/** The author of a model name that states none, by its prefix: `claude-sonnet-4-5` belongs to `anthropic`. */
 export function makerOf(name: string): string | undefined {
   const lower = name.toLowerCase()
   return FAMILIES.find(([pattern]) => pattern.test(lower))?.[1]
 }
 
-/** Author where the id carries one we know or at least spells one: `org/name`, `@x/org/name`, `region.org.name-v1:0`. */
+/** Splits off the author if the id contains one that is known, or at least spells one: `org/name`, `@x/org/name`, `region.org.name-v1:0`. */
 function splitAuthor(id: string): { readonly author?: string; readonly name: string } {
   const slash = id.lastIndexOf('/')
   if (slash >= 0) {
@@ -86,26 +85,26 @@ function splitAuthor(id: string): { readonly author?: string; readonly name: str
   return { author, name: dotted[2].replace(/(-v\d+)?(:\d+)?$/, '') }
 }
 
-/** `v3p2`, `k2p6`: a version point written as a letter. */
+/** `v3p2`, `k2p6`: the point of a version written as a letter. */
 const VERSION_P = /(\d)p(\d)/g
 
 const authorOf = (slug: string): string => slug.slice(0, slug.indexOf('/'))
 const nameOf = (slug: string): string => slug.slice(slug.indexOf('/') + 1)
 
-/** What remains of a name when spelling and serving are taken away: two ids with the same remainder are the same model. */
+/** What remains of a name without its spelling and the way it is served. Two ids with the same remainder are the same model. */
 export function fingerprint(name: string, author?: string): string {
   const spelled = name
     .toLowerCase()
     .replace(/-?(20\d{2}-\d{2}-\d{2}|20\d{6})/g, '')
     .replace(VERSION_P, '$1.$2')
-    // `4-5` and `3_3` write a version point too.
+    // `4-5` and `3_3` are versions with a point, too.
     .replace(/(?<![\d.])(\d)[-_](\d)(?![\d.a-z])/g, '$1.$2')
   const words: readonly string[] = spelled.match(/[a-z]+|\d+(?:\.\d+)*[a-z]*/g) ?? []
   const llama = words.includes('llama')
   const kept = words.filter((word, index) => {
     if (SERVING_WORDS.has(word)) return false
     if (word === 'v' && /^\d/.test(words[index + 1] ?? '')) return false
-    // Precision: `fp8`, `bf16` and the like leave their number behind.
+    // Precision: `fp8`, `bf16` and the like are split into a word and a number, and the number is dropped here.
     const before = words[index - 1]
     if (/^\d+$/.test(word) && (before === 'fp' || before === 'bf' || before === 'nvfp')) return false
     if (word === 'turbo' && llama) return false
@@ -115,7 +114,7 @@ export function fingerprint(name: string, author?: string): string {
   return kept.join('-').replace(/\.0(?=-|$)/g, '')
 }
 
-/** A name may begin with its maker: `meta-llama-3.1-8b`, `zai-glm-4.7`. */
+/** A name may begin with the name of its maker: `meta-llama-3.1-8b`, `zai-glm-4.7`. */
 function isAuthorWord(word: string, author: string | undefined): boolean {
   const maker = NAMED_AFTER_MAKER.has(word) ? undefined : AUTHORS.get(word)
   return maker !== undefined && (author === undefined || maker === author)

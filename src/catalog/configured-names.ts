@@ -4,7 +4,7 @@ import type { Catalog } from '../core/endpoint.ts'
 import type { PluginsConfig } from '../core/plugins-config.ts'
 import { CATALOG_VARIANTS, NAMING_VENDOR, ROUTING_VARIANTS } from './data/model-names.ts'
 
-/** Where a configuration names models beside those it declares. */
+/** The places where a configuration names models, apart from those that it declares. */
 export interface NamingConfig extends Pick<Config, 'providers' | 'models' | 'defaults'> {
   readonly tools?: Pick<ToolsConfig, 'imageModel' | 'fusionModels'>
   readonly plugins?: Pick<PluginsConfig, 'moderation' | 'codingScores'>
@@ -12,7 +12,7 @@ export interface NamingConfig extends Pick<Config, 'providers' | 'models' | 'def
 
 export interface JudgedNames {
   readonly problems: readonly ConfigProblem[]
-  /** What is right as it stands and will not work all the same, or not now. */
+  /** Entries that are valid but will not work, or do not work now. */
   readonly notes: readonly string[]
 }
 
@@ -21,7 +21,7 @@ interface Named {
   readonly name: string
 }
 
-/** Looks every configured name of a model up: a call to one that nobody serves would fail as if something were away for a moment. */
+/** Looks up every configured model name at the start. Otherwise a call to a model that nobody serves would fail as if of a passing outage. */
 export function judgeNames(config: NamingConfig, catalog: Catalog): JudgedNames {
   const problems: ConfigProblem[] = []
   const notes: string[] = []
@@ -54,13 +54,13 @@ function namesOf({ tools, plugins, defaults }: NamingConfig): readonly Named[] {
   ]
 }
 
-/** What is of another type is refused by whoever reads it. */
+/** Values of another type are refused by the part that reads them. */
 function namesAt(path: string, value: unknown): readonly Named[] {
   if (Array.isArray(value)) return value.flatMap((one, index) => namesAt(`${path}[${index}]`, one))
   return typeof value === 'string' ? [{ path, name: value }] : []
 }
 
-/** As the planner finds it: endings that steer routing may stand before the one that names endpoints. */
+/** As the planner resolves names: suffixes that steer routing may precede one that names endpoints. */
 const isServed = (name: string, catalog: Catalog): boolean =>
   catalog.find(name) !== undefined || catalog.find(without(ROUTING_VARIANTS, name)) !== undefined
 
@@ -69,10 +69,10 @@ function without(endings: ReadonlySet<string>, name: string): string {
   return [base, ...rest.filter((ending) => !endings.has(ending))].join(':')
 }
 
-/** The gateway's own author, and how drop-in clients of the hosted router spell it. */
+/** The gateway's own author name, and its spelling by drop-in clients of the hosted router. */
 const ROUTER_AUTHORS: ReadonlySet<string> = new Set(['gateway', NAMING_VENDOR])
 
-/** Why a name nobody serves is no slip of the pen; undefined: it is one. */
+/** Why a name that nobody serves is not a typing error; undefined if it probably is one. */
 function excuse(name: string, config: NamingConfig): string | undefined {
   const author = name.slice(0, Math.max(0, name.indexOf('/')))
   if (ROUTER_AUTHORS.has(author) || name.includes('@preset/')) return "stands for a choice made for callers; a call of the gateway's own to it fails"
@@ -85,7 +85,7 @@ function excuse(name: string, config: NamingConfig): string | undefined {
 
 const SHOWN_SCORES = 10
 
-/** Scores go by slug, and only models the catalog lists are ranked. Tables of scores name many models: one note for all. */
+/** Scores are looked up by slug, and only models in the catalog are ranked. Tables of scores name many models, so they share one note. */
 function idleScores({ plugins }: NamingConfig, catalog: Catalog): readonly string[] {
   const ranked = new Set(catalog.models().map(({ slug }) => slug))
   const idle = Object.keys(plugins?.codingScores ?? {}).filter((name) => !ranked.has(name))

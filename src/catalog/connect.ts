@@ -16,20 +16,20 @@ type Json = { readonly [key: string]: unknown }
 export interface ConnectedProvider {
   readonly slug: string
   readonly name: string
-  /** The built-in declaration; undefined for a provider that only the configuration knows. */
+  /** The built-in declaration; undefined for a provider that only the configuration declares. */
   readonly provider: Provider | undefined
-  /** Of the declaration, where the slug of the provider is another: it is one of several accounts of a vendor. */
+  /** The vendor in the declaration if the provider has another slug, because it is one of several accounts of that vendor. */
   readonly vendor: NamedProvider | undefined
   readonly policies: EndpointPolicies
-  /** What it may be sent, all endpoints of it together. */
+  /** The rate limits of the provider, shared by all its endpoints. */
   readonly rateLimits: RateLimits | undefined
-  /** Whether ids outside the catalog are served; undefined: decided by what the configuration lists. */
+  /** Whether ids outside the catalog are served; if undefined, this depends on whether the configuration lists models of the provider. */
   readonly open: boolean | undefined
-  /** Whether it can be asked for embeddings, and for anything else. */
+  /** Whether the provider can be asked for embeddings, and for anything else. */
   readonly embeds: 'never' | 'too' | 'only'
   /**
-   * The connection for a model, with options over those of the provider, and those under both that kinds of input an operator `listed` bring.
-   * Reports invalid options, and vectors that it does not make.
+   * The connection for a model. `options` override those of the provider; both override the options implied by the kinds of input that an operator
+   * `listed`. Reports invalid options, and a request for embeddings from a provider that makes none.
    */
   readonly connectionFor: (
     upstreamModel: string,
@@ -40,12 +40,12 @@ export interface ConnectedProvider {
   ) => Connection | undefined
 }
 
-/** Unknown policies are the cautious ones: the vendor keeps prompts and forbids training on its output. */
+/** Unknown policies default to the cautious ones: the vendor keeps prompts and forbids training on its output. */
 const CAUTIOUS: EndpointPolicies = { dataCollection: 'allow', zdr: false, distillable: false }
 
 /**
- * Brings declaration, configuration and environment of one provider together. Undefined when something essential is missing or wrong,
- * which `report` has then been told.
+ * Merges the declaration, configuration and environment of one provider. Undefined if something essential is missing or wrong, which is then
+ * reported.
  */
 export function connectProvider(sources: ProviderSources, dialects: ReadonlyMap<string, Dialect>, report: Report): ConnectedProvider | undefined {
   const { provider, config } = sources
@@ -57,7 +57,7 @@ export function connectProvider(sources: ProviderSources, dialects: ReadonlyMap<
   if (dialect === undefined || base === undefined) return undefined
   const embedder = embedderOf(dialect, sources, dialects)
   const connectionFor = createConnections(base, dialect, embedder, sources, dialects)
-  // Wrong options are found at the start, although no model may use them.
+  // Reports wrong options at the start, even if no model uses them.
   if (connectionFor('', {}, report) === undefined) return undefined
   const policies = { ...CAUTIOUS, ...provider?.policies, ...config?.policies }
   return {
@@ -73,7 +73,7 @@ export function connectProvider(sources: ProviderSources, dialects: ReadonlyMap<
   }
 }
 
-/** Several accounts of a vendor are told apart. */
+/** Several accounts of a vendor have distinct names. */
 const nameOf = (slug: string, vendor: string | undefined, provider: Provider | undefined): string =>
   provider === undefined ? slug : vendor === undefined ? provider.name : `${provider.name} (${slug})`
 
@@ -85,7 +85,7 @@ function embedsAt(main: Dialect, embedder: Dialect | undefined): ConnectedProvid
   return embedder === main ? 'only' : 'too'
 }
 
-/** The dialect in which it is asked for embeddings. */
+/** The dialect for embeddings requests to a provider. */
 function embedderOf(main: Dialect, { provider, config }: ProviderSources, dialects: ReadonlyMap<string, Dialect>): Dialect | undefined {
   if (main.answers === 'embeddings') return main
   const declared = config?.dialect === undefined ? provider?.embeddings : undefined
@@ -104,13 +104,13 @@ function resolveDialect({ provider, config }: ProviderSources, dialects: Readonl
 
 interface ConnectionBase {
   readonly shared: Omit<Connection, 'dialect' | 'options'>
-  /** Base URLs of dialects that live elsewhere. */
+  /** Base URLs of dialects that have another one. */
   readonly baseUrls: { readonly [dialect: string]: string }
-  /** Base URLs of models that live elsewhere. */
+  /** Base URLs of models that have another one. */
   readonly baseUrlFor: ((upstreamModel: string) => string | undefined) | undefined
 }
 
-/** Everything about a connection that does not depend on the model. */
+/** The parts of a connection that do not depend on the model. */
 function resolveBase(sources: ProviderSources, slug: string, name: string, report: Report): ConnectionBase | undefined {
   const { provider, config } = sources
   const apiKeys = resolveKeys(sources, report)
@@ -139,13 +139,16 @@ function resolveBase(sources: ProviderSources, slug: string, name: string, repor
 const scopeOf = (slug: string, baseUrl: string, organization: string | undefined): string =>
   [slug, URL.parse(baseUrl)?.origin, organization].filter(Boolean).join('@')
 
-/** Headers that say who asks and for what, and prove nothing. */
+/** Headers that identify the client and the content, and carry no credential. */
 const PLAIN_HEADERS = /^(?:accept|content-type|user-agent|(?:http-)?referer|x-title)$/i
 
 const secretsAmong = (headers: { readonly [name: string]: string } = {}): readonly string[] =>
   Object.entries(headers).flatMap(([name, value]) => (PLAIN_HEADERS.test(name) ? [] : [value]))
 
-/** The operator's word is trusted and names are not resolved, but no provider lives at such an address: a mistake, or somebody else's. */
+/**
+ * The operator is trusted and names are not resolved. But no provider lives at a cloud's metadata address, so it is a mistake or somebody else's
+ * choice.
+ */
 function notAtMetadata(base: ConnectionBase | undefined, report: Report): ConnectionBase | undefined {
   if (base === undefined) return undefined
   const wrong = [base.shared.baseUrl, ...Object.values(base.baseUrls)].find((url) => isMetadataAddress(URL.parse(url)?.hostname ?? ''))
@@ -157,7 +160,7 @@ function notAtMetadata(base: ConnectionBase | undefined, report: Report): Connec
   return undefined
 }
 
-/** Connections by dialect, address and options: endpoints that agree in all share one. */
+/** Caches connections by dialect, address and options: endpoints that agree in all three share one. */
 function createConnections(
   { shared, baseUrls, baseUrlFor }: ConnectionBase,
   main: Dialect,
@@ -166,7 +169,7 @@ function createConnections(
   dialects: ReadonlyMap<string, Dialect>,
 ): ConnectedProvider['connectionFor'] {
   const cache = new Map<string, Connection>()
-  // A dialect the operator chose is not overridden model by model.
+  // A dialect that the operator chose is not overridden for single models.
   const dialectOf = (model: string): Dialect => dialects.get((config?.dialect === undefined && provider?.dialectFor?.(model)) || main.name) ?? main
   const embedderFor = (model: string): Dialect | undefined => {
     if (embedder === undefined || config?.dialect !== undefined) return embedder
@@ -210,5 +213,5 @@ function unknownOption(option: string, { name, options }: Dialect): string {
   return `unknown option of the dialect ${name}${near === undefined ? '' : `; did you mean ${near}?`}`
 }
 
-/** Scopes travel to callers inside the reasoning they get: they tell parties apart and nothing of addresses and accounts. */
+/** Scopes reach callers inside the reasoning that they receive. Hashed, they tell parties apart and reveal nothing of addresses and accounts. */
 const hidden = (scope: string): string => createHash('sha256').update(scope).digest('base64url').slice(0, 16)

@@ -16,7 +16,7 @@ interface Rates {
   readonly outputImage?: number
 }
 
-/** Prices in force for a prompt of this size at this time (milliseconds): the highest tier reached, else the window, else the base. */
+/** Prices in force for a prompt of this size at this time (milliseconds): the highest tier reached, or else the window, or else the base. */
 function ratesFor(pricing: Pricing, inputTokens: number, at?: number): Rates {
   const base: Rates & Pick<Pricing, 'tiers'> = (at === undefined ? undefined : announcedAt(pricing, at)) ?? pricing
   const window = at === undefined ? undefined : windowAt(pricing, at)
@@ -28,19 +28,19 @@ function ratesFor(pricing: Pricing, inputTokens: number, at?: number): Rates {
 }
 
 /**
- * What one answer cost, USD: (input - cached - written) at the input price, cache reads and writes at theirs, output at the output price
- * and its pictures at theirs, plus prices per request and per web search, plus `extras` (server tools and plugins the gateway itself paid for).
+ * The cost of one answer in USD: (input - cached - written) at the input price, cache reads and writes at theirs, output at the output price and its
+ * pictures at theirs, plus prices per request and per web search, plus `extras` (server tools and plugins that the gateway itself paid for).
  *
- * Where the vendor names the tokens it charges for, these are priced, whatever the model saw: caching is then already in them.
+ * If the vendor reports the tokens it charges for, these are priced, regardless of what the model saw: they already account for caching.
  *
- * Tokens a vendor charges several times its list price for cost that many times.
+ * Tokens for which a vendor charges a multiple of its list price cost that multiple.
  *
- * Audio read from a cache costs what audio costs there where that is known, else what is read from it.
+ * Cached audio costs the price of cached audio if it is known, or else the price of cache reads.
  *
- * A cost the upstream reports wins; prices then only split it. A missing cache price is the input price. `source` is `unknown` when
- * tokens were used whose price nobody knows: the figures are then a lower bound, not a price of zero.
+ * A cost that the upstream reports takes precedence; prices then only split it. A missing cache price is the input price. `source` is `unknown` when
+ * tokens of an unknown price were used: the figures are then a lower bound, not a price of zero.
  *
- * @param at when the answer ended, milliseconds; without it prices do not depend on the hour
+ * @param at when the answer ended, in milliseconds; without it prices do not depend on the hour
  */
 export function computeCost(usage: Usage, pricing: Pricing, extras: { readonly [item: string]: number } = {}, at?: number): Cost {
   const rates = ratesFor(pricing, usage.inputTokens, at)
@@ -49,7 +49,7 @@ export function computeCost(usage: Usage, pricing: Pricing, extras: { readonly [
   const { billed } = usage
   const input = (billed === undefined ? seen : billed.inputTokens * (rates.input ?? 0)) / perToken
   const output = outputCost(usage, rates.output ?? 0, rates.outputImage) / perToken
-  // A saving of nothing may be the negative zero.
+  // Guards against negative zero.
   const cacheDiscount = billed === undefined && saved !== 0 ? saved / perToken : 0
 
   const units = usage.reportedCost === undefined ? unitItems(usage, pricing) : {}
@@ -70,7 +70,7 @@ export function computeCost(usage: Usage, pricing: Pricing, extras: { readonly [
   return { total: input + output + extra, input, output, cacheDiscount, ...listed, source: isKnown(usage, rates, pricing) ? 'catalog' : 'unknown' }
 }
 
-/** What the tokens the model read cost, per million, and how much less that is than without a cache: text, sound, cache reads and writes. */
+/** The cost of the tokens that the model read, per million, and how much the cache saved: text, audio, cache reads and writes. */
 function inputCost(usage: Usage, rates: Rates): { readonly seen: number; readonly saved: number } {
   const { cachedTokens, cachedAudioTokens = 0, audioInputTokens = 0, cacheWriteTokens, cacheWrite1hTokens = 0 } = usage
   const price = rates.input ?? 0
@@ -84,14 +84,14 @@ function inputCost(usage: Usage, rates: Rates): { readonly seen: number; readonl
   return { seen: (plain - audio) * price + audio * inputAudio + cached + written, saved: uncached - cached - written }
 }
 
-/** Text and, where they have a price of their own, pictures. */
+/** Text, and pictures if they have their own price. */
 function outputCost({ billed, outputTokens, imageOutputTokens = 0 }: Usage, price: number, imagePrice: number | undefined): number {
   if (billed !== undefined) return billed.outputTokens * price
   const pictures = imagePrice === undefined ? 0 : Math.min(imageOutputTokens, outputTokens)
   return (outputTokens - pictures) * price + pictures * (imagePrice ?? 0)
 }
 
-/** The cost of answers as they end: vendors whose prices depend on the hour go by that of the last word. */
+/** Prices answers when they end: vendors whose prices depend on the hour charge by the time of the last token. */
 export const createCostOf =
   (clock: Pick<Clock, 'now'>) =>
   (usage: Usage, pricing: Pricing): Cost =>
@@ -105,13 +105,13 @@ function unitItems(usage: Usage, pricing: Pricing): { readonly [item: string]: n
   }
 }
 
-/** The input's share of a reported total: as the catalog's prices would have it, else by tokens. */
+/** The input's share of a reported total: by the catalog's prices, or else by tokens. */
 function inputShare(usage: Usage, input: number, output: number): number {
   if (input + output > 0) return input / (input + output)
   return usage.totalTokens > 0 ? usage.inputTokens / usage.totalTokens : 1
 }
 
-/** Every kind of token that was used has a price, or a price of some kind exists when none was used. */
+/** Whether every kind of token used has a price or, if none was used, whether any price exists. */
 function isKnown(usage: Usage, rates: Rates, pricing: Pricing): boolean {
   const inputKnown = rates.input !== undefined || (usage.inputTokens === usage.cachedTokens && rates.cacheRead !== undefined)
   const outputKnown = rates.output !== undefined

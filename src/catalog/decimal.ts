@@ -1,8 +1,8 @@
-/** Prices of the public contract are decimal strings in USD per token; ours are numbers in USD per million tokens. */
+/** The public contract has prices as decimal strings in USD per token; internally they are numbers in USD per million tokens. */
 
 const MILLION_DIGITS = 6
 
-/** `1.25` (per million) as `0.00000125` (per token), exactly: the decimal point moves, nothing is divided. */
+/** Converts `1.25` (per million) to `0.00000125` (per token) exactly, by moving the decimal point instead of dividing. */
 export function perToken(usdPerMillion: number): string {
   return shiftLeft(toPlain(usdPerMillion), MILLION_DIGITS)
 }

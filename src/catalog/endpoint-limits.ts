@@ -1,6 +1,6 @@
 import type { EndpointLimit, RateLimits } from '../core/endpoint.ts'
 
-/** What the operator lets be sent to an endpoint: its own limits, and those its provider has for all of them. Undefined: there are none. */
+/** The operator's rate limits for an endpoint: its own, and those that all endpoints of its provider share. Undefined if there are none. */
 export function endpointLimits(
   endpointId: string,
   own: RateLimits | undefined,

@@ -11,12 +11,12 @@ import type { PriceBook, PricedModel } from './price-book.ts'
 import type { Report } from './provider-settings.ts'
 
 /**
- * What stands in for a context length nobody knows: large, because a guess must not exclude an endpoint, and one less than a number
- * vendors use, so that it can be told from a known one.
+ * Stands for an unknown context length. Large, because a guess must not exclude an endpoint, and one less than a figure that vendors use, so that it
+ * differs from a known one.
  */
 export const UNKNOWN_CONTEXT_LENGTH = 1_048_575
 
-/** Capabilities an operator lists by one word, and the parameters that come with them. */
+/** Capabilities that an operator lists by one word, and the parameters that belong to each. */
 const CAPABILITIES: { readonly [name: string]: readonly Parameter[] } = {
   tools: ['tools', 'tool_choice', 'parallel_tool_calls'],
   structured_outputs: ['structured_outputs', 'response_format'],
@@ -79,7 +79,7 @@ function createEndpoint(parts: Parts): Endpoint {
   }
 }
 
-/** Vectors cost what they are made of: a price of output is none that anybody left out. */
+/** Embeddings have no output tokens, so a missing output price is zero and not unknown. */
 const priceOf = ({ pricing, outputs }: Pick<Parts, 'pricing' | 'outputs'>): Pricing =>
   outputs.includes('embeddings') && pricing.input !== undefined ? { output: 0, ...pricing } : pricing
 
@@ -87,8 +87,8 @@ const NO_PARAMETERS: ReadonlySet<Parameter> = new Set()
 const supportSets = new WeakMap<Connection['dialect'], Map<string, ReadonlySet<Parameter>>>()
 
 /**
- * The dialect's parameters for a model and those its vendor takes beside them, less what vendor, model or operator (`refused`) rule out.
- * Endpoints share equal sets: a large vendor has hundreds.
+ * The parameters that the dialect supports for a model and those that its vendor supports in addition, except those that vendor, model or operator
+ * (`refused`) rule out. Equal sets are shared between endpoints: a large vendor has hundreds.
  */
 function supportsOf(
   { provider }: ConnectedProvider,
@@ -113,21 +113,21 @@ function parametersOf({ supports }: Connection['dialect'], reasons: boolean | un
   return reasons ? [...new Set([...supports, ...REASONING])] : supports.filter((parameter) => !REASONING.has(parameter))
 }
 
-/** What is known of the model by its name, and pictures where its vendor serves a newer one by that name. */
+/** The inputs that the model's name implies, and pictures if its vendor serves a newer model under that name. */
 const inputsOf = ({ provider }: ConnectedProvider, upstreamModel: string, { inputs }: ModelTraits): readonly Modality[] =>
   provider?.models?.seeing?.test(upstreamModel) === true ? [...new Set<Modality>([...inputs, 'image'])] : inputs
 
-/** Nobody answers with vectors and text: each is another format. */
+/** No endpoint answers with both embeddings and text: they are different formats. */
 const answersOf = ({ outputs }: Pick<ModelTraits, 'outputs'>): 'text' | 'embeddings' => (outputs.includes('embeddings') ? 'embeddings' : 'text')
 
-/** What a name tells, but for what the model was declared to answer with, or is where servers make nothing but vectors. */
+/** The traits that a name implies, except for the kind of answer if the model declares it or if the server makes only embeddings. */
 function traitsAt({ embeds }: ConnectedProvider, slug: string, declared?: 'text' | 'embeddings'): ModelTraits {
   const traits = traitsOf(slug)
   const answers = declared ?? (embeds === 'only' ? 'embeddings' : answersOf(traits))
   return answers === answersOf(traits) ? traits : { ...traits, outputs: [answers] }
 }
 
-/** An endpoint of a built-in vendor for a model of the price data. */
+/** An endpoint of a built-in vendor for a model in the price data. */
 export function endpointFromPrices(
   connected: ConnectedProvider,
   priced: PricedModel,
@@ -157,7 +157,7 @@ export function endpointFromPrices(
   })
 }
 
-/** An endpoint for a model its provider declares itself. */
+/** An endpoint for a model that its provider declares. */
 export function endpointFromDeclaration(connected: ConnectedProvider, declared: ProviderModel, report: Report): Endpoint | undefined {
   const connection = connected.connectionFor(declared.upstreamModel, {}, report, declared.answers)
   if (connection === undefined) return undefined
@@ -178,7 +178,7 @@ export function endpointFromDeclaration(connected: ConnectedProvider, declared: 
   })
 }
 
-/** An endpoint the operator wrote down: what is not said there comes from the dialect, the vendor and what is known of the model. */
+/** An endpoint from the configuration. What it leaves open comes from the dialect, the vendor and the known properties of the model. */
 export function endpointFromConfig(
   connected: ConnectedProvider,
   model: ModelConfig,
@@ -200,7 +200,7 @@ export function endpointFromConfig(
     connected,
     connection,
     contextLength: entry.contextLength ?? model.contextLength ?? knownContext,
-    // A price of the operator stands alone: mixed with listed tiers it would mean neither.
+    // An operator's price replaces the listed one entirely: a mix with listed tiers would correspond to neither.
     pricing: entry.pricing ?? known?.pricing ?? {},
     outputs: traits.outputs,
     implicitCaching: entry.implicitCaching ?? traits.implicitCaching,
@@ -232,8 +232,8 @@ function capabilitiesOf(
 }
 
 /**
- * `supports` lists capabilities (tools, structured_outputs, reasoning, ...): those not listed go, those listed come whole.
- * Plain sampling parameters stay as the dialect has them, so that a list of capabilities takes no temperature away.
+ * `supports` lists capabilities (tools, structured_outputs, reasoning, ...): unlisted ones are removed, listed ones are added with all their
+ * parameters. Plain sampling parameters stay as in the dialect, so that a list of capabilities does not remove the temperature.
  */
 function listedSupports(base: ReadonlySet<Parameter>, entry: EndpointConfig): ReadonlySet<Parameter> {
   const names = (entry.supports ?? []).filter((name): name is Parameter => !KINDS_OF_INPUT.has(name))
@@ -242,14 +242,14 @@ function listedSupports(base: ReadonlySet<Parameter>, entry: EndpointConfig): Re
   return new Set([...kept, ...listed].filter((parameter) => !entry.unsupported.includes(parameter)))
 }
 
-/** `acme/turbo` as written; else the provider with its tier or region. */
+/** `acme/turbo` as written; otherwise the provider with its tier or region. */
 function tagOf(entry: EndpointConfig): string {
   if (entry.provider.includes('/')) return entry.provider
   if (entry.tier === 'flex' || entry.tier === 'priority') return `${entry.provider}/${entry.tier}`
   return entry.region === undefined ? entry.provider : `${entry.provider}/${entry.region}`
 }
 
-/** An endpoint for an id the catalog does not list: priced where the data recognises the id, else at an unknown price. */
+/** An endpoint for an id outside the catalog: with the data's price if the data recognise the id, otherwise with an unknown price. */
 export function endpointForOpenId(
   connected: ConnectedProvider,
   name: string,
@@ -277,7 +277,7 @@ export function endpointForOpenId(
   })
 }
 
-/** Id of the vendor in the price data. */
+/** The vendor's id in the price data. */
 export function priceVendorOf(connected: ConnectedProvider): string {
   return connected.provider?.priceProvider ?? connected.provider?.slug ?? connected.slug
 }

@@ -7,7 +7,7 @@ import type { BuiltCatalog } from './build.ts'
 import { presentModels } from './present.ts'
 import type { PublicModel } from './public-shapes.ts'
 
-/** Sort orders that need figures a gateway of one's own does not have (popularity, public benchmarks) keep the catalog's order. */
+/** Sort orders that need figures which a self-hosted gateway does not have (popularity, public benchmarks) keep the catalog's order. */
 const SORTS = [
   'most-popular',
   'newest',
@@ -32,9 +32,9 @@ const names = z
       .filter((name) => name !== ''),
   )
   .meta({ type: 'string', description: 'Names joined by commas.' })
-/** May be null, which a query string spells as nothing or as the word. */
+/** A parameter that may be null: in a query string an empty value or the word `null`. */
 const orNull = <T extends z.ZodType>(schema: T) => z.preprocess((value) => (value === 'null' ? undefined : value), schema)
-/** As people write them: what JavaScript takes for a number as well (a blank, `0x10`) is more likely a slip. */
+/** Numbers in plain notation. Other texts that JavaScript converts to numbers (a blank, `0x10`) are more likely mistakes. */
 const number = z
   .string()
   .regex(/^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i, 'a number is expected')
@@ -64,7 +64,10 @@ const UNKNOWN = 'Without effect: the gateway keeps no such figures.'
 const figure = amount.describe(UNKNOWN)
 const share = orNull(number.pipe(z.number().min(0).max(1)).optional()).describe(UNKNOWN)
 
-/** Query of `GET /models`. What nothing is known about (categories, benchmarks) is checked, and leaves the list as it is: clients send it to all alike. */
+/**
+ * Query of `GET /models`. Filters without data behind them (categories, benchmarks) are validated and change nothing, because clients send them to
+ * every server.
+ */
 export const modelsQuery = z.looseObject({
   offset: orNull(whole.pipe(z.int().min(0)).optional()),
   limit: whole.pipe(z.int().min(1).max(1_000)).optional().describe('500 where only `offset` is given; without either the list comes whole.'),
@@ -108,12 +111,12 @@ export interface ModelsPage {
 
 const PAGE = 500
 
-/** Whether whoever asks may use an endpoint. */
+/** Whether the caller may use an endpoint. */
 export type MayUse = (endpoint: Endpoint) => boolean
 
 /**
- * The models that match the query string, all of them unless it asks for a page, without those of which `mayUse` holds for no endpoint. Prices in
- * the query are USD per million tokens. Throws GatewayError `invalid_request` naming the first parameter that is wrong.
+ * The models that match the query string (all of them, unless it asks for a page), without models that have no endpoint for which `mayUse` holds.
+ * Prices in the query are USD per million tokens. Throws GatewayError `invalid_request` naming the first parameter that is wrong.
  */
 export function listModels(catalog: BuiltCatalog, search: URLSearchParams, mayUse?: MayUse, now = Date.now()): ModelsPage {
   const query = parseQuery(search)
@@ -129,14 +132,14 @@ export function listModels(catalog: BuiltCatalog, search: URLSearchParams, mayUs
   }
 }
 
-/** One model as the list shows it, by any name a request may use for it; undefined when nobody serves it. */
+/** One model in the shape of the list, by any name that a request may use for it; undefined if nobody serves it. */
 export function findModel(catalog: BuiltCatalog, name: string, now = Date.now()): PublicModel | undefined {
   const models = presented(catalog, now)
   const slug = models.some(({ id }) => id === name) ? name : catalog.find(name)?.slug
   return models.find(({ id }) => id === slug)
 }
 
-/** How many models `GET /models/count` counts. */
+/** The number of models, for `GET /models/count`. */
 export function countModels(
   catalog: BuiltCatalog,
   search: URLSearchParams,
@@ -154,7 +157,7 @@ function selected(catalog: BuiltCatalog, query: ModelsQuery, mayUse: MayUse | un
 const presentations = new WeakMap<BuiltCatalog, { readonly day: number; readonly models: readonly PublicModel[] }>()
 const DAY_MS = 86_400_000
 
-/** Catalogs never change: each is put into the public shape once a day, as prices announced for a day are in force from then on. */
+/** Catalogs are immutable, so each is converted to the public shape once a day; a price announced for a day applies from then on. */
 function presented(catalog: BuiltCatalog, now: number): readonly PublicModel[] {
   const day = Math.floor(now / DAY_MS)
   const known = presentations.get(catalog)
@@ -177,7 +180,7 @@ function matches(model: PublicModel, catalog: BuiltCatalog, query: ModelsQuery):
     wanted === undefined || wanted.includes('all') || wanted.every((name) => has.includes(name))
   const within = (price: string, min: number | undefined, max: number | undefined): boolean => {
     if (min === undefined && max === undefined) return true
-    // The product of binary fractions is not the price in the list: a bound that is the price itself would miss it.
+    // The product of binary fractions may differ slightly from the listed price, so that a bound equal to the price would miss it.
     const perMillion = roundUsd(Number(price) * 1e6)
     return perMillion >= 0 && perMillion >= (min ?? 0) && perMillion <= (max ?? Infinity)
   }
@@ -203,10 +206,10 @@ function isOfAge({ created }: PublicModel, { min_age_days: min = 0, max_age_days
   return created > 0 && age >= min && age <= max
 }
 
-/** As platforms write their regions: `eu`, `eu-central-1`, `europe-west1`, `us-east5`. */
+/** Spellings of regions by platforms: `eu`, `eu-central-1`, `europe-west1`, `us-east5`. */
 const REGIONS = { eu: /^eu(?:rope)?(?:-|$)/i, us: /^us(?:-|$)/i }
 
-/** As in the preferences of a request: a slug, a tag or a name. */
+/** As in a request's preferences: a slug, a tag or a name. */
 const namesProvider = (text: string, { provider, providerName, tag, vendor }: Endpoint): boolean =>
   text.toLowerCase() === tag.toLowerCase() ||
   isNameOf(text, { slug: provider, name: providerName }) ||

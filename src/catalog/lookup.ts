@@ -6,11 +6,11 @@ const MAX_OPEN_MODELS = 1_000
 
 export interface LookupInput {
   readonly models: readonly Model[]
-  /** Makes the model behind a name the catalog does not list (`provider/any-id`); undefined when no provider takes it. */
+  /** Creates the model for a name outside the catalog (`provider/any-id`); undefined if no provider accepts it. */
   readonly openModel: (name: string) => Model | undefined
-  /** The author of a name that has none (`gpt-5-mini`), by how such names begin. */
+  /** The author of a name that states none (`gpt-5-mini`), by its prefix. */
   readonly makerOf?: (name: string) => string | undefined
-  /** Names under which providers may take what an author makes, where no list has it. */
+  /** Slugs of the providers that may serve an author's models even if no list has them. */
   readonly homesOf?: (author: string) => readonly string[]
 }
 
@@ -18,8 +18,8 @@ const nobody = (): undefined => undefined
 const nowhere = (): readonly string[] => []
 
 /**
- * Finds models by slug, `:variant` name, alias, `~author/family-latest`, a name without its author and, last, by what open providers take.
- * A suffix that only steers routing (`:nitro`) finds the model without it. The same name gives the same object.
+ * Finds models by slug, `:variant` name, alias, `~author/family-latest`, a name without its author and, last, by ids that open providers accept. A
+ * suffix that only steers routing (`:nitro`) finds the model without it. The same name always gives the same object.
  */
 export function createLookup({ models, openModel, makerOf = nobody, homesOf = nowhere }: LookupInput): Catalog {
   const bySlug = new Map(models.map((model) => [model.slug, model]))
@@ -31,7 +31,7 @@ export function createLookup({ models, openModel, makerOf = nobody, homesOf = no
 
   function find(asked: string): Model | undefined {
     let name = asked
-    // A loop: callers may send as many suffixes as a body has room for.
+    // A loop and not a recursion, because callers may send as many suffixes as fit into a body.
     for (;;) {
       const known = listed(name)
       if (known !== undefined) return known
@@ -42,14 +42,14 @@ export function createLookup({ models, openModel, makerOf = nobody, homesOf = no
     if (name.startsWith('~')) return newestOf(name, models)
     const model = name.includes('/') ? openModel(name) : (byShortName(name) ?? openAtHome(name))
     if (model !== undefined) {
-      // Names come from callers: what they invent must not grow without bound.
+      // Names come from callers, so the number of invented ones is bounded.
       if (opened.size >= MAX_OPEN_MODELS) opened.delete(opened.keys().next().value ?? '')
       opened.set(name, model)
     }
     return model
   }
 
-  /** At the first of its author's providers that takes it. */
+  /** Opens the model at the first of its author's providers that accepts it. */
   function openAtHome(name: string): Model | undefined {
     const maker = makerOf(name)
     if (maker === undefined) return undefined
@@ -62,7 +62,7 @@ export function createLookup({ models, openModel, makerOf = nobody, homesOf = no
   return Object.freeze({ find, models: () => models })
 }
 
-/** The model of the highest version among those whose slugs differ from the family's only in version, date and release words. */
+/** The model of the highest version among those whose slugs differ from the family's only by version, date and release words. */
 function newestOf(name: string, models: readonly Model[]): Model | undefined {
   const family = /^~(.+)-latest$/.exec(name)?.[1]
   if (family === undefined) return undefined
@@ -84,7 +84,7 @@ function familyOf(slug: string): string {
   return slug.slice(0, slash) + words.join('-')
 }
 
-/** Version numbers of a slug; dates and sizes (`20250929`, `70b`) are none. */
+/** The version numbers in a slug, without dates and sizes (`20250929`, `70b`). */
 function versionOf(slug: string): readonly number[] {
   const words = undated(slug.slice(slug.indexOf('/') + 1))
     .split('-')

@@ -18,7 +18,7 @@ interface Draft {
   config?: ModelConfig
 }
 
-/** Models while they are collected: endpoints by slug and variant, facts from whoever knew them first. */
+/** Collects models: endpoints by slug and variant; each fact comes from the first source that has it. */
 export class ModelDraft {
   readonly #book: PriceBook
   readonly #configured = new Set<Endpoint>()
@@ -28,7 +28,7 @@ export class ModelDraft {
     this.#book = book
   }
 
-  /** One endpoint per tag: of several ids a vendor has for one model the first counts, the rest stay reachable as `provider/id`. */
+  /** One endpoint per tag: if a vendor has several ids for one model, the first counts and the others stay reachable as `provider/id`. */
   add(endpoint: Endpoint, facts: Facts): void {
     const model = this.#of(servedModel(endpoint))
     const { facts: known } = model
@@ -36,7 +36,7 @@ export class ModelDraft {
     if (!model.endpoints.some((other) => other.tag === endpoint.tag)) model.endpoints = [...model.endpoints, endpoint]
   }
 
-  /** The operator's endpoint takes the place of what the data says about the same tag, and goes first. */
+  /** The operator's endpoint replaces the price data's endpoint of the same tag, and comes first. */
   override(endpoint: Endpoint): void {
     const model = this.#of(servedModel(endpoint))
     const own = model.endpoints.filter((other) => other.id !== endpoint.id && (this.#configured.has(other) || other.tag !== endpoint.tag))
@@ -57,7 +57,7 @@ export class ModelDraft {
     return Object.freeze(models.toSorted((a, b) => (a.slug < b.slug ? -1 : 1)))
   }
 
-  /** What an operator says of a model holds for its variants. */
+  /** What an operator configures for a model also holds for its variants. */
   #served(slug: string, { endpoints }: Draft): readonly Endpoint[] {
     const closed = this.#models.get(splitVariant(slug).base)?.config?.onlyListed === true
     return closed ? endpoints.filter((endpoint) => this.#configured.has(endpoint)) : endpoints
@@ -65,10 +65,10 @@ export class ModelDraft {
 
   #model(slug: string, { endpoints, facts, config }: Draft): Model {
     const about = this.#book.about(splitVariant(slug).base)
-    // Where one vendor tells the window of a model, the others are taken to serve the same.
+    // If one vendor states a model's context length, the others are assumed to serve the same.
     const contexts = endpoints.map((endpoint) => endpoint.contextLength).filter((length) => length !== UNKNOWN_CONTEXT_LENGTH)
     const contextLength = config?.contextLength ?? Math.max(...(contexts.length === 0 ? [UNKNOWN_CONTEXT_LENGTH] : contexts))
-    // Those of a model are those of its variants.
+    // A model's aliases also belong to its variants.
     const aliases = this.#models.get(splitVariant(slug).base)?.config?.aliases ?? []
     const informed = endpoints.map((endpoint) => ({
       ...endpoint,
@@ -94,7 +94,7 @@ export class ModelDraft {
   }
 }
 
-/** Where a provider sells a model in tiers, its other endpoints are the default one: their price is not that of a tier the caller names. */
+/** If a provider sells a model in tiers, its other endpoints are the default tier: they do not have the price of a tier that the caller names. */
 function besideTiers(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const tiered = new Set(endpoints.filter(({ tier }) => tier === 'flex' || tier === 'priority').map(({ provider }) => provider))
   if (tiered.size === 0) return endpoints

@@ -5,7 +5,7 @@ import { Secret } from '../lib/secret.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import { buildCatalog, type BuiltCatalog } from './build.ts'
 
-/** Models that are served by nobody but the endpoints an operator lists (`models[].only_listed`). */
+/** Models that are served only by the endpoints that an operator lists (`models[].only_listed`). */
 const KEY = [new Secret('key')]
 const ENV = { OPENAI_API_KEY: 'key', OPENROUTER_API_KEY: 'key' }
 

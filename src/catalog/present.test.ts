@@ -28,7 +28,7 @@ beforeAll(async () => {
 const list = (query = '') => listModels(catalog, new URLSearchParams(query))
 const ids = (query: string) => list(query).data.map((model) => model.id)
 
-/** USD per million tokens, as the contract says overrides are read: those whose conditions hold, the later one over the earlier. */
+/** USD per million tokens, with overrides applied as the contract says: those whose conditions hold, the later one over the earlier. */
 function readPrice({ overrides = [], ...base }: PublicPricing, key: 'prompt' | 'completion', tokens: number, clock: number): number {
   const applying = overrides.filter(
     ({ min_prompt_tokens: more = -1, utc_start: from = 0, utc_end: to = 2_400 }) =>
@@ -103,7 +103,7 @@ describe('the list of models', () => {
       per_request_limits: null,
       default_parameters: null,
       supported_voices: null,
-      // Any effort and any budget is taken, so clients offer a choice.
+      // Every effort and budget is accepted, so clients offer a choice.
       reasoning: { mandatory: false, supported_efforts: null, supports_max_tokens: true },
     })
     expect(list('q=openai/gpt-4o-mini&limit=1000').data.find((model) => model.id === 'openai/gpt-4o-mini')).not.toHaveProperty('reasoning')
@@ -214,7 +214,7 @@ describe('the list of models', () => {
     const all = [at('a/eu', 'eu'), at('a/both', 'europe-west1', 'us-east5'), at('a/us', 'US'), at('a/asia', 'asia-south1'), at('a/none', undefined)]
     expect(within('region=eu', all)).toEqual(['a/eu', 'a/both'])
     expect(within('region=us', all)).toEqual(['a/both', 'a/us'])
-    // One endpoint must be all that is asked for.
+    // A single endpoint must meet all conditions.
     const { policies } = base.endpoints[0]!
     const both = all[1]!
     const endpoints = both.endpoints.map((endpoint, n) => ({ ...endpoint, policies: { ...policies, zdr: n === 1 } }))
@@ -259,7 +259,7 @@ describe('the list of models', () => {
     ['offset=-1', 'offset: '],
     ['sort=sideways', 'sort: '],
     ['min_price=cheap', 'min_price: a number is expected'],
-    // A blank would be 0, and only what is free would be listed.
+    // A blank would be read as 0 and list free models only.
     ['max_price=%20', 'max_price: a number is expected'],
     ['max_output_price=1,5', 'max_output_price: a number is expected'],
     ['limit=many', 'limit: a whole number is expected'],
@@ -312,7 +312,7 @@ describe.skipIf(!existsSync(CONTRACT))("against the contract's schemas", () => {
   test('models', () => expect(errorsOf('ModelsListResponse', list('limit=1000'))).toEqual([]))
   test('count', () => expect(errorsOf('ModelsCountResponse', countModels(catalog, new URLSearchParams()))).toEqual([]))
   test('endpoints of every model', () => {
-    // The contract's list of provider names is the public service's own; OpenRouter and the demo are none of its providers.
+    // The contract's list of provider names is that of the public service, which does not include OpenRouter and the demo.
     const errors = catalog.models().flatMap((model) => errorsOf('ListEndpointsResponse', presentEndpoints(model)))
     expect(errors.filter((error) => !/provider_name must be equal/.test(error))).toEqual([])
   })

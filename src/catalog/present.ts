@@ -7,10 +7,10 @@ import { LATEST_FAMILIES } from './data/model-names.ts'
 import { UNKNOWN_CONTEXT_LENGTH } from './endpoints.ts'
 import type { Percentiles, PublicEndpoint, PublicEndpoints, PublicModel, PublicPricing, PublicProvider } from './public-shapes.ts'
 
-/** The price the contract writes where none is known. Never "0", which would mean free. */
+/** The contract's value for an unknown price. Never "0", which would mean free. */
 const UNKNOWN_PRICE = '-1'
 
-/** What the router has measured of an endpoint; absent values are null in the answer. */
+/** The router's measurements of an endpoint; absent values are null in the answer. */
 export interface EndpointStats {
   /** Milliseconds to the first token. */
   readonly latency?: Percentiles
@@ -24,7 +24,10 @@ export interface EndpointStats {
   readonly degraded?: boolean
 }
 
-/** Every model as `GET /models` lists it, with the other names the operator gave it and floating `~family-latest` names: menus offer what is listed. */
+/**
+ * Every model in the shape of `GET /models`, with the operator's aliases and floating `~family-latest` names, because clients' menus offer only what
+ * is listed.
+ */
 export function presentModels(catalog: BuiltCatalog, now = Date.now()): readonly PublicModel[] {
   const presentAlias = (id: string, target: Model, name: string): PublicModel => ({
     ...presentModel(target, now),
@@ -39,7 +42,7 @@ export function presentModels(catalog: BuiltCatalog, now = Date.now()): readonly
     return target === undefined ? [] : [presentAlias(id, target, `${family} (latest)`)]
   })
   const models = catalog.models().flatMap((model): PublicModel[] => {
-    // Variants of a model carry its aliases: the names are those of the model itself.
+    // Variants of a model carry its aliases too, but the names refer to the model itself.
     const aliases = (model.aliases ?? []).filter((alias) => catalog.find(alias) === model)
     return [presentModel(model, now), ...aliases.map((alias) => presentAlias(alias, model, alias))]
   })
@@ -68,13 +71,13 @@ function presentModel(model: Model, now: number): PublicModel {
     supported_parameters: unionOf(model.endpoints, (endpoint) => endpoint.supports),
     default_parameters: null,
     supported_voices: null,
-    // Any effort and any budget: what an endpoint does not know becomes the nearest it does.
+    // Every effort and budget is accepted: one that an endpoint does not know becomes the nearest that it does.
     ...(reasons ? { reasoning: { mandatory: false, default_enabled: thinks, supported_efforts: null, supports_max_tokens: true } } : {}),
     links: { details: `/api/v1/models/${model.slug}/endpoints` },
   }
 }
 
-/** One model with all its endpoints, as `GET /models/{author}/{slug}/endpoints` shows it. */
+/** One model with all its endpoints, in the shape of `GET /models/{author}/{slug}/endpoints`. */
 export function presentEndpoints(model: Model, stats: (endpoint: Endpoint) => EndpointStats | undefined = () => undefined): PublicEndpoints {
   return {
     id: model.slug,
@@ -86,7 +89,7 @@ export function presentEndpoints(model: Model, stats: (endpoint: Endpoint) => En
   }
 }
 
-/** Without tools there is nothing to choose; with them a model may always choose by itself. */
+/** Without tools there is nothing to choose; with tools, `auto` always works. */
 function presentToolChoice({ supports }: Endpoint): PublicEndpoint['supports_tool_choice'] {
   const chosen = supports.has('tool_choice')
   return { auto: supports.has('tools'), none: chosen, required: chosen, function: chosen }
@@ -116,7 +119,7 @@ function presentEndpoint(model: Model, endpoint: Endpoint, stats: EndpointStats)
   }
 }
 
-/** The providers that are on, as `GET /providers` lists them. */
+/** The providers that are on, in the shape of `GET /providers`. */
 export function presentProviders(catalog: BuiltCatalog): readonly PublicProvider[] {
   return catalog.providers.map((provider) => ({
     name: provider.name,
@@ -132,7 +135,8 @@ export function presentProviders(catalog: BuiltCatalog): readonly PublicProvider
 /** Decimal strings in USD per token or unit. */
 export function presentPricing(dated: Pricing, now = Date.now()): PublicPricing {
   const pricing = pricingOn(dated, now)
-  // In the contract the later entry wins where several apply: here the first window does, and any tier over it, the highest over the others.
+  // In the contract the later of several applying entries wins. Here the first window wins, tiers take precedence over windows, and higher tiers over
+  // lower ones.
   const overrides = [
     ...(pricing.windows ?? []).toReversed().map((window) => ({ ...tokenPrices(window), utc_start: clock(window.from), utc_end: clock(window.to) })),
     ...(pricing.tiers ?? [])
@@ -152,7 +156,7 @@ export function presentPricing(dated: Pricing, now = Date.now()): PublicPricing 
   }
 }
 
-/** A second of the day as the contract's clock has it: 1630 is half past four in the afternoon. */
+/** A second of the day in the contract's clock format: 1630 is half past four in the afternoon. */
 const clock = (second: number): number => Math.floor(second / 3_600) * 100 + Math.floor((second % 3_600) / 60)
 
 type TokenPrices = Pick<Pricing, 'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'cacheWrite1h'>
@@ -167,7 +171,7 @@ function tokenPrices(prices: TokenPrices) {
   }
 }
 
-/** What a model costs is what its cheapest priced endpoint costs; flex and priority tiers have their own endpoints and do not count. */
+/** A model's price is that of its cheapest priced endpoint. Flex and priority tiers have their own endpoints and do not count. */
 function cheapestOf(endpoints: readonly Endpoint[], now: number): Endpoint | undefined {
   const sum = ({ pricing }: Endpoint): number => {
     const { input, output } = pricingOn(pricing, now)

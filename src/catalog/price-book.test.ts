@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { loadPriceBook, type PriceBook } from './price-book.ts'
 
-/** The price data as it comes with the gateway, at a day all of its prices are in force. */
+/** The price data that comes with the gateway, on a day when all of its prices are in force. */
 let book: PriceBook
 beforeAll(async () => {
   book = await loadPriceBook(Date.UTC(2026, 10, 28))

@@ -5,35 +5,35 @@ import { hourInCache } from './data/cache-prices.ts'
 import { NAMING_VENDOR } from './data/model-names.ts'
 import { makesVectors } from './data/model-traits.ts'
 
-/** A model as the price data knows it at one vendor. */
+/** One vendor's model in the price data. */
 export interface PricedModel {
-  /** The data's name for it, mostly the vendor's id. */
+  /** The data's name for the model, usually the vendor's id. */
   readonly id: string
-  /** What to ask the vendor for. Undefined when the data knows only how answers are named. */
+  /** The id to request from the vendor. Undefined when the data only know the names in answers. */
   readonly upstreamId: string | undefined
   readonly name?: string
   readonly description?: string
   readonly contextLength?: number
-  /** Unix seconds, where an id carries a date; 0 when none does. */
+  /** Unix seconds, if an id contains a date; otherwise 0. */
   readonly created: number
   readonly pricing: Pricing
 }
 
-/** The price data, read lazily vendor by vendor. */
+/** The price data, converted lazily per vendor. */
 export interface PriceBook {
   readonly naming: NamingIndex
   readonly knows: (vendor: string) => boolean
-  /** Chat models of a vendor; empty for a vendor the data does not know. */
+  /** The chat models of a vendor; empty if the data do not know the vendor. */
   readonly models: (vendor: string) => readonly PricedModel[]
-  /** The same of models that make vectors. */
+  /** The embedding models of a vendor. */
   readonly embeddings: (vendor: string) => readonly PricedModel[]
-  /** Any id of a vendor, dated and aliased ones included. */
+  /** Finds a model by any id of a vendor, including dated ids and aliases. */
   readonly find: (vendor: string, id: string) => PricedModel | undefined
-  /** What is known of a catalog slug whoever serves it: name, description, context. */
+  /** What is known of a catalog slug regardless of vendor: name, description, context length. */
   readonly about: (slug: string) => PricedModel | undefined
 }
 
-/** A book without entries, for catalogs that need no prices: loading the data costs more than the rest of a start. */
+/** An empty book for catalogs that need no prices, because loading the data costs more than the rest of a start. */
 export const EMPTY_PRICE_BOOK: PriceBook = {
   naming: createNamingIndex([]),
   knows: () => false,
@@ -44,8 +44,8 @@ export const EMPTY_PRICE_BOOK: PriceBook = {
 }
 
 /**
- * Loads the maintained price data that comes with the gateway. Dated prices that apply at `now` (milliseconds) are the base; later ones and
- * prices by the hour become windows of the pricing.
+ * Loads the maintained price data that comes with the gateway. The dated prices that apply at `now` (milliseconds) are the base; later ones, and
+ * prices by the hour of the day, become windows of the pricing.
  */
 export async function loadPriceBook(now: number): Promise<PriceBook> {
   const data = await import('@pydantic/genai-prices')
@@ -109,7 +109,7 @@ function toPricedModel(model: ModelInfo, now: number): PricedModel {
   }
 }
 
-/** Prices of an hour in the cache where the data have one for minutes alone: charged like those, an hour would cost too little. */
+/** Adds a price for one-hour cache entries where the data only have one for minutes: charged at the price for minutes, an hour would be too cheap. */
 function withHours(pricing: Pricing, timesInput: number | undefined): Pricing {
   if (timesInput === undefined) return pricing
   const hour = <P extends PriceTier | PriceWindow | Pricing>(prices: P): P =>
@@ -121,7 +121,7 @@ function withHours(pricing: Pricing, timesInput: number | undefined): Pricing {
   return { ...hour(pricing), ...lists }
 }
 
-/** Whether the data would recognise this very id. */
+/** Whether the data's rules match this id. */
 function matches(logic: MatchLogic, id: string): boolean {
   if ('or' in logic) return logic.or.some((part) => matches(part, id))
   if ('and' in logic) return logic.and.every((part) => matches(part, id))
@@ -137,7 +137,7 @@ function exactIds(logic: MatchLogic): readonly string[] {
   return 'or' in logic ? logic.or.flatMap(exactIds) : 'equals' in logic ? [logic.equals] : []
 }
 
-/** The earliest date any spelling of the id carries. */
+/** The earliest date in any spelling of the id. */
 function dateOf(model: ModelInfo): number {
   const dates = [...JSON.stringify([model.id, model.match]).matchAll(/(20[12]\d)-?([01]\d)-?([0-3]\d)(?!\d)/g)]
     .map(([, year, month, day]) => Date.UTC(Number(year), Number(month) - 1, Number(day)) / 1_000)
@@ -145,7 +145,7 @@ function dateOf(model: ModelInfo): number {
   return dates.length === 0 ? 0 : Math.min(...dates)
 }
 
-/** The data lists conditional prices oldest first; the last one whose condition holds applies. */
+/** The data list conditional prices oldest first; the last one whose condition holds applies. */
 function toPricing(prices: ModelInfo['prices'], now: number): Pricing {
   if (!Array.isArray(prices)) return flatten(prices)
   const windows: PriceWindow[] = []
@@ -199,7 +199,7 @@ function setPrice(target: object, key: string, value: number | undefined): void 
   if (value !== undefined) Object.assign(target, { [key]: value })
 }
 
-/** Each tier names every price in force from its threshold on, since the highest tier reached stands alone. */
+/** The highest tier reached applies alone, so each tier contains every price that is in force from its threshold on. */
 function tiersOf(prices: ModelPrice): readonly PriceTier[] {
   const starts = new Set(Object.values(TOKEN_PRICES).flatMap((source) => tiersIn(prices[source]).map((tier) => tier.start)))
   return [...starts]

@@ -6,23 +6,23 @@ import { Secret } from '../lib/secret.ts'
 
 export type Env = { readonly [name: string]: string | undefined }
 
-/** Takes one thing that is wrong, by its path inside the entry (`base_url`, `options.x`). */
+/** Receives one problem, with its path inside the entry (`base_url`, `options.x`). */
 export type Report = (path: string, message: string) => void
 
-/** What is known of one provider: its declaration, its entry in the configuration, the environment. At least one of the first two. */
+/** The sources for one provider: its declaration, its entry in the configuration, and the environment. At least one of the first two is present. */
 export interface ProviderSources {
   readonly provider: Provider | undefined
   readonly config: ProviderConfig | undefined
   readonly env: Env
 }
 
-/** Whether the environment alone switches a built-in provider on. */
+/** Whether the environment alone switches on a built-in provider. */
 export function isOnByEnv(provider: Provider, env: Env): boolean {
   if (provider.connect !== undefined && provider.keyless === true && Object.keys(provider.env).length === 0) return true
   return firstSet(provider.keyless === true ? provider.env.baseUrl : provider.env.apiKey, env) !== undefined
 }
 
-/** The credentials, or undefined when some are needed and none is given. */
+/** The credentials; undefined if some are required and none is given. */
 export function resolveKeys({ provider, config, env }: ProviderSources, report: Report): readonly Secret[] | undefined {
   if (config?.apiKeys !== undefined) return sendable(config.apiKeys, 'api_keys', report)
   if (provider?.credentialSetting !== undefined && config?.settings[provider.credentialSetting] !== undefined) return []
@@ -35,7 +35,7 @@ export function resolveKeys({ provider, config, env }: ProviderSources, report: 
   return undefined
 }
 
-/** No server would ever see the others: each call would end before it was sent, and seem to be the provider's fault. */
+/** Keys with other characters can never be sent: every call would fail before it leaves, and the failure would look like the provider's fault. */
 function sendable(keys: readonly Secret[], path: string, report: Report): readonly Secret[] | undefined {
   if (keys.every((key) => isCredentialText(key.reveal()))) return keys
   report(path, '[hidden]; expected visible ASCII characters in one line, or the JSON file of a cloud account')
@@ -44,11 +44,11 @@ function sendable(keys: readonly Secret[], path: string, report: Report): readon
 
 export interface ResolvedSettings {
   readonly settings: ProviderSettings
-  /** False when the vendor's own settings are absent and an explicit base URL makes up for them. */
+  /** False if the vendor's own settings are missing and an explicit base URL replaces them. */
   readonly connectable: boolean
 }
 
-/** The settings for `Provider.connect`, vendor-specific ones checked. Undefined when they are wrong, which was reported. */
+/** The settings for `Provider.connect`, with vendor-specific ones validated. Undefined if they are wrong, which is then reported. */
 export function resolveSettings(sources: ProviderSources, apiKeys: readonly Secret[], report: Report): ResolvedSettings | undefined {
   const { provider, config, env } = sources
   const fromEnv = Object.entries(provider?.env.settings ?? {}).map(([setting, variables]) => [setting, firstSet(variables, env)])
@@ -66,7 +66,7 @@ export function resolveSettings(sources: ProviderSources, apiKeys: readonly Secr
   return undefined
 }
 
-/** `region` may be set for any provider: where it changes nothing the catalog says so in a note. */
+/** `region` may be set for any provider; the catalog notes where it has no effect. */
 function refuseSettings(config: ProviderConfig | undefined, report: Report): boolean {
   const unknown = Object.keys(config?.settings ?? {}).filter((key) => key !== 'region')
   for (const key of unknown) report(`settings.${key}`, 'unknown setting: this provider has none of its own')
@@ -79,18 +79,18 @@ function reportSetting(name: string, extra: { readonly [key: string]: unknown },
   report(`settings.${name}`, variable === undefined ? what : `${what}; expected ${name} here or ${variable} in the environment`)
 }
 
-/** An address as its vendor shows it is completed, unless another format is to be spoken there. */
+/** Completes a base URL without a path, as vendors show them, unless the operator chose another format for it. */
 function configBaseUrl({ provider, config }: ProviderSources): string | undefined {
   const url = URL.parse(config?.baseUrl ?? '')
   if (provider?.basePath === undefined || config?.dialect !== undefined || url === null || url.pathname !== '/') return config?.baseUrl
   return `${url.origin}${provider.basePath}`
 }
 
-/** `localhost:11434` and `http://host` are completed: scheme and the path of the vendor's own base URL. */
+/** Completes `localhost:11434` and `http://host` with a scheme and the path of the vendor's own base URL. */
 function envBaseUrl(provider: Provider | undefined, env: Env): string | undefined {
   const value = firstSet(provider?.env.baseUrl, env)
   if (value === undefined) return undefined
-  // Servers are told to listen on 0.0.0.0 by the same variable; nobody can connect to that.
+  // Servers listen on 0.0.0.0 when the same variable says so, but clients cannot connect to that address.
   const url = URL.parse(/^https?:\/\//.test(value) ? value : `http://${value}`)
   if (url === null) return undefined
   if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
@@ -98,7 +98,7 @@ function envBaseUrl(provider: Provider | undefined, env: Env): string | undefine
   return `${url.origin}${path === '' ? (provider?.basePath ?? URL.parse(provider?.baseUrl ?? '')?.pathname ?? '') : path}`
 }
 
-/** Whether any of these variables says something. */
+/** Whether any of these variables has a value. */
 export const isSet = (variables: readonly string[], env: Env): boolean => firstSet(variables, env) !== undefined
 
 function firstSet(variables: readonly string[] | undefined, env: Env): string | undefined {

@@ -1,6 +1,6 @@
 import type { Modality, Parameter } from '../core/capability.ts'
 
-/** The contract's shapes of models, endpoints and providers. Field names are the wire's. */
+/** The contract's shapes of models, endpoints and providers. Field names are those of the wire format. */
 
 export interface Percentiles {
   readonly p50: number
@@ -18,7 +18,7 @@ interface PublicPrices {
 }
 
 export interface PublicPricing extends PublicPrices {
-  /** USD per token; `-1` where it is unknown. */
+  /** USD per token; `-1` if unknown. */
   readonly prompt: string
   readonly completion: string
   readonly audio?: string

@@ -1,14 +1,14 @@
 import type { Model } from '../core/endpoint.ts'
 
 /**
- * Finds listed models by names that leave the author out, as the clients of one vendor send them: what stands behind the author
- * (`gpt-5-mini`), or the id a provider knows the model by (`claude-sonnet-4-5-20250929`). A name that several models go by is that of the
- * author `makerOf` knows for it, else of none of them.
+ * Finds listed models by names without an author, as clients of a single vendor send them: the part after the author (`gpt-5-mini`), or a provider's
+ * id of the model (`claude-sonnet-4-5-20250929`). A name that several models share belongs to the model of the author that `makerOf` gives for it, or
+ * else to none.
  */
 export function createShortNames(models: readonly Model[], makerOf: (name: string) => string | undefined): (name: string) => Model | undefined {
   let index: ReadonlyMap<string, readonly Model[]> | undefined
   return (name) => {
-    // Most gateways are never asked for such a name.
+    // Built on first use, because most gateways never see such a name.
     index ??= indexOf(models)
     const meant = index.get(name) ?? index.get(name.toLowerCase()) ?? []
     if (meant.length === 1) return meant[0]

@@ -3,13 +3,13 @@ import type { Config } from '../core/config.ts'
 import type { Provider } from '../core/provider.ts'
 import { isOnByEnv, isSet, type Env } from './provider-settings.ts'
 
-/** What the environment must hold for a built-in provider to be on. */
+/** The environment variables that switch a built-in provider on. */
 export interface SwitchOn {
-  /** Any one of these. None: only an entry under `providers` switches it on. */
+  /** Any one of these suffices. If empty, only an entry under `providers` switches the provider on. */
   readonly variables: readonly string[]
-  /** What it cannot do without besides, each given by any one of its variables. */
+  /** Further settings that it requires, each given by any one of its variables. */
   readonly needs: readonly { readonly setting: string; readonly variables: readonly string[] }[]
-  /** What it reads from the environment when it is there, and may depend on the kind of the credential. */
+  /** Settings that it reads from the environment if present. Whether they are needed may depend on the kind of credential. */
   readonly takes: SwitchOn['needs']
 }
 
@@ -28,13 +28,13 @@ function needsOf(provider: Provider): SwitchOn['needs'] {
   const shape: { readonly [name: string]: ZodType } = settings instanceof ZodObject ? settings.shape : {}
   const required = Object.keys(shape).filter((name) => !shape[name]!.safeParse(undefined).success)
   if (required.length > 0) return required.map((setting) => ({ setting, variables: env.settings?.[setting] ?? [] }))
-  // Where it lives may follow from one setting or another, none of which is required by itself.
+  // The address may follow from either of several settings, none of which is required by itself.
   if ((provider.baseUrl ?? connect?.({ apiKeys: [], options: {}, extra: {} }).baseUrl) !== undefined) return []
   const variables = [...Object.values(env.settings ?? {}).flat(), ...(env.baseUrl ?? [])]
   return [{ setting: [...Object.keys(env.settings ?? {}), 'base_url'].join(' or '), variables }]
 }
 
-/** What is to be done for a provider that is off, in words. */
+/** Describes what switches on a provider that is off. */
 export function howToSwitchOn(provider: Provider, env: Env, config?: Pick<Config, 'providers'>): string {
   if (config?.providers.some(({ slug, enabled }) => slug === provider.slug && !enabled) === true) return 'the configuration disables it'
   const { variables, needs } = switchOnOf(provider)

@@ -1,9 +1,9 @@
-/** Catalog data: who makes which model, and how vendors' ids of one model meet under one name. */
+/** Catalog data: who makes which model, and how the vendors' ids of one model are mapped to one name. */
 
-/** The vendor in the price data whose ids are `author/slug` throughout and name nearly every model: its spelling is the catalog's. */
+/** The vendor in the price data that names nearly every model, always as `author/slug`. The catalog uses its spelling. */
 export const NAMING_VENDOR = 'openrouter'
 
-/** Organisations as vendors spell them, by the author name of the catalog. Compared in lower case. */
+/** Vendors' spellings of organisations, by the catalog's name of the author. Compared in lower case. */
 const AUTHOR_SPELLINGS: { readonly [author: string]: readonly string[] } = {
   'ai21': ['ai21labs'],
   'amazon': ['aws'],
@@ -33,7 +33,7 @@ export const AUTHORS: ReadonlyMap<string, string> = new Map(
   Object.entries(AUTHOR_SPELLINGS).flatMap(([author, spellings]) => [author, ...spellings].map((spelling): [string, string] => [spelling, author])),
 )
 
-/** Author of an id that names none, by how its name begins. */
+/** The author of an id that names none, by the prefix of its name. */
 export const FAMILIES: readonly (readonly [RegExp, string])[] = [
   [/^(gpt-|chatgpt|o[1-9](-|$)|codex)/, 'openai'],
   [/^claude/, 'anthropic'],
@@ -59,7 +59,7 @@ export const FAMILIES: readonly (readonly [RegExp, string])[] = [
   [/^inkling/, 'thinkingmachines'],
 ]
 
-/** Names whose difference no rule can bridge: vendor's name (lower case, without author) -> the catalog's slug. */
+/** Names that no rule can relate: vendor's name (lower case, without author) -> the catalog's slug. */
 export const SAME_MODEL: ReadonlyMap<string, string> = new Map([
   ['claude-opus-4-1', 'anthropic/claude-opus-4.1'],
   ['deepseek-reasoner', 'deepseek/deepseek-r1'],
@@ -87,10 +87,10 @@ export const SAME_MODEL: ReadonlyMap<string, string> = new Map([
   ['grok-4-0709', 'x-ai/grok-4'],
 ])
 
-/** Makers whose name is their models' name too: at the beginning of an id it says which model it is. */
+/** Makers that share their name with their models. At the beginning of an id it is part of the model's name. */
 export const NAMED_AFTER_MAKER: ReadonlySet<string> = new Set(['claude', 'deepseek', 'mistral', 'minimax'])
 
-/** Words of vendors' ids that name how a model is served, not which model it is. */
+/** Words in vendors' ids that say how a model is served, not which model it is. */
 export const SERVING_WORDS: ReadonlySet<string> = new Set([
   'instruct', 'it', 'chat', 'hf', 'versatile', 'instant', 'fp', 'bf', 'awq', 'nvfp', 'basic', 'latest', 'maas',
 ])
@@ -101,8 +101,8 @@ export const LATEST_FAMILIES: readonly string[] = [
   'moonshotai/kimi', 'openai/gpt', 'openai/gpt-mini',
 ]
 
-/** Endings that name endpoints of their own: `author/slug:free`. */
+/** Suffixes that name separate endpoints: `author/slug:free`. */
 export const CATALOG_VARIANTS: ReadonlySet<string> = new Set(['free', 'thinking', 'extended', 'exacto'])
 
-/** Endings that steer routing and name no other model. */
+/** Suffixes that steer routing and do not name another model. */
 export const ROUTING_VARIANTS: ReadonlySet<string> = new Set(['nitro', 'floor', 'online', 'exacto'])

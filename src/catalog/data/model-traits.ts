@@ -1,20 +1,23 @@
 import type { Modality, Parameter } from '../../core/capability.ts'
 
-/** What is known of a model whoever serves it. */
+/** Properties of a model that do not depend on who serves it. */
 export interface ModelTraits {
   readonly inputs: readonly Modality[]
   readonly outputs: readonly Modality[]
-  /** Thinks without being asked: silence before the first token is then no sign of death. */
+  /** Reasons without being asked, so that silence before the first token is no sign of a dead connection. */
   readonly reasonsByDefault: boolean
   readonly unsupported: readonly Parameter[]
   readonly implicitCaching: boolean
 }
 
 const REASONING: readonly Parameter[] = ['reasoning', 'include_reasoning', 'reasoning_effort']
-/** Refused by models of this family while they reason, and they always do. */
+/** Parameters that models of this family refuse while they reason, which they always do. */
 const SAMPLING: readonly Parameter[] = ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'logprobs', 'top_logprobs', 'logit_bias']
 
-/** First match of each list wins. Names change faster than these rules: what none matches is taken to accept pictures and files, so that no request is refused by a guess. */
+/**
+ * The first match of each list wins. Names change faster than these rules, so unmatched models are assumed to accept pictures and files: no request
+ * is refused by a guess.
+ */
 const INPUTS: readonly (readonly [RegExp, readonly Modality[]])[] = [
   [/^google\/gemini/, ['text', 'image', 'file', 'audio', 'video']],
   [/audio|voxtral/, ['text', 'audio']],
@@ -41,19 +44,19 @@ const REASONS: readonly RegExp[] = [
 
 const NEVER_REASONS = /^(openai\/(gpt-3|gpt-4|chatgpt)|meta-llama\/|anthropic\/claude-(2|3-|3\.5|v1)|google\/(gemini-[12]\.[05](?!-(pro|flash))|gemma-[1-3]))/
 
-/** Whoever serves them: every verbosity but `medium` is refused. */
+/** Models that refuse every verbosity except `medium`, whoever serves them. */
 const ONE_VERBOSITY = /(^|\/)(gpt-[34]|chatgpt|o[1-9](-|$)|codex|computer-use|gpt-5-chat|gpt-5(\.[12])?-codex)/
 
-/** Families of models that make vectors. Any other is declared by whoever serves it. */
+/** Families of embedding models. All others are declared by whoever serves them. */
 const EMBEDS =
   /embed|(^|[/-])(bge|gte|e5|voyage|minilm|mpnet|labse|nomic-bert|uae|ember|stella|instructor|contriever|snowflake-arctic|(?:sig)?clip)(-|$)|^sentence-transformers\//
 const NOT_VECTORS = /rerank/
-/** Models that make vectors of more than text. */
+/** Embedding models that accept more than text. */
 const EMBEDS_PICTURES = /(^|[/-])(?:sig)?clip(-|$)|multimodal|[-_](vl|vision)([-_]|$)|embed-v4|gemini-embedding-[2-9]/
 
 export const makesVectors = (slug: string): boolean => EMBEDS.test(slug.toLowerCase()) && !NOT_VECTORS.test(slug.toLowerCase())
 
-/** What the slug (`author/slug`, without variant) tells. */
+/** The traits that the slug (`author/slug`, without variant) implies. */
 export function traitsOf(slug: string): ModelTraits {
   if (makesVectors(slug)) return vectorsOf(slug)
   const reasonsByDefault = !/non-reasoning/.test(slug) && REASONS.some((pattern) => pattern.test(slug))
