@@ -1,7 +1,7 @@
 import type { Provider } from '../core/provider.ts'
 import { QWEN_OPTIONS } from './shared/twin-options.ts'
 
-/** Model Studio, China: its keys differ from the international ones but share their variable, so it is switched on in the configuration. */
+/** Model Studio, China. Its keys differ from the international ones but share their variable, so it is switched on in the configuration. */
 export const alibabaCn: Provider = {
   slug: 'alibaba-cn',
   name: 'Alibaba (China)',

@@ -13,15 +13,15 @@ const settings = z.strictObject({
   session_token: z.string().min(1).optional(),
 })
 
-/** "model … isn't supported on this route": each is served in one folder only. */
+/** "model … isn't supported on this route": each model is served in one folder only. */
 function folderOf(model: string): string {
   if (/anthropic\.claude/.test(model)) return 'anthropic/v1'
   return /(?:^|\.)(?:openai\.gpt-(?!oss)|google\.gemma-4|xai\.)/.test(model) ? 'openai/v1' : 'v1'
 }
 
 /**
- * Bedrock's second address, where models speak the formats of their vendors. Never on by itself: it takes the credentials of the first
- * one, which the operator lists here again to prefer it. Models are named by the operator.
+ * Bedrock's second address, where models speak the formats of their vendors. The environment alone never switches it on: it shares the credentials of
+ * the first address, and operators who prefer this one configure them here again. The operator names the models.
  */
 export const amazonBedrockMantle: Provider = {
   slug: 'amazon-bedrock-mantle',
@@ -46,7 +46,7 @@ export const amazonBedrockMantle: Provider = {
     const host = `https://bedrock-mantle.${region}.api.aws`
     return {
       baseUrl: `${host}/v1`,
-      // An address of the operator's own is taken as it is.
+      // An operator's own base URL is used unchanged.
       ...(baseUrl === undefined ? { baseUrlFor: (model: string) => `${host}/${folderOf(model)}` } : {}),
       sign: signForAws({ service: 'bedrock-mantle', region }, account),
     }

@@ -6,18 +6,18 @@ import { GPT_ON_BEDROCK } from './shared/gpt.ts'
 
 const settings = z.strictObject({
   region: z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/),
-  /** The id that belongs to a secret access key given as the credential. */
+  /** The access key id that belongs to a secret access key given as the credential. */
   access_key_id: z
     .string()
     .regex(/^[A-Z0-9]{16,}$/)
     .optional(),
-  /** Of temporary access keys. */
+  /** For temporary access keys. */
   session_token: z.string().min(1).optional(),
 })
 
 /**
- * Bedrock with its own API keys, sent as bearer tokens, or with access keys, which sign each request. Claude's own format is there too:
- * `dialect: anthropic-invoke`.
+ * Bedrock with its own API keys, sent as bearer tokens, or with access keys, which sign each request. Claude's own format is available too: `dialect:
+ * anthropic-invoke`.
  */
 export const amazonBedrock: Provider = {
   slug: 'amazon-bedrock',
@@ -27,22 +27,22 @@ export const amazonBedrock: Provider = {
     settings: { region: ['AWS_REGION', 'AWS_DEFAULT_REGION'], access_key_id: ['AWS_ACCESS_KEY_ID'], session_token: ['AWS_SESSION_TOKEN'] },
   },
   dialect: 'bedrock-converse',
-  // Converse knows of these only what is open.
+  // Converse serves only the open-weight models of OpenAI.
   dialectFor: (model) => (/(?:^|\.)openai\.gpt-(?!oss)/.test(model) ? 'openai-responses' : undefined),
   embeddings: 'titan-embed',
   embeddingsFor: [[/(?:^|\.)cohere\./, 'cohere-embed']],
   dialectOptions: {
     'anthropic-invoke': CLAUDE_OPTIONS_CHECKED,
     'cohere-embed': { path: '/model/{model}/invoke', model_in_body: false, image_urls: 'text' },
-    // It runs no tools itself at this address.
+    // Bedrock runs no built-in tools at this address.
     'openai-responses': { ...GPT_ON_BEDROCK, path: '/openai/v1/responses', builtin_tools: false },
   },
   settings,
   priceProvider: 'aws',
-  // `regional.` stands for several prefixes (us., eu., ...) that depend on the account's region: such ids are named by the operator.
+  // `regional.` stands for several prefixes (us., eu., ...) that depend on the account's region, so the operator names such ids.
   models: {
     exclude: /sonic|^regional\./,
-    // The price data know the first generation alone, and would take this one for it.
+    // The price data know only the first generation, and would take this model for it.
     list: [
       {
         slug: 'amazon/titan-embed-text-v2',

@@ -2,7 +2,10 @@ import type { Provider } from '../core/provider.ts'
 import { CLAUDE_OPTIONS_OWN } from './shared/claude.ts'
 import { signWithHeader } from './shared/sign.ts'
 
-/** https://platform.claude.com/docs/en/api/beta-headers: without them "Extra inputs are not permitted", and tools of unknown types. */
+/**
+ * https://platform.claude.com/docs/en/api/beta-headers: without these headers the fields fail with "Extra inputs are not permitted", and so do tools
+ * of unknown types.
+ */
 const BETAS = [
   { field: 'speed', match: 'fast', betas: ['fast-mode-2026-02-01'] },
   { field: 'mcp_servers', betas: ['mcp-client-2025-04-04'] },
@@ -16,8 +19,8 @@ const BETAS = [
 ]
 
 /**
- * What callers may switch on: limits and ways of thinking and streaming, whose answers are read like any other's. Features of a field are switched on
- * with it, and what brings blocks of a kind that nobody here knows stays off.
+ * Beta features that callers may switch on: limits and modes of thinking and streaming, whose answers are parsed like any other's. Features tied to a
+ * field are switched on by that field. Features that bring unknown kinds of content blocks stay off.
  */
 const CALLER_BETAS = [
   '^context-1m-',
@@ -44,7 +47,7 @@ export const anthropic: Provider = {
     ],
     field_betas: BETAS,
     caller_betas: CALLER_BETAS,
-    // Its answers say at what speed and where they were made.
+    // The answers report their speed and where they were made.
     surcharges: [
       { match: 'opus-4[.-][67](?!\\d)', field: 'speed', value: 'fast', factor: 6 },
       { field: 'speed', value: 'fast', factor: 2 },

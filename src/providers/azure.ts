@@ -14,7 +14,7 @@ const settings = z.strictObject({
 
 const RESOURCE_HOST = /^https:\/\/([a-zA-Z0-9-]+)\.(?:openai\.azure|services\.ai\.azure|cognitiveservices\.azure)\.com(?:\/|$)/
 
-/** Models are named by deployment: whatever names the operator chose, so none is listed and `azure/<deployment>` reaches any. */
+/** Models are named by deployment, and operators choose these names. None is listed therefore, and `azure/<deployment>` reaches any of them. */
 export const azure: Provider = {
   slug: 'azure',
   name: 'Azure',
@@ -33,7 +33,7 @@ export const azure: Provider = {
     models: ALWAYS_REASONING,
     forward: ['user'],
   },
-  // Deployments of OpenAI's own models take the Responses format; those of other vendors were only ever seen to take chat.
+  // Deployments of OpenAI's own models accept the Responses format. For those of other vendors only chat completions have been observed to work.
   dialectFor: (model) => {
     if (model.startsWith('claude')) return 'anthropic-messages'
     return /^(gpt-(?!oss)|o\d|codex|computer-use)/.test(model) ? 'openai-responses' : undefined
@@ -56,7 +56,7 @@ export const azure: Provider = {
   statusPage: 'https://azure.status.microsoft',
   privacyPolicy: 'https://www.microsoft.com/privacy/privacystatement',
   connect: ({ extra, baseUrl }) => {
-    // The resource has one name and several hosts: Claude answers at one of its own.
+    // A resource has one name and several hosts; Claude has a separate host.
     const resource = settings.parse(extra).resource ?? RESOURCE_HOST.exec(baseUrl ?? '')?.[1]
     const sign = signWithHeader('api-key')
     if (resource === undefined) return { sign }

@@ -16,7 +16,7 @@ const request = {
   prompt_cache_options: { mode: 'explicit' },
 } as const
 
-/** What a model is sent of the caller's wishes for its cache. */
+/** The cache settings of the caller that reach the model. */
 function wishes(provider: Provider, upstreamModel: string): readonly string[] {
   const own = provider.dialect === openAiResponses.name ? provider.options : provider.dialectOptions?.[openAiResponses.name]
   const { body } = openAiResponses.encodeRequest(request, {

@@ -10,7 +10,7 @@ export const cerebras: Provider = {
   options: {
     max_tokens_field: 'max_completion_tokens',
     reasoning_style: 'effort',
-    // `none` switches off what can be; the others always think.
+    // `none` switches reasoning off where that is possible; the other models always reason.
     models: [...ALWAYS_REASONING, { match: '.', reasoning_efforts: ['none', 'low', 'medium', 'high'] }],
     reasoning_replay: 'reasoning',
     forward: ['user', 'prompt_cache_key', 'service_tier'],
@@ -19,7 +19,7 @@ export const cerebras: Provider = {
     inline_images: true,
     audio: 'none',
   },
-  // Errors, each of them, whatever the value.
+  // Each of these is an error, whatever its value.
   models: { unsupported: ['frequency_penalty', 'presence_penalty', 'logit_bias'] },
   homepage: 'https://www.cerebras.ai',
   privacyPolicy: 'https://www.cerebras.ai/privacy-policy',

@@ -9,7 +9,7 @@ export const cloudflare: Provider = {
   name: 'Cloudflare',
   env: { apiKey: ['CLOUDFLARE_API_TOKEN', 'CLOUDFLARE_API_KEY'], settings: { account_id: ['CLOUDFLARE_ACCOUNT_ID'] } },
   dialect: 'openai-chat',
-  // Unless told it writes 256 tokens. A tool cannot be named in `tool_choice`.
+  // Unless told otherwise, a model writes at most 256 tokens. `tool_choice` cannot name a tool.
   options: { default_max_tokens: 32_768, named_tool_choice: false },
   dialectOptions: { 'openai-embeddings': { most_inputs: 100 } },
   settings,

@@ -7,7 +7,7 @@ export const cohere: Provider = {
   baseUrl: 'https://api.cohere.com/v2',
   dialect: 'cohere-v2',
   models: {
-    // https://docs.cohere.com/docs/models: they are called by their dates.
+    // https://docs.cohere.com/docs/models: the API knows these models by their dated ids.
     ids: {
       'command-a': 'command-a-03-2025',
       'command-r': 'command-r-08-2024',

@@ -207,7 +207,7 @@ describe('settings', () => {
       provider?.dialectFor?.(model),
     )
     expect(dialects).toEqual(['openai-responses', 'openai-responses', undefined, undefined])
-    // Part of the options, not of an address: it holds for addresses of the operator's own as well.
+    // It is one of the options and not part of an address, so it also holds for an operator's own base URL.
     expect(provider?.dialectOptions?.['openai-responses']).toMatchObject({ path: '/openai/v1/responses' })
   })
 

@@ -4,7 +4,7 @@ import { ALWAYS_REASONING } from './shared/gpt.ts'
 
 const settings = z.strictObject({ host: z.string().regex(/^(https:\/\/)?[a-z0-9.-]+\/?$/i) })
 
-/** Model serving of a workspace; models are named by serving endpoint. */
+/** Model serving in a workspace; models are named by serving endpoint. */
 export const databricks: Provider = {
   slug: 'databricks',
   name: 'Databricks',
@@ -13,9 +13,9 @@ export const databricks: Provider = {
   options: {
     reasoning_style: 'effort',
     models: ALWAYS_REASONING,
-    // Of an empty text it makes an empty block for Claude: "text content blocks must be non-empty".
+    // It turns an empty text into an empty block for Claude: "text content blocks must be non-empty".
     empty_content: 'omit',
-    // "Multiple tool calls are not supported.": in the history, too.
+    // "Multiple tool calls are not supported.": this includes calls in the history.
     one_call_models: '[Gg][Pp][Tt]',
   },
   settings,

@@ -8,20 +8,20 @@ export const deepseek: Provider = {
   baseUrl: 'https://api.deepseek.com/v1',
   dialect: 'openai-chat',
   options: {
-    // Its one system message stands first: it moves all others there, so that nothing behind them is read from the cache.
+    // It moves all system messages to the start, so that nothing after them is read from the cache.
     system_role: 'first-only',
-    // An answer begun is history here; only the beta address goes on with one.
+    // A prefilled answer counts as history here; only the beta address continues it.
     prefill: false,
     max_stop_sequences: 16,
     json_schema: 'json-object',
-    // Of patterns with what some engines lack (`\\0`, looking ahead) it makes no grammar.
+    // It cannot build grammars from patterns that some engines do not support (`\\0`, lookahead).
     tool_bounds: 'patterns-told',
     reasoning_style: 'thinking-type',
-    // Three are its own; it says itself what the others come to.
+    // Three of these are its own efforts; its documentation maps the others to them.
     reasoning_efforts: ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
-    // "Thinking mode does not support this tool_choice", and it thinks unless it is told not to.
+    // "Thinking mode does not support this tool_choice", and the model thinks unless told not to.
     forced_tools: 'without-reasoning',
-    // A turn with tool calls that comes back without its reasoning is refused.
+    // It refuses a turn with tool calls that comes back without its reasoning.
     reasoning_replay: 'reasoning_content',
     reasoning_replay_required: true,
     think_tags: 'none',
@@ -30,9 +30,9 @@ export const deepseek: Provider = {
   },
   dialectOptions: { 'openai-responses': PARTIAL_RESPONSES },
   models: {
-    // Of its third version only the newest is served, as deepseek-chat and deepseek-reasoner.
+    // Of version 3 only the newest release is served, as deepseek-chat and deepseek-reasoner.
     exclude: /^deepseek-v3/,
-    // They are served by V4.1, which sees. The open weights of the same names read text only.
+    // V4.1 serves these names, and it accepts pictures. The open weights of the same names accept text only.
     seeing: /^deepseek-v4-/,
   },
   homepage: 'https://www.deepseek.com',

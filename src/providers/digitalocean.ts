@@ -1,6 +1,6 @@
 import type { Provider } from '../core/provider.ts'
 
-/** Inference takes a model access key; the account token of DigitalOcean is another thing and is not read. */
+/** Inference requires a model access key. DigitalOcean's account token is a different credential and is not read. */
 export const digitalocean: Provider = {
   slug: 'digitalocean',
   name: 'DigitalOcean',

@@ -1,14 +1,14 @@
 import type { Provider } from '../core/provider.ts'
 import { ALWAYS_REASONING } from './shared/gpt.ts'
 
-/** Models in Docker, by llama.cpp unless another engine is chosen. https://docs.docker.com/ai/model-runner/api-reference/ */
+/** Models in Docker, run by llama.cpp unless another engine is chosen. https://docs.docker.com/ai/model-runner/api-reference/ */
 export const dockerModelRunner: Provider = {
   slug: 'docker-model-runner',
   name: 'Docker Model Runner',
   env: { baseUrl: ['DOCKER_MODEL_RUNNER_BASE_URL'] },
   baseUrl: 'http://127.0.0.1:12434/engines/v1',
   dialect: 'openai-chat',
-  // As its engine wants it: see llama.cpp.
+  // The options of its engine: see llama.cpp.
   options: {
     reasoning_style: 'template-kwargs',
     models: ALWAYS_REASONING,

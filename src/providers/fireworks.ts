@@ -1,7 +1,10 @@
 import type { Provider } from '../core/provider.ts'
 import { ALWAYS_REASONING } from './shared/gpt.ts'
 
-/** What else than three efforts models take: `none` switches most of those off that think by default, and is refused where nothing does. */
+/**
+ * Models that accept more than three efforts, or others. `none` switches off most models that reason by default, and is refused by models that do not
+ * reason.
+ */
 const MODELS = [
   ...ALWAYS_REASONING,
   { match: 'glm-5p[3-9]', reasoning_efforts: ['low', 'high', 'max'] },
@@ -19,7 +22,7 @@ export const fireworks: Provider = {
     models: MODELS,
     reasoning_replay: 'reasoning_content',
     forward: ['user', 'prompt_cache_key', 'service_tier'],
-    // https://docs.fireworks.ai/serverless/serverless-modes: faster ones have model ids of their own.
+    // https://docs.fireworks.ai/serverless/serverless-modes: faster modes have separate model ids.
     service_tiers: ['priority'],
   },
   homepage: 'https://fireworks.ai',

@@ -1,7 +1,7 @@
 import type { Provider } from '../core/provider.ts'
 import { ALWAYS_REASONING } from './shared/gpt.ts'
 
-/** GITHUB_TOKEN is not read: continuous integration sets it everywhere, and it would switch this provider on unasked. */
+/** GITHUB_TOKEN is not read, because continuous integration sets it everywhere, and it would switch on this provider unasked. */
 export const githubModels: Provider = {
   slug: 'github-models',
   name: 'GitHub Models',

@@ -10,20 +10,20 @@ export const googleAiStudio: Provider = {
   options: {
     service_tier: true,
     pass_through: ['safetySettings'],
-    // Buckets are read by the cloud platform only.
+    // Only the cloud platform reads buckets.
     file_uris: ['^https://generativelanguage\\.googleapis\\.com/.*files/', '^https?://(www\\.|m\\.)?(youtube\\.com|youtu\\.be)/'],
   },
   priceProvider: 'google',
   models: {
     author: 'google',
     exclude: /^claude|-tts|-live|gemini-1\.|^gemini-(flash|pro)-1\.5|^gemini-pro$|-maas$/,
-    // "Logprobs is not enabled" for the models of this API.
+    // "Logprobs is not enabled" for models of this API.
     unsupported: ['logprobs', 'top_logprobs'],
   },
   homepage: 'https://ai.google.dev',
   statusPage: 'https://aistudio.google.com/status',
   privacyPolicy: 'https://policies.google.com/privacy',
   termsOfService: 'https://ai.google.dev/gemini-api/terms',
-  // Never in the address: addresses end in logs.
+  // The key is never sent in the URL, because URLs are logged.
   connect: () => ({ sign: signWithHeader('x-goog-api-key') }),
 }

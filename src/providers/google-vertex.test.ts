@@ -41,7 +41,7 @@ beforeAll(async () => {
   }
 })
 
-/** Headers put on a request by a connection with these keys and settings. */
+/** The headers that a connection with these keys and settings adds to a request. */
 async function headers(keys: readonly string[], extra: { readonly [key: string]: unknown } = {}): Promise<SignableRequest['headers']> {
   const apiKeys = keys.map((key) => new Secret(key))
   const { sign } = googleVertex.connect!({ apiKeys, options: {}, extra })
@@ -123,7 +123,7 @@ test.each([
   expect(googleVertex.dialectFor!(model)).toBe(dialect)
 })
 
-/** `Unknown name "id"`: its REST interface lacks what the public one has. */
+/** `Unknown name "id"`: Vertex's REST interface lacks fields of the public one. */
 describe('fields it refuses', () => {
   const encode = (request: ModelRequest): string =>
     gemini.encodeRequest(request, {

@@ -11,20 +11,20 @@ import type { GoogleCredentials } from './shared/google-auth.ts'
 const location = z.string().regex(/^[a-z0-9-]+$/)
 
 const settings = z.strictObject({
-  /** Absent: the one of the key file; without any, requests go to the express endpoint, which takes API keys. */
+  /** Default: the project of the key file. Without any project, requests go to the express endpoint, which accepts API keys. */
   project: z
     .string()
     .regex(/^[a-z0-9:.-]+$/)
     .optional(),
   /** `global`, a region such as europe-west4, or a multi-region (`us`, `eu`). */
   location: location.optional(),
-  /** Older name of `location`. */
+  /** An older name for `location`. */
   region: location.optional(),
-  /** A key file: its path, or its content as text or object. Used when there are no API keys. */
+  /** A key file: its path, or its content as text or object. Used if there are no API keys. */
   credentials: z.union([z.string().min(1), z.record(z.string(), z.unknown())]).optional(),
 })
 
-/** How one credential proves itself; what it is shows in its form. */
+/** The headers that authenticate with one credential. Its kind follows from its form. */
 type Proof = (signal: AbortSignal) => Promise<{ readonly [header: string]: string }>
 
 const API_KEY = /^(?:AIza|AQ\.)/
@@ -42,8 +42,8 @@ function readKeyFile(text: string): GoogleCredentials {
 }
 
 /**
- * API keys go into a header of their own, access tokens as they are, key files are exchanged for tokens. Only the operator may name files
- * of this machine and the endpoint of the exchange; a caller's own key is text of theirs.
+ * API keys go into a separate header, access tokens are sent as they are, and key files are exchanged for tokens. Only the operator may name files on
+ * this machine and the endpoint of the exchange; a caller's key is never read as a path.
  */
 function proofOf(text: string, isOperators: boolean): Proof {
   if (API_KEY.test(text)) return async () => ({ 'x-goog-api-key': text })
@@ -60,12 +60,12 @@ function createSign(operators: ReadonlySet<Secret>, fallback: string | undefined
   return async (request, credential, signal): Promise<SignableRequest> => {
     const text = (credential?.secret.reveal() ?? fallback)?.trim()
     if (text === undefined || text === '') return request
-    // By who gave it, not by what it says: a caller who knows the path of the operator's key file has no right to it.
+    // The owner of a credential is part of the cache key: a caller who knows the path of the operator's key file must not get its token.
     const isOperators = credential === undefined || operators.has(credential.secret)
     const known = `${isOperators ? 'operator' : 'caller'} ${text}`
     let proof = proofs.get(known)
     if (proof === undefined) {
-      // Callers may bring keys of their own: those of yesterday need not be kept.
+      // Callers may bring their own keys, so the number of cached proofs is bounded.
       if (proofs.size >= MAX_PROOFS) proofs.clear()
       proofs.set(known, (proof = proofOf(text, isOperators)))
     }
@@ -73,7 +73,7 @@ function createSign(operators: ReadonlySet<Secret>, fallback: string | undefined
   }
 }
 
-/** The project a key file names; undefined when there is none, or it cannot be read yet: signing will say so. */
+/** The project that a key file names; undefined if there is none, or if the file is not readable yet, which signing will report. */
 function projectOf(credentials: Iterable<string>): string | undefined {
   for (const text of credentials) {
     if (!isKeyFile(text)) continue
@@ -101,7 +101,7 @@ function connect({ apiKeys, extra }: ProviderSettings): Pick<Connection, 'baseUr
 }
 
 /**
- * Models of Google and of others on its cloud platform. A credential is an access token, the path or content of a key file, or an API key
+ * Models of Google and of other vendors on its cloud platform. A credential is an access token, the path or content of a key file, or an API key
  * (express mode, without project).
  */
 export const googleVertex: Provider = {
@@ -118,12 +118,12 @@ export const googleVertex: Provider = {
   options: {
     path: '/publishers/google/models',
     service_tier_header: 'x-vertex-ai-llm-shared-request-type',
-    // "Unknown name "id" at 'contents[1].parts[0].function_call': Cannot find field.", and the same of the other.
+    // "Unknown name "id" at 'contents[1].parts[0].function_call': Cannot find field.", and the same error for the other.
     call_ids: false,
     tool_invocations: false,
     pass_through: ['safetySettings'],
   },
-  // Names with a publisher are those of open models; tuned models live under `endpoints/`.
+  // Names with a publisher belong to open models; tuned models are under `endpoints/`.
   dialectFor: (model) => {
     if (model.startsWith('claude')) return 'anthropic-messages'
     return model.endsWith('-maas') || (model.includes('/') && !/^(?:endpoints|models)\//.test(model)) ? 'openai-chat' : undefined
@@ -140,14 +140,14 @@ export const googleVertex: Provider = {
       model_in_body: false,
       image_urls: false,
       document_urls: false,
-      // Off in every organisation that has not allowed them (`vertexai.allowedPartnerModelFeatures`), and refused there as unknown fields.
+      // These are off in every organisation that has not allowed them (`vertexai.allowedPartnerModelFeatures`), and then refused as unknown fields.
       json_schema: 'tool',
       strict_tools: false,
     },
   },
   settings,
   priceProvider: 'google',
-  // Older Claude models have dated ids here, which the price data do not know: the operator names them.
+  // Older Claude models have dated ids here that the price data do not know, so the operator names them.
   models: { author: 'google', exclude: /^claude-(?:3|4|sonnet-4-5)|-tts|-live|gemini-1\.|^gemini-(flash|pro)-1\.5|^gemini-pro$|^gemma/ },
   homepage: 'https://cloud.google.com/vertex-ai',
   statusPage: 'https://status.cloud.google.com',

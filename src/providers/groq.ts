@@ -12,11 +12,12 @@ export const groq: Provider = {
     max_tokens_field: 'max_completion_tokens',
     max_stop_sequences: 4,
     optional_members: 'refused',
-    // Of what it hosts only these take an effort; to the others the field is an error, and thoughts of earlier turns are. Qwen can only be told not to think.
+    // Of the hosted models only these accept an effort. The others refuse the field, and also reasoning of earlier turns. Qwen can only be told not
+    // to reason.
     models: [
       { match: 'gpt-oss', reasoning_style: 'effort', reasoning_replay: 'reasoning' },
       { match: 'qwen3', reasoning_style: 'effort', reasoning_efforts: ['none'], reasoning_replay: 'reasoning', json_schema: 'json-object' },
-      // JSON they write all, to a schema only some.
+      // All models write JSON, but only some follow a schema.
       { match: 'llama-?3', json_schema: 'json-object' },
     ],
     forward: ['user', 'service_tier'],

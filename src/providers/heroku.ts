@@ -1,6 +1,9 @@
 import type { Provider } from '../core/provider.ts'
 
-/** Managed Inference. The add-on names its variable INFERENCE_KEY, too common a word to switch a provider on: name it in the configuration. */
+/**
+ * Managed Inference. The add-on calls its variable INFERENCE_KEY, which is too common a name to switch on a provider: refer to it in the
+ * configuration.
+ */
 export const heroku: Provider = {
   slug: 'heroku',
   name: 'Heroku',

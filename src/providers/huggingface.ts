@@ -1,7 +1,7 @@
 import type { Provider } from '../core/provider.ts'
 import { ALWAYS_REASONING } from './shared/gpt.ts'
 
-/** Inference Providers: ids may carry the provider to use, `org/model:provider`. */
+/** Inference Providers: ids may include the provider to use, `org/model:provider`. */
 export const huggingface: Provider = {
   slug: 'huggingface',
   name: 'Hugging Face',

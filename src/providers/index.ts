@@ -117,7 +117,7 @@ import { zai } from './zai.ts'
 import { zenmux } from './zenmux.ts'
 import { zhipuai } from './zhipuai.ts'
 
-/** Every vendor the gateway knows. Most are data on a dialect; a vendor that is missing here can be named in the configuration. */
+/** Every vendor that the gateway knows. Most are only data for a dialect; a vendor that is missing here can be declared in the configuration. */
 export const PROVIDERS: readonly Provider[] = [
   ai302,
   ai21,

@@ -16,7 +16,7 @@ import { zai } from './zai.ts'
 
 const format = { type: 'json_schema', name: 'answer', schema: { type: 'object' } } as const
 
-/** What a model behind chat completions is sent, and what is said to be left out. */
+/** The request that a chat-completions model receives, and the parts reported as dropped. */
 function ask(
   provider: Provider,
   upstreamModel: string,

@@ -1,7 +1,7 @@
 import type { Provider } from '../core/provider.ts'
 import { ALWAYS_REASONING } from './shared/gpt.ts'
 
-/** A proxy: where prompts go from there is its own affair, so no policy is claimed. */
+/** A proxy. It decides where prompts go from there, so no policy is claimed. */
 export const litellm: Provider = {
   slug: 'litellm',
   name: 'LiteLLM Proxy',
@@ -15,9 +15,9 @@ export const litellm: Provider = {
     reasoning_style: 'effort',
     models: ALWAYS_REASONING,
     file: 'file',
-    // Taken away for models that know none.
+    // LiteLLM removes them for models that do not support them.
     cache_breakpoints: true,
-    // What Gemini signs a call with.
+    // Gemini's signatures of calls.
     tool_extra: 'provider_specific_fields',
   },
   keyless: true,

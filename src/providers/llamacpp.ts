@@ -8,7 +8,7 @@ export const llamacpp: Provider = {
   env: { apiKey: ['LLAMACPP_API_KEY'], baseUrl: ['LLAMACPP_BASE_URL', 'LLAMA_CPP_BASE_URL'] },
   baseUrl: 'http://127.0.0.1:8080/v1',
   dialect: 'openai-chat',
-  // An object in `tool_choice` is passed over. "Failed to initialize samplers: failed to parse grammar"
+  // An object in `tool_choice` is ignored. "Failed to initialize samplers: failed to parse grammar"
   options: {
     reasoning_style: 'template-kwargs',
     models: ALWAYS_REASONING,

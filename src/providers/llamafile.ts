@@ -6,7 +6,7 @@ export const llamafile: Provider = {
   env: { baseUrl: ['LLAMAFILE_BASE_URL', 'LLAMAFILE_API_BASE'] },
   baseUrl: 'http://127.0.0.1:8080/v1',
   dialect: 'openai-chat',
-  // An object in `tool_choice` is passed over. "Failed to initialize samplers: failed to parse grammar"
+  // An object in `tool_choice` is ignored. "Failed to initialize samplers: failed to parse grammar"
   options: { named_tool_choice: false, tool_bounds: 'told', inline_images: true },
   keyless: true,
   policies: { dataCollection: 'deny', zdr: true },

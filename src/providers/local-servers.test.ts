@@ -12,7 +12,7 @@ import { perplexity } from './perplexity.ts'
 import { sglang } from './sglang.ts'
 import { vllm } from './vllm.ts'
 
-/** The body sent to a model there. */
+/** The body that the model's server receives. */
 function sent({ slug, name, options }: Provider, fields: Partial<ModelRequest>, upstreamModel = 'qwen3'): Record<string, unknown> {
   const { body } = openAiChat.encodeRequest(
     { input: [{ type: 'message', role: 'user', content: 'q' }], ...fields },
@@ -51,7 +51,7 @@ it.each([vllm, sglang, llamacpp, dockerModelRunner])('$slug is told in each mode
   const on = { enable_thinking: true, thinking: true, reasoning_effort: 'low' }
   expect(sent(provider, { reasoning: { effort: 'minimal' } })).toMatchObject({ chat_template_kwargs: on, reasoning_effort: 'low' })
   expect(sent(provider, { reasoning: { effort: 'none' } })).not.toHaveProperty('reasoning_effort')
-  // It thinks whatever it is told: the least is the closest to nothing.
+  // The model reasons whatever the request says, so the least effort is the closest to none.
   expect(sent(provider, { reasoning: { effort: 'none' } }, 'openai/gpt-oss-20b')).toHaveProperty('reasoning_effort', 'low')
 })
 

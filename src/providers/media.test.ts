@@ -11,7 +11,7 @@ import { vllm } from './vllm.ts'
 const PICTURE = 'https://example.test/a.png'
 const FILM = 'https://example.test/a.mp4'
 
-/** What has to be fetched for a vendor, and what it is sent then. */
+/** The media that are fetched for a vendor, and the part that it then receives. */
 function media({ slug, name, options }: Provider, part: object): readonly [fetched: readonly string[], sent: unknown] {
   const request = { input: [{ type: 'message', role: 'user', content: [part] }] } as unknown as ModelRequest
   const target = {
@@ -44,7 +44,7 @@ describe('media named by their address', () => {
       [FILM],
       { type: 'video_url', video_url: { url: 'data:video/mp4;base64,AAAA' } },
     ])
-    // A file uploaded there.
+    // A file that was uploaded to the vendor.
     expect(media(provider, { type: 'input_video', video_url: 'ms://abc' })).toEqual([[], { type: 'video_url', video_url: { url: 'ms://abc' } }])
   })
   it('are left to local servers: films, which may be larger than what is fetched', () => {

@@ -8,7 +8,7 @@ export const minimax: Provider = {
   baseUrl: 'https://api.minimax.io/v1',
   dialect: 'openai-chat',
   options: MINIMAX_OPTIONS,
-  // Formats are passed over in silence, or taken and not kept to.
+  // Response formats are silently ignored, or accepted and not followed.
   models: { unsupported: ['response_format', 'structured_outputs'] },
   homepage: 'https://www.minimax.io',
 }

@@ -1,6 +1,6 @@
 import type { Provider } from '../core/provider.ts'
 
-/** Small reasons since 4 (March 2026), Medium since 3.5 (April 2026); older and other models refuse the field. */
+/** Small models reason since 4 (March 2026), Medium ones since 3.5 (April 2026). Older and other models refuse the field. */
 const REASONS = [
   '^(?:magistral|mistral-vibe)',
   '^mistral-(?:small|medium)(?:-latest)?$',
@@ -8,7 +8,7 @@ const REASONS = [
   '^mistral-(?:small|medium)-(?:26(?:0[3-9]|1\\d)|(?:2[7-9]|[3-9]\\d)\\d\\d)$',
 ].join('|')
 
-/** https://docs.mistral.ai/getting-started/models: most models have an id with their date and one that ends in `latest`. */
+/** https://docs.mistral.ai/getting-started/models: most models have a dated id and one that ends in `latest`. */
 const IDS = {
   'magistral-medium': 'magistral-medium-latest',
   'ministral-3b': 'ministral-3b-latest',
@@ -33,7 +33,7 @@ export const mistral: Provider = {
   baseUrl: 'https://api.mistral.ai/v1',
   dialect: 'openai-chat',
   options: {
-    // "Unexpected role 'system' after role 'assistant'", and after 'tool'; nor may it be the last.
+    // "Unexpected role 'system' after role 'assistant'", and after 'tool'. A system message may not be the last one either.
     system_role: 'first-only',
     prefill_field: 'prefix',
     // "Unexpected role 'user' after role 'tool'"

@@ -1,7 +1,9 @@
 import type { Provider } from '../core/provider.ts'
 import { KIMI_OPTIONS } from './shared/twin-options.ts'
 
-/** The Chinese platform: other keys and prices than the international one, under the same variable, so it is switched on in the configuration. */
+/**
+ * The Chinese platform. It has other keys and prices than the international one but shares its variable, so it is switched on in the configuration.
+ */
 export const moonshotaiCn: Provider = {
   slug: 'moonshotai-cn',
   name: 'Moonshot AI (China)',

@@ -8,12 +8,12 @@ export const nvidia: Provider = {
   env: { apiKey: ['NVIDIA_API_KEY'] },
   baseUrl: 'https://integrate.api.nvidia.com/v1',
   dialect: 'openai-chat',
-  // The templates of its models read the switch, as the cards of the models say.
+  // The models' chat templates read the switch, according to the model cards.
   options: { reasoning_style: 'template-kwargs', models: ALWAYS_REASONING },
   dialectOptions: {
     'openai-embeddings': {
       input_types: questionsAnd('passage'),
-      // "'input_type' parameter is required for asymmetric models", which are most of them.
+      // "'input_type' parameter is required for asymmetric models", which most models are.
       input_type: 'passage',
     },
   },

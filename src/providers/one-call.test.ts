@@ -30,7 +30,7 @@ function messagesFor(upstreamModel: string, input = SEVERAL): readonly Message[]
   return (JSON.parse(body) as { messages: readonly Message[] }).messages
 }
 
-/** Who says what, call by call. */
+/** Roles and contents, one line per message. */
 const told = (messages: readonly Message[]): readonly string[] =>
   messages.map(({ role, content, tool_calls: calls, tool_call_id: id }) =>
     [role, content, ...(calls?.map((each) => `calls ${each.id}`) ?? []), id === undefined ? undefined : `for ${id}`].filter(Boolean).join(' '),

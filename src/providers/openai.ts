@@ -1,7 +1,7 @@
 import type { Provider } from '../core/provider.ts'
 import { GPT_CACHE_MARKS, GPT_CHAT_MODELS, GPT_MODELS, GPT_REASONS } from './shared/gpt.ts'
 
-/** OPENAI_BASE_URL is not read: clients of this very gateway set it, and the gateway would call itself. */
+/** OPENAI_BASE_URL is not read: clients of this gateway set it, and the gateway would call itself. */
 export const openai: Provider = {
   slug: 'openai',
   name: 'OpenAI',
@@ -17,7 +17,7 @@ export const openai: Provider = {
     suppress_obfuscation: true,
     max_tool_calls: true,
   },
-  // These are served through chat completions only.
+  // These models are served through chat completions only.
   dialectFor: (model) => (/search-preview|audio-preview|^gpt-audio/.test(model) ? 'openai-chat' : undefined),
   dialectOptions: {
     'openai-chat': {
@@ -29,7 +29,7 @@ export const openai: Provider = {
       strict_tools: true,
       optional_members: 'refused',
       json_schema: 'native',
-      // What is served here only does not reason; the others come when an operator chooses this format for them.
+      // Models that are served only through chat completions do not reason. The others use this format if an operator chooses it for them.
       models: GPT_CHAT_MODELS,
       think_tags: 'none',
       file: 'file',

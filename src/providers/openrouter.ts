@@ -21,12 +21,12 @@ export const openrouter: Provider = {
     cache_breakpoints: true,
     image_output: true,
     web_search: 'plugin',
-    // Cost and cached tokens come only when asked for.
+    // Cost and cached tokens are reported only on request.
     extra_body: { usage: { include: true } },
     finish_reasons: { error: 'error' },
   },
   dialectOptions: {
-    // A router: its items carry the formats of several vendors.
+    // It is a router, so its items contain the formats of several vendors.
     'openai-responses': {
       reasoning_budget: true,
       replay_formats: 'any',
@@ -43,7 +43,7 @@ export const openrouter: Provider = {
       phase: false,
     },
   },
-  // The price data also lists names answers come back under, batch prices and floating names: none of them can be asked for as a model here.
+  // The price data also list names that only occur in answers, batch prices and floating names. None of them can be requested as a model here.
   models: { supported: ['parallel_tool_calls'], exclude: /^[^/]*$|^~|:batch$/ },
   homepage: 'https://openrouter.ai',
   statusPage: 'https://status.openrouter.ai',

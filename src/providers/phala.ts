@@ -1,6 +1,6 @@
 import type { Provider } from '../core/provider.ts'
 
-/** Confidential inference, served under the name RedPill. */
+/** Confidential inference, offered under the name RedPill. */
 export const phala: Provider = {
   slug: 'phala',
   name: 'Phala',

@@ -31,7 +31,7 @@ interface Sent {
   tool_choice?: unknown
 }
 
-/** The body sent to a model, and what is said to be left out. */
+/** The body that the model receives, and the parts reported as dropped. */
 function encode(
   dialect: Dialect,
   provider: Provider,
@@ -43,7 +43,7 @@ function encode(
     provider: provider.slug,
     providerName: provider.name,
     upstreamModel,
-    // As the catalog has it for models that reason.
+    // The catalog has this set for models that reason.
     supports: new Set([...dialect.supports, 'reasoning'] as const),
     contextLength: 128_000,
     scope: provider.slug,
@@ -57,7 +57,7 @@ function encode(
   return [JSON.parse(body) as Sent, dropped]
 }
 
-/** What a model is asked of reasoning, and what is said to be left out. */
+/** The effort that the model receives, and the parts reported as dropped. */
 function ask(dialect: Dialect, provider: Provider, model: string, reasoning: ReasoningOptions): unknown[] {
   const [sent, dropped] = encode(dialect, provider, model, { reasoning })
   return [sent.reasoning_effort ?? sent.reasoning?.effort, ...dropped]
@@ -338,7 +338,7 @@ test.each([
 
 describe('a call that is demanded', () => {
   const tools = ['f', 'g'].map((name) => ({ type: 'function', name }))
-  /** What is offered, what is demanded, whether it thinks, and what is said to be left out. */
+  /** The tools offered, the tool choice, whether the model reasons, and the parts reported as dropped. */
   const asked = (provider: Provider, model: string, fields: Partial<ModelRequest>): unknown[] => {
     const [sent, dropped] = encode(openAiChat, provider, model, { tools, ...fields })
     return [sent.tools?.map((tool) => tool.function.name).join(), sent.tool_choice, sent.thinking?.type ?? sent.enable_thinking, ...dropped]

@@ -1,6 +1,6 @@
 import type { Provider } from '../core/provider.ts'
 
-/** Merges code edits: the user message holds <code> and <update>, the model is `auto` or an apply model. */
+/** Merges code edits. The user message contains <code> and <update>; the model is `auto` or an apply model. */
 export const relace: Provider = {
   slug: 'relace',
   name: 'Relace',

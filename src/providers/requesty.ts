@@ -7,7 +7,7 @@ export const requesty: Provider = {
   env: { apiKey: ['REQUESTY_API_KEY'] },
   baseUrl: 'https://router.requesty.ai/v1',
   dialect: 'openai-chat',
-  // Of an empty text it makes an empty block for Claude: "text content blocks must be non-empty".
+  // It turns an empty text into an empty block for Claude: "text content blocks must be non-empty".
   options: { reasoning_style: 'effort', models: ALWAYS_REASONING, empty_content: 'null', cache_breakpoints: true },
   homepage: 'https://requesty.ai',
 }

@@ -11,7 +11,7 @@ import { xai } from './xai.ts'
 
 type Tier = NonNullable<ModelRequest['service_tier']>
 
-/** The tier a vendor is asked for, and what is said to be left out. */
+/** The tier that the vendor receives, and the parts reported as dropped. */
 function asked(provider: Provider, dialect: typeof openAiChat | typeof openAiResponses, service_tier: Tier): readonly unknown[] {
   const own = provider.dialect === dialect.name ? provider.options : provider.dialectOptions?.[dialect.name]
   const request = { input: [{ type: 'message', role: 'user', content: 'q' }], service_tier } as const

@@ -6,7 +6,7 @@ import { groq } from './groq.ts'
 import { novita } from './novita.ts'
 import { together } from './together.ts'
 
-/** What the message with the call is sent as. */
+/** The encoded message that contains the call. */
 function told({ slug, name, options }: Provider, upstreamModel: string): unknown {
   const { body } = openAiChat.encodeRequest(
     {

@@ -1,7 +1,7 @@
 import type { Provider } from '../core/provider.ts'
 import { ALWAYS_REASONING } from './shared/gpt.ts'
 
-/** They think unless they are switched off, and take no effort to be. */
+/** Models that reason unless it is switched off, and accept no effort. */
 const HYBRID = 'DeepSeek-V(?:3\\.[1-9]|4)|GLM-(?:4\\.[5-9]|5(?!\\.[3-9]))|Kimi-K2\\.[56](?!\\d)|Qwen3\\.[5-9](?!\\d)|cogito-v2'
 
 export const together: Provider = {

@@ -4,7 +4,7 @@ import { loadPriceBook } from '../catalog/price-book.ts'
 import { dialects } from '../dialects/index.ts'
 import { PROVIDERS } from './index.ts'
 
-/** The price data names models as people call them. What a vendor takes may be another id, and it knows no model by the other one. */
+/** The price data use common names of models. A vendor may require another id, and does not know the model by the common name. */
 
 const NOW = Date.parse('2026-06-01T00:00:00Z')
 const config: CatalogConfig = {

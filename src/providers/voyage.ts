@@ -1,7 +1,7 @@
 import type { Provider } from '../core/provider.ts'
 import { questionsAnd } from './shared/input-types.ts'
 
-/** Makes embeddings, and nothing else. https://docs.voyageai.com/reference/embeddings-api */
+/** Serves embeddings only. https://docs.voyageai.com/reference/embeddings-api */
 export const voyage: Provider = {
   slug: 'voyage',
   name: 'VoyageAI by MongoDB',
@@ -12,12 +12,12 @@ export const voyage: Provider = {
     dimensions_field: 'output_dimension',
     // "Argument 'user' is not supported by our API"
     user: false,
-    // Of its larger models; the smaller ones take more.
+    // The limit of its larger models; the smaller ones accept more.
     most_tokens: 120_000,
     input_types: questionsAnd('document'),
   },
   priceProvider: 'voyageai',
-  // Asked elsewhere, in a format of its own.
+  // These are served at another address, in a different format.
   models: { exclude: /-context-/ },
   homepage: 'https://www.voyageai.com',
   privacyPolicy: 'https://www.voyageai.com/privacy',

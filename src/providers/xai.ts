@@ -4,13 +4,13 @@ type Rules = { readonly match: string; readonly reasoning_efforts: readonly stri
 
 const LOW_TO_HIGH = ['low', 'medium', 'high']
 
-/** Efforts by model: many of them think without being told how much, and refuse a request that tells them. */
+/** Efforts by model: many models reason without one and refuse a request that states it. */
 const GROK_MODELS: readonly Rules[] = [
   { match: 'grok-3-mini', reasoning_efforts: ['low', 'high'] },
-  // The number of agents that think.
+  // The effort sets the number of agents that reason.
   { match: 'grok-4[.-]20-multi-agent', reasoning_efforts: [...LOW_TO_HIGH, 'xhigh'] },
   { match: 'grok-(?:[123](?!\\d)|4-(?:0709|fast)|4[.-](?:1|20)(?!\\d)|beta|vision|code|build|composer)', reasoning_efforts: [] },
-  // The name without a version stands for this one.
+  // The name without a version refers to this model.
   { match: 'grok-4(?:[.-]3(?!\\d)|(?:-latest)?$)', reasoning_efforts: ['none', ...LOW_TO_HIGH] },
   { match: 'grok-4[.-][67](?!\\d)', reasoning_efforts: [...LOW_TO_HIGH, 'xhigh'] },
   { match: 'grok', reasoning_efforts: LOW_TO_HIGH },
@@ -18,7 +18,7 @@ const GROK_MODELS: readonly Rules[] = [
 
 const TIERS = ['default', 'priority']
 
-/** The models that do not think take these; to the others they are errors. */
+/** Parameters that models without reasoning accept and the others refuse. */
 const THINKING_REFUSES = ['presence_penalty', 'frequency_penalty', 'stop'] as const
 
 export const xai: Provider = {
@@ -28,7 +28,7 @@ export const xai: Provider = {
   baseUrl: 'https://api.x.ai/v1',
   dialect: 'openai-responses',
   options: {
-    // Both penalties are refused even when they are 0.
+    // Both penalties are refused even if they are 0.
     penalties: false,
     verbosities: [],
     prompt_cache_options: false,

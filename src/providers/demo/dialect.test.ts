@@ -9,7 +9,7 @@ import { demo } from './index.ts'
 const transport = createDemoTransport()
 const options = openAiChat.options.parse(demo.options)
 
-/** One call the way an attempt makes it: encode, send, cut frames, decode. */
+/** One call with the steps of an attempt: encode, send, split frames, decode. */
 async function call(upstreamModel: string, request: Partial<ModelRequest>, stream: boolean): Promise<readonly ModelEvent[]> {
   const target: Target<typeof options> = {
     provider: demo.slug,

@@ -4,15 +4,15 @@ import { isJsonObject } from '../../lib/json.ts'
 const MOST_DIMENSIONS = 4_096
 const DIMENSIONS = 256
 
-/** What the simulated embedder answers with: an HTTP status and its JSON. */
+/** The answer of the simulated embedder: an HTTP status and its JSON. */
 export interface EmbedAnswer {
   readonly status: number
   readonly body: object
 }
 
 /**
- * Vectors in the format of `POST /embeddings`, the same for the same text: each word weighs on a few dimensions that its hash names, and the
- * whole has the length 1, so that texts which share words are near each other.
+ * Vectors in the format of `POST /embeddings`, always the same for the same text. Each word adds weight to a few dimensions that its hash selects,
+ * and the vector is normalised to length 1, so that texts with common words are close to each other.
  */
 export function embed(body: string): EmbedAnswer {
   const { input, model, dimensions = DIMENSIONS, encoding_format: format } = JSON.parse(body) as { readonly [field: string]: unknown }

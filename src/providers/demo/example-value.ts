@@ -2,7 +2,10 @@ type Schema = { readonly [key: string]: unknown }
 
 const MAX_DEPTH = 6
 
-/** A plausible value for a JSON Schema: its example, default or first choice, else something of its type. The same schema gives the same value. */
+/**
+ * A plausible value for a JSON Schema: its example, default or first choice, or else a value of its type. The same schema always gives the same
+ * value.
+ */
 export function exampleValue(schema: unknown, depth = 0): unknown {
   if (typeof schema !== 'object' || schema === null || depth > MAX_DEPTH) return null
   const node = schema as Schema
@@ -29,7 +32,7 @@ export function exampleValue(schema: unknown, depth = 0): unknown {
   }
 }
 
-/** Required properties, or all of them when none is required. */
+/** Required properties, or all of them if none is required. */
 function exampleObject(node: Schema, depth: number): unknown {
   const properties = (node['properties'] ?? {}) as Schema
   const required = Array.isArray(node['required']) && node['required'].length > 0 ? (node['required'] as string[]) : Object.keys(properties)

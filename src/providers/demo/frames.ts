@@ -1,9 +1,9 @@
 import type { Prompt } from './prompt.ts'
 import type { Beat } from './script.ts'
 
-/** Renders beats in the chat-completions format, as stream chunks or as one body, and keeps count of the tokens: one per word. */
+/** Renders beats in the chat-completions format, as stream chunks or as one body, and counts tokens: one per word. */
 export interface Renderer {
-  /** Undefined once the token limit is reached: the answer is over. */
+  /** Undefined once the token limit is reached and the answer ends. */
   readonly add: (beat: Beat) => Buffer | undefined
   readonly end: () => Buffer
 }

@@ -2,13 +2,13 @@ import type { Provider, ProviderModel } from '../../core/provider.ts'
 import { DEMO_MODELS } from './script.ts'
 import { createDemoTransport } from './transport.ts'
 
-/** Always on: models whose names script their behaviour, so that the first request streams on a machine without keys. */
+/** Always on. The models' names script their behaviour, so that the first request streams on a machine without keys. */
 export const demo: Provider = {
   slug: 'demo',
   name: 'Demo (simulated)',
   env: {},
   keyless: true,
-  // Never dialled: the transport below answers in this process.
+  // Never contacted: the transport below answers within this process.
   baseUrl: 'http://demo.invalid/v1',
   dialect: 'openai-chat',
   options: {

@@ -1,17 +1,17 @@
-/** What the demo models read of a chat-completions body. */
+/** The parts of a chat-completions body that the demo models read. */
 export interface Prompt {
   readonly model: string
   readonly stream: boolean
-  /** Text of the last user message, its parts joined. */
+  /** Text of the last user message, with its parts joined. */
   readonly lastUserText: string
-  /** Results of tools that came after the last user message. */
+  /** Tool results after the last user message. */
   readonly toolResults: readonly string[]
-  /** The tool the model should call: the named one, else the first; undefined when none is offered or wanted. */
+  /** The tool that the model should call: the one that is named, or else the first; undefined if none is offered or wanted. */
   readonly tool: { readonly name: string; readonly parameters: unknown } | undefined
   readonly schema: unknown
   readonly reasons: boolean
   readonly maxTokens: number
-  /** About four characters a token, over everything that was sent. */
+  /** An estimate of four characters per token, over the whole body. */
   readonly promptTokens: number
 }
 
@@ -20,7 +20,7 @@ type Fields = { readonly [key: string]: unknown }
 const fields = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
 const entries = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** Throws SyntaxError when the body is no JSON. */
+/** Throws SyntaxError if the body is not JSON. */
 export function readPrompt(body: string): Prompt {
   const request = fields(JSON.parse(body))
   const messages = entries(request['messages']).map(fields)

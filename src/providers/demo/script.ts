@@ -10,11 +10,11 @@ export type Beat =
   | { readonly type: 'silence' }
 
 export interface DemoModel {
-  /** Name after `demo/`. */
+  /** The part of the name after `demo/`. */
   readonly id: string
   readonly name: string
   readonly description: string
-  /** An HTTP status to answer with instead of a script. */
+  /** An HTTP status that is answered instead of a script. */
   readonly status?: number
   readonly reasons?: boolean
   readonly play?: (prompt: Prompt) => readonly Beat[]
@@ -64,7 +64,7 @@ function echoOf(prompt: Prompt): string {
   return prompt.lastUserText === '' ? NOTHING_TO_ECHO : prompt.lastUserText
 }
 
-/** One beat per word; white space stays with the words, so that the beats add up to the text exactly. */
+/** One beat per word. White space stays with the words, so that the beats add up to the exact text. */
 function speak(text: string, type: 'text' | 'reasoning' = 'text'): readonly Beat[] {
   return (text.match(/\s*\S+|\s+$/g) ?? []).map((words): Beat => ({ type, words }))
 }

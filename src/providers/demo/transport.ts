@@ -11,10 +11,13 @@ type Answer = Awaited<ReturnType<InProcessTransport>>
 
 const MODELS: ReadonlyMap<string, DemoModel> = new Map(DEMO_MODELS.map((model) => [model.id, model]))
 
-/** After so many the process serves others: words that never wait for a socket would keep it to themselves, a megabyte of them for seconds. */
+/**
+ * After this many beats the process serves other requests. Words that never wait for a socket would otherwise block it, a megabyte of them for
+ * seconds.
+ */
 const BEATS_A_TURN = 100
 
-/** An upstream that follows a script: no socket, no network, the same answer to the same request. */
+/** An upstream that follows a script: no socket, no network, and the same answer to the same request. */
 export function createDemoTransport(): InProcessTransport {
   let count = 0
   return async (request, signal) => {

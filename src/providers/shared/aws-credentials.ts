@@ -3,7 +3,7 @@ import type { Connection } from '../../core/provider.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { signAws, type AwsKeys, type AwsScope } from '../../lib/sigv4.ts'
 
-/** Settings that stand beside a secret access key. */
+/** Settings that accompany a secret access key. */
 export interface AwsAccount {
   readonly access_key_id?: string | undefined
   readonly session_token?: string | undefined
@@ -13,8 +13,8 @@ const KEY_ID = /^(?:AKIA|ASIA)[A-Z0-9]{12,}$/
 const SECRET_KEY = /^[A-Za-z0-9/+=]{40}$/
 
 /**
- * What a credential is, by its form: `AKIA...:secret[:session token]`, a bare secret access key (whose id and session token are settings),
- * or an API key, which is sent as it is (undefined). Throws `authentication` for a secret key without its id.
+ * Recognises a credential by its form: `AKIA...:secret[:session token]`, a bare secret access key (with its id and session token in the settings), or
+ * an API key, which is sent as it is (undefined). Throws `authentication` for a secret key without its id.
  */
 export function awsKeysOf(text: string, account: AwsAccount): AwsKeys | undefined {
   const [id = '', secret, ...session] = text.split(':')
@@ -35,7 +35,7 @@ export function awsKeysOf(text: string, account: AwsAccount): AwsKeys | undefine
   return { accessKeyId, secretAccessKey: text, ...(sessionToken === undefined ? {} : { sessionToken }) }
 }
 
-/** Signs with access keys (signature version 4), sends API keys as bearer tokens. */
+/** Signs with access keys (signature version 4); sends API keys as bearer tokens. */
 export function signForAws(scope: AwsScope, account: AwsAccount): NonNullable<Connection['sign']> {
   return (request, credential) => {
     if (credential === undefined) return request

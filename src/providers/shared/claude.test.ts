@@ -4,7 +4,7 @@ import { CLAUDE_OPTIONS, CLAUDE_OPTIONS_CHECKED } from './claude.ts'
 
 const options = anthropicMessagesOptions.parse(CLAUDE_OPTIONS)
 
-/** What the rules of a model come to, in one line. */
+/** The effective rules of a model, in one line. */
 function summary(upstreamModel: string): string {
   const rules = rulesFor({ options, upstreamModel })
   return [

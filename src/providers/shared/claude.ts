@@ -15,11 +15,14 @@ const CURRENT = {
   max_output_tokens: 128_000,
 }
 
-/** What callers may switch on wherever a cloud hosts these models; asked of others, a cloud refuses the call. The vendor itself minds none. */
+/**
+ * Beta features that callers may switch on for these models at every cloud that hosts them. For other models a cloud refuses the call; the vendor
+ * itself accepts them all.
+ */
 const BETWEEN_TOOLS = { caller_betas: ['^interleaved-thinking-'] }
 const LONG_CONTEXT_TOO = { caller_betas: ['^interleaved-thinking-', '^context-1m-'] }
 
-/** The generation that has formats of answers and strict tools, and thinks within a budget. */
+/** The generation that supports response formats and strict tools, and thinks within a budget. */
 const FOUR_FIVE = {
   thinking: 'budget',
   thinking_off: 'omit',
@@ -35,8 +38,8 @@ const HAIKU_5_5: Rules = { match: 'claude-haiku-5[.-]5(?!\\d)', ...CURRENT, thin
 const NEWEST: Rules = { match: 'claude', ...CURRENT, thinking_off: 'lowest-effort', forced_tools: 'never' }
 
 /**
- * Rules of Claude's generations for the dialect `anthropic-messages` (its option `models`), newest first; ids of clouds carry prefixes
- * and versions of their own around the name. A model not known yet is treated like the strictest one that is.
+ * Rules of Claude's generations for the dialect `anthropic-messages` (its option `models`), newest first. Clouds add prefixes and versions of their
+ * own to the ids. A model that is not known yet is treated like the strictest known one.
  */
 const CLAUDE_MODELS: readonly Rules[] = [
   { match: 'claude-3[.-]5', thinking: 'none', max_output_tokens: 8192 },
@@ -71,7 +74,7 @@ const CLAUDE_MODELS: readonly Rules[] = [
     max_output_tokens: 64_000,
     ...LONG_CONTEXT_TOO,
   },
-  // Thinking cannot be switched off and no tool call be forced from here on; where it can be, the rule says so first.
+  // From here on, thinking cannot be switched off and tool calls cannot be forced. Models that allow either have a rule before the last one.
   SONNET_5_5,
   HAIKU_5_5,
   {
@@ -89,8 +92,8 @@ export const CLAUDE_OPTIONS = { models: CLAUDE_MODELS, forward_user: true, eager
 const LATEST: readonly Rules[] = [SONNET_5_5, HAIKU_5_5, NEWEST]
 
 /**
- * The same where the vendor itself serves them: since 5.1 a thought is refused behind a history that has changed, and leaving it out is a beta feature
- * that clouds are not known to have. https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+ * The options for the vendor's own API. Since 5.1 it refuses thinking blocks after a changed history. Dropping them is a beta feature that no cloud
+ * is known to have. https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
  */
 export const CLAUDE_OPTIONS_OWN = {
   ...CLAUDE_OPTIONS,
@@ -100,7 +103,10 @@ export const CLAUDE_OPTIONS_OWN = {
 
 const withoutFormats = (rule: Rules): Rules => ({ ...rule, json_schema: 'tool', strict_tools: false })
 
-/** The same where requests are checked by a copy of the vendor's schema that knows neither formats of answers nor strict tools for these, and is not known to know more. */
+/**
+ * The options for platforms that validate requests against a copy of the vendor's schema. For these models the copy lacks response formats and strict
+ * tools, and nothing newer in it is known.
+ */
 export const CLAUDE_OPTIONS_CHECKED = {
   ...CLAUDE_OPTIONS,
   eager_tools: false,

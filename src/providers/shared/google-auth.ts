@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { createHttpClient } from '../../lib/http-client.ts'
 import { readProxies } from '../../lib/proxy.ts'
 
-/** A key file of the cloud platform, as far as the exchange needs it. */
+/** A key file of the cloud platform, reduced to the parts that the exchange needs. */
 export type GoogleCredentials =
   | {
       readonly type: 'service_account'
@@ -26,15 +26,16 @@ export type GoogleCredentials =
 const TOKEN_URI = 'https://oauth2.googleapis.com/token'
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
-/** Longest life a signed request for a token may claim. */
+/** The longest lifetime that a signed request for a token may claim. */
 const ASSERTION_SECONDS = 3600
 const RENEW_BEFORE_MS = 5 * 60_000
 const EXCHANGE_TIMEOUT_MS = 10_000
 const MAX_ANSWER_BYTES = 64 * 1024
 
 /**
- * Reads the JSON of a key file. Throws GatewayError `invalid_request` that says what is wrong, never what is in it.
- * @param ownEndpoint whether the file may name the token endpoint: not when a caller brought it, who would choose where the gateway posts
+ * Parses the JSON of a key file. Throws GatewayError `invalid_request` with what is wrong, but never with what the file contains.
+ * @param ownEndpoint whether the file may name the token endpoint. It may not in a caller's credential, or the caller would choose where the gateway
+ * posts
  */
 export function parseGoogleCredentials(text: string, ownEndpoint = true): GoogleCredentials {
   let value: unknown
@@ -85,7 +86,7 @@ function tokenUri(text: string | undefined): string {
 
 const invalid = (what: string): GatewayError => new GatewayError('invalid_request', `The key file ${what}`)
 
-/** Signed request for a token, valid for one hour from `now` (milliseconds). */
+/** A signed request for a token, valid for one hour from `now` (milliseconds). */
 function signAssertion(credentials: Extract<GoogleCredentials, { type: 'service_account' }>, now: number): string {
   const seconds = Math.floor(now / 1000)
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -101,8 +102,8 @@ function signAssertion(credentials: Extract<GoogleCredentials, { type: 'service_
 
 export interface GoogleTokens {
   /**
-   * An access token that is good for at least five more minutes. Callers that come while one is being fetched wait for the same one.
-   * Throws GatewayError `authentication` when the key is refused, `provider_unavailable` when nobody answers.
+   * An access token that is valid for at least five more minutes. Concurrent callers share one fetch. Throws GatewayError `authentication` if the key
+   * is refused, `provider_unavailable` if nobody answers.
    */
   get(signal: AbortSignal): Promise<string>
 }
@@ -142,7 +143,7 @@ export function createGoogleTokens(credentials: GoogleCredentials, clock: Clock)
       try {
         return (await orAborted(joined.promise, signal)).value
       } finally {
-        // The exchange itself stops only when the last caller has gone.
+        // The exchange stops only when its last waiting caller has gone.
         if (--joined.waiting === 0 && signal.aborted) {
           joined.abort.abort()
           if (flight === joined) flight = undefined
@@ -179,7 +180,7 @@ async function exchange(credentials: GoogleCredentials, clock: Clock, signal: Ab
   const answer = parseAnswer(body)
   if (status >= 200 && status < 300 && typeof answer['access_token'] === 'string') {
     const seconds = typeof answer['expires_in'] === 'number' && answer['expires_in'] > 0 ? answer['expires_in'] : ASSERTION_SECONDS
-    // A token that lives shorter than the margin is still good for half its life.
+    // A token with a shorter lifetime than the margin is renewed after half of it.
     return { value: answer['access_token'], renewAt: clock.monotonic() + Math.max(seconds * 1000 - RENEW_BEFORE_MS, seconds * 500) }
   }
   const code = typeof answer['error'] === 'string' ? answer['error'] : `status ${status}`
@@ -206,7 +207,7 @@ function parseAnswer(body: string): { readonly [field: string]: unknown } {
   }
 }
 
-/** One form, once an hour: a connection of its own, which ends with the answer. */
+/** One form, once an hour, so it has its own connection, which is closed after the answer. */
 async function post(url: string, form: string, signal: AbortSignal): Promise<{ readonly status: number; readonly body: string }> {
   const client = createHttpClient({ proxies: readProxies(process.env) })
   const limit = AbortSignal.any([signal, AbortSignal.timeout(EXCHANGE_TIMEOUT_MS)])

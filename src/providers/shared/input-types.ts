@@ -1,6 +1,6 @@
 /**
- * Words for what vectors are for, of a vendor that tells questions from what they are to find and nothing else. `document`: its word for the latter.
- * Empty: it is told nothing.
+ * Input types of embeddings, for a vendor that only tells queries from the documents that they should find. `document` is its word for the latter. An
+ * empty word means that no type is sent.
  */
 export const questionsAnd = (document: string): { readonly [word: string]: string } => ({
   search_query: 'query',

@@ -1,6 +1,6 @@
 /**
- * Options of `openai-responses` for servers that speak it beside chat completions and know less of it than its inventor: nothing stored,
- * no tools but functions, no fields about accounts and caches, reasoning as text. Taken when an operator chooses that dialect.
+ * Options of `openai-responses` for servers that offer it beside chat completions and support only part of it: nothing stored, no tools except
+ * functions, no fields about accounts and caches, and reasoning as text. They apply when an operator chooses that dialect.
  */
 export const PARTIAL_RESPONSES = {
   verbosities: [],
@@ -25,5 +25,5 @@ export const PARTIAL_RESPONSES = {
   phase: false,
 }
 
-/** The same for servers on machines of the operator, which reach no addresses of the caller's. */
+/** The same for servers on the operator's machines, which cannot fetch the caller's URLs. */
 export const LOCAL_RESPONSES = { ...PARTIAL_RESPONSES, inline_media: true, reasoning_text: true }

@@ -1,15 +1,15 @@
-/** Options of `openai-chat` for platforms that are several providers: one server at home and abroad, with keys and prices of its own each. */
+/** Options of `openai-chat` for platforms that are several providers: the same server in China and abroad, each with its own keys and prices. */
 
 export const GLM_OPTIONS = {
   system_role: 'system',
-  // "The temperature parameter is illegal", above it.
+  // "The temperature parameter is illegal" for larger values.
   max_temperature: 1,
   // "Tool choice must be auto".
   forced_tools: 'never',
   none_tool_choice: false,
   json_schema: 'json-object',
   models: [
-    // They always think, as much as they can unless told how much; told not to, too.
+    // These always reason, even if told not to, and with the greatest effort unless told how much.
     { match: 'glm-(?:5[.-][3-9]|[6-9]|\\d\\d)', reasoning_style: 'effort', reasoning_efforts: ['low', 'high', 'max'] },
     { match: 'glm-5[.-]2(?!\\d)', reasoning_style: 'thinking-type', reasoning_efforts: ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] },
     { match: '.', reasoning_style: 'thinking-type' },
@@ -24,13 +24,14 @@ export const KIMI_OPTIONS = {
   system_role: 'system',
   prefill_field: 'partial',
   max_temperature: 1,
-  // "tool_choice 'specified' is incompatible with thinking enabled"; 'required' is as well, before K3.
+  // "tool_choice 'specified' is incompatible with thinking enabled"; so is 'required' before K3.
   named_tool_choice: false,
-  // "not a valid moonshot flavored json schema", https://github.com/MoonshotAI/walle; nor are names that begin with a digit taken.
+  // "not a valid moonshot flavored json schema", https://github.com/MoonshotAI/walle; names that begin with a digit are refused as well.
   schemas: 'curated',
   tool_bounds: 'patterns-told',
   tool_names: { pattern: '^[a-zA-Z_][a-zA-Z0-9_-]*$' },
-  // Since K2.5 one temperature is right while they think and another while they do not; any other is an error. Since K2.7 they always think.
+  // Since K2.5 the temperature must have one value while the model thinks and another while it does not; all others are errors. Since K2.7 the models
+  // always think.
   models: [
     { match: 'kimi-k2-thinking', reasoning_style: 'thinking-type', forced_tools: 'never' },
     { match: 'kimi-k2[.-][56](?!\\d)', reasoning_style: 'thinking-type', sampling_with_reasoning: false, forced_tools: 'without-reasoning' },
@@ -42,7 +43,7 @@ export const KIMI_OPTIONS = {
   reasoning_replay: 'reasoning_content',
   reasoning_replay_required: true,
   think_tags: 'none',
-  // It reads data, and files uploaded there, but no addresses.
+  // It accepts data URLs and files uploaded to it, but no other URLs.
   inline_images: true,
   inline_videos: true,
   video: 'video_url',
@@ -51,11 +52,11 @@ export const KIMI_OPTIONS = {
 
 export const MINIMAX_OPTIONS = {
   system_role: 'system',
-  // Above zero and up to one; others are errors.
+  // Values must be above zero and at most one; others are errors.
   min_temperature: 0.01,
   max_temperature: 1,
   extra_body: { reasoning_split: true },
-  // They think as much as they find right, and only since M3 can they be told not to.
+  // They choose their own amount of reasoning, and it can be switched off only since M3.
   models: [
     { match: '-[Mm](?:[3-9]|\\d\\d)', reasoning_style: 'effort', reasoning_efforts: [], off: 'thinking-type' },
     { match: '-[Mm][12]', reasoning_style: 'effort', reasoning_efforts: [] },
@@ -65,10 +66,10 @@ export const MINIMAX_OPTIONS = {
 }
 
 export const QWEN_OPTIONS = {
-  // Two is outside of what they take.
+  // Two is outside the accepted range.
   max_temperature: 1.99,
   prefill_field: 'partial',
-  // "The tool_choice parameter does not support being set to required or object in thinking mode", and some models have no other.
+  // "The tool_choice parameter does not support being set to required or object in thinking mode", and some models have no other mode.
   models: [
     { match: 'thinking|^q[wv]q|deepseek-r1', reasoning_style: 'enable-thinking', forced_tools: 'never' },
     { match: '.', reasoning_style: 'enable-thinking', forced_tools: 'without-reasoning' },
