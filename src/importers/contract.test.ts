@@ -7,7 +7,7 @@ import { isGatewayError } from '../core/error.ts'
 import { IMPORTERS } from './index.ts'
 import type { ImportContext, Imported, Importer } from './shared/importer.ts'
 
-/** What holds for every importer, over each configuration in its `__fixtures__`. */
+/** Requirements on every importer, tested with each configuration in its `__fixtures__`. */
 const FIXTURES = IMPORTERS.flatMap((importer) => {
   const folder = join(import.meta.dirname, importer.name, '__fixtures__')
   return readdirSync(folder).map((file) => ({ importer, name: `${importer.name}/${file}`, path: join(folder, file) }))
@@ -26,7 +26,7 @@ const spelled = (path: Path): string =>
     .join('')
     .replace(/^\./, '')
 
-/** Every value in a tree, mappings and lists included, with its path. */
+/** Every value in a tree, including mappings and lists, with its path. */
 function* valuesOf(value: unknown, path: Path = []): Generator<readonly [Path, unknown]> {
   yield [path, value]
   if (Array.isArray(value)) for (const [index, item] of value.entries()) yield* valuesOf(item, [...path, index])
@@ -41,13 +41,13 @@ function changed(tree: unknown, path: Path, to: unknown): unknown {
   return { ...(tree as object), [part]: changed((tree as { readonly [key: string]: unknown })[part], rest, to) }
 }
 
-/** Values in the place of one: where none of them makes a difference, nobody reads it. */
+/** Alternatives to a value: if none of them changes the result, nothing reads the value. */
 function others(value: unknown): readonly unknown[] {
   if (typeof value === 'boolean') return [!value]
   return typeof value === 'number' ? [value * 2 + 3, 0] : [`${String(value)}x`, `x${String(value)}`]
 }
 
-/** Whether the path, or what it is a part of, is spoken of. */
+/** Whether there is a note on the path, or on something that contains it. */
 const isTold = ({ notes }: Imported, path: string): boolean =>
   notes.some((note) => path === note.path || (path.startsWith(note.path) && /^[.[]/.test(path.slice(note.path.length))))
 

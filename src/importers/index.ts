@@ -3,5 +3,5 @@ import { litellm } from './litellm/index.ts'
 import { portkey } from './portkey/index.ts'
 import type { Importer } from './shared/importer.ts'
 
-/** Configurations of other gateways that can be read. */
+/** The gateways whose configurations can be imported. */
 export const IMPORTERS: readonly Importer[] = [litellm, bifrost, portkey]

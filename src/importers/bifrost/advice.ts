@@ -13,7 +13,7 @@ const HEADERS = tell('no header of a caller reaches a provider; X-Gateway-Metada
 const PRIVATE: Advice = { kind: 'fine', message: 'nothing to set: providers may be anywhere' }
 const MANAGEMENT = tell('SIGNALBOX_MANAGEMENT_KEY manages; there are no passwords')
 
-/** What is said of members of a provider that nothing carries. */
+/** Notes on settings of a provider that are not imported. */
 export const PROVIDER_ADVICE: { readonly [path: string]: Advice } = {
   'network_config.max_retries': RELIABILITY,
   'network_config.retry_backoff_initial': RELIABILITY,
@@ -51,7 +51,7 @@ export const PROVIDER_ADVICE: { readonly [path: string]: Advice } = {
   'keys[].vertex_key_config.project_number': NOTHING,
 }
 
-/** The same of the file. */
+/** Notes on settings of the whole file that are not imported. */
 export const ADVICE: { readonly [path: string]: Advice } = {
   $schema: NOTHING,
   version: NOTHING,

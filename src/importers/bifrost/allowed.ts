@@ -1,27 +1,27 @@
 import type { Given } from '../shared/given.ts'
 
-/** What a key without a list of models may ask for, by the version that a file says: it turned from anything into nothing. */
+/** What a key without a list of models may request. This depends on the version in the file, because the default changed from every model to none. */
 export type Unlisted = 'anything' | 'nothing' | 'unsaid'
 
 export const unlistedOf = (version: unknown): Unlisted => (version === 1 ? 'anything' : version === 2 ? 'nothing' : 'unsaid')
 
-/** What a model is called where it is asked for. */
+/** A model's id at the server, if it differs from the name in requests. */
 export interface Alias {
   readonly given: Given
   readonly id: string
-  /** What it is, where the id does not tell. */
+  /** The model that it is, if the id does not say so. */
   readonly known: string
 }
 
 export interface Allowed {
-  /** Undefined: all there are. */
+  /** If undefined, all models are allowed. */
   readonly models: readonly string[] | undefined
   readonly isDenied: (model: string) => boolean
 }
 
 const UNSAID = 'lists no models and is taken for any, as it was before version 1.5; since then it stands for none, unless the file has version 1'
 
-/** Undefined: nothing at all, which has been said. `single`: the one model that its server has. */
+/** Undefined if the key allows no model, which is then noted. `single` is the only model of a server that has one. */
 export function allowedOf(key: Given, unlisted: Unlisted, single: string | undefined): Allowed | undefined {
   const given = key.at('models')
   if (single !== undefined) {
@@ -38,7 +38,7 @@ export function allowedOf(key: Given, unlisted: Unlisted, single: string | undef
   return unlisted === 'nothing' ? undefined : { models: undefined, isDenied }
 }
 
-/** Members of an alias that lead elsewhere than its key does. */
+/** Settings of an alias that point to another place than its key does. */
 const ELSEWHERE = ['endpoint', 'region', 'project_id'] as const
 
 export function aliasOf(given: Given): Alias {

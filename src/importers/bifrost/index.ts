@@ -10,7 +10,7 @@ import { unlistedOf } from './allowed.ts'
 import { keysOf, type Key } from './keys.ts'
 import { NAME, PLUGINS } from './names.ts'
 
-/** The gateway's `config.json`. */
+/** Bifrost's `config.json`. */
 export const bifrost: Importer = { name: NAME, title: 'Bifrost', file: 'config.json', read }
 
 function read(tree: unknown, context: ImportContext): Imported {
@@ -34,7 +34,7 @@ function read(tree: unknown, context: ImportContext): Imported {
   return { file: { providers: book.drafts(), models, ...sections }, notes: ledger.close(root, advice) }
 }
 
-/** Keys for everything open their provider, under the name that callers say; one name leads to one account. */
+/** Keys that allow every model make their provider open, under the name that callers use. One name leads to one account only. */
 function openAll(provider: Given, keys: readonly Key[], book: AccountBook): void {
   const open = keys.filter(({ models }) => models === undefined)
   for (const [index, { given, account, patience }] of open.entries()) {
@@ -44,7 +44,7 @@ function openAll(provider: Given, keys: readonly Key[], book: AccountBook): void
   }
 }
 
-/** What callers ask of a provider by name. */
+/** The models that callers request from a provider by name. */
 function groupsOf(provider: Given, keys: readonly Key[], book: AccountBook, context: ImportContext): readonly Group[] {
   const named = new Map<string, Deployment[]>()
   openAll(provider, keys, book)
@@ -56,7 +56,7 @@ function groupsOf(provider: Given, keys: readonly Key[], book: AccountBook, cont
       const name = `${provider.key}/${model}`
       const kind = unservedKind(model) ?? unservedKind(key.ids.get(model)?.id ?? model)
       if (kind === undefined) named.set(name, [...(named.get(name) ?? []), deploymentOf(key, model, slug, context)])
-      // Of a key that lists it, or has another id for it; those for any model say nothing of it.
+      // Noted only for keys that list the model or have another id for it. Keys for every model do not mention it.
       else if (key.models !== undefined || key.ids.has(model))
         key.given.at('models').note('lost', `${JSON.stringify(name)} is not carried: nothing here serves models for ${kind}`)
     }
@@ -75,7 +75,7 @@ function deploymentOf(
 ): Deployment {
   const alias = ids.get(model)
   const { id: upstream, known } = alias ?? { id: model, known: model }
-  // Costs and budgets go by what a model is there, whatever its id.
+  // Costs and budgets depend on which model it is there, whatever its id.
   const pricing = alias === undefined || pricesOf(vendor, upstream) !== undefined ? undefined : pricesOf(vendor, known)
   if (pricing !== undefined) alias?.given.note('do', AS_KNOWN)
   const author = vendors.get(vendor)?.author ?? provider

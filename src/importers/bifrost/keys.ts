@@ -7,23 +7,23 @@ import { faultOfAddress, headersOf } from '../shared/servers.ts'
 import { aliasOf, allowedOf, type Alias, type Allowed, type Unlisted } from './allowed.ts'
 import { DIALECTS, HOST_ALONE, KEY_CONFIGS, PROVIDERS, USUAL_KEYS } from './names.ts'
 
-/** `env.NAME`. */
+/** References of the form `env.NAME`. */
 const NOTATION = new Notation(/^env\.([A-Za-z_]\w*)$/)
 
-/** Keys of one account that may ask for the same. */
+/** Keys of one account that allow the same models. */
 export interface Key {
   readonly given: Given
   readonly account: Account
   readonly patience: Patience
-  /** Undefined: all there are. */
+  /** If undefined, all models are allowed. */
   readonly models: readonly string[] | undefined
   readonly isDenied: (model: string) => boolean
-  /** Models that have another id there. */
+  /** Models that have another id at the server. */
   readonly ids: ReadonlyMap<string, Alias>
   readonly weight: number | undefined
 }
 
-/** Those of a provider; what cannot be carried is said. */
+/** The keys of a provider; what cannot be imported is noted. */
 export function keysOf(provider: Given, unlisted: Unlisted, context: ImportContext): readonly Key[] {
   const network = provider.at('network_config')
   const base = baseOf(provider, network, context)
@@ -45,7 +45,7 @@ function isOn(key: Given): boolean {
   return !isOff
 }
 
-/** Which provider, or which format at which address. */
+/** The built-in provider, or else the format and the address. */
 function baseOf(provider: Given, network: Given, { vendors }: ImportContext): Account | undefined {
   const custom = provider.at('custom_provider_config')
   const type = custom.at('base_provider_type').text()
@@ -69,7 +69,7 @@ function baseOf(provider: Given, network: Given, { vendors }: ImportContext): Ac
   return { vendor, ...(isUsual ? {} : { baseUrl: versioned(text, '') }) }
 }
 
-/** Addresses there leave the version to the format. */
+/** In Bifrost the format adds the version to an address. */
 const versioned = (url: string, dialect: string): string => (/\/v\d\w*$/.test(url) || dialect === DIALECTS['gemini'] ? url : `${url}/v1`)
 
 function keyOf(given: Given, provider: Given, base: Account, patience: Patience, unlisted: Unlisted, context: ImportContext): Key | undefined {
@@ -99,7 +99,7 @@ function keyOf(given: Given, provider: Given, base: Account, patience: Patience,
 
 type Form = (typeof KEY_CONFIGS)[number]
 
-/** Undefined: none is said; null: one that cannot be carried, which has been said. */
+/** Undefined if no address is given; null if it cannot be imported, which is then noted. */
 function addressOf(config: Given, { address }: Form): string | null | undefined {
   const given = address === undefined ? undefined : config.at(address)
   const text = given?.isThere === true ? valueOf(given)?.replace(/\/+$/, '') : undefined
@@ -121,7 +121,7 @@ function settingsOf(config: Given, { settings = {} }: Form): { readonly [setting
   return Object.fromEntries(found)
 }
 
-/** Of a key that leaves it to the machine, or of a server that needs none. */
+/** For a key that takes its value from the machine's environment, or a server that requires none. */
 function usualKeys(
   given: Given,
   name: string,
@@ -136,7 +136,7 @@ function usualKeys(
   return [`\${${usual}}`]
 }
 
-/** A text, or how it is written out: with where it comes from. */
+/** A text, or an object that states a value together with its origin. */
 function valueOf(given: Given): string | undefined {
   if (!given.isMapping) return NOTATION.textOf(given)
   const variable = given
@@ -157,7 +157,7 @@ function secretOf(given: Given): string | undefined {
   return text
 }
 
-/** Keys that differ in nothing else are used in turns by one provider. */
+/** Merges keys that do not differ in anything else into one provider, which uses them in turn. */
 function together(keys: readonly Key[]): readonly Key[] {
   const found = new Map<string, Key>()
   for (const key of keys) {

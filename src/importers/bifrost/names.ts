@@ -1,8 +1,8 @@
-/** What Bifrost calls things, and what they are here. Data alone: how it is read stands beside it. */
+/** Bifrost's names and their equivalents here. Data only; the code that reads it is in the files next to this one. */
 
 export const NAME = 'bifrost'
 
-/** Those that are not here are built-in providers of the same name, or unknown. */
+/** Names that are missing here are built-in providers of the same name, or unknown. */
 export const PROVIDERS: { readonly [name: string]: string } = {
   bedrock: 'amazon-bedrock',
   bedrock_mantle: 'amazon-bedrock-mantle',
@@ -11,7 +11,7 @@ export const PROVIDERS: { readonly [name: string]: string } = {
   vertex: 'google-vertex',
 }
 
-/** Formats of providers that somebody added. */
+/** Formats of custom providers. */
 export const DIALECTS: { readonly [base: string]: string } = {
   anthropic: 'anthropic-messages',
   cohere: 'cohere-v2',
@@ -19,12 +19,12 @@ export const DIALECTS: { readonly [base: string]: string } = {
   openai: 'openai-chat',
 }
 
-/** What holds the account of a key beside its value, and its members that are settings. */
+/** The objects that describe the account of a key beside its value, and those of their members that become settings. */
 export const KEY_CONFIGS: readonly {
   readonly config: string
   readonly address?: string
   readonly settings?: { readonly [member: string]: string }
-  /** Member that names the one model it has. */
+  /** The member that names the only model of the server. */
   readonly model?: string
 }[] = [
   { config: 'azure_key_config', address: 'endpoint' },
@@ -36,10 +36,10 @@ export const KEY_CONFIGS: readonly {
   { config: 'sgl_key_config', address: 'url' },
 ]
 
-/** Addresses that say host alone: the version is the provider's to add. */
+/** Only the host of its addresses counts; the provider adds the version. */
 export const HOST_ALONE = 'azure_key_config'
 
-/** Where keys are read from that a key of the file leaves to the machine. */
+/** The variables that hold a key if the file leaves it to the machine. */
 export const USUAL_KEYS: { readonly [name: string]: string } = {
   azure: 'AZURE_API_KEY',
   bedrock: 'AWS_SECRET_ACCESS_KEY',
@@ -47,7 +47,7 @@ export const USUAL_KEYS: { readonly [name: string]: string } = {
   vertex: 'GOOGLE_APPLICATION_CREDENTIALS',
 }
 
-/** Plugins that are something here. */
+/** Plugins that have an equivalent here. */
 export const PLUGINS: { readonly [plugin: string]: string } = {
   bigquery: 'a destination of type bigquery, registered while it runs (docs/guides/destinations.md)',
   datadog: 'a destination of type datadog, registered while it runs (docs/guides/destinations.md)',

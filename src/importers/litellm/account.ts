@@ -9,17 +9,17 @@ import { NOTATION } from './references.ts'
 
 const { secretOf, textOf, translated } = NOTATION
 
-/** A parameter of an entry, or of the credentials that it names. */
+/** Finds a parameter of an entry, or of the credentials that the entry names. */
 export type Params = (name: string) => Given
 
 /** A model as `litellm_params.model` names it. */
 export interface Addressed {
   readonly prefix: Prefix
-  /** The id behind the prefix, as it is written there. */
+  /** The id after the prefix, as written there. */
   readonly id: string
 }
 
-/** Undefined for a provider nobody here knows. */
+/** Undefined for an unknown provider. */
 export function addressOf(model: string, provider: string | undefined, vendors: ImportContext['vendors']): Addressed | undefined {
   const slash = model.indexOf('/')
   const first = slash < 0 ? undefined : model.slice(0, slash)
@@ -37,12 +37,12 @@ function addressed(name: string, id: string, vendors: ImportContext['vendors']):
 }
 
 export interface Located {
-  /** One for each organization. */
+  /** One account for each organization. */
   readonly accounts: readonly Account[]
   readonly upstream: string
 }
 
-/** Where the entry is, and by which id. Undefined where that is not said, which `refuse` has been told. */
+/** The accounts and the upstream id of an entry. Undefined if the entry does not state them, which is then reported to `refuse`. */
 export function locate({ prefix, id }: Addressed, params: Params, context: ImportContext, refuse: (message: string) => void): Located | undefined {
   const place = placeOf(prefix, params, context.vendors)
   if (typeof place === 'string') {
@@ -68,7 +68,7 @@ export function locate({ prefix, id }: Addressed, params: Params, context: Impor
   return undefined
 }
 
-/** An id as it is spelled here. */
+/** An id in the spelling that is used here. */
 export const spelled = ({ ids = [] }: Prefix, id: string): string =>
   ids.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), id)
 
@@ -87,7 +87,7 @@ function settingsOf(
   return { ...defaults, ...(settingInId === undefined || inId === undefined ? {} : { [settingInId[0]]: inId }), ...Object.fromEntries(given) }
 }
 
-/** Whether a setting is a secret for all to read. The path of a key file is none. */
+/** Whether a setting is a secret in plain text. The path of a key file is not one. */
 const isOpen = (setting: string, value: unknown): boolean =>
   isSecretName(setting) &&
   !setting.endsWith('_id') &&
@@ -105,21 +105,21 @@ function keyOf(
   if (prefix.insteadOfKey !== undefined && settings[prefix.insteadOfKey] !== undefined) return {}
   if (facts?.keyless === true || prefix.key === undefined) return { apiKeys: null }
   if (prefix.keyNote !== undefined) params('model').note('do', prefix.keyNote)
-  // A server of the operator's may do without; one that does not has the key of the format's own vendor there.
+  // A server of the operator may need no key. If it does, LiteLLM uses the key of the format's own vendor.
   if (facts === undefined) return { apiKeys: [`\${${prefix.key}:-none}`] }
   return { apiKeys: [`\${${prefix.key}}`], ...defined({ settings: prefix.keySettings }) }
 }
 
 type Place = Pick<Account, 'vendor' | 'dialect' | 'baseUrl'>
 
-/** Whose address it is, of those that are known. */
+/** The known vendor to whom an address belongs. */
 function vendorAt(url: URL | null, text: string, vendors: ImportContext['vendors']): Place | undefined {
   const other = url === null ? undefined : [...vendors].find(([, facts]) => !facts.keyless && hostOf(facts.baseUrl) === url.host)?.[0]
   if (other === undefined) return undefined
   return { vendor: other, ...(text === vendors.get(other)?.baseUrl ? {} : { baseUrl: text }) }
 }
 
-/** Text: why it cannot be said. */
+/** Returns a text if there is no place: the reason. */
 function placeOf(prefix: Prefix, params: Params, vendors: ImportContext['vendors']): Place | string {
   const { provider, elsewhere, hosts, origin, path = '' } = prefix
   const given = (prefix.baseParams ?? ['api_base', 'base_url']).map(params).find(({ isThere }) => isThere)
@@ -136,10 +136,10 @@ function placeOf(prefix: Prefix, params: Params, vendors: ImportContext['vendors
   return { ...defined({ vendor: provider }), baseUrl }
 }
 
-/** `isOrigin`: only scheme, host and path of it count. */
+/** With `isOrigin`, only scheme, host and path of the address count. */
 const faultOf = (text: string, isOrigin: boolean): string | undefined => faultOfAddress(isOrigin ? text.replace(/[?#].*$/, '') : text)
 
-/** Of an address that leads to one deployment. Whoever stands before the provider may do so under a path. */
+/** The origin of an address that leads to one deployment. A proxy in front of the provider may add a path. */
 function originOf({ origin, pathname }: URL, isOwn: boolean, given: Given): string {
   const before = isOwn ? '' : pathname.replace(/(?:\/openai(?:\/.*)?)?\/*$/, '')
   if (before === '') return origin
@@ -151,7 +151,7 @@ const hostOf = (url: string | undefined): string | undefined => URL.parse(url ??
 
 const withPath = (url: string, path: string): string => (path === '' || url.endsWith(path) ? url : `${url}${path}`)
 
-/** Where LiteLLM looks for a provider of which an entry does not say where it is. */
+/** The place that LiteLLM assumes for a provider if an entry has no address. */
 function usualPlace({ provider, base, path = '' }: Prefix, vendors: ImportContext['vendors']): Place | undefined {
   if (provider === undefined) return undefined
   const { baseUrl, keyless } = vendors.get(provider) ?? { keyless: false }

@@ -10,10 +10,10 @@ import { NOTATION } from './references.ts'
 
 const { amountOf, secondsOf, translated, wholeOf } = NOTATION
 
-/** An entry of `model_list`, understood. */
+/** A parsed entry of `model_list`. */
 export interface Entry {
   readonly given: Given
-  /** As callers ask for it; `*` stands for any characters. */
+  /** The name that callers request; `*` stands for any characters. */
   readonly name: string
   readonly accounts: readonly Account[]
   readonly upstream: string
@@ -30,18 +30,18 @@ export interface Entry {
 
 export type Credentials = ReadonlyMap<string, Given>
 
-/** An entry's own patience wins. */
+/** An entry's own timeouts take precedence. */
 export const patienceWith = (entry: Entry, patience: Patience): Patience => ({ ...patience, ...defined(entry.patience) })
 
 const EVERYTHING =
   'stands for every provider: here each one that has its variable serves all its models, under its own slug (docs/reference/providers.md)'
 
-/** What stands for no model, and chooses one. */
+/** The prefix of names that are routers, which choose a model. */
 const ROUTER = 'auto_router/'
 
 const MODES = new Set(['chat', 'completion', 'responses', 'embedding'])
 
-/** Undefined for an entry that cannot be carried, which has been said. */
+/** Undefined for an entry that cannot be imported, which is then noted. */
 export function readEntry(given: Given, credentials: Credentials, context: ImportContext): Entry | undefined {
   const params = given.at('litellm_params')
   const name = given.at('model_name').text()
@@ -87,16 +87,16 @@ export function readEntry(given: Given, credentials: Credentials, context: Impor
   }
 }
 
-/** A name cannot be a reference in our file without being one for whoever reads it. */
+/** Translates a name only if it is a reference as a whole. Any other name stays as callers write it. */
 const translatedName = (name: string): string => (isReference(translated(name)) ? translated(name) : name)
 
-/** A model is said with its provider there, too. */
+/** `base_model` has a provider prefix, too. */
 function knownAs(model: string | undefined, { vendors }: ImportContext): string | undefined {
   const addressed = model === undefined ? undefined : addressOf(model, undefined, vendors)
   return addressed === undefined ? model : spelled(addressed.prefix, addressed.id)
 }
 
-/** What it costs by what it is, where the id of the deployment does not tell: costs and budgets go by that there. */
+/** The price by the underlying model if the id of the deployment does not identify it, because LiteLLM bases costs and budgets on it. */
 function pricesAs(base: Given, { accounts: [account], upstream }: Located, context: ImportContext): Entry['pricing'] {
   const [vendor, known] = [account?.vendor, knownAs(base.text(), context)]
   if (vendor === undefined || known === undefined || context.pricesOf(vendor, upstream) !== undefined) return undefined
@@ -106,7 +106,7 @@ function pricesAs(base: Given, { accounts: [account], upstream }: Located, conte
   return pricing
 }
 
-/** What the entry says, and then the credentials that it names. */
+/** Looks in the entry first, and then in the credentials that it names. */
 function paramsOf(params: Given, credentials: Credentials): Params {
   const named = params.at('litellm_credential_name')
   const credential = named.isThere ? credentials.get(named.text() ?? '') : undefined
@@ -118,7 +118,7 @@ function paramsOf(params: Given, credentials: Credentials): Params {
   }
 }
 
-/** Where older files have them as well. */
+/** Rate limits; older files have them in other places as well. */
 function limitsOf(places: readonly Given[]): RateLimitsDraft {
   const limit = (name: string): number | string | undefined => {
     const place = places.find((one) => one.at(name).isThere)

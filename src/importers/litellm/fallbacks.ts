@@ -1,9 +1,9 @@
 import type { Given } from '../shared/given.ts'
 
-/** Who is asked instead of whom, by name. */
+/** The fallback groups of each name. */
 export interface Fallbacks {
   readonly of: (name: string) => readonly string[]
-  /** Every name among them, with where it is said. */
+  /** Every name in the fallbacks, with its place in the file. */
   readonly named: readonly (readonly [name: string, given: Given])[]
 }
 
@@ -11,10 +11,10 @@ const ONE_AFTER_ANOTHER =
   'are endpoints of weight 0, asked while those of the model itself do not serve: of several the cheaper one first, not in this order'
 const FOR_ALL = 'are endpoints of weight 0 as well: here they are asked after any failure'
 
-/** `fallbacks` and their kin, in both sections that may hold them. */
+/** Reads `fallbacks` and its variants, in both sections that may contain them. */
 export function readFallbacks(sections: readonly Given[]): Fallbacks {
   const named = new Map<string, string[]>()
-  // For one kind of failure: those for all the others stay as they are.
+  // Fallbacks for one kind of failure. The general ones still apply to all other kinds.
   const special = new Map<string, string[]>()
   const general: string[] = []
   const all: [string, Given][] = []
@@ -51,7 +51,7 @@ interface Pair {
   readonly given: Given
 }
 
-/** A list of mappings with a name each, or one mapping. Others than names (requests of their own) are left to be spoken of. */
+/** A list of mappings with one name each, or a single mapping. Fallbacks that are not names (requests of their own) are left for a note. */
 function pairsOf(given: Given): readonly Pair[] {
   const mappings = given.isList ? given.items() : [given]
   return mappings.flatMap((mapping) =>

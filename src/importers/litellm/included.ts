@@ -3,8 +3,8 @@ import type { IncludedFiles } from '../shared/importer.ts'
 type Tree = { readonly [key: string]: unknown }
 
 /**
- * Files that a configuration of the proxy is spread over. They are joined as the proxy does: lists are appended, anything else takes the place of
- * what the first file says, and what included files include is not read (litellm/proxy/proxy_server.py, `_process_includes`).
+ * Files included by a configuration of the proxy. They are merged as in the proxy: lists are appended, any other value replaces that of the first
+ * file, and includes within included files are ignored (litellm/proxy/proxy_server.py, `_process_includes`).
  */
 export const included: IncludedFiles = {
   filesOf: (tree) => namesOf(tree) ?? [],

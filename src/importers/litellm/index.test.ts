@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 const ofText = (text: string): Imported => litellm.read(parseSource(text, 'config.yaml').tree, context)
 const ofFile = (name: string): Imported => ofText(readFileSync(join(import.meta.dirname, '__fixtures__', name), 'utf8'))
-/** What an entry alone becomes. */
+/** The result for a single entry. */
 const ofEntry = (params: object, more: object = {}, rest: object = {}): Imported =>
   litellm.read({ model_list: [{ model_name: 'm', litellm_params: params, ...more }], ...rest }, context)
 

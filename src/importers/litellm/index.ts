@@ -11,7 +11,7 @@ import { NAME } from './names.ts'
 import { ADVICE, patienceOf, sectionsOf } from './settings.ts'
 import { openWildcards } from './wildcards.ts'
 
-/** The proxy's `config.yaml`. */
+/** The `config.yaml` of the LiteLLM proxy. */
 export const litellm: Importer = { name: NAME, title: 'LiteLLM', file: 'config.yaml', included, read }
 
 function read(tree: unknown, context: ImportContext): Imported {
@@ -41,7 +41,7 @@ function read(tree: unknown, context: ImportContext): Imported {
   const groups = [...named].map(([name, deployments]): Group => {
     const find = (other: string): readonly Deployment[] => {
       const found = named.get(meant.get(other) ?? other) ?? wildcards.find(other)
-      // What makes vectors is not asked of what writes, nor the other way round.
+      // Embedding models are no fallbacks for text models, nor the other way round.
       return [found ?? []].flat().filter(({ embeds }) => embeds === deployments[0]?.embeds)
     }
     return { name, deployments: shared(deployments), aliases: aliases.get(name) ?? [], spares: sparesOf(name, fallbacks, find) }
@@ -83,7 +83,7 @@ function toDeployment(entry: Entry, provider: string, { vendors }: ImportContext
   return { provider, author, upstream, rateLimits, embeds, ...defined({ known, weight, order, pricing, contextLength, maxOutputTokens }) }
 }
 
-/** An entry whose patience is not that of the others of its account. */
+/** Notes an entry whose timeouts differ from those of the other entries of its account. */
 function speakOfPatience(entry: Entry, book: AccountBook, patience: Patience): void {
   const params = entry.given.at('litellm_params')
   for (const account of entry.accounts.slice(0, 1)) {
@@ -98,7 +98,7 @@ function speakOfPatience(entry: Entry, book: AccountBook, patience: Patience): v
   }
 }
 
-/** Where nobody gave weights, LiteLLM takes the limits for them. */
+/** Without weights, LiteLLM distributes calls by the rate limits. */
 function shared(deployments: readonly Deployment[]): readonly Deployment[] {
   if (deployments.some(({ weight }) => weight !== undefined)) return deployments
   for (const limit of ['requests_per_minute', 'tokens_per_minute'] as const) {
@@ -108,7 +108,7 @@ function shared(deployments: readonly Deployment[]): readonly Deployment[] {
   return deployments
 }
 
-/** Other names of groups; those of what is no group are spoken of. */
+/** Aliases of groups. An alias for an unknown group is noted. */
 function aliasesOf(given: Given, named: ReadonlyMap<string, unknown>): ReadonlyMap<string, readonly string[]> {
   const aliases = new Map<string, string[]>()
   for (const alias of given.members()) {
@@ -124,7 +124,7 @@ function aliasesOf(given: Given, named: ReadonlyMap<string, unknown>): ReadonlyM
 
 const MOST_FALLBACKS = 5
 
-/** Those of the fallbacks themselves included, as far as LiteLLM goes. */
+/** The fallbacks of a group, including fallbacks of fallbacks, to the same depth as in LiteLLM. */
 function sparesOf(name: string, fallbacks: Fallbacks, find: (name: string) => readonly Deployment[]): readonly Deployment[] {
   const seen = new Set([name])
   let reached: readonly string[] = [name]

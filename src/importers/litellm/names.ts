@@ -1,40 +1,40 @@
-/** What LiteLLM calls things, and what they are here. Data alone: how it is read stands beside it. */
+/** LiteLLM's names and their equivalents here. Data only; the code that reads it is in the files next to this one. */
 
 export const NAME = 'litellm'
 
-/** A provider as `litellm_params.model` begins with it. */
+/** A provider, as the prefix of `litellm_params.model`. */
 export interface Prefix {
-  /** The built-in provider. Without: a server that speaks `dialect`. */
+  /** The built-in provider. Without one, it is a server that speaks `dialect`. */
   readonly provider?: string
-  /** Of servers at an address that is not the provider's own. Default: the provider speaks to any address. */
+  /** The dialect of servers at other addresses than the provider's own. Default: the provider works with any address. */
   readonly elsewhere?: string
-  /** Hosts that are the provider's own beside the one of its usual address. */
+  /** Further hosts that belong to the provider. */
   readonly hosts?: RegExp
-  /** Variable of the key, which entries may leave out. */
+  /** The variable with the key, for entries that state none. */
   readonly key?: string
-  /** Settings that come with the key of that variable. */
+  /** Settings that accompany the key of that variable. */
   readonly keySettings?: { readonly [setting: string]: string }
-  /** Where else LiteLLM finds keys, and nobody here does. */
+  /** Other places where LiteLLM finds keys, and this gateway does not. */
   readonly keyNote?: string
-  /** Parameters that hold the key. Default: `api_key`. */
+  /** Parameters that contain the key. Default: `api_key`. */
   readonly keyParams?: readonly string[]
-  /** Variable of the address, which entries may leave out where no other is known. */
+  /** The variable with the address, for entries that state none if no other address is known. */
   readonly base?: string
-  /** Parameters that hold the address. Default: `api_base`, `base_url`. */
+  /** Parameters that contain the address. Default: `api_base`, `base_url`. */
   readonly baseParams?: readonly string[]
-  /** What addresses there leave out. */
+  /** The path that addresses in LiteLLM omit. */
   readonly path?: string
-  /** Addresses there lead to one deployment: scheme and host are what counts. */
+  /** Addresses in LiteLLM lead to one deployment, so only scheme and host count. */
   readonly origin?: true
-  /** Parameters that are settings of the provider. */
+  /** Parameters that become settings of the provider. */
   readonly settings?: { readonly [param: string]: string }
   /** Settings that LiteLLM has by default. */
   readonly defaults?: { readonly [setting: string]: string }
-  /** Parts of the model's id that are settings: the first group of the pattern, which is taken out of it. */
+  /** A part of the model's id that is a setting: the first group of the pattern. It is removed from the id. */
   readonly settingInId?: readonly [setting: string, pattern: RegExp]
   /** How ids are spelled here. */
   readonly ids?: readonly (readonly [pattern: RegExp, replacement: string])[]
-  /** A setting that makes up for a key. */
+  /** A setting that replaces a key. */
   readonly insteadOfKey?: string
 }
 
@@ -73,7 +73,7 @@ const VERTEX: Prefix = {
   insteadOfKey: 'credentials',
   keyNote: 'GOOGLE_APPLICATION_CREDENTIALS is read as the path of a key file: what the machine itself is allowed is not asked for',
   defaults: { location: '${VERTEXAI_LOCATION:-us-central1}' },
-  // Endpoints that somebody deployed have numbers.
+  // Deployed endpoints have numeric ids.
   ids: [
     [/^gemini\/(?=\d)/, ''],
     [/^(\d+)$/, 'endpoints/$1'],
@@ -84,7 +84,7 @@ const OLLAMA: Prefix = { provider: 'ollama', base: 'OLLAMA_API_BASE', path: '/v1
 const AI21: Prefix = { provider: 'ai21', key: 'AI21_API_KEY' }
 const SERVER: Prefix = { elsewhere: 'openai-chat', key: 'OPENAI_API_KEY' }
 
-/** Those that are not here are built-in providers of the same name, or unknown. */
+/** Prefixes that are missing here are built-in providers of the same name, or unknown. */
 export const PREFIXES: { readonly [prefix: string]: Prefix } = {
   openai: OPENAI,
   custom_openai: SERVER,
@@ -114,7 +114,7 @@ export const PREFIXES: { readonly [prefix: string]: Prefix } = {
   perplexity: { provider: 'perplexity', key: 'PERPLEXITYAI_API_KEY' },
   openrouter: { provider: 'openrouter', key: 'OPENROUTER_API_KEY' },
   xai: { provider: 'xai', key: 'XAI_API_KEY' },
-  // A provider behind their router comes first there, and last here. Other addresses are servers of the operator's.
+  // A provider behind Hugging Face's router comes first in LiteLLM's ids and last here. Other addresses are servers of the operator.
   huggingface: {
     provider: 'huggingface',
     elsewhere: 'openai-chat',
@@ -174,7 +174,7 @@ export const PREFIXES: { readonly [prefix: string]: Prefix } = {
   litellm_proxy: { provider: 'litellm', key: 'LITELLM_PROXY_API_KEY', base: 'LITELLM_PROXY_API_BASE', path: '/v1' },
 }
 
-/** Providers of ids without a prefix, by how they begin. The first that fits. */
+/** Providers of ids without a prefix, by how the ids begin. The first match wins. */
 export const BARE: readonly (readonly [pattern: RegExp, prefix: string])[] = [
   [/^(?:gpt-|chatgpt|o\d|codex|text-embedding-|ft:gpt-|computer-use)/, 'openai'],
   [/^claude/, 'anthropic'],
@@ -184,7 +184,7 @@ export const BARE: readonly (readonly [pattern: RegExp, prefix: string])[] = [
   [/^jamba/, 'ai21'],
 ]
 
-/** Callbacks that are types of destinations here. */
+/** Callbacks that correspond to destination types here. */
 export const CALLBACKS: { readonly [callback: string]: string } = {
   arize: 'arize',
   arize_phoenix: 'phoenix',
@@ -207,7 +207,7 @@ export const CALLBACKS: { readonly [callback: string]: string } = {
   webhook: 'webhook',
 }
 
-/** Callbacks that judge what is said, and send it nowhere. */
+/** Callbacks that check content and do not send it anywhere. */
 export const GUARDS: ReadonlySet<string> = new Set([
   'aporia_prompt_injection',
   'azure_content_safety',

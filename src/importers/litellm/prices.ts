@@ -1,6 +1,6 @@
 import type { Given } from '../shared/given.ts'
 
-/** Prices of a token there, and their names here. */
+/** LiteLLM's prices per token, and their names here. */
 const PRICES: { readonly [price: string]: string } = {
   input_cost_per_token: 'input',
   output_cost_per_token: 'output',
@@ -10,13 +10,13 @@ const PRICES: { readonly [price: string]: string } = {
   input_cost_per_audio_token: 'input_audio',
   output_cost_per_image_token: 'output_image',
 }
-/** Those that long prompts may have others of. */
+/** Prices that may differ for long prompts. */
 const TIERED = new Set(['input', 'output', 'cache_read', 'cache_write'])
 const ABOVE = /^(.+)_above_(\d+)k_tokens$/
 
 type Prices = { readonly [price: string]: number }
 
-/** What an operator set, in USD per million tokens; undefined where nothing was. `places`: the first that says a price counts. */
+/** The operator's prices in USD per million tokens; undefined if there are none. The first of `places` that states a price wins. */
 export function pricingOf(places: readonly Given[]): { readonly [price: string]: unknown } | undefined {
   const prices: { [price: string]: number } = {}
   const tiers = new Map<number, { [price: string]: number }>()
@@ -39,8 +39,8 @@ export function pricingOf(places: readonly Given[]): { readonly [price: string]:
 }
 
 const byThreshold = ([a]: readonly [number, Prices], [b]: readonly [number, Prices]): number => a - b
-// "Above" is from the next token on.
+// "Above" a threshold means from the next token on.
 const toTier = ([from, prices]: readonly [number, Prices]): { readonly [key: string]: number } => ({ from_input_tokens: from + 1, ...prices })
 
-/** Prices of one token are fractions that no binary number holds. */
+/** Prices of one token have no exact binary representation, so the product is rounded. */
 const perMillion = (price: number): number => Number((price * 1_000_000).toPrecision(12))

@@ -1,4 +1,4 @@
 import { Notation } from '../shared/references.ts'
 
-/** `os.environ/NAME`. */
+/** References of the form `os.environ/NAME`. */
 export const NOTATION = new Notation(/^os\.environ\/([A-Za-z_]\w*)$/)

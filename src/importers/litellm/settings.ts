@@ -30,7 +30,7 @@ const DEFAULTS_OF_KEYS: Advice = {
 }
 const BUDGETS: Advice = { kind: 'do', message: 'budgets are those of keys (limit, limit_reset), workspaces and of the installation (limits.credits)' }
 
-/** Of entries and of the credentials that they name. */
+/** Notes on parameters of entries and of the credentials that they name. */
 const PARAMS: { readonly [param: string]: Advice } = {
   api_version: { kind: 'fine', message: 'not needed: the current version of the API is asked' },
   num_retries: RELIABILITY,
@@ -87,7 +87,7 @@ const PARAMS: { readonly [param: string]: Advice } = {
 const within = (path: string, advice: { readonly [param: string]: Advice }): { readonly [path: string]: Advice } =>
   Object.fromEntries(Object.entries(advice).map(([param, said]) => [`${path}.${param}`, said]))
 
-/** What is said of parts that nothing carries, by path. */
+/** Notes on settings that are not imported, by path. */
 export const ADVICE: { readonly [path: string]: Advice } = {
   ...within('model_list[].litellm_params', PARAMS),
   ...within('credential_list[].credential_values', PARAMS),
@@ -219,7 +219,7 @@ const STRATEGIES: { readonly [strategy: string]: string | undefined } = {
 
 const isSaid = (value: number | string | undefined): boolean => value !== undefined
 
-/** Patience with every provider, of entries that say none. */
+/** The timeouts for providers whose entries state none. */
 export function patienceOf(root: Given): Patience {
   const [router, library] = [root.at('router_settings'), root.at('litellm_settings')]
   const [own, general] = [router.at('timeout'), library.at('request_timeout')]
@@ -232,7 +232,7 @@ export function patienceOf(root: Given): Patience {
   }
 }
 
-/** Sections of our file that switches there lead to. */
+/** The sections of our file that follow from settings of the proxy. */
 export function sectionsOf(root: Given, isServed: (name: string) => boolean): { readonly [section: string]: object } {
   const [router, library, general] = [root.at('router_settings'), root.at('litellm_settings'), root.at('general_settings')]
   const retries = [router, library].map((section) => section.at('num_retries')).find(({ isThere }) => isThere)

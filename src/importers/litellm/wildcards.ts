@@ -2,11 +2,11 @@ import type { AccountBook, Patience } from '../shared/accounts.ts'
 import type { Deployment } from '../shared/deployments.ts'
 import { patienceWith, type Entry } from './entry.ts'
 
-/** Names with a star, and what is asked for by them. */
+/** Names with an asterisk, and the models that they cover. */
 export interface Wildcards {
-  /** The deployment that a name of no group leads to. */
+  /** The deployment for a name that is not a group. */
   readonly find: (name: string) => Deployment | undefined
-  /** Whether names of that author are those of a wildcard, beside those of its own provider. */
+  /** Whether a slug also matches a wildcard, unless the wildcard's provider is the only one that serves the slug. */
   readonly covers: (slug: string, providers: readonly string[]) => boolean
 }
 
@@ -21,8 +21,8 @@ interface Open {
 const ALL_AT_ONCE = 'a provider that is on takes all names that begin with its own'
 
 /**
- * A provider that takes any id stands for `anything/*`; it has the name that callers say. Other patterns lead to what the catalog knows of the provider, or
- * are spoken of.
+ * `anything/*` becomes an open provider with the name that callers use. Other patterns lead to the models that the catalog knows of the provider, or
+ * are noted.
  */
 export function openWildcards(
   entries: readonly Entry[],

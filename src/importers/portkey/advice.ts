@@ -58,6 +58,6 @@ const TARGET: { readonly [member: string]: Advice } = {
   openai_project: tell('a header of the provider (headers)'),
 }
 
-/** What is said of members that nothing carries, of a config and of targets at the path. */
+/** Notes on settings that are not imported, for a config or for the targets at the path. */
 export const adviceAt = (path: string): { readonly [path: string]: Advice } =>
   Object.fromEntries(Object.entries(TARGET).map(([member, said]) => [path === '' ? member : `${path}.${member}`, said]))

@@ -8,7 +8,7 @@ import { adviceAt } from './advice.ts'
 import { CONFIG_MODEL, NAME } from './names.ts'
 import { targetOf, type Target } from './targets.ts'
 
-/** A gateway config, as its page shows it or as requests carry it. */
+/** A gateway config, as Portkey's page shows it or as requests carry it. */
 export const portkey: Importer = { name: NAME, title: 'Portkey', file: 'config.json', read }
 
 const AS_MODEL = `is the model ${CONFIG_MODEL}, for calls that name none as well: callers name it, and send no config in a header`
@@ -17,7 +17,7 @@ interface Leaf extends Target {
   readonly weight: number | undefined
 }
 
-/** Who is asked, and who while these are away. */
+/** The targets of a call, and those that replace them during an outage. */
 interface Flow {
   readonly first: readonly Leaf[]
   readonly spares: readonly Leaf[]
@@ -54,7 +54,7 @@ class Reader {
     this.#book = book
   }
 
-  /** `around`: what a target does not say is what those around it do, the nearest first. */
+  /** `around`: the enclosing targets, nearest first. They supply what a target leaves out. */
   flowOf(given: Given, around: readonly Given[]): Flow {
     Object.assign(this.advice, adviceAt(given.path.replace(/\[\d+\]/g, '[]')))
     const targets = given.at('targets').items()
@@ -84,7 +84,7 @@ class Reader {
     return { first: first.first, spares: [...first.spares, ...rest.flatMap((flow) => [...flow.first, ...flow.spares])] }
   }
 
-  /** Each target is a model of its own; nothing here chooses by what a request says. */
+  /** Each target becomes a separate model, because nothing here chooses by the content of a request. */
   #conditional(strategy: Given, targets: readonly Given[], flows: readonly Flow[]): Flow {
     const names = targets.map((target) => target.at('name').text())
     for (const [index, name] of names.entries()) if (name !== undefined) this.named.push([name, flows[index]!])
@@ -102,13 +102,13 @@ class Reader {
 
 const BY_PRICE = 'accounts share the calls of a model by price and health; a weight is that of an endpoint under models'
 
-/** A note on all of a target would stand for all that it holds. */
+/** The part of a target to put a note on: a note on the whole target would also cover everything inside it. */
 const whoOf = (given: Given): Given => given.at(given.at('provider').isThere ? 'provider' : 'virtual_key')
 
 const product = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined && b === undefined ? undefined : (a ?? 1) * (b ?? 1)
 
-/** Undefined where callers name the model: providers serve them as they are. */
+/** Undefined if callers name the model; then the providers serve it without a group. */
 function groupOf(name: string, { first, spares }: Flow, { vendors }: ImportContext): Group | undefined {
   const isSaid = ({ model }: Leaf): boolean => model !== undefined
   if (first.length === 0 || !first.every(isSaid)) {

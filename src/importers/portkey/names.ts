@@ -1,11 +1,11 @@
-/** What Portkey calls things, and what they are here. Data alone: how it is read stands beside it. */
+/** Portkey's names and their equivalents here. Data only; the code that reads it is in the files next to this one. */
 
 export const NAME = 'portkey'
 
-/** The model that a whole config becomes, for callers who sent its id in a header. */
+/** The model that stands for a whole config, for callers that sent its id in a header. */
 export const CONFIG_MODEL = 'portkey/config'
 
-/** Those that are not here are built-in providers of the same name, or unknown. */
+/** Names that are missing here are built-in providers of the same name, or unknown. */
 export const PROVIDERS: { readonly [name: string]: string } = {
   'azure-ai': 'azure',
   'azure-openai': 'azure',
@@ -27,10 +27,10 @@ export const PROVIDERS: { readonly [name: string]: string } = {
   'z-ai': 'zai',
 }
 
-/** Members that hold the key, in the order in which they are looked for. */
+/** Members that contain the key, in order of precedence. */
 export const KEYS: readonly string[] = ['api_key', 'aws_secret_access_key']
 
-/** Members that are settings, by provider here: others have a member of the same name for something else. */
+/** Members that become settings, per provider here, because providers use the same member names for different things. */
 export const SETTINGS: { readonly [provider: string]: { readonly [member: string]: string } } = {
   'amazon-bedrock': { aws_region: 'region', aws_access_key_id: 'access_key_id', aws_session_token: 'session_token' },
   'google-vertex': { vertex_project_id: 'project', vertex_region: 'location', vertex_service_account_json: 'credentials' },
@@ -39,5 +39,5 @@ export const SETTINGS: { readonly [provider: string]: { readonly [member: string
   'snowflake-cortex': { snowflake_account: 'account' },
 }
 
-/** Members that name the model there. */
+/** Members that name the model in Portkey. */
 export const MODELS: readonly string[] = ['deployment_id', 'azure_deployment_id', 'azure_model_name', 'azure_deployment_name']

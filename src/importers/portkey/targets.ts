@@ -6,19 +6,19 @@ import { isReference, isSecretName, Notation, saySecret } from '../shared/refere
 import { faultOfAddress } from '../shared/servers.ts'
 import { KEYS, MODELS, PROVIDERS, SETTINGS } from './names.ts'
 
-/** Texts stand for themselves: `${NAME}` and `{{NAME}}` are what people put in for a key that they do not write down. */
+/** Portkey has no references to variables; `${NAME}` and `{{NAME}}` are common placeholders for keys that are not written down. */
 const NOTATION = new Notation(/^(?:\$\{|\{\{\s*)([A-Za-z_]\w*)(?:\}|\s*\}\})$/)
 
-/** One provider, with the model that is asked of it, where the config says one. */
+/** One provider, with the model requested from it if the config states one. */
 export interface Target {
   readonly given: Given
   readonly account: Account
-  /** Slug of its provider. */
+  /** The slug of its provider. */
   readonly provider: string
   readonly model: string | undefined
 }
 
-/** Undefined for one that cannot be carried, which has been said. */
+/** Undefined for a target that cannot be imported, which is then noted. */
 export function targetOf(given: Given, around: readonly Given[], { vendors }: ImportContext, book: AccountBook): Target | undefined {
   const find = (member: string): Given => [given, ...around].map((place) => place.at(member)).find(({ isThere }) => isThere) ?? given.at(member)
   const lost = (message: string): undefined => given.note('lost', `is not carried: ${message}`) as undefined
@@ -45,13 +45,13 @@ const NOBODY =
 
 const textOf = (given: Given): string | undefined => (given.isThere ? NOTATION.textOf(given) : undefined)
 
-/** Milliseconds there. */
+/** Portkey counts milliseconds. */
 function patienceOf(given: Given): Patience {
   const wait = given.isThere ? given.number() : undefined
   return wait === undefined || wait <= 0 ? {} : { total: wait / 1_000 }
 }
 
-/** Which provider, and the name of the key that is kept elsewhere. */
+/** The provider, and the name of the key if it is stored in Portkey. */
 function whoOf(
   find: (member: string) => Given,
   vendors: ImportContext['vendors'],
@@ -68,7 +68,7 @@ function whoOf(
   return { vendor, vault }
 }
 
-/** `@slug` names what is kept there. */
+/** `@slug` names something stored in Portkey. */
 const isKept = ({ value }: Given): boolean => typeof value === 'string' && value.startsWith('@')
 
 const variableOf = (vault: string): string =>
@@ -77,7 +77,7 @@ const variableOf = (vault: string): string =>
     .replace(/[^A-Z0-9]+/g, '_')
     .replace(/^(?=\d)/, '_')}_API_KEY`
 
-/** By its name, or by how the name of a kept key begins. */
+/** Finds the vendor by its name or, for a stored key, by the beginning of the key's name. */
 function vendorOf(name: string, vendors: ImportContext['vendors'], begins: boolean): string | undefined {
   const known = (one: string): string | undefined => (Object.hasOwn(PROVIDERS, one) ? PROVIDERS[one] : vendors.has(one) ? one : undefined)
   const exact = known(name)
@@ -111,7 +111,7 @@ function keysOf(
   const key = given === undefined ? undefined : NOTATION.secretOf(given)
   if (key !== undefined) return [key]
   if (vault !== undefined) return [`\${${variableOf(vault)}}`]
-  // The key of each request there: nobody sends one here.
+  // In Portkey the key may come with each request; callers send none here.
   return hasOther ? undefined : keyless ? null : undefined
 }
 

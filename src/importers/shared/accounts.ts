@@ -1,20 +1,20 @@
 import { defined } from '../../lib/defined.ts'
 import type { ImportContext, ProviderDraft } from './importer.ts'
 
-/** Where a deployment of the source is, and with what it is paid. */
+/** The place of a deployment in the source, and its credentials. */
 export interface Account {
-  /** A built-in provider; without one, `dialect` and `baseUrl` say how it is reached. */
+  /** A built-in provider; without one, `dialect` and `baseUrl` describe the server. */
   readonly vendor?: string
   readonly dialect?: string
   readonly baseUrl?: string
-  /** In the syntax of our file; null: the server needs none. */
+  /** In the syntax of our file; null if the server requires no key. */
   readonly apiKeys?: readonly string[] | null
   readonly organization?: string
   readonly settings?: { readonly [name: string]: unknown }
   readonly headers?: { readonly [name: string]: string }
 }
 
-/** Seconds or references to variables. */
+/** Timeouts: seconds, or references to variables. */
 export interface Patience {
   readonly total?: number | string | undefined
   readonly firstToken?: number | string | undefined
@@ -28,8 +28,8 @@ interface Kept {
 }
 
 /**
- * Accounts become providers: the first of a vendor under its own slug, others under slugs that tell where they are. The same account is the same
- * provider, however many deployments it has.
+ * Turns accounts into providers. The first account of a vendor gets the vendor's slug, further ones get slugs that tell where they are. The same
+ * account is the same provider, however many deployments it has.
  */
 export class AccountBook {
   readonly #vendors: ImportContext['vendors']
@@ -40,7 +40,7 @@ export class AccountBook {
     this.#vendors = vendors
   }
 
-  /** Slug of its provider. */
+  /** The slug of its provider. */
   slugOf(account: Account, patience: Patience = {}): string {
     const key = JSON.stringify(account)
     const known = this.#kept.get(key)
@@ -52,8 +52,8 @@ export class AccountBook {
   }
 
   /**
-   * A provider that takes any id, as `<name>/<id>`. Its slug, or undefined where that name is that of another vendor or account.
-   * To be asked before deployments of the same account are.
+   * Makes the account's provider open, so that it serves any id as `<name>/<id>`. Returns its slug, or undefined if the name belongs to another
+   * vendor or account. Must be called before `slugOf` for the same account.
    */
   openAs(name: string, account: Account, patience: Patience = {}): string | undefined {
     const key = JSON.stringify(account)
@@ -65,12 +65,12 @@ export class AccountBook {
     return name
   }
 
-  /** How long is waited for it, as all its deployments have it in common. */
+  /** The timeouts of a provider, common to all its deployments. */
   patienceOf(slug: string): Patience {
     return [...this.#kept.values()].find((kept) => kept.slug === slug)?.patience ?? {}
   }
 
-  /** The providers as they are written, in the order in which they came. */
+  /** The providers in the form of our file, in the order of their creation. */
   drafts(): readonly ProviderDraft[] {
     return [...this.#kept.values()].map(({ slug, account, patience, open }) => ({
       slug,
@@ -107,7 +107,7 @@ export class AccountBook {
   }
 }
 
-/** What tells an account from others of its vendor, or a server from others. */
+/** What distinguishes an account from others of its vendor, or a server from other servers. */
 function placeOf({ vendor, settings, baseUrl }: Account): string | undefined {
   const set = ['region', 'location', 'resource', 'host', 'account'].map((name) => settings?.[name]).find((value) => typeof value === 'string')
   const url = URL.parse(baseUrl ?? '')
@@ -123,7 +123,7 @@ const slugified = (text: string): string =>
     .replace(/[^a-z0-9.]+/g, '-')
     .replace(/^[-.]+|[-.]+$/g, '')
 
-/** The longer patience breaks nothing. A reference stands as it is. */
+/** The longer timeout interrupts nothing that worked before. A reference is kept unchanged. */
 function longer(a: Patience['total'], b: Patience['total']): Patience['total'] {
   if (typeof a !== 'number' || typeof b !== 'number') return a === undefined || b === undefined ? undefined : a
   return Math.max(a, b)

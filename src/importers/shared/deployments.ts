@@ -1,18 +1,18 @@
 import { defined } from '../../lib/defined.ts'
 import type { EndpointDraft, ImportContext, ModelDraft, RateLimitsDraft } from './importer.ts'
 
-/** One entry of the source: a model at an account, as part of what callers name. */
+/** One entry of the source: a model at an account, as one of the endpoints behind a name. */
 export interface Deployment {
-  /** Slug of its provider in our file. */
+  /** The slug of its provider in our file. */
   readonly provider: string
-  /** Author of ids there that name none. */
+  /** The author for ids that name none. */
   readonly author: string
   readonly upstream: string
-  /** What the source says it is, where the id does not tell. */
+  /** The model according to the source, if the id does not identify it. */
   readonly known?: string
-  /** Share of the calls, where the source has one. */
+  /** The share of the calls, if the source states one. */
   readonly weight?: number
-  /** Lower ones first; the others only while these are away. */
+  /** Lower ones come first; the others are used only while those are unavailable. */
   readonly order?: number
   readonly rateLimits: RateLimitsDraft
   readonly pricing?: { readonly [price: string]: unknown }
@@ -21,21 +21,21 @@ export interface Deployment {
   readonly embeds: boolean
 }
 
-/** What callers ask for by one name. */
+/** The deployments that callers request by one name. */
 export interface Group {
   readonly name: string
   readonly deployments: readonly Deployment[]
-  /** Other names of it. */
+  /** Other names of the group. */
   readonly aliases: readonly string[]
-  /** Asked only while none of the deployments serves. */
+  /** Used only while none of the deployments is available. */
   readonly spares: readonly Deployment[]
 }
 
 const SLUG = /^[a-z0-9][\w.-]*\/[\w][\w.@-]*$/i
 
 /**
- * Models as our file has them. A name with an author stays the slug; others become aliases of what the catalog calls the model, so that what is
- * known of it holds. `isTaken`: slugs that something else is reached by.
+ * The models for our file. A name with an author becomes the slug. Any other becomes an alias of the catalog's name of the model, so that the
+ * catalog's knowledge of the model applies. `isTaken` tells which slugs are used for something else.
  */
 export function modelsOf(groups: readonly Group[], context: ImportContext, isTaken: (slug: string, group: Group) => boolean): readonly ModelDraft[] {
   const names = new Set(groups.flatMap(({ name, aliases }) => [name, ...aliases]))
@@ -56,7 +56,7 @@ export function modelsOf(groups: readonly Group[], context: ImportContext, isTak
   })
 }
 
-/** A second name with an author may be what the catalog calls another model: it is one of its own. */
+/** An alias with an author may be the catalog's name of another model, so it becomes a separate model. */
 function apart(group: Group): readonly Group[] {
   const authored = group.aliases.filter((alias) => SLUG.test(alias))
   const plain = { ...group, aliases: group.aliases.filter((alias) => !SLUG.test(alias)) }
@@ -69,13 +69,13 @@ function slugFor(group: Group, context: ImportContext, isUsed: (slug: string) =>
   const { author = 'local', upstream = name, known } = first ?? {}
   const told = spelled(context.modelName(known ?? upstream, author))
   if (!isUsed(told) && !isTaken(told, group)) return told
-  // Nobody asks for what is made up here.
+  // No caller knows a made-up slug, so any free one will do.
   const own = spelled(`${told}-${name.replace(/.*\//, '')}`)
   if (!isUsed(own)) return own
   for (let count = 2; ; count++) if (!isUsed(`${own}-${count}`)) return `${own}-${count}`
 }
 
-/** As a slug is spelled: ids of vendors hold more. */
+/** Converts an id to the syntax of slugs, as vendors' ids allow more characters. */
 function spelled(id: string): string {
   const slash = id.indexOf('/')
   const clean = (text: string): string => text.replace(/[^\w.@-]+/g, '-').replace(/^[^\w]+|-+$/g, '')
@@ -108,7 +108,7 @@ function endpointsOf({ deployments, spares }: Group): readonly EndpointDraft[] {
   return [...found.values()]
 }
 
-/** Of one deployment that is listed twice: each entry had a limit of its own. No limit is none. */
+/** The sum of the limits of a deployment that is listed twice, as each entry had its own. If one has no limit, neither has the sum. */
 function summed(a: RateLimitsDraft = {}, b: RateLimitsDraft = {}): RateLimitsDraft {
   const sum = (x: number | string | undefined, y: number | string | undefined): number | string | undefined =>
     x === undefined || y === undefined ? undefined : typeof x === 'number' && typeof y === 'number' ? x + y : x
@@ -121,12 +121,12 @@ function summed(a: RateLimitsDraft = {}, b: RateLimitsDraft = {}): RateLimitsDra
 
 const MOST = 1_000_000
 
-/** Whole numbers in the same proportions; undefined: nothing is to be said. */
+/** Integers in the same proportions; undefined if all are equal and none has to be written. */
 function weightsOf(deployments: readonly Deployment[]): readonly number[] | undefined {
   const first = Math.min(...deployments.map(({ order }) => order ?? Infinity))
   const isFirst = ({ order }: Deployment): boolean => first === Infinity || order === first
   const weighted = deployments.filter(isFirst).some(({ weight }) => weight !== undefined)
-  // Where some have a share, those without one have none.
+  // If some deployments have a weight, those without one get none.
   const given = deployments.map((one) => (isFirst(one) ? (weighted ? (one.weight ?? 0) : 1) : 0))
   if (deployments.length === 1 || (given.every((weight) => weight === given[0]) && given[0] !== 0)) return undefined
   return whole(given)
@@ -138,7 +138,7 @@ function whole(weights: readonly number[]): readonly number[] {
   const divisor = integers.reduce(commonDivisor, 0) || 1
   const reduced = integers.map((weight) => weight / divisor)
   const largest = Math.max(...reduced)
-  // Too large to be written: the smallest share stays one.
+  // The exact proportion may need numbers that are too large; the smallest share is then at least one.
   return largest <= MOST ? reduced : reduced.map((weight) => (weight === 0 ? 0 : Math.max(1, Math.round((weight / largest) * MOST))))
 }
 

@@ -1,6 +1,6 @@
 import type { Note, NoteKind } from './notes.ts'
 
-/** What is said of a part nobody took, by its path with `[]` for indexes. */
+/** The note on a setting that the importer does not read, by its path with `[]` for indexes. */
 export interface Advice {
   readonly kind: NoteKind
   readonly message: string
@@ -8,7 +8,7 @@ export interface Advice {
 
 const UNKNOWN: Advice = { kind: 'do', message: 'has no counterpart, or is not known' }
 
-/** Which parts of a source were taken or spoken of. Whatever was not is told at the end: nothing is dropped in silence. */
+/** Records which parts of a source were read or noted. The rest is listed at the end, so that nothing is dropped silently. */
 export class Ledger {
   readonly notes: Note[] = []
   readonly #done = new Set<string>()
@@ -22,7 +22,7 @@ export class Ledger {
     this.#done.add(path)
   }
 
-  /** Every note, those on what was left over included. `advice`: for known parts, by path. */
+  /** All notes, including those on unread parts. `advice` has the notes for known parts, by path. */
   close(root: Given, advice: { readonly [path: string]: Advice }): readonly Note[] {
     this.#leftovers(root, advice)
     return this.notes
@@ -42,12 +42,12 @@ export class Ledger {
 
 const isEmpty = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.keys(value).length === 0
 
-/** A part of a source, with its path. Reading a value takes it; what cannot be used is spoken of. */
+/** A part of a source, with its path. Reading a value marks it as read; an unusable value is noted. */
 export class Given {
   readonly value: unknown
   readonly path: string
   readonly ledger: Ledger
-  /** Its name in the mapping around it. */
+  /** The name of this part in the mapping that contains it. */
   readonly key: string
 
   constructor(value: unknown, ledger: Ledger, path = '', key = '') {
@@ -69,39 +69,39 @@ export class Given {
     return Array.isArray(this.value)
   }
 
-  /** The member of that name, whether it is there or not. */
+  /** The member of that name, even if it does not exist. */
   at(key: string): Given {
     const value = this.isMapping && Object.hasOwn(this.value as object, key) ? (this.value as { readonly [key: string]: unknown })[key] : undefined
     this.ledger.open(this.path)
     return new Given(value, this.ledger, this.path === '' ? key : `${this.path}.${key}`, key)
   }
 
-  /** All members, in order; none where it is no mapping. */
+  /** All members, in order; none if it is not a mapping. */
   members(): readonly Given[] {
     return this.isMapping ? Object.keys(this.value as object).map((key) => this.at(key)) : []
   }
 
-  /** All items, in order; none where it is no list. */
+  /** All items, in order; none if it is not a list. */
   items(): readonly Given[] {
     if (!Array.isArray(this.value)) return []
     this.ledger.open(this.path)
     return this.value.map((item: unknown, index) => new Given(item, this.ledger, `${this.path}[${index}]`))
   }
 
-  /** The value as it is, whatever it is; all of it counts as taken. */
+  /** The value of any type; all parts of it are marked as read. */
   take(): unknown {
     this.ledger.done(this.path)
     return this.value
   }
 
-  /** Text, numbers included, which YAML makes of some names. */
+  /** Text; numbers are accepted too, because YAML turns some names into them. */
   text(): string | undefined {
     if (typeof this.value !== 'string' && typeof this.value !== 'number') return this.#wrong('text')
     this.take()
     return String(this.value).trim() === '' ? undefined : String(this.value).trim()
   }
 
-  /** A number, or digits in a text. */
+  /** A number, or text with a number. */
   number(): number | undefined {
     const number = typeof this.value === 'string' && this.value.trim() !== '' ? Number(this.value) : this.value
     if (typeof number !== 'number' || !Number.isFinite(number)) return this.#wrong('a number')
@@ -116,7 +116,7 @@ export class Given {
     return word === true || word === 'true'
   }
 
-  /** Names in a list, or a single one. */
+  /** A list of names, or a single name. */
   texts(): readonly string[] {
     if (!this.isList) return [this.text()].filter((one) => one !== undefined)
     return this.items().flatMap((item) => item.text() ?? [])

@@ -1,55 +1,55 @@
 import type { Note } from './notes.ts'
 
-/** Reads the configuration of another gateway. One per format; `index.ts` lists them. */
+/** Reads the configuration of another gateway. There is one per format, listed in `index.ts`. */
 export interface Importer {
-  /** As the command line names it. */
+  /** Its name on the command line. */
   readonly name: string
-  /** As people call it. */
+  /** Its common name. */
   readonly title: string
-  /** What its file usually is. */
+  /** The usual name of its file. */
   readonly file: string
-  /** Left out where a configuration is one file. */
+  /** Absent if a configuration is always one file. */
   readonly included?: IncludedFiles
-  /** Throws GatewayError for a file that is none of this format. */
+  /** Throws GatewayError if the file is not of this format. */
   readonly read: (tree: unknown, context: ImportContext) => Imported
 }
 
 /** Further files that the first one names. */
 export interface IncludedFiles {
-  /** As they are written, relative to the folder of the first. */
+  /** The names as written, relative to the folder of the first file. */
   readonly filesOf: (tree: unknown) => readonly string[]
-  /** All of it as one; `parts` in the order of `filesOf`. */
+  /** Merges the files into one tree; `parts` are in the order of `filesOf`. */
   readonly join: (tree: unknown, parts: readonly unknown[]) => unknown
 }
 
-/** What an importer is told of this gateway; it knows nothing of it by itself. */
+/** What an importer may use of this gateway; it has no other access to it. */
 export interface ImportContext {
   /** Built-in providers by slug. */
   readonly vendors: ReadonlyMap<string, VendorFacts>
-  /** The catalog's name for an id, as `author/slug`; ids of no known author belong to `fallbackAuthor`. */
+  /** The catalog's name for an id, as `author/slug`; ids without a known author belong to `fallbackAuthor`. */
   readonly modelName: (id: string, fallbackAuthor: string) => string
-  /** Prices of an id at a built-in provider, as our file says them; undefined where nobody knows one. */
+  /** Prices of an id at a built-in provider, in the form of our file; undefined if they are unknown. */
   readonly pricesOf: (vendor: string, id: string) => { readonly [price: string]: unknown } | undefined
-  /** Whether a model of that name makes vectors as far as the gateway can tell. */
+  /** Whether a model of that name makes embeddings, as far as the gateway can tell. */
   readonly makesVectors: (slug: string) => boolean
 }
 
 export interface VendorFacts {
-  /** Where it lives unless told; undefined for those whose address depends on the account. */
+  /** Its default base URL; undefined if the address depends on the account. */
   readonly baseUrl?: string
   /** Whether it works without a credential. */
   readonly keyless: boolean
-  /** Author of its models. */
+  /** The author of its models. */
   readonly author: string
 }
 
 export interface Imported {
   readonly file: FileDraft
-  /** Everything that is not carried as it was, by its path in the source. */
+  /** Everything that is not imported unchanged, by its path in the source. */
   readonly notes: readonly Note[]
 }
 
-/** A configuration as it is written; what it may hold is said in `config/schema.ts`, and whether it does is checked before it is handed out. */
+/** A configuration in the form of our file. `config/schema.ts` defines its contents, and it is validated before it is handed out. */
 export interface FileDraft {
   readonly providers: readonly ProviderDraft[]
   readonly models: readonly ModelDraft[]
@@ -87,7 +87,7 @@ export interface EndpointDraft {
   readonly max_output_tokens?: number | string
 }
 
-/** Text: a reference to a variable. */
+/** Text is a reference to a variable. */
 export interface RateLimitsDraft {
   readonly requests_per_minute?: number | string
   readonly tokens_per_minute?: number | string

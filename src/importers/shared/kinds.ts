@@ -1,6 +1,6 @@
 /**
- * Models that speak, draw, listen, sort or judge, by how they are named: no door here serves them, and sources need not say what they are.
- * The first group names the kind.
+ * Patterns of names for models of speech, images, videos, ranking, moderation or live sessions. No endpoint here serves them, and sources need not
+ * say what they are. The first element names the kind.
  */
 const KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['speech', /(?:^|[-_/.])(?:whisper|tts|transcribe|transcription|speech)(?:[-_:.@]|\d|$)/i],
@@ -11,5 +11,5 @@ const KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['live sessions', /(?:^|[-_/.])realtime(?:[-_:.@]|$)/i],
 ]
 
-/** What a model of that name does that nothing here serves; undefined: it is served. */
+/** The kind of an unserved model, by its name; undefined if it is served. */
 export const unservedKind = (id: string): string | undefined => KINDS.find(([, pattern]) => pattern.test(id))?.[0]

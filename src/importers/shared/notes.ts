@@ -1,18 +1,18 @@
 /**
- * What became of a part of the source that is not carried as it was. `lost`: callers may ask for something that nobody serves now; `do`: it is to
- * be done by hand, or works otherwise; `fine`: nothing has to be done.
+ * The result for a part of the source that is not imported unchanged. `lost`: callers may request something that nobody serves now; `do`: it must be
+ * done by hand, or works differently; `fine`: nothing has to be done.
  */
 export type NoteKind = 'lost' | 'do' | 'fine'
 
 export interface Note {
   readonly kind: NoteKind
-  /** In the source: `model_list[2].litellm_params.api_version`. */
+  /** The path in the source: `model_list[2].litellm_params.api_version`. */
   readonly path: string
-  /** What becomes of it, or what to do instead; never a secret. */
+  /** The result, or what to do instead; never a secret. */
   readonly message: string
 }
 
-/** A sentence that holds for several paths is said once: `model_list[0,2-5].litellm_params.api_version`. */
+/** Merges notes with the same message for several paths into one: `model_list[0,2-5].litellm_params.api_version`. */
 export function gathered(notes: readonly Note[]): readonly Note[] {
   const groups = new Map<string, { readonly note: Note; readonly shape: string; readonly indexes: (number | undefined)[] }>()
   for (const note of notes) {

@@ -2,19 +2,19 @@ import type { Given } from './given.ts'
 
 export const isReference = (text: string): boolean => /^\$\{\w+(?::-[^}]*)?\}$/.test(text)
 
-/** Answers that long are no rarity where they stream. */
+/** Streamed answers that take this long are not rare. */
 const SHORT_SECONDS = 300
 
-/** Texts of a source in ours: its references to variables, and all that may be one. */
+/** Converts texts of a source to our syntax: its references to variables, and everything that looks like one. */
 export class Notation {
   readonly #reference: RegExp
 
-  /** `reference`: a whole text that stands for the variable its first group names. */
+  /** `reference` matches a whole text that refers to a variable; its first group is the variable's name. */
   constructor(reference: RegExp) {
     this.#reference = reference
   }
 
-  /** A reference is `${NAME}`, and what would be one here is none. */
+  /** References become `${NAME}`, and other text that would be a reference here is escaped. */
   readonly translated = (text: string): string => {
     const name = this.#reference.exec(text.trim())?.[1]
     return name === undefined ? text.replaceAll('${', () => '$${') : `\${${name}}`
@@ -25,14 +25,14 @@ export class Notation {
     return text === undefined ? undefined : this.translated(text)
   }
 
-  /** A secret of the source: a reference where it is one, else as it stands, which is said. */
+  /** A secret of the source: converted if it is a reference; otherwise unchanged, with a note. */
   readonly secretOf = (given: Given): string | undefined => {
     const text = this.textOf(given)
     if (text !== undefined && !isReference(text)) saySecret(given)
     return text
   }
 
-  /** A whole number from `least`, or a reference to a variable. */
+  /** An integer of at least `least`, or a reference to a variable. */
   readonly amountOf = (given: Given, least = 1): number | string | undefined => {
     const value = this.#numberOf(given)
     if (typeof value !== 'number' || (Number.isInteger(value) && value >= least)) return value
@@ -40,7 +40,10 @@ export class Notation {
     return undefined
   }
 
-  /** Seconds for a whole answer. There they count from one piece of a stream to the next, which matters where they are few. */
+  /**
+   * The timeout of a whole answer in seconds. In the source it limits the time between two chunks of a stream, a difference that matters for short
+   * timeouts.
+   */
   readonly wholeOf = (given: Given): number | string | undefined => {
     const value = this.secondsOf(given)
     if (typeof value === 'number' && value < SHORT_SECONDS)
@@ -68,10 +71,10 @@ export class Notation {
   }
 }
 
-/** That what is carried can be read by whoever reads what was made of it. */
+/** Notes that an imported secret is in plain text in the created file. */
 export function saySecret(given: Given): void {
   given.note('do', 'is written there in plain text, and so it is in what was made of it: better is a variable, written as ${NAME}')
 }
 
-/** Names under which secrets stand, of headers and of settings. */
+/** Names of headers and settings that contain secrets. */
 export const isSecretName = (name: string): boolean => /authorization|cookie|credential|key|password|secret|token/i.test(name)

@@ -1,7 +1,7 @@
 import type { Given } from './given.ts'
 import { isReference, isSecretName, saySecret, type Notation } from './references.ts'
 
-/** Why no `base_url` can be made of an address, as a sentence behind its name; undefined: one can. */
+/** Why an address cannot become a `base_url`, as the rest of a sentence that begins with its name; undefined if it can. */
 export function faultOfAddress(text: string): string | undefined {
   if (text.includes('${')) return undefined
   const url = URL.parse(text)
@@ -12,10 +12,10 @@ export function faultOfAddress(text: string): string | undefined {
 
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 const HEADER_VALUE = /^[\t\x20-\x7e]+$/
-/** Those that belong to each request. */
+/** Headers that belong to each request. */
 const OWN_HEADERS: ReadonlySet<string> = new Set(['connection', 'content-length', 'expect', 'keep-alive', 'transfer-encoding', 'upgrade'])
 
-/** Headers for a provider; those that cannot be sent are spoken of. */
+/** Headers for a provider; those that cannot be sent are noted. */
 export function headersOf(places: readonly Given[], { textOf }: Notation): { readonly [name: string]: string } {
   const entries = places
     .flatMap((place) => place.members())
