@@ -5,7 +5,7 @@ import { shownPicture } from '../shared/shown-picture.ts'
 import { refuseCallersWork, ToldItem } from '../shared/told-item.ts'
 import type { ChatMessageWriter } from './chat-message.ts'
 
-/** Items of an answer while they are told to the one message of this format. */
+/** Output items while they are written into the single message of this format. */
 abstract class ChatItem<I extends OutputItem> extends ToldItem<I> {
   readonly message: ChatMessageWriter
 
@@ -15,9 +15,9 @@ abstract class ChatItem<I extends OutputItem> extends ToldItem<I> {
   }
 }
 
-/** Words. Several messages of one answer, from the turns of a loop of tools, become one, with an empty line between them. */
+/** Text. Several messages of one answer, from the turns of a tool loop, become one, with an empty line between them. */
 export class ChatText extends ChatItem<MessageItem> {
-  /** Where the text of each part begins in the content. */
+  /** Offset in the content where the text of each part begins. */
   readonly #starts: number[] = []
   #speaks = false
 
@@ -44,16 +44,16 @@ export class ChatText extends ChatItem<MessageItem> {
   }
 }
 
-/** Thoughts: as text, and in pieces that can be given back. */
+/** Reasoning: as text, and in pieces that clients can send back. */
 export class ChatThoughts extends ChatItem<ReasoningItem> {
   readonly #id: string
-  /** Until it is known who signs them: clients take pieces without a format for those of one vendor, and leave them out if they are unsigned. */
+  /** `unknown` until the signer is known: clients attribute pieces without a format to one particular vendor, and drop them if they are unsigned. */
   readonly #format: string
   #kind: 'text' | 'summary' | undefined
   #part: number | undefined
-  /** Index of the piece that is being written. */
+  /** Index of the piece being written. */
   #piece: number | undefined
-  /** What was said before it: this format has one place for all thoughts of a message, and vendors want theirs back where they stood. */
+  /** How much text and how many calls came before it: a message of this format has one place for all reasoning, but vendors want each back where it was. */
   readonly #at: readonly [text: number, calls: number]
 
   constructor(inner: OpenItem, message: ChatMessageWriter, id: string, start: ReasoningItem) {
@@ -63,7 +63,7 @@ export class ChatThoughts extends ChatItem<ReasoningItem> {
     this.#at = [message.textLength, message.calls]
   }
 
-  /** Asked only of items that give way to text behind them. */
+  /** Called only for items that let text behind them pass. */
   pause(): void {
     this.inner.pause?.()
     this.#piece = undefined
@@ -83,7 +83,7 @@ export class ChatThoughts extends ChatItem<ReasoningItem> {
 
   protected ended({ encrypted_content: data, signature, format }: ReasoningItem): void {
     const named = { format: format ?? this.#format }
-    // What is signed is text: of a summary that was written last it is no part.
+    // Signatures are for text; a summary that was written last is not part of it.
     const signed = this.#kind === 'text' ? this.#piece : undefined
     if (signature)
       this.message.thought('', { type: 'reasoning.text', text: '', signature, ...this.#place(signed ?? this.message.nextPiece()), ...named })
@@ -115,7 +115,7 @@ export class ChatCall extends ChatItem<FunctionCallItem | CustomToolCallItem> {
     this.message.callText(this.#index, event.delta, event.plain)
   }
 
-  /** What no delta brought. */
+  /** The part of the arguments that no delta contained. */
   protected ended(item: FunctionCallItem | CustomToolCallItem): void {
     const whole = item.type === 'function_call' ? item.arguments : item.input
     if (whole.length > this.#told) this.message.callText(this.#index, whole.slice(this.#told), false)
@@ -123,7 +123,7 @@ export class ChatCall extends ChatItem<FunctionCallItem | CustomToolCallItem> {
   }
 }
 
-/** What the gateway or the provider did by itself. Pictures are shown; of all else this format tells nothing but what it cost. */
+/** What the gateway or the provider did by itself. Pictures are shown; of everything else this format shows only the cost. */
 export class ChatOther extends ChatItem<OtherItem> {
   override open(): void {
     super.open()

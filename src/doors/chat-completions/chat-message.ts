@@ -9,16 +9,16 @@ interface ToolCall {
   text: string
 }
 
-/** Writes one chunk: `delta` is the members of its delta as JSON, `logprobs` those of its choice. */
+/** Writes one chunk: `delta` is the members of its delta as JSON, `logprobs` the members of its choice. */
 export type WriteDelta = (delta: string, logprobs?: string) => void
 
-/** The one message of an answer: what is said is told at once to whoever reads a stream, else kept for the end. */
+/** The single message of an answer: written at once when streaming, otherwise kept for the end. */
 export class ChatMessageWriter {
   readonly #write: WriteDelta | undefined
   readonly #showsThoughts: boolean
   readonly #mirrorsThoughts: boolean
   #content = ''
-  /** Of the content, kept or told. */
+  /** Length of the content, whether kept or already written. */
   #length = 0
   #refusal = ''
   #reasoning = ''
@@ -30,7 +30,7 @@ export class ChatMessageWriter {
   readonly #images: JsonObject[] = []
   readonly #logprobs: Logprob[] = []
 
-  /** `mirrors`: thoughts are told by the name other servers of this format have for them, too. `write`: left out for JSON answers. */
+  /** `mirrors`: reasoning is also written under the name that other servers of this format use for it. `write`: omitted for JSON answers. */
   constructor(thoughts: { readonly shows: boolean; readonly mirrors: boolean }, write?: WriteDelta) {
     this.#showsThoughts = thoughts.shows
     this.#mirrorsThoughts = thoughts.mirrors
@@ -48,7 +48,7 @@ export class ChatMessageWriter {
     return this.#calls.length
   }
 
-  /** The next text is another message's: an empty line stands between it and what was said before. */
+  /** The next text belongs to another message: an empty line separates it from the text so far. */
   beginText(): void {
     if (this.#length > 0) this.text('\n\n', false)
   }
@@ -69,7 +69,7 @@ export class ChatMessageWriter {
     return this.#pieces++
   }
 
-  /** A piece of thought, with what can be read of it. Pieces of the same index, which `nextPiece` has given, are one in the end. */
+  /** A piece of reasoning, with its readable text. Pieces with the same index, which `nextPiece` gives, are one piece in the end. */
   thought(delta: string, detail: ReasoningDetail & { readonly index: number }): void {
     if (!this.#showsThoughts) return
     if (this.#write !== undefined) {
@@ -82,7 +82,7 @@ export class ChatMessageWriter {
     this.#details[detail.index] = before === undefined ? detail : joined(before, detail)
   }
 
-  /** Its index among the calls of the message. */
+  /** Returns the call's index among the calls of the message. */
   openCall(type: 'function' | 'custom', id: string, name: string): number {
     const index = this.#calls.push({ id, type, name, text: '' }) - 1
     this.#write?.(`"tool_calls":${JSON.stringify([{ index, ...present({ id, type, name, text: '' }) }])}`)
@@ -99,7 +99,7 @@ export class ChatMessageWriter {
     this.#write(`"tool_calls":[{"index":${index},${field}${quote(delta, plain)}}}]`)
   }
 
-  /** Citations in the text that begins at `start` of the content. This format has those of pages alone: clients break on any other. */
+  /** Citations in the text that begins at `start` of the content. This format only has citations of web pages; clients fail on any other kind. */
   annotations(list: readonly Annotation[], start: number): void {
     const told = list.flatMap((annotation) => (annotation.type === 'url_citation' ? [presentCitation(annotation, start)] : []))
     if (told.length === 0) return
@@ -113,7 +113,7 @@ export class ChatMessageWriter {
     this.#images.push(image)
   }
 
-  /** The message as an answer in JSON has it, and what stands beside it in the choice. */
+  /** The message as in a JSON answer, and its log probabilities, which belong into the choice. */
   whole(): { readonly message: JsonObject; readonly logprobs: JsonObject | null } {
     const saysNothing = this.#content === '' && (this.#calls.length > 0 || this.#refusal !== '' || this.#images.length > 0)
     return {
@@ -140,7 +140,7 @@ const logprobsText = (logprobs: readonly Logprob[]): string => JSON.stringify({ 
 const present = ({ id, type, name, text }: ToolCall): JsonObject =>
   type === 'function' ? { id, type, function: { name, arguments: text } } : { id, type, custom: { name, input: text } }
 
-/** In an object of its own; offsets count in the whole content. */
+/** The format nests each citation in an object of its own; offsets count in the whole content. */
 const presentCitation = ({ type, ...cited }: UrlCitation, start: number): JsonObject => ({
   type,
   url_citation: { ...cited, start_index: cited.start_index + start, end_index: cited.end_index + start },

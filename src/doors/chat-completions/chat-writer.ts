@@ -17,9 +17,9 @@ import type { ChatWishes } from './to-responses.ts'
 type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls' | 'error'
 
 /**
- * The answer as chunks of chat completions, or as one completion. A stream begins with a chunk of the role and ends with one that has the
- * reason, then `[DONE]`. Usage rides on the last chunk, where no reader stumbles over a chunk without choices; one who asks for it
- * (`include_usage: true`) gets it as the vendor of the format sends it, in a chunk of its own.
+ * The answer as chunks of chat completions, or as one completion. A stream begins with a chunk that has the role, and ends with one that has the finish
+ * reason, then `[DONE]`. Usage is part of the last chunk, because some readers fail on a chunk without choices; callers who ask for it
+ * (`include_usage: true`) get it as the vendor of the format sends it, in a chunk of its own.
  */
 export class ChatWriter implements AnswerWriter {
   readonly streams: boolean
@@ -64,7 +64,7 @@ export class ChatWriter implements AnswerWriter {
   }
 
   done(): void {
-    // An item's end has been told by the item.
+    // The item has already written its own end.
   }
 
   echo(body: string): void {
@@ -81,11 +81,11 @@ export class ChatWriter implements AnswerWriter {
     const usage = this.#usage(state)
     if (!this.streams) this.answer = this.#completion(state, finish, `${usage}${extra}`)
     else {
-      // A stream that began with a sign of life did not know yet who answers.
+      // A stream that began with a keep-alive did not know yet which model answers.
       this.#head = this.#headFor(state.model)
       const apart = this.#wishes.usage === true && usage !== ''
       const fault = state.error === undefined ? '' : `,"error":${faultOf(state.error)}`
-      // Some readers see no error beside choices.
+      // Some readers do not see an error beside choices.
       if (fault !== '' && this.#options.errorEvent === true) this.#text += `data: {${fault.slice(1)}}\n\n`
       const delta = state.error === undefined ? '' : '"content":""'
       this.#text += `${this.#head},"choices":[{"index":0,"delta":{${delta}},"logprobs":null,${finish}}]${fault}${apart ? '' : usage}${extra}}\n\n`
@@ -117,7 +117,7 @@ export class ChatWriter implements AnswerWriter {
     )
   }
 
-  /** Why it ended, in the format's word and in the vendor's. */
+  /** The finish reason, in the format's term and in the vendor's. */
   #finish({ status, incompleteReason, nativeReason }: ResourceState): string {
     const reason: FinishReason =
       status === 'failed'
@@ -126,7 +126,7 @@ export class ChatWriter implements AnswerWriter {
           ? 'length'
           : incompleteReason === 'content_filter'
             ? 'content_filter'
-            : // Nobody may run what a call that broke off is the beginning of.
+            : // Nobody may run a call that was cut off.
               this.#message.broken
               ? 'length'
               : this.#message.calls > 0
@@ -158,7 +158,7 @@ export class ChatWriter implements AnswerWriter {
   }
 }
 
-/** In the shape of an error before the first byte. */
+/** In the same shape as an error before the first byte. */
 function faultOf({ errorType, message }: NonNullable<ResourceState['error']>): string {
   const { status } = ERROR_KINDS[errorType as ErrorType]
   return JSON.stringify({ code: status, message: message.toWellFormed(), metadata: { error_type: errorType } })

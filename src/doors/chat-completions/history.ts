@@ -27,10 +27,10 @@ interface ChatCall {
 
 type ChatPart = { readonly type: string } & MarkedByCaller & JsonObject
 
-/** The conversation as items, in the order its messages have. `origins` gets the index of the message each item is of. */
+/** The conversation as items, in the order of its messages. `origins` receives the message index of each item. */
 export function toItems(messages: readonly ChatMessage[], origins: number[] = []): readonly InputItem[] {
   const items: InputItem[] = []
-  /** Ids of calls whose input is free text: their results are items of another type. */
+  /** Ids of calls with free-text input: their results are items of another type. */
   const custom = new Set<string>()
   for (const [index, message] of messages.entries()) {
     if (message.role === 'assistant') {
@@ -47,7 +47,7 @@ function resultOf({ tool_call_id: callId = '', content }: ChatMessage, custom: R
   return custom.has(callId) ? { type: 'custom_tool_call_output', call_id: callId, output } : { type: 'function_call_output', call_id: callId, output }
 }
 
-/** What one message of a model holds, in the order a model says it: thoughts, words, calls. */
+/** The content of one assistant message, in the order a model produces it: reasoning, text, calls. */
 function answerOf(message: ChatMessage, custom: Set<string>): readonly InputItem[] {
   const thoughts = thoughtsOf(message.reasoning_details, message.reasoning || message.reasoning_content)
   const said: InputItem[] = []
@@ -63,9 +63,9 @@ function answerOf(message: ChatMessage, custom: Set<string>): readonly InputItem
   return weave(thoughts, said, calls)
 }
 
-/** Without the parts that say nothing: a message that only calls has none. */
+/** Without empty parts: a message that only makes calls has no text. */
 function wordsOf({ content, refusal, audio }: ChatMessage): readonly InputPart[] {
-  // An answer in sound has its words beside it.
+  // An audio answer has its transcript beside it.
   const said = content || (audio?.transcript ?? '')
   const parts = typeof said === 'string' ? [{ type: 'text', text: said }] : said
   const words = parts.flatMap((part): readonly InputPart[] => {
@@ -75,7 +75,7 @@ function wordsOf({ content, refusal, audio }: ChatMessage): readonly InputPart[]
   return refusal ? [...words, { type: 'refusal', refusal }] : words
 }
 
-/** An image of an earlier answer, as the tool that made it left it. */
+/** An image of an earlier answer, as the tool that made it returned it. */
 function pictureOf(url: string): InputItem {
   const inline = /^data:image\/([\w.+-]+);base64,(.*)$/s.exec(url)
   return inline === null
@@ -87,7 +87,7 @@ function contentOf(content: ChatMessage['content']): string | readonly InputPart
   return content == null ? '' : typeof content === 'string' ? content : content.map(partOf)
 }
 
-/** Who speaks, before what is said: items have no field for it. */
+/** Puts the speaker's name before the text: items have no field for it. */
 function named<C extends string | readonly InputPart[]>(name: string | null | undefined, content: C): C {
   if (!name) return content
   const said = `${name}: `
@@ -126,7 +126,7 @@ interface ChatFile {
   readonly filename?: string | null
 }
 
-/** The field for a file's bytes takes its address as well. */
+/** The field for a file's bytes also accepts a URL. */
 function fileOf({ file_data: data, file_id: id, filename }: ChatFile) {
   return {
     ...(data ? (/^https?:/i.test(data) ? { file_url: data } : { file_data: data }) : {}),

@@ -4,7 +4,7 @@ import { cacheHeaders, callHeaders, failureHeaders, streamHeaders, type DoorDesc
 import { message as requestMessage } from './schema-messages.ts'
 import { chatRequest } from './schema.ts'
 
-/** What POST /api/v1/chat/completions answers, for the reference. Nothing is checked against these: the writer is the authority. */
+/** The answer of POST /api/v1/chat/completions, for the reference. Nothing is validated against these schemas: the writer is the authority. */
 
 const tokens = z.int().min(0)
 const words = z.string().nullable()
@@ -85,7 +85,7 @@ const completion = z.looseObject({
 
 let built: DoorDescription | undefined
 
-/** What `POST /api/v1/chat/completions` takes and answers; built once. */
+/** Request and answer of `POST /api/v1/chat/completions`; built once. */
 export function describeChatCompletions(): DoorDescription {
   built ??= {
     path: '/api/v1/chat/completions',

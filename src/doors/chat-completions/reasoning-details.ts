@@ -1,7 +1,7 @@
 import type { ReasoningItem } from '../../core/item.ts'
 import { publicReasoningFormat } from '../../core/reasoning-envelope.ts'
 
-/** One piece of thought as this format tells it and takes it back. Pieces of one item have its `id`; `index` counts the pieces of an answer. */
+/** One piece of reasoning as this format sends and accepts it. Pieces of one item share its `id`; `index` counts the pieces of an answer. */
 export interface ReasoningDetail {
   readonly type: string
   readonly text?: string | null
@@ -15,7 +15,7 @@ export interface ReasoningDetail {
 
 const TYPES: ReadonlySet<string> = new Set(['reasoning.text', 'reasoning.summary', 'reasoning.encrypted'])
 
-/** What a piece says whose format has no name. */
+/** The format of a piece whose format has no name. */
 const NOBODYS = 'unknown'
 
 interface Thought {
@@ -25,14 +25,14 @@ interface Thought {
   readonly summary: string[]
   encrypted?: string
   signature?: string
-  /** Of the text written last: pieces of a stream that were kept apart have the same. */
+  /** Place of the text written last: pieces of a stream that were kept apart have the same place. */
   at?: string
 }
 
 /**
- * The thoughts of an earlier answer as items. Clients bring back the pieces of a stream as they came, or joined; what has the same id belongs
- * together, without one what follows each other up to what ends a thought (`goesOn`). Text alone (`plain`) is a thought nobody signed.
- * Clients that keep them with each part of a message bring them back once for every part, others as one text.
+ * The reasoning of an earlier answer as items. Clients send back the pieces of a stream as they came, or joined. Pieces with the same id belong together;
+ * pieces without one belong to the thought before them until something ends it (`goesOn`). Text alone (`plain`) is an unsigned thought. Clients that store
+ * reasoning with each part of a message send it back once for every part; others send it as one text.
  */
 export function thoughtsOf(
   details: readonly ReasoningDetail[] | string | null | undefined,
@@ -46,12 +46,12 @@ export function thoughtsOf(
   return plain ? [{ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: plain }] }] : []
 }
 
-/** Characters looked at, at most, to find what was told before: a request with more is taken as it is. */
+/** Upper bound on the characters compared to find repetitions: a larger request is taken as it is. */
 const MOST_COMPARED = 100_000_000
 
 /**
- * The pieces of kinds that are known here, without those whose text has been told before: `plain`, the text of all of them, has each as often
- * as it was thought. Pieces that stand in it one after the other are left alone, and so is what it does not have.
+ * The pieces of known types without repetitions. `plain`, the text of all pieces, contains each as often as the model wrote it. If all pieces occur in it
+ * one after the other, nothing is removed; a piece that does not occur in it stays, too.
  */
 function toldOnce(details: readonly ReasoningDetail[], plain: string): readonly ReasoningDetail[] {
   const pieces = details.filter(({ type }) => TYPES.has(type))
@@ -60,7 +60,7 @@ function toldOnce(details: readonly ReasoningDetail[], plain: string): readonly 
   return pieces.flatMap((piece) => {
     const text = textOf(piece)
     if (plain.startsWith(text, told)) told += text.length
-    // A copy may be the only one that is signed.
+    // A copy may be the only one with a signature.
     else if (plain.includes(text)) return piece.id && piece.signature ? [{ ...piece, text: '' }] : []
     return [piece]
   })
@@ -86,12 +86,13 @@ function add(thoughts: Thought[], known: Map<string, Thought>, detail: Reasoning
   if (thought === undefined && last !== undefined && last.id === null && goesOn(last, detail)) thought = last
   if (thought === undefined) thoughts.push((thought = { id, format: null, content: [], summary: [] }))
   if (id !== null) known.set((thought.id = id), thought)
-  // Vendors may say it only where a thought ends. Clients that add up what a stream repeats bring back the word many times over: it is nobody's.
+  // Vendors may name the format only at the end of a thought. Clients that concatenate the fields of a stream send the name back repeated many times over;
+  // such a name counts as unknown.
   const format = publicReasoningFormat(detail.format ?? NOBODYS)
   if (format !== NOBODYS) thought.format = format
   if (detail.signature) thought.signature = detail.signature
   if (type === 'reasoning.encrypted') {
-    // The same once more is one that came back with another part.
+    // The same data again came back with another part.
     if (detail.data !== thought.encrypted) thought.encrypted = (thought.encrypted ?? '') + (detail.data ?? '')
   } else {
     const texts = type === 'reasoning.text' ? thought.content : thought.summary
@@ -107,8 +108,8 @@ function add(thoughts: Thought[], known: Map<string, Thought>, detail: Reasoning
 const placeOf = ({ type, index }: ReasoningDetail): string => `${type} ${index ?? ''}`
 
 /**
- * Whether a piece belongs to a thought without an id that came before it. What is encrypted ends one, and may be all that has an id; so does
- * a signature, but for what else is of the text it signs.
+ * Whether a piece belongs to the preceding thought that has no id. Encrypted data ends a thought, and may be the only piece with an id. A signature ends
+ * one, too, except for further pieces of the text it signs.
  */
 function goesOn(thought: Thought, detail: ReasoningDetail): boolean {
   if (thought.encrypted !== undefined) return false

@@ -3,14 +3,14 @@ import { type Branch, byKind, byType, describeKind, fields, list, maybe, tagged 
 import { inputAudio } from '../responses/schema-parts.ts'
 import { cacheControl, count, flag, text } from '../responses/schema-shared.ts'
 
-/** Messages of the Chat Completions format: roles instead of items, calls inside the message that made them. */
+/** Messages of the Chat Completions format: roles instead of items, and calls inside the message that made them. */
 
 const marked = { cache_control: maybe(cacheControl), prompt_cache_breakpoint: maybe(fields({ mode: z.literal('explicit') })) }
 
 const address = z.string().min(1)
 const textPart = tagged('text', { text: z.string(), ...marked })
 const imagePart = tagged('image_url', {
-  // Many clients write the address itself.
+  // Many clients send the URL itself instead of an object.
   image_url: byKind({ object: fields({ url: address, detail: maybe(z.enum(['auto', 'low', 'high', 'original'])) }), string: address }),
   ...marked,
 })
@@ -43,7 +43,7 @@ function hint(type: string): string | undefined {
 const content = byKind({ string: z.string(), array: list(byType(PARTS, { noun: 'content part', hint })) })
 const said = byKind({ string: z.string(), array: list(byType([textPart, refusalPart, imagePart], { noun: 'content part', hint })) })
 
-/** Clients send a call without arguments as an empty text or none, and some as the object itself. */
+/** Clients send a call without arguments as an empty string or leave them out, and some send the object itself. */
 const given = maybe(z.string({ error: ({ input }) => describeKind(input, 'a string of JSON') }))
 const toolCall = byType(
   [
@@ -61,14 +61,14 @@ const reasoningDetails = list(
       tagged('reasoning.summary', { summary: z.string(), ...detail }),
       tagged('reasoning.encrypted', { data: z.string(), ...detail }),
     ],
-    // What other gateways tell of their own tools comes back with the history, and says nothing to a model.
+    // Details of other gateways about their own tools come back with the history, and mean nothing to a model.
     { noun: 'reasoning detail', others: fields({ type: z.string() }) },
   ),
 )
 
 const images = list(fields({ image_url: fields({ url: address }) }))
 
-/** A message as its role has it. Content that is null is as good as none: strict clients write every field. */
+/** A message, by its role. Null content counts as absent: strict clients write every field. */
 export const message = byType(
   [
     tagged('system', { content: maybe(content), name: text }, 'role'),

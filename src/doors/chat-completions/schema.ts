@@ -19,7 +19,7 @@ import { GATEWAY_TOOLS_OF_ANY_FORMAT, WEB_SEARCH_PARAMETERS } from '../responses
 import { canonicalType } from '../responses/schema-names.ts'
 import { message } from './schema-messages.ts'
 
-/** Fields that are the same here. */
+/** Fields that are the same as in Responses. */
 const SHARED = [
   'model',
   'models',
@@ -67,12 +67,12 @@ const customTool = tagged('custom', {
 
 const WEB_SEARCHES = ['web_search', 'web_search_2025_08_26', 'web_search_preview', 'web_search_preview_2025_03_11']
 
-/** The vendors' spelling of the search of the gateway: its parameters may stand beside the type. */
+/** The vendors' names for the gateway's web search: its parameters may be siblings of the type. */
 const domains = WEB_SEARCH_PARAMETERS['allowed_domains']!
 const filters = maybe(fields({ allowed_domains: domains, blocked_domains: domains, excluded_domains: domains }))
 const webSearches = WEB_SEARCHES.map((type) => tagged(type, { ...WEB_SEARCH_PARAMETERS, filters, parameters: maybe(fields(WEB_SEARCH_PARAMETERS)) }))
 
-/** Tools whose calls and results have a place in this format. */
+/** Tools whose calls and results can be expressed in this format. */
 const TOOLS: readonly Branch[] = [functionTool, customTool, ...webSearches, ...GATEWAY_TOOLS_OF_ANY_FORMAT]
 
 const tools = list(
@@ -89,7 +89,7 @@ const chosen: readonly Branch[] = [tagged('function', { function: named }), tagg
 const others = fields({ type: z.string().min(1) })
 const allowed = list(byType(chosen, { noun: 'tool', others }))
 const toolChoice = byKind({
-  // The last is what some clients say for "required".
+  // `any` is what some clients send for "required".
   string: z.enum(['auto', 'none', 'required', 'any']),
   object: byType([...chosen, tagged('allowed_tools', { allowed_tools: fields({ mode: z.enum(['auto', 'required']), tools: allowed }) })], {
     noun: 'tool choice',
@@ -115,8 +115,8 @@ const responseFormat = byType(
 const stopTexts = byKind({ string: z.string(), array: list(z.string()) })
 
 /**
- * The body of POST /api/v1/chat/completions: what it has in common with that of Responses is checked by the same schemas. Like them it changes
- * and copies nothing; fields it does not list are carried.
+ * The body of POST /api/v1/chat/completions. What it shares with Responses is validated by the same schemas. Like them, it neither changes nor copies
+ * anything, and unlisted fields are kept.
  */
 export const chatRequest = fields({
   ...shared,

@@ -7,24 +7,24 @@ import { chatPaths } from './chat-paths.ts'
 import { toItems, type ChatMessage } from './history.ts'
 import { chatRequest } from './schema.ts'
 
-/** What a caller of this format wants of the answer and no model needs to know. */
+/** What a caller of this format wants of the answer that the model need not know. */
 export interface ChatWishes {
-  /** `stream_options.include_usage`; undefined: not said. */
+  /** `stream_options.include_usage`; undefined if the caller did not say. */
   readonly usage: boolean | undefined
   readonly reasoning: boolean
 }
 
 export interface ChatRead {
-  /** The body in the words of Responses, which has passed this format's validation and not theirs. */
+  /** The body in the terms of Responses. It has passed the validation of this format, but not that of Responses. */
   readonly body: JsonObject
   readonly wishes: ChatWishes
-  /** Where this format has what a fault of the translated body is about. */
+  /** Maps a path of the translated body to the path in this format, for errors. */
   readonly pathOf: (path: string) => string
 }
 
 const WEB_SEARCH = /^web_search/
 
-/** Fields of this format with other names, or none, in that of Responses. All others go over as they are. */
+/** Fields of this format that Responses names differently or lacks. All others are copied unchanged. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([
   'messages',
   'tools',
@@ -47,8 +47,8 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The parsed body of POST /api/v1/chat/completions in the words of Responses. Throws GatewayError `invalid_request` (`invalid_prompt` for no
- * messages or a role nobody knows), naming one path of this format and one reason.
+ * Translates the parsed body of POST /api/v1/chat/completions to Responses. Throws GatewayError `invalid_request` (`invalid_prompt` for no messages or an
+ * unknown role), naming one path of this format and one reason.
  */
 export function toResponses(body: unknown): ChatRead {
   checkShape(body)
@@ -70,14 +70,14 @@ export function toResponses(body: unknown): ChatRead {
   }
 }
 
-/** Messages of an assistant may hold nothing; that nobody said anything else is for this format to tell. */
+/** Assistant messages may be empty. If every message is, this format reports it in its own terms. */
 function itemsOf(messages: readonly ChatMessage[], origins: number[]): readonly InputItem[] {
   const items = toItems(messages, origins)
   if (items.length === 0) throw refuse('invalid_prompt', 'messages', 'says nothing: at least one message must have content')
   return items
 }
 
-/** A body that is not of this format is told so before its fields are looked at. */
+/** A body of another format is reported as such before its fields are validated. */
 function checkShape(body: unknown): void {
   if (isJsonObject(body)) {
     const { messages, input } = body
@@ -104,7 +104,7 @@ function toolsOf({ tools, tool_choice: choice }: JsonObject): JsonObject {
   }
 }
 
-/** Schemas are strict in this format only where the caller says so; in that of Responses vendors take the absent for strict. */
+/** In this format schemas are strict only if the caller says so; in Responses vendors take an absent `strict` for true. */
 function toolOf(tool: JsonObject): JsonObject {
   if (tool['type'] === 'function') {
     const { name, description, parameters, strict } = tool['function'] as JsonObject
@@ -117,14 +117,14 @@ function toolOf(tool: JsonObject): JsonObject {
   return WEB_SEARCH.test(tool['type'] as string) ? searchOf(tool) : tool
 }
 
-/** The vendors' spelling stands for the search of the gateway, which leaves it to those who search by themselves. */
+/** The vendors' names stand for the gateway's search, which delegates to upstreams that search by themselves. */
 function searchOf({ type: _type, parameters, filters, ...beside }: JsonObject): JsonObject {
   const { blocked_domains: blocked, ...named } = (filters ?? {}) as JsonObject
   const wanted = given({ excluded_domains: blocked, ...named, ...beside, ...(parameters as JsonObject | null) })
   return { type: 'gateway:web_search', ...(Object.keys(wanted).length === 0 ? {} : { parameters: wanted }) }
 }
 
-/** A grammar stands in an object of its own here. */
+/** A grammar is nested in an object of its own in this format. */
 function formatOf({ type, grammar }: JsonObject): JsonObject {
   if (type !== 'grammar') return { type }
   const { syntax, definition } = grammar as JsonObject
@@ -165,7 +165,7 @@ function reasoningOf({ reasoning, reasoning_effort: effort, thinking }: JsonObje
   return Object.keys(merged).length === 0 ? {} : { reasoning: merged }
 }
 
-/** The switch that several vendors' servers have in this format. Undefined for anything else of that name. */
+/** The switch for reasoning that several vendors' servers have in this format. Undefined for any other value of that field. */
 function thinkingOf(thinking: unknown): JsonObject | undefined {
   const { type, effort } = (typeof thinking === 'object' && thinking !== null ? thinking : {}) as JsonObject
   if (type === 'disabled') return { enabled: false }
@@ -174,8 +174,8 @@ function thinkingOf(thinking: unknown): JsonObject | undefined {
 }
 
 /**
- * The number alone asks for probabilities as well, unless the caller says no. What else `include` holds, which is no field of this format, has
- * not been checked yet.
+ * `top_logprobs` alone also asks for log probabilities, unless `logprobs` is false. `include` is no field of this format, so its other entries have not
+ * been validated yet.
  */
 function logprobsOf({ logprobs, top_logprobs: top, include }: JsonObject): JsonObject {
   const number = logprobs === false || top == null ? {} : { top_logprobs: top }

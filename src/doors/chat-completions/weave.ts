@@ -1,14 +1,14 @@
 import type { InputItem, InputPart, ReasoningItem } from '../../core/item.ts'
 import { openReasoning } from '../../core/reasoning-envelope.ts'
 
-/** What stands between the texts of two messages that became one. */
+/** Separates the texts of two messages that became one. */
 const SEPARATOR = '\n\n'
 
 const FIRST = [0, 0] as const
 
 /**
- * One message of a model as items, its thoughts where they stood: vendors check them there. Where their envelopes do not say it, they stand
- * before what is said, and that before the calls.
+ * One assistant message as items, with its reasoning where it was, because vendors check that. If the envelopes do not say where, reasoning comes before
+ * the text, and the text before the calls.
  */
 export function weave(thoughts: readonly ReasoningItem[], said: readonly InputItem[], calls: readonly InputItem[]): readonly InputItem[] {
   const placed = thoughts.map((thought) => ({ thought, at: openReasoning(thought.encrypted_content)?.at ?? FIRST }))
@@ -16,7 +16,7 @@ export function weave(thoughts: readonly ReasoningItem[], said: readonly InputIt
   const words = new Words(said)
   const items: InputItem[] = []
   let called = 0
-  // Clients that add up the pieces of a stream may bring back the last one first.
+  // Clients that collect the pieces of a stream may send the last one first.
   for (const { thought, at } of placed.toSorted((a, b) => a.at[0] - b.at[0] || a.at[1] - b.at[1])) {
     const [text, before] = at
     items.push(...words.upTo(text), ...calls.slice(called, before), thought)
@@ -25,7 +25,7 @@ export function weave(thoughts: readonly ReasoningItem[], said: readonly InputIt
   return [...items, ...words.upTo(Infinity), ...calls.slice(called)]
 }
 
-/** What was said, handed out in pieces. Only a text alone is divided; with anything beside it all of it is one piece. */
+/** The text of the message, handed out in pieces. It is divided only if it is a single text part; otherwise all of it is one piece. */
 class Words {
   #left: readonly InputItem[]
   readonly #text: string | undefined
@@ -38,7 +38,7 @@ class Words {
     this.#text = more.length === 0 && part !== undefined && 'text' in part ? part.text : undefined
   }
 
-  /** What was said before this many characters and has not been handed out. */
+  /** The text before this offset that has not been handed out yet. */
   upTo(end: number): readonly InputItem[] {
     if (end <= this.#told || this.#left.length === 0) return []
     const from = this.#told

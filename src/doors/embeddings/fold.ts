@@ -11,19 +11,19 @@ import type { Fold } from '../shared/fold.ts'
 
 type End = Extract<ModelEvent, { readonly type: 'response-end' }>
 
-/** What was made, for those who write it. */
+/** The vectors with their usage, for writers. */
 export interface Embedded {
   readonly vectors: readonly Vector[]
   readonly usage: Usage | undefined
   readonly cost: Cost | undefined
   readonly isByok: boolean
   readonly model: string
-  /** Members that stand behind all others, as JSON, each behind a comma. */
+  /** Members that follow all others, as JSON, each after a comma. */
   readonly added: string
   readonly options: AssemblerOptions
 }
 
-/** The answer to a request for embeddings: vectors, written as the caller wants them, whatever its provider sent. */
+/** The answer to a request for embeddings: vectors, in the encoding the caller asked for, whatever the provider sent. */
 export class EmbeddingsFold implements Fold {
   readonly #options: AssemblerOptions
   readonly #write: (embedded: Embedded) => string
@@ -48,7 +48,7 @@ export class EmbeddingsFold implements Fold {
     const more = extra?.()
     const added = more === undefined ? '' : members(more)
     this.#answer = this.#write({ vectors, usage: this.#end?.usage, cost, isByok, model, added, options: this.#options })
-    // They have been written down, and are the largest thing there is of the call.
+    // The vectors have been written, and are the largest part of the call.
     this.#end = undefined
   }
 
@@ -64,7 +64,7 @@ export class EmbeddingsFold implements Fold {
     return this.#answer !== ''
   }
 
-  /** Vectors are no items, and are kept in no record: they can be made again from what they stand for. */
+  /** Vectors are not items and are not stored in records: they can be computed again from their input. */
   output(): readonly [] {
     return []
   }
@@ -73,7 +73,7 @@ export class EmbeddingsFold implements Fold {
     return []
   }
 
-  // Nothing of the answer is written before its end: it is never streamed.
+  // Nothing is written before the end: the answer is never streamed.
   fail(): void {}
   keepAlive = (): string => ''
   takeWire = (): string => ''
@@ -94,7 +94,7 @@ function presentUsage({ inputTokens, totalTokens, audioInputTokens }: Usage, cos
     prompt_tokens: inputTokens,
     total_tokens: totalTokens,
     ...(audioInputTokens === undefined ? {} : { prompt_tokens_details: { audio_tokens: audioInputTokens } }),
-    // The contract has no word for a cost nobody knows.
+    // The contract cannot express an unknown cost.
     ...(cost === undefined || cost.source === 'unknown'
       ? {}
       : {

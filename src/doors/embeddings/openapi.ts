@@ -3,7 +3,7 @@ import { errorEnvelope, gatewayMetadata } from '../responses/openapi-answer.ts'
 import { cacheHeaders, callHeaders, type DoorDescription } from '../shared/describe-doors.ts'
 import { contentPart, embeddingsRequest } from './schema.ts'
 
-/** What POST /api/v1/embeddings answers, for the reference. Nothing is checked against these: the fold is the authority. */
+/** The answer of POST /api/v1/embeddings, for the reference. Nothing is validated against these schemas: the fold is the authority. */
 
 const tokens = z.int().min(0)
 
@@ -35,7 +35,7 @@ const list = z.looseObject({
 
 let built: DoorDescription | undefined
 
-/** What `POST /api/v1/embeddings` takes and answers; built once. */
+/** Request and answer of `POST /api/v1/embeddings`; built once. */
 export function describeEmbeddings(): DoorDescription {
   built ??= {
     path: '/api/v1/embeddings',

@@ -4,12 +4,12 @@ import { responsesRequest } from '../responses/schema.ts'
 import { checkBody, refuse } from '../shared/check-body.ts'
 import { embeddingsRequest } from './schema.ts'
 
-/** Fields that say something of an answer, and nothing of vectors: nobody has checked them here. */
+/** Fields that concern text answers and not vectors: they have not been validated here. */
 const OF_ANSWERS: ReadonlySet<string> = new Set(Object.keys(responsesRequest.shape).filter((field) => !(field in embeddingsRequest.shape)))
 
 /**
- * The parsed body of POST /api/v1/embeddings as a request for vectors: one item of the input for each, a message of the user or, of type
- * `input_tokens`, what the caller has cut itself. Fields nobody here knows are carried as they are. Throws GatewayError `invalid_request`, naming one path and one reason.
+ * The parsed body of POST /api/v1/embeddings as a request for vectors, with one input item for each: a user message or, of type `input_tokens`, text that
+ * the caller has tokenized. Unknown fields are kept. Throws GatewayError `invalid_request`, naming one path and one reason.
  */
 export function toRequest(body: unknown): ModelRequest {
   checkCount(body)
@@ -19,22 +19,22 @@ export function toRequest(body: unknown): ModelRequest {
   return forVectors(Object.fromEntries(fields), toItems(input))
 }
 
-/** A request for one vector of each of these. */
+/** A request for one vector per input item. */
 export const forVectors = (fields: JsonObject, input: readonly InputItem[]): ModelRequest => ({ ...fields, input, modalities: ['embeddings'] })
 
 type Multimodal = { readonly content: readonly SentPart[] }
 type Sent = string | readonly (string | number | readonly number[] | Multimodal)[]
 
-/** More than any server takes; each needs an object of its own here, and a vector on its way back. */
+/** More than any server accepts; each input needs an object of its own here, and a vector on the way back. */
 const MAX_INPUTS = 16_384
 
-/** First of all: to look at each of a million entries would hold up everybody else. A list of numbers is one text, in tokens. */
+/** Checked first: to validate each of a million entries would hold up all other calls. A list of numbers is one text, in tokens. */
 function checkCount(body: unknown): void {
   const { input } = (body ?? {}) as { readonly input?: unknown }
   if (Array.isArray(input) && typeof input[0] !== 'number') checkEntries(input, 'input')
 }
 
-/** Throws GatewayError `invalid_request` for more than are taken. */
+/** Throws GatewayError `invalid_request` for more entries than the limit. */
 export function checkEntries(list: unknown, path: string): void {
   if (!Array.isArray(list) || list.length <= MAX_INPUTS) return
   throw refuse('invalid_request', path, `must have at most ${MAX_INPUTS} entries, not ${list.length}`)

@@ -8,7 +8,7 @@ import { refuseCallersWork, ToldItem } from '../shared/told-item.ts'
 import type { Grounding } from './grounding.ts'
 import type { PartWriter } from './part-writer.ts'
 
-/** Items of an answer while they are told as parts. */
+/** Output items while they are written as parts. */
 abstract class AnswerItem<I extends OutputItem> extends ToldItem<I> {
   readonly parts: PartWriter
 
@@ -18,14 +18,14 @@ abstract class AnswerItem<I extends OutputItem> extends ToldItem<I> {
   }
 }
 
-/** Words, refusals among them. Readers join the texts of an answer: messages of several turns are kept apart by an empty line. */
+/** Text, including refusals. Readers join the texts of an answer, so messages of several turns are separated by an empty line. */
 export class Words extends AnswerItem<MessageItem> {
   readonly #grounding: Grounding
   readonly #bare: boolean
   #speaks = false
   #held = ''
 
-  /** `bare`: the caller wants one word, and no JSON around it. */
+  /** `bare`: the caller wants a single word without JSON around it. */
   constructor(inner: OpenItem, parts: PartWriter, grounding: Grounding, bare: boolean) {
     super(inner, parts)
     this.#grounding = grounding
@@ -49,7 +49,7 @@ export class Words extends AnswerItem<MessageItem> {
   }
 }
 
-/** Thoughts: their text for who asked for it, and what must come back unchanged with the part that follows. */
+/** Reasoning: its text for callers who asked for it, and the data that must come back unchanged with the next part. */
 export class Thoughts extends AnswerItem<ReasoningItem> {
   readonly #shows: boolean
   readonly #began: Place
@@ -61,7 +61,7 @@ export class Thoughts extends AnswerItem<ReasoningItem> {
     this.#began = parts.beginThought()
   }
 
-  /** Asked only of items that give way to text behind them. */
+  /** Called only for items that let text behind them pass. */
   pause(): void {
     this.inner.pause?.()
   }
@@ -79,10 +79,10 @@ export class Thoughts extends AnswerItem<ReasoningItem> {
   }
 }
 
-/** A call of the caller's function. It comes whole, as this format has it; one that broke off is not told: nobody may run its beginning. */
+/** A call of the caller's function. This format has calls only as a whole. One that was cut off is left out, because nobody may run it. */
 export class Call extends AnswerItem<FunctionCallItem | CustomToolCallItem> {
   protected tell(): void {
-    // It is told at its end.
+    // Written as a whole at its end.
   }
 
   protected ended(item: FunctionCallItem | CustomToolCallItem): void {
@@ -91,7 +91,10 @@ export class Call extends AnswerItem<FunctionCallItem | CustomToolCallItem> {
   }
 }
 
-/** What the gateway or the provider did by itself: code and pictures are shown, pages and searches are named, all else is counted in the usage. */
+/**
+ * What the gateway or the provider did by itself: code and pictures are shown, pages and searches are listed as sources, everything else is only counted
+ * in the usage.
+ */
 export class Deed extends AnswerItem<OtherItem> {
   readonly #grounding: Grounding
 
@@ -130,7 +133,7 @@ export class Deed extends AnswerItem<OtherItem> {
 /** The members of an object as JSON, without its braces. */
 const inside = (members: object): string => wellFormedJson(JSON.stringify(members)).slice(1, -1)
 
-/** What a text in JSON says; anything else stays as it is. */
+/** The string that a JSON text contains; any other text stays as it is. */
 function bareWord(text: string): string {
   try {
     const said: unknown = parseJsonText(text)
@@ -140,7 +143,7 @@ function bareWord(text: string): string {
   }
 }
 
-/** Models are held to objects; what one wrote all the same is not lost. Numbers stay as they stand. */
+/** Models are supposed to write objects; anything else they write is kept, too. Numbers stay exactly as written. */
 function argsOf(text: string): string {
   if (text === '') return '{}'
   const args = text.trimStart().startsWith('{') ? parseExact(text) : undefined

@@ -2,19 +2,19 @@ import type { JsonObject } from '../../core/item.ts'
 import { isJsonObject, MAX_JSON_DEPTH } from '../../lib/json.ts'
 
 /**
- * Schemas of this format are of a subset of OpenAPI 3.0: types in capitals, `nullable`, bounds that may be texts (their numbers are 64 bits
- * wide), and members in the order of `propertyOrdering`. https://ai.google.dev/api/caching#Schema
+ * Schemas of this format are a subset of OpenAPI 3.0: types in capitals, `nullable`, bounds that may be strings (their numbers are 64 bits wide), and
+ * members in the order of `propertyOrdering`. https://ai.google.dev/api/caching#Schema
  */
 
-/** Of 64 bits, and therefore texts in JSON. */
+/** 64-bit numbers, and therefore strings in JSON. */
 const BOUNDS = ['minItems', 'maxItems', 'minProperties', 'maxProperties', 'minLength', 'maxLength'] as const
-/** Words of two, which its vendor also takes by the names of its protocol. */
+/** Compound keywords, which the vendor also accepts under the names of its protocol (snake_case). */
 const WORDS: readonly string[] = [...BOUNDS, 'anyOf', 'additionalProperties', 'prefixItems', 'propertyOrdering']
 const SPELLINGS: ReadonlyMap<string, string> = new Map(WORDS.map((word) => [word.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), word]))
 
 const KEPT = ['title', 'description', 'format', 'pattern', 'default', 'minimum', 'maximum', 'enum', 'required', '$ref'] as const
 
-/** The same as JSON Schema. `closed`: objects with members have no others, as answers of this format do. */
+/** The same as JSON Schema. `closed`: objects with members allow no others, as in the answers of this format. */
 export function toJsonSchema(written: JsonObject, closed: boolean, depth = 0): JsonObject {
   if (depth > MAX_JSON_DEPTH) return {}
   const schema: JsonObject = Object.fromEntries(Object.entries(written).map(([word, value]) => [SPELLINGS.get(word) ?? word, value]))
@@ -32,7 +32,7 @@ export function toJsonSchema(written: JsonObject, closed: boolean, depth = 0): J
   return schema['nullable'] === true ? orNull(told) : told
 }
 
-/** What holds no schema. */
+/** The keywords that contain no schema. */
 function plainKeywords(schema: JsonObject): { [keyword: string]: unknown } {
   const told: { [keyword: string]: unknown } = {}
   const type = typeof schema['type'] === 'string' ? schema['type'].toLowerCase() : schema['type']
@@ -59,7 +59,7 @@ function orNull(schema: JsonObject): JsonObject {
   }
 }
 
-/** Whether every object of a schema names all its members and must have them: what vendors can hold an answer to strictly. */
+/** Whether every object of a schema lists all its members and requires them, which is what vendors can enforce strictly. */
 export function isComplete(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isComplete)
   if (!isJsonObject(schema)) return true

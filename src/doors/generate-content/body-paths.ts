@@ -1,4 +1,4 @@
-/** Bounds, formats and words of the body that stand elsewhere in its translation. */
+/** Fields of the body that are called differently in its translation. */
 const FIELDS: ReadonlyMap<string, string> = new Map([
   ['instructions', 'systemInstruction'],
   ['max_output_tokens', 'generationConfig.maxOutputTokens'],
@@ -21,8 +21,8 @@ const FIELDS: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Where a body of this format has what stands at a path of its translation, for those who tell its caller of a fault. `origins` are the
- * turns the items came from; `tools`: where each of the tools stands.
+ * Maps a path of the translated body to its path in a body of this format, for error messages to the caller. `origins` are the turns that the items came
+ * from; `tools` are the paths of the tools.
  */
 export function bodyPaths(origins: readonly number[], tools: readonly string[]): (path: string) => string {
   return (path) => {

@@ -17,8 +17,8 @@ import type { GenerateContentWishes } from './to-responses.ts'
 import { usageMetadataOf } from './usage.ts'
 
 /**
- * The answer as GenerateContentResponses, one for each part, in events or in a list, or as one. The last says why it ended, what it took and where it had it from. Every
- * one of a stream has a part: readers take an answer with one that has none for broken.
+ * The answer as GenerateContentResponses: one for each part, as events or as a list, or a single one. The last has the finish reason, the usage and the
+ * sources. Every one of a stream has a part, because readers treat an answer as broken if one has none.
  */
 export class ContentWriter implements AnswerWriter {
   readonly streams: boolean
@@ -27,15 +27,15 @@ export class ContentWriter implements AnswerWriter {
   readonly #surroundings: ItemSurroundings
   readonly #parts: PartWriter
   readonly #grounding = new Grounding()
-  /** What stands around each answer of a stream. */
+  /** Written before and after each answer of a stream. */
   #before = 'data: '
   #behind = '\n\n'
-  /** Everything behind the candidates. */
+  /** Everything after the candidates. */
   #tail = ''
   #text = ''
-  /** How a failure ends the stream for readers that pass over events with one. */
+  /** How a failure ends the stream for readers that skip events with an error. */
   #bareFault = ''
-  /** The stream began with a sign of life, when nobody knew yet who answers. */
+  /** The stream began with a keep-alive, before it was known which model answers. */
   #begunEarly = false
   answer = ''
 
@@ -69,7 +69,7 @@ export class ContentWriter implements AnswerWriter {
   }
 
   done(): void {
-    // An item's end has been told by the item.
+    // The item has already written its own end.
   }
 
   echo(body: string): void {
@@ -93,7 +93,7 @@ export class ContentWriter implements AnswerWriter {
       return this.#close()
     }
     this.#parts.finish()
-    // A stream that began with a sign of life did not know yet who answers.
+    // A stream that began with a keep-alive did not know yet which model answers.
     this.#tail = this.#tailFor(state.model)
     const parts = this.streams ? '[{"text":""}]' : this.#parts.all
     const candidate = { ...finishOf(state, this.#parts), ...logprobsResultOf(state.output), ...this.#grounding.told }
@@ -118,7 +118,7 @@ export class ContentWriter implements AnswerWriter {
   }
 
   #chunk(part: string): void {
-    // Some readers pass over answers that do not speak of usage, as those of the format's vendor always do.
+    // Some readers skip answers without usage, since the format's vendor always sends it.
     this.#write(`{"candidates":[{"content":{"parts":[${part}],"role":"model"},"index":0}],"usageMetadata":{}${this.#tail}}`)
   }
 

@@ -8,7 +8,7 @@ import { generateContentEnvelope } from './error-envelope.ts'
 import { METHODS, MODELS_PATH, VECTOR_METHODS } from './path.ts'
 import { generateContentToResponses } from './to-responses.ts'
 
-/** Between the entries of a list there may be blank lines. */
+/** A list may have blank lines between its entries. */
 const LIST = { headers: { 'content-type': 'application/json; charset=UTF-8' }, sign: () => '\n' } as const
 const KEYS = { keyHeader: 'x-goog-api-key', keyParameter: 'key' } as const
 

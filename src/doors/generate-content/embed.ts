@@ -9,7 +9,7 @@ import { inAddress, modelNamed, VECTOR_METHODS } from './path.ts'
 import { batchEmbedRequest, embedContentRequest } from './schema.ts'
 import { vectorUsageOf } from './usage.ts'
 
-/** What vectors are for, in the words that models of every vendor are told; others are known to this format's vendor alone. */
+/** The purpose of the vectors, in the terms that models of all vendors accept. Other purposes are known only to the vendor of this format. */
 const PURPOSES: { readonly [task: string]: string | undefined } = {
   TASK_TYPE_UNSPECIFIED: '',
   RETRIEVAL_QUERY: 'search_query',
@@ -28,13 +28,13 @@ interface Wanted extends Wishes {
 export interface VectorsRead {
   readonly request: ModelRequest
   readonly write: (embedded: Embedded) => string
-  /** Where this format has what a fault of the request is about. */
+  /** Maps a path of the request to the path in this format, for errors. */
   readonly pathOf: (path: string) => string
 }
 
 /**
- * The parsed body of `:embedContent` or `:batchEmbedContents` as a request for vectors. `url`: its address, which names the model and says
- * which of the two it is. Throws GatewayError `invalid_request`, naming one path of this format and one reason.
+ * The parsed body of `:embedContent` or `:batchEmbedContents` as a request for vectors. `url`: its address, which names the model and the method. Throws
+ * GatewayError `invalid_request`, naming one path of this format and one reason.
  */
 export function readVectors(written: unknown, url: string): VectorsRead {
   const { named, method } = inAddress(url)
@@ -52,7 +52,7 @@ export function readVectors(written: unknown, url: string): VectorsRead {
   return { request: forVectors(fields, items), write: isBatch ? asBatch : asOne, pathOf: (path) => pathIn(path, place) }
 }
 
-/** A request is made for all vectors at once, and so are its wishes. */
+/** One upstream request makes all vectors, so their options must be the same. */
 function wishesOf(requests: readonly Wanted[], place: (at: number) => string): JsonObject {
   const wished = requests.map(({ embedContentConfig: config, taskType, outputDimensionality }) => ({
     taskType: taskType ?? config?.taskType ?? undefined,

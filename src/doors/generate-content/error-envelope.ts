@@ -16,7 +16,7 @@ const STATUSES: { readonly [status: number]: string | undefined } = {
   504: 'DEADLINE_EXCEEDED',
 }
 
-/** A failure in this format. `errorType`: the same word as in other formats, where programs of this one look for a reason. */
+/** A failure in this format. `errorType`: the same term as in other formats, put where clients of this one look for a reason. */
 export function faultOf(code: number, message: string, errorType: string): JsonObject & { readonly details: readonly JsonObject[] } {
   const status = STATUSES[code] ?? (code < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL')
   const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: errorType.toUpperCase(), domain: 'gateway' }
@@ -24,8 +24,8 @@ export function faultOf(code: number, message: string, errorType: string): JsonO
 }
 
 /**
- * A failure before the first byte in this format: what it says of itself in the contract's envelope stands beside its own words. When to ask again
- * is a detail of its own, which clients of this format read instead of the header: https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto
+ * A failure before the first byte in this format, with the details of the contract's envelope beside the format's own fields. When to retry is a detail of
+ * its own, which clients of this format read instead of the header: https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto
  */
 export function generateContentEnvelope({ error, ...beside }: ErrorEnvelope, _requestId: string, retryAfterSeconds?: number): JsonObject {
   const { code, message, metadata } = error

@@ -2,10 +2,10 @@ import type { JsonObject } from '../../core/item.ts'
 import type { ResourceState } from '../responses/resource.ts'
 import type { PartWriter } from './part-writer.ts'
 
-/** Of an answer that its model, or somebody behind it, would not give. */
+/** For an answer that the model, or something behind it, refused to give. */
 const REFUSED = 'SAFETY'
 
-/** Words of the format's vendor for an answer it withheld or cut. */
+/** The vendor's terms for an answer it withheld or cut. */
 const WITHHELD: ReadonlySet<string> = new Set([
   'SAFETY',
   'RECITATION',
@@ -18,7 +18,7 @@ const WITHHELD: ReadonlySet<string> = new Set([
   'IMAGE_RECITATION',
 ])
 
-/** Why an answer ended, and what the model says of it where it would not answer: members of a candidate. */
+/** The finish reason, and the model's explanation if it refused: members of a candidate. */
 export function finishOf(state: ResourceState, parts: Pick<PartWriter, 'broken' | 'calls' | 'refusal'>): JsonObject {
   const finishReason = finishReasonOf(state, parts)
   const finishMessage = state.stopped?.refusal?.explanation || parts.refusal
@@ -28,7 +28,7 @@ export function finishOf(state: ResourceState, parts: Pick<PartWriter, 'broken' 
 function finishReasonOf({ incompleteReason, nativeReason = '' }: ResourceState, { broken, calls, refusal }: Parameters<typeof finishOf>[1]): string {
   if (incompleteReason === 'max_output_tokens') return 'MAX_TOKENS'
   if (incompleteReason === 'content_filter') return WITHHELD.has(nativeReason) ? nativeReason : REFUSED
-  // One that broke off is not told.
+  // A call that was cut off is not written.
   if (broken) return 'MALFORMED_FUNCTION_CALL'
   return calls === 0 && (refusal !== '' || nativeReason === 'refusal') ? REFUSED : 'STOP'
 }

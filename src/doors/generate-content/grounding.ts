@@ -1,6 +1,6 @@
 import type { Annotation, InputPart, JsonObject, OtherItem } from '../../core/item.ts'
 
-/** Between the texts of two messages that readers take for one. */
+/** Separates the texts of two messages that readers join. */
 const SEPARATOR = '\n\n'
 
 const SEARCHES = /^(?:web_search_call|(?:gateway|openrouter):web_search)$/
@@ -12,15 +12,15 @@ interface Cited {
   readonly chunk: number
 }
 
-/** A text of the answer with what it cites. */
+/** A text of the answer with its citations. */
 interface CitingText {
   readonly text: string
-  /** Bytes of the answer before it. */
+  /** Bytes of the answer before this text. */
   readonly before: number
   readonly cited: readonly Cited[]
 }
 
-/** What an answer says about its sources, as this format does at its end: places are counted in bytes of UTF-8 from the beginning of all its text. */
+/** The sources of an answer, which this format lists at its end. Positions are counted in UTF-8 bytes from the beginning of all its text. */
 export class Grounding {
   readonly #queries: string[] = []
   readonly #pages: JsonObject[] = []
@@ -28,13 +28,13 @@ export class Grounding {
   readonly #texts: CitingText[] = []
   #bytes = 0
 
-  /** What a message begins with behind another one. */
+  /** Returns what separates a message from the one before it. */
   separate(): string {
     this.#bytes += SEPARATOR.length
     return SEPARATOR
   }
 
-  /** A message is whole. */
+  /** Called when a message is complete. */
   said(content: readonly InputPart[]): void {
     for (const part of content) {
       const text = part.type === 'output_text' ? part.text : part.type === 'refusal' ? part.refusal : ''
@@ -44,7 +44,7 @@ export class Grounding {
     }
   }
 
-  /** The gateway or the provider did something of its own. */
+  /** Called when the gateway or the provider ran a tool of its own. */
   did(item: OtherItem): void {
     const { type, status, url, action } = item as OtherItem & { readonly action?: JsonObject | null }
     if (SEARCHES.test(type)) this.#queries.push(...queriesOf(action ?? {}))
@@ -95,13 +95,13 @@ function supportsIn({ text, before, cited }: CitingText): readonly JsonObject[] 
   )
   return cited.map(({ start, end, chunk }) => {
     const startIndex = before + bytes.get(start)!
-    // Zero is left out, as their protocol does.
+    // Zero is left out, as in the vendor's protocol.
     const place = { ...(startIndex === 0 ? {} : { startIndex }), endIndex: before + bytes.get(end)! }
     return { segment: { ...place, text: text.slice(start, end).toWellFormed() }, groundingChunkIndices: [chunk] }
   })
 }
 
-/** Offsets in bytes of UTF-8 for offsets in UTF-16; the text is gone through once, however many there are. */
+/** UTF-8 byte offsets for UTF-16 offsets; a single pass over the text, however many there are. */
 function byteOffsets(text: string, offsets: readonly number[]): ReadonlyMap<number, number> {
   const found = new Map<number, number>()
   let at = 0

@@ -5,7 +5,7 @@ import { blobPart, type Blob, filePart, type FileData, pictureOf, type ShownPart
 import { OpenCalls } from './open-calls.ts'
 import { ModelTurn } from './model-turn.ts'
 
-/** A part that has passed the schema; one of its fields but the first two says what it is. */
+/** A part that has passed the schema; one of its fields, other than the first two, says what it is. */
 export interface Part {
   readonly thought?: boolean | null
   readonly thoughtSignature?: string | null
@@ -30,12 +30,12 @@ export interface Content {
 
 const KINDS = ['text', 'inlineData', 'fileData', 'functionCall', 'functionResponse', 'executableCode', 'codeExecutionResult'] as const
 
-/** A number as it is written that a double may have changed: whole ones of sixteen digits and more. */
+/** Matches numbers that a double may have rounded: integers of sixteen or more digits. */
 const ROUNDED = /\d{16}|\de\+\d/
 
 /**
- * The conversation as items, in the order of its parts. `origins` gets the index of the turn each item is of; `exactly`: the turns once more,
- * with numbers as they were sent. Throws GatewayError `invalid_request` for a part that says nothing this format knows.
+ * The conversation as items, in the order of its parts. `origins` receives the turn index of each item; `exactly` returns the turns again, with numbers as
+ * they were sent. Throws GatewayError `invalid_request` for a part whose content this format does not know.
  */
 export function toItems(
   contents: readonly Content[],
@@ -64,7 +64,7 @@ class HistoryReader {
     let turn: ModelTurn | undefined
     for (const [at, { role, parts }] of this.#contents.entries()) {
       if (role === 'model') {
-        // Clients that keep every chunk of a stream bring back one answer as many turns.
+        // Clients that keep every chunk of a stream send one answer back as many turns.
         turn ??= new ModelTurn()
         for (const [index, part] of (parts ?? []).entries()) this.#answered(turn, part, at, index)
         if (this.#contents[at + 1]?.role === 'model') continue
@@ -88,7 +88,7 @@ class HistoryReader {
     this.#parts = []
   }
 
-  /** What a user says or shows, and what came of calls. */
+  /** A part of a user's turn: text, media, or the result of a call. */
   #sent(part: Part, at: number, index: number): void {
     const kind = kindOf(part, `contents[${at}].parts[${index}]`)
     if (kind === 'functionResponse') {
@@ -100,11 +100,11 @@ class HistoryReader {
     else if (kind !== undefined) this.#parts.push(...shownBy(part))
   }
 
-  /** What a model has said. */
+  /** A part of a model's turn. */
   #answered(turn: ModelTurn, part: Part, at: number, index: number): void {
     const kind = kindOf(part, `contents[${at}].parts[${index}]`)
     if (part.thought === true) return turn.thought(part.text ?? '', part.thoughtSignature)
-    // A sign of life that was kept ends no thought it stands in.
+    // A keep-alive that the client stored does not end the thought around it.
     if (part.text === '' && !part.thoughtSignature) return
     turn.seal(part.thoughtSignature)
     if (kind === 'text') turn.text(part.text!)
@@ -129,7 +129,7 @@ class HistoryReader {
   }
 }
 
-/** What a part is; undefined for one that says nothing and is there for its signature, or for no reason. */
+/** What a part is; undefined for a part without content, which may be there for its signature. */
 export function kindOf(part: Part, path: string): (typeof KINDS)[number] | undefined {
   const kinds = KINDS.filter((kind) => part[kind] != null)
   if (kinds.length > 1) throw refuse('invalid_request', path, `must be one thing, and has ${kinds.join(' and ')}`)
@@ -148,7 +148,7 @@ export function shownBy({ text, inlineData, fileData }: Part): readonly ShownPar
   return fileData == null ? [] : [filePart(fileData)]
 }
 
-/** By the format's own rule: `output` alone is the result, `error` says it failed, and without both everything is the result. */
+/** The format's own rule: `output` alone is the result, `error` means failure, and without either of them the whole object is the result. */
 function outputOf({ response, parts }: FunctionResponse): Pick<FunctionCallOutputItem, 'output' | 'failed'> {
   const names = Object.keys(response ?? {})
   const only = names.length === 1 ? names[0] : undefined
@@ -156,7 +156,7 @@ function outputOf({ response, parts }: FunctionResponse): Pick<FunctionCallOutpu
   const said = textOf(only === 'output' || failed ? response![only] : (response ?? {}))
   const shown = (parts ?? []).flatMap(shownBy)
   if (!failed && shown.length === 0) return { output: said }
-  // Not every format knows failed results: the text says it.
+  // Not every format can mark results as failed, so the text says it.
   const texts = [...(failed ? ['Error:'] : []), ...(said === '{}' ? [] : [said])]
   const output = [...texts.map((text) => ({ type: 'input_text', text }) as const), ...shown] as ToolOutput
   return { output, ...(failed ? { failed } : {}) }
@@ -164,7 +164,7 @@ function outputOf({ response, parts }: FunctionResponse): Pick<FunctionCallOutpu
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 
-/** The instructions above a conversation as one text; undefined for none. */
+/** The system instruction as one text; undefined for none. */
 export function instructionsOf(system: unknown): string | undefined {
   const { parts: several, ...alone } = isJsonObject(system) ? system : { text: system }
   const parts = (several ?? [alone]) as readonly { readonly text?: string | null }[]

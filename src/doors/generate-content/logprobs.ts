@@ -2,7 +2,7 @@ import type { JsonObject, Logprob, OutputItem } from '../../core/item.ts'
 
 const candidateOf = ({ token, logprob }: Pick<Logprob, 'token' | 'logprob'>): JsonObject => ({ token: token.toWellFormed(), logProbability: logprob })
 
-/** How likely each token of an answer was, where its caller has asked for it: members of a candidate. */
+/** The log probability of each token of an answer, if its caller asked for them: members of a candidate. */
 export function logprobsResultOf(output: readonly OutputItem[]): JsonObject {
   const tokens = output.flatMap((item) => (item.type === 'message' ? logprobsIn(item['content']) : []))
   if (tokens.length === 0) return {}

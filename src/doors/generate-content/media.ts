@@ -1,6 +1,6 @@
 import type { InputPart, JsonObject, OutputText, Refusal } from '../../core/item.ts'
 
-/** What a user may show, and a tool. */
+/** Parts that users and tools may show. */
 export type ShownPart = Exclude<InputPart, OutputText | Refusal>
 
 export interface Blob {
@@ -28,10 +28,10 @@ const FILMS = /^https?:\/\/(?:www\.|m\.)?(?:youtube\.com|youtu\.be)\//i
 
 const named = (name: string | null | undefined): { readonly filename?: string } => (name ? { filename: name } : {})
 
-/** Clients of some languages write bytes in the alphabet of URLs. */
+/** Clients in some languages send base64 in the URL-safe alphabet. */
 const plainBase64 = (data: string): string => (/[-_]/.test(data) ? data.replaceAll('-', '+').replaceAll('_', '/') : data)
 
-/** Bytes that stand in the request, as the part of their kind. */
+/** Bytes in the request, as a part of their kind. */
 export function blobPart({ mimeType, data: written, displayName }: Blob): ShownPart {
   const data = plainBase64(written)
   const [kind = '', detail = ''] = mimeType.toLowerCase().split(/[/;]/)
@@ -43,10 +43,10 @@ export function blobPart({ mimeType, data: written, displayName }: Blob): ShownP
   return { type: 'input_file', file_data: url, ...named(displayName) }
 }
 
-/** Models of every format read text. */
+/** Puts the name into the text, which models of every format read. */
 const withName = (name: string | null | undefined, text: string): string => (name ? `${name}\n${text}` : text)
 
-/** A file by its address. */
+/** A file by its URL. */
 export function filePart({ fileUri: url, mimeType, displayName }: FileData): ShownPart {
   const kind = mimeType?.split('/')[0]?.toLowerCase()
   if (kind === 'image') return { type: 'input_image', image_url: url, detail: 'auto' }
@@ -54,7 +54,7 @@ export function filePart({ fileUri: url, mimeType, displayName }: FileData): Sho
   return { type: 'input_file', file_url: url, ...named(displayName) }
 }
 
-/** A picture of an earlier answer, as the tool that made it left it. */
+/** A picture of an earlier answer, as the tool that made it returned it. */
 export function pictureOf({ mimeType, data }: Blob): JsonObject & { readonly type: string } {
   return { type: 'image_generation_call', status: 'completed', result: plainBase64(data), output_format: mimeType.replace(/^image\//i, '') }
 }

@@ -43,8 +43,8 @@ const PAGE_SIZE = 50
 const MAX_PAGE_SIZE = 1_000
 
 /**
- * One page of the models that answer and, behind them, of those that make vectors; its token says how many stand before the next. `listed`: the
- * models for a query. Throws GatewayError `invalid_request` for a size or a token that is none.
+ * One page of the models for text, followed by those for embeddings. The page token is the number of models before the next page. `listed`: the models for
+ * a query. Throws GatewayError `invalid_request` for an invalid page size or token.
  */
 export function listedPage(
   listed: (query: URLSearchParams) => { readonly data: readonly Model[] },

@@ -2,27 +2,27 @@ import type { InputItem, InputPart, OtherItem, ReasoningItem } from '../../core/
 import { openReasoning, type Place } from '../../core/reasoning-envelope.ts'
 import { readSeal } from './seal.ts'
 
-/** Marks runs of code among the items of other vendors' tools; behind it, the id that code and result share. */
+/** Marks code execution among the items of other vendors' tools; the id shared by code and result follows it. */
 const CODE = 'code_execution'
 
-/** One answer of the history while its parts are read: thoughts, words, calls. */
+/** One answer of the history while its parts are read: reasoning, text, calls. */
 export class ModelTurn {
   readonly #items: InputItem[] = []
   #parts: InputPart[] = []
   #thoughts = ''
-  /** What is sealed where it stands. */
+  /** Seals that are already where they belong. */
   readonly #seen = new Set<string>()
-  /** Thoughts that stood somewhere else than their seal could. */
+  /** Thoughts that belong to another place than where their seal could be put. */
   readonly #placed: { readonly item: ReasoningItem; readonly at: Place }[] = []
 
-  /** A thought that can be read. */
+  /** A thought with readable text. */
   thought(text: string, signature: string | null | undefined): void {
     this.#message()
     this.#thoughts += text
     if (signature) this.seal(signature)
   }
 
-  /** Ends the thoughts before a part of another kind, with what that part carries of them. */
+  /** Ends the thoughts before a part of another kind, using the signature on that part. */
   seal(signature: string | null | undefined): void {
     const seal = signature ? readSeal(signature) : undefined
     if (this.#thoughts === '' && seal === undefined) return
@@ -36,14 +36,14 @@ export class ModelTurn {
       this.#seen.add(key)
       this.#items.push(item)
     }
-    // Words that led to a call have the seal of their thought, and so has the call.
+    // Text that led to a call carries the seal of its thought, and so does the call.
     else if (summary.length > 0 || !this.#seen.has(key)) this.#placed.push({ item, at })
   }
 
   text(text: string): void {
     if (text === '') return
     const last = this.#parts.at(-1)
-    // Pieces of a stream are one text.
+    // Pieces of a stream form one text.
     if (last?.type === 'output_text') this.#parts[this.#parts.length - 1] = { type: 'output_text', text: last.text + text }
     else this.#parts.push({ type: 'output_text', text })
   }
@@ -62,7 +62,7 @@ export class ModelTurn {
     this.item(item)
   }
 
-  /** Of the code before it. */
+  /** The result of the code before it. */
   codeResult({ outcome, output }: { readonly outcome?: string | null; readonly output?: string | null }): void {
     this.#message()
     const last = this.#items.at(-1) as OtherItem | undefined
@@ -84,14 +84,14 @@ export class ModelTurn {
     this.#parts = []
   }
 
-  /** The items with every thought where it stood; a text it stood in the middle of is divided there. */
+  /** The items with every thought where it was; a text with a thought in its middle is divided there. */
   #inPlace(): readonly InputItem[] {
     const waiting = this.#placed.toSorted((a, b) => a.at[0] - b.at[0] || a.at[1] - b.at[1] || (a.at[2] ?? 0) - (b.at[2] ?? 0))
     const items: InputItem[] = []
     let next = 0
     let text = 0
     let calls = 0
-    /** Puts those in their place that stood before this much of the text. */
+    /** Inserts the thoughts whose place is up to this offset of the text. */
     const put = (end: number, said = (_at: Place): void => {}): void => {
       for (; next < waiting.length; next++) {
         const { item, at } = waiting[next]!
@@ -107,7 +107,7 @@ export class ModelTurn {
         next++
         continue
       }
-      // One whose seal stands where it belongs began before all others of the place.
+      // A thought whose seal is where it belongs began before all others of that place.
       if (item.type !== 'reasoning') put(text)
       const words = textIn(item)
       let from = 0
@@ -125,11 +125,11 @@ export class ModelTurn {
   }
 }
 
-/** A thought that can be read, and has lost its seal to a part behind it. */
+/** A readable thought whose seal went to a later part. */
 const isUnsealed = (item: InputItem): item is ReasoningItem =>
   item.type === 'reasoning' && item['encrypted_content'] === undefined && item['signature'] === undefined
 
-/** Of a message that is text alone. */
+/** The text of a message that consists of text alone. */
 function textIn(item: InputItem): string | undefined {
   if (item.type !== 'message') return undefined
   const { content } = item as { readonly content: readonly InputPart[] }

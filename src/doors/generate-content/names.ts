@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../lib/json.ts'
 
-/** Fields of an object, and what stands in them: names again, or what is nobody's business here. */
+/** Known fields of an object, and the fields of their values; null where values are not looked at. */
 export interface Names {
   readonly [name: string]: Names | null
 }
@@ -58,7 +58,7 @@ const generationConfig: Names = {
   mediaResolution: null,
 }
 
-/** The fields of a body by the names its vendor writes in JSON. */
+/** The fields of a body by the vendor's JSON names. */
 export const BODY: Names = {
   contents: content,
   systemInstruction: content,
@@ -73,17 +73,17 @@ export const BODY: Names = {
 const vector: Names = { content, taskType: null, title: null, outputDimensionality: null }
 const embedding: Names = { ...vector, embedContentConfig: vector }
 
-/** Those of a body that asks for vectors. */
+/** The fields of a request for embeddings. */
 export const VECTORS: Names = { ...embedding, requests: embedding }
 
-/** Lists of which its vendor takes the only entry without the brackets, as its own samples send it. */
+/** Lists whose only entry the vendor also accepts without the brackets, as its own samples send it. */
 const LISTS: ReadonlySet<string> = new Set(['contents', 'requests', 'parts', 'tools', 'functionDeclarations', 'safetySettings'])
 
 const camel = (name: string): string => name.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
 /**
- * The same with every known field under the name its vendor writes: programs and much of that vendor's documentation send the names of its
- * protocol (`system_instruction`), which mean the same, and an object where a list may stand. What callers name themselves is left alone.
+ * Renames every known field to the name its vendor uses in JSON. Programs and much of the vendor's documentation send the equivalent names of its protocol
+ * (`system_instruction`), and an object where a list is expected. Names chosen by callers are left alone.
  */
 export function inItsNames(value: unknown, names: Names): unknown {
   if (Array.isArray(value)) return value.map((entry) => inItsNames(entry, names))
@@ -101,7 +101,7 @@ export function inItsNames(value: unknown, names: Names): unknown {
   return renamed
 }
 
-/** Whatever a caller calls a field, it becomes one. */
+/** Defines the field whatever its name is (`__proto__`, for example). */
 function set(object: object, name: string, value: unknown): void {
   Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true })
 }

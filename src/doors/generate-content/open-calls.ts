@@ -3,7 +3,7 @@ interface OpenCall {
   isOpen: boolean
 }
 
-/** Calls in their order; looks at each once, however many there are. */
+/** Calls in order; each is looked at once, however many there are. */
 class Queue {
   readonly #calls: OpenCall[] = []
   #head = 0
@@ -19,7 +19,7 @@ class Queue {
   }
 }
 
-/** Calls that wait for their results. Many clients of this format send no ids: names tell what belongs together, and the order. */
+/** Calls that wait for their results. Many clients of this format send no ids, so names and order decide which result belongs to which call. */
 export class OpenCalls {
   readonly #all = new Queue()
   readonly #byId = new Map<string, Queue>()
@@ -32,7 +32,7 @@ export class OpenCalls {
     this.#used = used
   }
 
-  /** The id of a call. */
+  /** Registers a call and returns its id. */
   call(id: string | null | undefined, name: string): string {
     const call = { id: id || this.#next(), isOpen: true }
     this.#all.add(call)
@@ -41,10 +41,10 @@ export class OpenCalls {
     return call.id
   }
 
-  /** The id of the call a result is of. */
+  /** The id of the call that a result belongs to. */
   result(id: string | null | undefined, name: string | null | undefined): string {
     const call = (id ? this.#byId.get(id)?.first : undefined) ?? (name ? this.#byName.get(name) : this.#all)?.first
-    // One that nobody called for is mended behind the doors.
+    // A later step repairs results without a call.
     if (call === undefined) return id || this.#next()
     call.isOpen = false
     return call.id

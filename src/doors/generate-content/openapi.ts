@@ -4,7 +4,7 @@ import { cacheHeaders, callHeaders, streamHeaders, type DoorDescription } from '
 import { LATER_PATH, METHODS, MODELS_PATH, SHORT_PATH, VECTOR_METHODS } from './path.ts'
 import { batchEmbedRequest, content, embedContentRequest, generateContentRequest } from './schema.ts'
 
-/** What this format answers, for the reference. Nothing is checked against these: the writer is the authority. */
+/** The answers of this format, for the reference. Nothing is validated against these schemas: the writer is the authority. */
 
 const tokens = z.int().min(0)
 const texts = z.array(z.string())
@@ -77,7 +77,7 @@ const model = { name: 'model', in: 'path', required: true, description: 'author/
 
 let built: readonly DoorDescription[] | undefined
 
-/** What the methods of this format take and answer; built once. */
+/** Requests and answers of the methods of this format; built once. */
 export function describeGenerateContent(): readonly DoorDescription[] {
   const shared = {
     tag: 'GenerateContent',

@@ -7,16 +7,16 @@ interface Sealed {
   readonly began: Place
 }
 
-/** The parts of an answer: told at once to whoever reads a stream, kept for the end for whoever does not. */
+/** The parts of an answer: written at once when streaming, otherwise kept for the end. */
 export class PartWriter {
   /** Writes one part, as JSON. */
   readonly #write: ((part: string) => void) | undefined
   readonly #parts: string[] = []
-  /** Of an answer that is kept: the text that is being said, and what its part begins with. */
+  /** In an answer that is kept: the text being written, and the beginning of its part. */
   #open: { readonly head: string; text: string } | undefined
-  /** Seals of thoughts that go with the part that comes next. */
+  /** Seals of thoughts, which go with the next part. */
   #seals: string[] = []
-  /** The thought whose seal that was, and the one whose seal went with words: some clients keep what stands on calls alone. */
+  /** The thought that the pending seal belongs to, and the one whose seal went with text: some clients keep only the signatures on calls. */
   #sealed: Sealed | undefined
   #onWords: Sealed | undefined
   #thoughts = 0
@@ -24,17 +24,17 @@ export class PartWriter {
   readonly #unsealed = new Set<number>()
   #textLength = 0
   #calls = 0
-  /** A call ended before its arguments did. */
+  /** A call ended before its arguments were complete. */
   broken = false
-  /** The words in which the model would not answer. */
+  /** The text of the model's refusal. */
   refusal = ''
 
-  /** `write`: left out for JSON answers. */
+  /** `write`: omitted for JSON answers. */
   constructor(write?: (part: string) => void) {
     this.#write = write
   }
 
-  /** Whether anything has been said that readers will join with what comes. */
+  /** Whether there is text before that readers will join with the next. */
   get speaks(): boolean {
     return this.#textLength > 0
   }
@@ -46,7 +46,7 @@ export class PartWriter {
   /** All parts, as a list in JSON. */
   get all(): string {
     this.#endText()
-    // Readers take an answer without any for broken.
+    // Readers treat an answer without parts as broken.
     return this.#parts.length === 0 ? '[{"text":""}]' : `[${this.#parts.join(',')}]`
   }
 
@@ -56,7 +56,7 @@ export class PartWriter {
     this.#textLength += delta.length
   }
 
-  /** A thought somebody reads. It carries no seal: many clients leave thoughts out of what they send back. */
+  /** A readable piece of reasoning. It carries no seal, because many clients leave thoughts out of what they send back. */
   thought(delta: string, plain: boolean | undefined): void {
     if (delta !== '') this.#say('"thought":true,', delta, plain)
   }
@@ -69,7 +69,7 @@ export class PartWriter {
     this.#calls++
   }
 
-  /** The seal that words have, for the call they led to, where that has none of its own. */
+  /** Repeats the seal of a text on the call it led to, if that has none of its own. */
   #sealAgain(): void {
     const words = this.#onWords
     this.#onWords = undefined
@@ -78,20 +78,23 @@ export class PartWriter {
     if (placed !== words.envelope) this.#seals.push(writeSeal(placed))
   }
 
-  /** A part that comes at once; `members`: what it says, as JSON. */
+  /** A part written as a whole; `members`: its content, as JSON. */
   whole(members: string): void {
     this.#endText()
     this.#put(`{${members}${this.#seal()}}`)
   }
 
-  /** Where a thought begins, which it is given back for its end. */
+  /** Returns where a thought begins; to be passed to `endThought`. */
   beginThought(): Place {
     const nth = this.#thoughts++
     this.#unsealed.add(nth)
     return [this.#textLength, this.#calls, nth]
   }
 
-  /** `envelope`: what keeps it alive. It says where the thought stood if that is not before the next part, and behind all seals so far. */
+  /**
+   * `envelope`: the data that must come back with the thought. It includes the thought's place unless that is directly before the next part and behind all
+   * seals so far.
+   */
   endThought(began: Place, envelope: string | null | undefined): void {
     const [text, calls, nth = 0] = began
     this.#unsealed.delete(nth)
@@ -102,7 +105,7 @@ export class PartWriter {
     this.#sealed = isNext ? { envelope, began } : undefined
   }
 
-  /** The last of the parts: seals that nothing followed. */
+  /** Writes the last part, for seals that no part followed. */
   finish(): void {
     this.#endText()
     if (this.#seals.length > 0) this.whole('"text":""')
@@ -132,7 +135,7 @@ export class PartWriter {
     return this.#seal()
   }
 
-  /** A part has room for one; those before it get parts of their own. */
+  /** A part has room for one seal; earlier ones get parts of their own. */
   #seal(): string {
     const seals = this.#seals
     if (seals.length === 0) return ''

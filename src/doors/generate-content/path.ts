@@ -1,28 +1,28 @@
 import { GatewayError } from '../../core/error.ts'
 
-/** Where models stand: the name of one and what is asked of it follow, `<model>:<method>`. */
+/** The folder of models; the name of one and a method follow: `<model>:<method>`. */
 export const MODELS_PATH = '/api/v1beta/models/'
-/** The same by the other word its vendor has for the version, which newer clients say unasked. The gateway's own list of models stands there, too. */
+/** The same with the vendor's other version name, which newer clients use by default. The gateway's own model list is below it, too. */
 export const LATER_PATH = '/api/v1/models/'
-/** The same for clients that leave the folder out where a name has a slash of its own. */
+/** The same for clients that omit the folder if a model's name contains a slash. */
 export const SHORT_PATH = '/api/v1beta/'
 
 const FOLDERS = [MODELS_PATH, LATER_PATH, SHORT_PATH]
 
-/** The methods that make an answer, as a path ends with them. */
+/** The methods that generate an answer, as endings of a path. */
 export const METHODS = [':generateContent', ':streamGenerateContent'] as const
 
-/** Those that make vectors. */
+/** The methods that make vectors. */
 export const VECTOR_METHODS = [':embedContent', ':batchEmbedContents'] as const
 
 export interface Asked {
   readonly model: string
   readonly stream: boolean
-  /** The stream is to be one list in JSON that comes in pieces, which is the format's own form: events are asked for. */
+  /** The stream is to be one JSON list sent in pieces, which is this format's default; events have to be asked for. */
   readonly listed?: boolean
 }
 
-/** The model a path names, and whether and how it asks for a stream. Throws GatewayError `invalid_request` for a name that is none, and a form nobody knows. */
+/** The model that a path names, and whether and how it asks for a stream. Throws GatewayError `invalid_request` for an invalid name or an unknown form. */
 export function askedFor(url: string): Asked {
   const { named, method, query } = inAddress(url)
   const stream = method === ':streamGenerateContent'
@@ -32,7 +32,7 @@ export function askedFor(url: string): Asked {
   return { model: modelNamed(named), stream, ...(alt === 'json' ? { listed: true } : {}) }
 }
 
-/** By either name its vendor has for it; `json;enum-encoding=int` says how enumerations may come as well. */
+/** The parameter has two names at the vendor's; `json;enum-encoding=int` may add how enumerations are written. */
 function formIn(query: string): string {
   const search = new URLSearchParams(query)
   const [form] = (search.get('alt') ?? search.get('$alt') ?? 'json').toLowerCase().split(';')
@@ -40,13 +40,13 @@ function formIn(query: string): string {
 }
 
 interface Addressed {
-  /** The model as it is written there. */
+  /** The model as written in the address. */
   readonly named: string
   readonly method: string
   readonly query: string
 }
 
-/** What an address of these folders is made of. */
+/** Splits an address below these folders. */
 export function inAddress(url: string): Addressed {
   const [path = '', query = ''] = url.split(/\?(.*)/s)
   const named = path.slice(FOLDERS.find((folder) => path.startsWith(folder))?.length)
@@ -54,7 +54,7 @@ export function inAddress(url: string): Addressed {
   return { named: named.slice(0, colon), method: named.slice(colon), query }
 }
 
-/** A name as it stands in a path, its slash either way. Throws GatewayError `invalid_request` for none. */
+/** The model's name from a path, its slash escaped or not. Throws GatewayError `invalid_request` if there is none. */
 export function modelNamed(written: string): string {
   const name = decoded(written)
   if (name === undefined || name === '')
@@ -70,10 +70,10 @@ function decoded(written: string): string | undefined {
   }
 }
 
-/** Clients of that format send their key, or their own name, where no other has it. */
+/** Clients of this format send their key, or their own name, in headers that no other format has. */
 export const speaksGenerateContent = (headers: { readonly [name: string]: unknown }): boolean =>
   headers['x-goog-api-key'] !== undefined || headers['x-goog-api-client'] !== undefined
 
-/** Where everybody asks for models, also at a wrong place: who names a method speaks this format, and who has its key. */
+/** Whether a request is of this format. Below the folder of the gateway's own model list, it has to name a method or to have this format's headers. */
 export const isGenerateContent = (path: string, headers: { readonly [name: string]: unknown }): boolean =>
   !path.includes(LATER_PATH.replace('/api', '')) || /:\w+\/$/.test(path) || speaksGenerateContent(headers)

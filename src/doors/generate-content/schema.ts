@@ -6,7 +6,7 @@ import { GATEWAY_TOOLS_OF_ANY_FORMAT } from '../responses/schema-gateway-tools.t
 import { canonicalType } from '../responses/schema-names.ts'
 import { anyObject, count, flag, positive, text, texts } from '../responses/schema-shared.ts'
 
-/** Fields of the gateway's own that stand beside those of this format, and mean the same as in Responses. */
+/** The gateway's own fields, which are allowed beside those of this format and mean the same as in Responses. */
 export const SHARED = [
   'models',
   'preset',
@@ -44,10 +44,9 @@ const part = fields({
   codeExecutionResult: maybe(fields({ outcome: text, output: text, id: text })),
 })
 
-/** Whoever its role says speaks. */
+/** The role is ignored. */
 const instruction = fields({ role: text, parts: maybe(list(fields({ text }))), text })
 
-/** One turn of the conversation. */
 export const content = fields({ role: maybe(z.enum(['user', 'model', 'function'])), parts: maybe(list(part)) })
 
 const vectorWishes = { taskType: text.describe('What the vectors are for, where the model tells that apart.'), outputDimensionality: positive }
@@ -55,9 +54,7 @@ const ofVectors: Shape = embeddingsRequest.shape
 const sharedByVectors: Shape = Object.fromEntries(['provider', 'user', 'session_id', 'metadata', 'trace'].map((field) => [field, ofVectors[field]!]))
 const embedding = { ...vectorWishes, content, embedContentConfig: maybe(fields(vectorWishes)) }
 
-/** The body of `:embedContent`. */
 export const embedContentRequest = fields({ ...sharedByVectors, ...embedding })
-/** The body of `:batchEmbedContents`. */
 export const batchEmbedRequest = fields({ ...sharedByVectors, requests: list(fields(embedding)).describe('Each gives one vector.') })
 
 const declaration = fields({
@@ -96,7 +93,7 @@ const thinkingConfig = fields({
   thinkingLevel: maybe(z.string().regex(/^(?:thinking_level_unspecified|minimal|low|medium|high)$/i, 'must be MINIMAL, LOW, MEDIUM or HIGH')),
 })
 
-/** The type of an answer that is one of the words its schema lists, as it is. */
+/** Asks for one of the words that the schema lists, without JSON around it. */
 export const BARE_WORD = 'text/x.enum'
 const MIME_TYPES = ['text/plain', 'application/json', BARE_WORD] as const
 const modality = z.string().regex(/^(?:modality_unspecified|text|image)$/i, 'must be TEXT or IMAGE: answers in sound have no place here')
@@ -111,7 +108,7 @@ const generationConfig = fields({
   maxOutputTokens: positive,
   temperature: shape['temperature']!,
   topP: shape['top_p']!,
-  // Their numbers are floats.
+  // The vendor declares this as a float.
   topK: maybe(z.number().min(0)),
   seed: maybe(z.int()),
   presencePenalty: shape['presence_penalty']!,
@@ -123,7 +120,7 @@ const generationConfig = fields({
   speechConfig: unsupported('must be null: answers in sound have no place here'),
 })
 
-/** The body of `POST /api/v1beta/models/{model}:generateContent`, its fields by the names its vendor writes. Fields it does not list are taken and go no further. */
+/** The body of `POST /api/v1beta/models/{model}:generateContent`, with its fields by the vendor's names. Unlisted fields are accepted and dropped. */
 export const generateContentRequest = fields({
   ...shared,
   contents: list(content).describe('The conversation, oldest turn first.'),

@@ -1,12 +1,12 @@
 /**
- * What keeps thoughts alive, in the field this format has for it. That field is one of bytes, which clients of some languages read as such:
- * the envelope of core/reasoning-envelope.ts stands in it as base64.
+ * The data that must come back with reasoning, in this format's field for signatures. Clients in some languages decode that field as base64, so the
+ * envelope of core/reasoning-envelope.ts is base64-encoded in it.
  */
 
-/** How base64 of every envelope begins: of `sb1.` and the first characters of an object. */
+/** The beginning of every encoded envelope: base64 of `sb1.` and the first characters of an object. */
 const BEGINS = 'c2IxLmV5'
 
-/** Stand-ins that clients write where they have no signature: a word of this format's vendor for "do not look", plain and in base64. */
+/** Placeholders that clients send if they have no signature: the vendor's value for "do not validate", plain and in base64. */
 const STAND_INS: ReadonlySet<string> = new Set(
   ['skip_thought_signature_validator', 'context_engineering_is_the_way_to_go'].flatMap((word) => [word, Buffer.from(word).toString('base64')]),
 )
@@ -19,7 +19,7 @@ export interface Seal {
   readonly format?: string
 }
 
-/** What a signature that came back holds: the gateway's envelope, or a vendor's own signature; undefined for one that stands for none. */
+/** The content of a signature that came back: the gateway's envelope, or a vendor's own signature; undefined for a placeholder. */
 export function readSeal(signature: string): Seal | undefined {
   if (signature === '' || STAND_INS.has(signature)) return undefined
   if (signature.startsWith(BEGINS)) return { encrypted_content: Buffer.from(signature, 'base64').toString() }

@@ -9,26 +9,26 @@ import { askedFor, type Asked } from './path.ts'
 import { BARE_WORD, generateContentRequest, SHARED } from './schema.ts'
 
 export interface GenerateContentWishes {
-  /** Whether the caller wants to read thoughts; what keeps them alive comes in any case. */
+  /** Whether the caller wants to read reasoning; its signatures are sent in any case. */
   readonly thoughts: boolean
-  /** Whether the answer is to be one of several words, without the quotation marks it has as JSON. */
+  /** Whether the answer is one of several words, without its JSON quotation marks. */
   readonly bareWord?: boolean
-  /** Whether a stream is one list in JSON, and not one of events. */
+  /** Whether a stream is one JSON list instead of events. */
   readonly listed?: boolean
 }
 
 export interface GenerateContentRead {
-  /** The body in the words of Responses, which has passed this format's validation and not theirs. */
+  /** The body in the terms of Responses. It has passed the validation of this format, but not that of Responses. */
   readonly body: JsonObject
   readonly wishes: GenerateContentWishes
-  /** Where this format has what a fault of the translated body is about. */
+  /** Maps a path of the translated body to the path in this format, for errors. */
   readonly pathOf: (path: string) => string
 }
 
 /**
- * The parsed body of `POST /api/v1beta/models/{model}:generateContent` in the words of Responses. `url`: its address, which names the model and says whether
- * to stream; `exactly`: the body once more, with numbers as they were sent. Throws GatewayError `invalid_request` (`invalid_prompt` for no
- * contents or none that says anything, or a role nobody knows), naming one path of this format and one reason.
+ * Translates the parsed body of `POST /api/v1beta/models/{model}:generateContent` to Responses. `url`: its address, which names the model and says whether
+ * to stream; `exactly`: parses the body again, with numbers as they were sent. Throws GatewayError `invalid_request` (`invalid_prompt` for contents that
+ * are absent or empty, or an unknown role), naming one path of this format and one reason.
  */
 export function generateContentToResponses(body: unknown, url: string, exactly?: () => unknown): GenerateContentRead {
   return translate(body, askedFor(url), exactly)
@@ -94,7 +94,7 @@ function samplingOf(config: JsonObject): JsonObject {
     frequency_penalty: config['frequencyPenalty'],
     stop: stop?.length ? stop : undefined,
     ...(wantsLogprobs ? { top_logprobs: config['logprobs'] } : {}),
-    // Thoughts themselves come back from few clients: all that is needed of them has to be in their seal.
+    // Few clients send the thoughts themselves back, so the seal has to contain everything that is needed.
     include: ['reasoning.encrypted_content', ...(wantsLogprobs ? ['message.output_text.logprobs'] : [])],
   })
 }
@@ -125,11 +125,11 @@ function reasoningOf({ includeThoughts: shown, thinkingBudget: budget, thinkingL
     summary: shown === true ? 'auto' : undefined,
   })
   if (Object.keys(reasoning).length === 0) return {}
-  // The limit of this format is one of thoughts and answer together.
+  // The token limit of this format covers reasoning and answer together.
   return { reasoning: limit == null ? reasoning : { ...reasoning, within_output: true } }
 }
 
-/** The gateway's own tiers by their names, and the vendor's word for the usual one. */
+/** The gateway's own tiers by name, and the vendor's name for the default one. */
 const TIERS: ReadonlyMap<unknown, string> = new Map([
   ...['default', 'fast', 'flex', 'priority', 'scale'].map((tier) => [tier, tier] as const),
   ['standard', 'default'],
@@ -141,7 +141,7 @@ const tierOf = (tier: unknown): JsonObject => given({ service_tier: TIERS.get(ty
 
 interface ToolsRead {
   readonly tools: JsonObject
-  /** Where each of them stands. */
+  /** The path of each tool. */
   readonly paths: readonly string[]
 }
 
@@ -166,7 +166,7 @@ interface Offered {
   readonly path: string
 }
 
-/** The vendor's own tools, and what does their work here. */
+/** The vendor's own tools, and the gateway's tools that replace them. */
 const HOSTED: readonly (readonly [name: string, tool: JsonObject])[] = [
   ['googleSearch', { type: 'gateway:web_search' }],
   ['googleSearchRetrieval', { type: 'gateway:web_search' }],
@@ -183,7 +183,7 @@ function offeredBy(sent: JsonObject, path: string, held: boolean): readonly Offe
   ]
 }
 
-/** `held`: calls are to be held to their schemas, where all of these can be. */
+/** `held`: calls must match the schema, if it can be enforced. */
 function functionOf({ name, description, parameters, parametersJsonSchema: plain }: JsonObject, held: boolean): JsonObject {
   const schema = (plain as JsonObject | null | undefined) ?? (parameters == null ? undefined : toJsonSchema(parameters as JsonObject, held))
   return { type: 'function', name, ...given({ description, parameters: schema }), strict: held && isComplete(schema ?? {}) }

@@ -4,7 +4,7 @@ import { presentUsage, type ResourceState } from '../responses/resource.ts'
 import type { Embedded } from '../embeddings/fold.ts'
 import { namedCosts } from '../shared/named-costs.ts'
 
-/** What an answer took, in the counters of this format: thoughts beside the rest of the answer. What it cost stands beside them. */
+/** The usage of an answer in the counters of this format, which count reasoning separately. The cost is added beside them. */
 export function usageMetadataOf({ usage, cost, isByok }: ResourceState): JsonObject | undefined {
   if (usage === undefined) return undefined
   const { inputTokens, outputTokens, reasoningTokens, cachedTokens, totalTokens, imageOutputTokens = 0 } = usage
@@ -20,7 +20,7 @@ export function usageMetadataOf({ usage, cost, isByok }: ResourceState): JsonObj
   }
 }
 
-/** The same of vectors. */
+/** The same for embeddings. */
 export function vectorUsageOf(embedded: Pick<Embedded, 'usage' | 'cost' | 'isByok'>): JsonObject | undefined {
   const { usage } = embedded
   if (usage === undefined) return undefined

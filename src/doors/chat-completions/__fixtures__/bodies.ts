@@ -18,7 +18,7 @@ const thoughts = [
   { type: 'reasoning.server_tool_call', tool_name: 't', arguments: '{}', result: 'r' },
 ]
 
-/** Valid bodies that between them hold everything a request of this format may. */
+/** Valid bodies that together contain every field and variant a request of this format may have. */
 export const BODIES: readonly Body[] = [
   { messages: hello },
   {

@@ -14,7 +14,7 @@ const declared = [
   { name: 'see', parametersJsonSchema: { type: 'object' } },
 ]
 
-/** Valid bodies that between them hold everything a request may. */
+/** Valid bodies that together contain every field and variant a request may have. */
 export const BODIES: readonly object[] = [
   { contents: [user(words('Hi'))] },
   { contents: [{ parts: [words('Hi')] }], systemInstruction: { role: 'system', parts: [words('Be brief.')] }, labels: { team: 'a' }, serviceTier: 'flex' },
