@@ -4,11 +4,11 @@ import { messagesEnvelope } from './messages/error-envelope.ts'
 import { responses } from './responses/door.ts'
 import type { Door } from './shared/door.ts'
 
-/** A door that is there from the start, or one that is loaded when it is first asked: its schemas take time and memory nobody may need. */
+/** A door that is there from the start, or one that is loaded on its first request, because its schemas take time and memory that may never be needed. */
 export type Entrance = Pick<Door, 'path' | 'methods' | 'envelope' | 'isMeant' | 'isSpokenBy'> &
   ({ readonly door: Door } | { readonly load: () => Promise<Door> })
 
-/** The addresses of a door, a name in one of them as `:model`. */
+/** The addresses of a door, with `:model` where a name stands. */
 export const addressesOf = ({ path, methods }: Pick<Door, 'path' | 'methods'>): readonly string[] =>
   methods === undefined ? [path] : methods.map((method) => `${path}:model${method}`)
 

@@ -5,6 +5,6 @@ import { describeMessages } from './messages/openapi.ts'
 import { describeResponses } from './responses/openapi.ts'
 import { describeDoors, type OpenApiParts } from './shared/describe-doors.ts'
 
-/** What all front doors take and answer; apart from the doors themselves, as nothing of it is needed to serve. */
+/** Requests and answers of all front doors; separate from the doors themselves, because serving needs none of it. */
 export const doorsOpenApi = (): OpenApiParts =>
   describeDoors([describeResponses(), describeChatCompletions(), describeMessages(), ...describeGenerateContent(), describeEmbeddings()])

@@ -8,7 +8,7 @@ import type { Read } from '../shared/door.ts'
 import { retold } from '../shared/retold.ts'
 import { chatCompletions } from './door.ts'
 
-/** Why a body is refused, by the two validations it goes through; undefined when it is taken. */
+/** Why one of the two validations refuses a body; undefined if both accept it. */
 function refusal(body: unknown): GatewayError | undefined {
   let read: Read | undefined
   try {
@@ -21,11 +21,11 @@ function refusal(body: unknown): GatewayError | undefined {
   }
 }
 
-/** `a.b[0]["c d"]` as its steps. */
+/** Splits `a.b[0]["c d"]` into its steps. */
 const steps = (path: string): string[] =>
   [...path.matchAll(/\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|([\w-]+)/g)].map(([, index, quoted, name]) => index ?? quoted ?? name!)
 
-/** Whether the path leads through the body: only its last step may be missing there. */
+/** Whether the path exists in the body; only its last step may be missing. */
 function leadsThrough(body: unknown, path: string): boolean {
   let at = body
   for (const step of steps(path).slice(0, -1)) {

@@ -40,7 +40,7 @@ describe('answers of any length', () => {
     ],
   }
 
-  // A machine that is busy takes a second for each; what grows with the square of its length, minutes.
+  // A busy machine takes a second for each; anything that grows with the square of the length would take minutes.
   it.each(Object.entries(LONG))('are told in a time that grows with their %s', { timeout: 15_000 }, (_what, events) => {
     for (const stream of [true, false]) {
       const subject = assembler(stream)

@@ -20,7 +20,7 @@ describe('a path of the translated body', () => {
     ['input[1].content[0]', 'messages[1]'],
     ['input[2].arguments', 'messages[1]'],
     ['input[3].output[0]', 'messages[2].content[0]'],
-    // What a plugin has added behind the caller's own.
+    // Items that a plugin has added after the caller's own.
     ['input[4].content[0]', 'messages'],
     ['plugins[0].id', 'plugins[0].id'],
     ['inputs', 'inputs'],

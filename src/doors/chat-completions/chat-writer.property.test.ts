@@ -38,7 +38,7 @@ interface Told {
   readonly completion: Completion
 }
 
-/** The same events as a stream, one by one, and as JSON, all at once. `waits`: the stream gives a sign of life before it is known who answers. */
+/** The same events as a stream, one by one, and as JSON, all at once. `waits`: the stream sends a keep-alive before it is known which model answers. */
 function tell({ events, breaksAfter }: DrawnAnswer, reason: FinishReason, wishes: ChatWishes, waits = false): Told {
   const end: ModelEvent = { type: 'response-end', reason, nativeReason: 'the_\ud83dend', usage: createUsage({ inputTokens: 5, outputTokens: 3 }) }
   const kept = breaksAfter === undefined ? [...events, end] : events.slice(0, breaksAfter)
@@ -57,7 +57,7 @@ function tell({ events, breaksAfter }: DrawnAnswer, reason: FinishReason, wishes
     else subject.fail(new GatewayError('provider_unavailable', 'gone'))
   }
   wire += streamed.takeWire()
-  // No half of a character, as which some readers take nothing at all.
+  // No halves of surrogate pairs: some readers refuse the whole text because of one.
   for (const text of [wire, collected.answer()]) if (/\\ud[89a-f]/.test(text.replaceAll('\\\\', ''))) throw new Error(`half a character in ${text}`)
   return { folded: foldChat(wire), completion: JSON.parse(collected.answer()) as Completion }
 }
@@ -65,7 +65,7 @@ function tell({ events, breaksAfter }: DrawnAnswer, reason: FinishReason, wishes
 const reasons = fc.constantFrom<FinishReason>('stop', 'tool_calls', 'length', 'content_filter', 'refusal')
 const wishes = fc.record({ usage: fc.constantFrom(undefined, true), reasoning: fc.boolean() })
 
-/** The message of a completion, with nothing where it says null or leaves out. */
+/** The message of a completion, with empty values where it has null or leaves a field out. */
 function plain(message: Completion['choices'][number]['message']): unknown {
   const empty = { content: '', refusal: '', reasoning: '', reasoning_details: [], tool_calls: [], annotations: [], images: [] }
   return { ...empty, ...Object.fromEntries(Object.entries(message).filter(([, value]) => value !== null)) }
@@ -111,7 +111,7 @@ if (isChunk === undefined) console.warn('SKIPPED: the contract is not here (SIGN
 describe.skipIf(isChunk === undefined)('the contract', () => {
   it('knows every chunk and every completion', () => {
     fc.assert(
-      // It has no place for calls of free text, which the vendor of the format has.
+      // The schema of chunks has no free-text calls, although the vendor of the format does.
       fc.property(drawnAnswer({ custom: false }), reasons, wishes, (answer, reason, wished) => {
         const { folded, completion } = tell(answer, reason, wished)
         for (const chunk of folded.chunks) isChunk!(chunk)

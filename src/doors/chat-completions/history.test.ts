@@ -125,12 +125,12 @@ describe('thoughts that come back', () => {
 
   it('are told once where a client brings them back with every part of its message', () => {
     const joined = text('Let me see', { signature: 's' })
-    // As it is kept with a whole answer, and with a stream, whose last piece stands for the thought.
+    // As kept with a whole answer, and as kept with a stream, where the last piece stands for the thought.
     expect(thoughtsOf([joined, sealed(), joined, sealed(), joined, sealed()], 'Let me see[REDACTED]')).toEqual([whole])
     expect(thoughtsOf([sealed(), joined, sealed(), joined, sealed()], 'Let me see[REDACTED]')).toEqual([whole])
     const plain = [text(' see'), text('Let me see'), text('Let me see')]
     expect(thoughtsOf(plain, 'Let me see')).toMatchObject([{ content: [{ text: 'Let me see' }] }])
-    // The signature may stand with a later copy alone.
+    // Only a later copy may have the signature.
     expect(thoughtsOf([text('Let me see'), joined, sealed()], 'Let me see')).toEqual([whole])
   })
 
@@ -141,7 +141,7 @@ describe('thoughts that come back', () => {
     expect(thoughtsOf([text('ha'), text('ho'), text('ha', { index: 1 })], 'ha\nho\nha')).toMatchObject([
       { content: [{ text: 'haho' }, { text: 'ha' }] },
     ])
-    // Where the plain text is another, nothing can be told from it.
+    // If the plain text is a different one, it says nothing about the pieces.
     expect(thoughtsOf(pieces, 'x')).toMatchObject([{ content: [{ text: 'hahaha' }] }])
   })
 

@@ -27,7 +27,7 @@ function assembled(events: readonly ModelEvent[], format: 'chat' | 'responses', 
 const completionOf = (events: readonly ModelEvent[]): Fields =>
   (JSON.parse(assembled(events, 'chat', false).answer()) as { readonly choices: readonly [{ readonly message: Fields }] }).choices[0].message
 
-/** Every piece of thought as it was streamed. */
+/** All pieces of reasoning as they were streamed. */
 const piecesOf = (events: readonly ModelEvent[]): readonly Fields[] =>
   [
     ...assembled(events, 'chat', true)
@@ -40,7 +40,7 @@ function sentBack(message: Fields): Items {
   return decodeResponsesRequest(body).input.slice(1) as Items
 }
 
-/** What a conversation holds whatever its items are called: thoughts piece by piece, words and refusals as one, pictures, calls. */
+/** The content of a conversation, independent of its item types: reasoning piece by piece, texts and refusals joined, pictures, calls. */
 function holds(items: Items): unknown {
   const parts = items.flatMap(({ type, content }) => (type === 'message' ? [content as readonly Fields[]] : []))
   const texts = (list: unknown): readonly unknown[] => ((list ?? []) as readonly Fields[]).map(({ text }) => text).filter((text) => text !== '')
@@ -56,7 +56,7 @@ function holds(items: Items): unknown {
         format,
       }))
       .filter(({ summary, content, data, signature }) => summary.length + content.length > 0 || data !== undefined || signature !== undefined)
-      // Thoughts that gave way to text before their first word are told behind it.
+      // Thoughts that let text pass before their first word are written after it.
       .toSorted((a, b) => String(a.id).localeCompare(String(b.id))),
     text: parts
       .map((message) => message.map(({ text }) => (typeof text === 'string' ? text : '')).join(''))
@@ -87,7 +87,7 @@ describe('an answer that comes back as a message', () => {
         const message = completionOf(events)
         const pieces = piecesOf(events)
         expect(holds(sentBack(message))).toEqual(expected)
-        // As clients that keep every piece of a stream bring it back.
+        // As sent by clients that keep every piece of a stream.
         expect(holds(sentBack({ ...message, ...(pieces.length === 0 ? {} : { reasoning_details: pieces }) }))).toEqual(expected)
       }),
       { numRuns: 600 },
@@ -121,7 +121,7 @@ describe('citations', () => {
   })
 })
 
-/** Thoughts that say where they end, as vendors that want them back make them. */
+/** Reasoning with an end marker, as from vendors that require it back. */
 const thought = fc.record({
   text: fc.constantFrom('a', 'bc'),
   kind: fc.constantFrom('text', 'summary'),

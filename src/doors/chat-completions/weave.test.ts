@@ -40,7 +40,7 @@ function messageOf(events: readonly ModelEvent[], stream: boolean): Fields {
   return { reasoning_details: deltas.flatMap(({ reasoning_details: pieces }) => (pieces ?? []) as readonly Fields[]) }
 }
 
-/** What an item is, in a word or two. */
+/** A short description of an item. */
 const sketch = (item: Fields): string =>
   item['type'] === 'reasoning'
     ? `(${openReasoning(item['encrypted_content'] as string)?.text ?? 'plain'})`
@@ -65,9 +65,9 @@ describe('thoughts that come back with a message', () => {
   ])('stand where they stood: %s', (_where, events, expected) => {
     const message = messageOf(events, false)
     expect(sentBack(message)).toBe(expected)
-    // As clients that keep the pieces of a stream bring them back.
+    // As sent by clients that keep the pieces of a stream.
     expect(sentBack({ ...message, ...messageOf(events, true) })).toBe(expected)
-    // Of a client that keeps nothing but what is sealed.
+    // From a client that keeps only sealed pieces.
     const details = (message['reasoning_details'] as readonly Fields[]).filter(({ type }) => type === 'reasoning.encrypted')
     expect(sentBack({ ...message, reasoning: null, reasoning_details: details })).toBe(expected)
     expect(sentBack({ ...message, reasoning: null, reasoning_details: details.toReversed() })).toBe(expected)

@@ -35,7 +35,7 @@ const parse = (wire: string): readonly Told[] =>
 
 const partsOf = (told: readonly Told[]): readonly Part[] => told.flatMap(({ candidates }) => candidates?.[0].content.parts ?? [])
 
-/** What a reader makes of the parts of a stream: texts of one kind that stand beside each other are one, with the seal the first has. */
+/** How a reader joins the parts of a stream: neighbouring texts of one kind become one, with the seal of the first. */
 function joined(parts: readonly Part[]): readonly Part[] {
   const list: Part[] = []
   for (const part of parts) {
@@ -110,14 +110,14 @@ describe('any answer', () => {
   })
 })
 
-/** Seals as they are outside of tests: only an envelope says where it stood. */
+/** Seals as they are outside of tests: only an envelope contains its place. */
 function inEnvelopes(event: ModelEvent, at: number): ModelEvent {
   const item = event.type === 'item-end' ? event.item : undefined
   if (item?.['encrypted_content'] === undefined) return event
   return { ...event, item: { ...item, encrypted_content: sealReasoning({ format: 'acme-v1', scope: 's', data: `secret ${at}` }) } } as ModelEvent
 }
 
-/** What of an answer this format can carry: refusals are words, a call that broke off is not told, and thoughts are known by their seals. */
+/** What this format can express of an answer: refusals are text, cut calls are left out, and thoughts are identified by their seals. */
 function gistOf(items: readonly (OutputItem | InputItem)[]): readonly string[] {
   const gists: string[] = []
   let said = ''

@@ -12,7 +12,7 @@ const image = { type: 'image', source: { type: 'base64', media_type: 'image/png'
 const text = { type: 'text', text: 'a', citations: [{ type: 'page_location' }], ...marked }
 const document = { type: 'document', title: 'T', context: 'C', source: { type: 'content', content: [text, image] }, ...marked }
 
-/** A body with everything in it. */
+/** A body with every field. */
 const WHOLE = {
   model: 'a/b',
   max_tokens: 9,
@@ -82,7 +82,7 @@ function pathsOf(value: unknown, at: Path = []): readonly Path[] {
   return [at, ...keys.flatMap((key) => pathsOf((value as { readonly [key: string]: unknown })[key], [...at, key]))]
 }
 
-/** A deep copy in which the value at the path is another; undefined takes it out. */
+/** A deep copy with another value at the path; undefined removes it. */
 function replaced(root: unknown, [step, ...rest]: Path, value: unknown): unknown {
   if (step === undefined) return value
   if (Array.isArray(root))
@@ -140,7 +140,7 @@ it('a body in which anything is wrong is taken, or refused in one sentence with 
         try {
           return replaced(sent, path, value)
         } catch {
-          // Nothing is left there to be changed.
+          // An earlier change has already removed this path.
           return sent
         }
       }, WHOLE)

@@ -10,41 +10,41 @@ interface WrittenBlock {
   readonly [field: string]: unknown
 }
 
-/** The blocks of an answer: told at once to whoever reads a stream, kept for the end for whoever does not. One is open at a time. A block that has begun takes deltas until it ends. */
+/** The blocks of an answer: written at once when streaming, otherwise kept for the end. One is open at a time, and takes deltas until it ends. */
 export class BlockWriter {
   readonly #write: WriteEvent | undefined
-  /** Empty while events are written: nobody asks for what was told. */
+  /** Stays empty while streaming: what has been written is not needed again. */
   readonly #blocks: { [field: string]: unknown }[] = []
   #count = 0
   #calls = 0
-  /** Some of the words are a refusal's. */
+  /** Some of the text is a refusal. */
   refused = false
   /** How many thoughts let text pass before their end. */
   gaveWay = 0
-  /** A call ended before its input did. */
+  /** A call ended before its input was complete. */
   broken = false
 
-  /** `write`: left out for JSON answers. */
+  /** `write`: omitted for JSON answers. */
   constructor(write?: WriteEvent) {
     this.#write = write
   }
 
-  /** How many of the caller's tools were called. */
+  /** The number of calls of the caller's tools. */
   get calls(): number {
     return this.#calls
   }
 
-  /** How many blocks have begun. */
+  /** The number of blocks begun so far. */
   get count(): number {
     return this.#count
   }
 
-  /** The blocks as an answer in JSON has them. */
+  /** The blocks as in a JSON answer. */
   get all(): readonly JsonObject[] {
     return this.#blocks
   }
 
-  /** Its index among the blocks. */
+  /** Returns the index among the blocks. */
   begin(block: WrittenBlock): number {
     if (block.type === 'tool_use') this.#calls++
     const index = this.#count++
@@ -68,7 +68,7 @@ export class BlockWriter {
     this.#write?.('content_block_delta', `"index":${index},"delta":{"type":"signature_delta","signature":${JSON.stringify(signature)}}`)
   }
 
-  /** A piece of a call's input; what it comes to is told by `input`. */
+  /** A piece of a call's input; `input` sets the whole. */
   json(index: number, delta: string, plain: boolean | undefined): void {
     this.#write?.('content_block_delta', `"index":${index},"delta":{"type":"input_json_delta","partial_json":${quote(delta, plain)}}`)
   }
@@ -91,7 +91,7 @@ export class BlockWriter {
     this.#write?.('content_block_stop', `"index":${index}`)
   }
 
-  /** A block that comes whole. */
+  /** A block written as a whole. */
   whole(block: WrittenBlock): void {
     this.end(this.begin(block))
   }

@@ -13,16 +13,16 @@ const TYPES: { readonly [status: number]: string | undefined } = {
   503: 'overloaded_error',
 }
 
-/** The word the contract of this format has for a failure of an HTTP status. */
+/** The error type of this format for an HTTP status. */
 export const faultTypeOf = (status: number): string => TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
 
 /**
- * What a refused field means, in the format's words for programs, by the field. Clients that let a server keep their conversation send all of
- * it themselves from then on when they read that this one does not.
+ * Machine-readable details for a refused field, by field. Clients that let a server store their conversation send all of it themselves once they read that
+ * this server does not.
  */
 const DETAILS: ReadonlyMap<unknown, JsonObject> = new Map([['thread', { error_code: 'thread_unsupported_request' }]])
 
-/** A failure before the first byte in this format: the same words in another place. */
+/** A failure before the first byte in this format: the same content in another layout. */
 export function messagesEnvelope({ error, ...beside }: ErrorEnvelope, requestId: string): JsonObject {
   const { code, message, metadata } = error
   const { error_type: errorType, path } = metadata

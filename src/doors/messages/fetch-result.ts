@@ -1,10 +1,10 @@
 import type { JsonObject, OtherItem } from '../../core/item.ts'
 import { isJsonObject } from '../../lib/json.ts'
 
-/** What became of a page that could not be had. The format has a word for each reason, and items have a sentence, which only the model reads. */
+/** The result for a page that could not be fetched. The format has a code for each reason, but items have only a sentence, for the model. */
 const NOTHING_CAME = { type: 'web_fetch_tool_result_error', error_code: 'unavailable' }
 
-/** A page the gateway has fetched, as a result of this format tells it. */
+/** A page that the gateway has fetched, as a result block of this format. */
 export function fetchedPage({ url, title, content }: OtherItem): JsonObject {
   if (typeof url !== 'string' || typeof content !== 'string') return NOTHING_CAME
   const source = { type: 'text', media_type: 'text/plain', data: content }
@@ -16,7 +16,7 @@ export function fetchedPage({ url, title, content }: OtherItem): JsonObject {
   }
 }
 
-/** The same the other way, as the gateway's own tool has left it; undefined for what nobody but its vendor reads. */
+/** The reverse: a result block as the gateway's own tool; undefined for content that only its vendor can read. */
 export function pageThatCameBack(content: unknown): OtherItem | undefined {
   if (!isJsonObject(content) || content['type'] !== 'web_fetch_result' || !isJsonObject(content['content'])) return undefined
   const { source, title } = content['content']

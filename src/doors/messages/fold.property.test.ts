@@ -33,7 +33,7 @@ const parse = (wire: string): readonly Json[] =>
     .slice(0, -1)
     .map((event) => JSON.parse(event.replace(/^event: \w+\ndata: /, '')) as Json)
 
-/** Of a call that was cut, what there is. */
+/** The value of complete JSON, or the text of a call that was cut off. */
 function valueOf(json: string): unknown {
   try {
     return JSON.parse(json)
@@ -42,7 +42,7 @@ function valueOf(json: string): unknown {
   }
 }
 
-/** What a reader makes of the events of a stream; throws where one begins a block before the last has ended, or tells of another. */
+/** How a reader assembles the events of a stream; throws if a block begins before the last has ended, or an event belongs to another block. */
 function fold(events: readonly Json[]): Json {
   let message: { [field: string]: unknown } = {}
   let open: { block: { [field: string]: unknown }; index: unknown; json: string } | undefined
@@ -113,7 +113,7 @@ describe('any answer', () => {
   })
 })
 
-/** What of an item this format can carry: refusals are words, summaries thoughts like others, and a seal that holds the signature is enough. */
+/** What this format can express of an item: refusals are text, summaries are thoughts like others, and a seal with the signature is enough. */
 function gistOf(of: OutputItem | InputItem): readonly unknown[] {
   const item = of as Json
   const said = (parts: unknown): readonly string[] =>
@@ -131,7 +131,7 @@ function gistOf(of: OutputItem | InputItem): readonly unknown[] {
     case 'function_call':
       return [`calls ${JSON.stringify(JSON.parse(item['arguments'] as string))}`]
     case 'web_search_call':
-    // The name under which a history has it, whoever searched: models read it then.
+    // Histories use this name, whoever searched, so that models can read it.
     case 'gateway:web_search':
       return [item['action']]
     default:

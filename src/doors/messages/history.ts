@@ -7,10 +7,13 @@ import { signatureOf, withSealsInPlace } from './seals-in-place.ts'
 import { IS_PASSED_OVER } from './schema-blocks.ts'
 import { sealOfSearch } from './search-result.ts'
 
-/** Envelopes of the gateway's own around what keeps thoughts alive: core/reasoning-envelope.ts. Anything else in their place is a vendor's. */
+/**
+ * The gateway's own envelopes around the data that must come back with reasoning: core/reasoning-envelope.ts. Anything else in their place comes from a
+ * vendor.
+ */
 const SEALED = /^sb1\./
 
-/** The conversation as items, in the order of its blocks. `exactInput`: with what a block calls, its numbers as they were sent. */
+/** The conversation as items, in the order of its blocks. `exactInput`: the input of a call, with its numbers as they were sent. */
 export function toItems(messages: readonly Message[], exactInput: (block: Block) => unknown = inputOf): readonly InputItem[] {
   return messages.flatMap(({ role, content }) => {
     if (typeof content === 'string') return content === '' && role === 'assistant' ? [] : [{ type: 'message', role, content }]
@@ -20,10 +23,10 @@ export function toItems(messages: readonly Message[], exactInput: (block: Block)
 
 const inputOf = (block: Block): unknown => block['input']
 
-/** A number as it is written that a double may have changed: whole ones of sixteen digits and more. */
+/** Matches numbers that a double may have rounded: integers of sixteen or more digits. */
 const ROUNDED = /\d{16}|\de\+\d/
 
-/** What stands between two blocks that are items of their own is one message. */
+/** Consecutive blocks between two that are items of their own form one message. */
 class BlockReader {
   readonly #role: Message['role']
   readonly #exactInput: (block: Block) => unknown
@@ -89,14 +92,14 @@ class BlockReader {
     return ROUNDED.test(text) ? wellFormedJson(JSON.stringify(this.#exactInput(block) ?? {})) : text
   }
 
-  /** One of an earlier answer, as the tool that made it left it. */
+  /** A picture of an earlier answer, as the tool that made it returned it. */
   #picture(source: Block): void {
     const { media_type: media, data } = source
     if (source.type !== 'base64') this.#parts.push({ type: 'input_image', ...imageOf(source), detail: 'auto' })
     else this.#item({ type: 'image_generation_call', status: 'completed', result: data, output_format: String(media).replace('image/', '') })
   }
 
-  /** Without words and without a seal nothing is left of it. */
+  /** Without text and without a seal, nothing is left of a thought. */
   #thought(block: Block): void {
     const item = thoughtOf(block)
     if (item.content !== undefined || item.encrypted_content !== undefined || item.signature !== undefined) this.#item(item)
@@ -107,7 +110,10 @@ class BlockReader {
     if (item !== undefined) this.#item(item)
   }
 
-  /** A search and what it found, as the gateway's own tool left it: under that name the model reads it, whether or not it may search again; a vendor's goes back to it as it was. */
+  /**
+   * A search and its results, as the gateway's own tool leaves them: the model reads them under that name, whether or not it may search again. The results
+   * of a vendor's search go back to it unchanged.
+   */
   #search({ tool_use_id: id, content }: Block): void {
     const query = this.#searches.get(id as string)
     const failed = !Array.isArray(content)
@@ -131,7 +137,7 @@ function thoughtOf(block: Block): ReasoningItem {
   }
 }
 
-/** Not every format knows failed results: the text says it. */
+/** Not every format can mark results as failed, so the text says it. */
 function outputOf(block: Block): ToolOutput {
   const { content, is_error: failed } = block
   const parts =
@@ -143,18 +149,18 @@ function outputOf(block: Block): ToolOutput {
   return isPlain ? only.text : (marked as Exclude<ToolOutput, string>)
 }
 
-/** A mark of the whole is one of its last part. */
+/** A cache mark on the whole becomes a mark on its last part. */
 function markLast(parts: readonly InputPart[], mark: CacheMarked): readonly InputPart[] {
   return parts.map((part, index) => (index === parts.length - 1 ? { ...part, ...mark } : part))
 }
 
 const textPart = (text: string, mark: CacheMarked): InputText => ({ type: 'input_text', text, ...mark })
 
-/** What strangers wrote: a model reads it, and plugins do not take it for the question. */
+/** Text of third parties: the model reads it, but plugins must not take it for the user's question. */
 const quotedPart = (text: string, mark: CacheMarked): InputText => ({ ...textPart(text, mark), quoted: true })
 const asQuoted = (part: InputPart): InputPart => (part.type === 'input_text' ? { ...part, quoted: true } : part)
 
-/** What a block says or shows. */
+/** The content of a block as parts. */
 function partsOf(block: Block, role: Message['role']): readonly InputPart[] {
   switch (block.type) {
     case 'text':
@@ -166,7 +172,7 @@ function partsOf(block: Block, role: Message['role']): readonly InputPart[] {
     case 'document':
       return documentOf(block)
     case 'compaction':
-      // What the vendor of the format made of an earlier conversation, in words.
+      // The summary that the vendor of the format made of an earlier conversation.
       return block['content'] ? partsOf({ ...block, type: 'text', text: block['content'] }, role) : []
     case 'search_result':
       return [searchResultOf(block)]
@@ -186,10 +192,10 @@ interface Citing {
 
 const isCited = (block: object): boolean => (block as Citing).citations?.enabled === true
 
-/** Without line breaks: what stands above a text is told from it by them. */
+/** Without line breaks, because they separate the lines above a text from the text. */
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
-/** A page that a search of the caller's own has found. */
+/** A page found by a search of the caller's own. */
 function searchResultOf(block: Block): InputText {
   const { title, source, content } = block as unknown as { readonly title: string; readonly source: string; readonly content: readonly Block[] }
   const texts = content.map(({ text }) => text as string)
@@ -198,7 +204,7 @@ function searchResultOf(block: Block): InputText {
   return { ...quotedPart([oneLine(title), oneLine(source), ...texts].join('\n'), markOf(block)), cited }
 }
 
-/** The texts of a document that is text alone. */
+/** The texts of a document that contains nothing else. */
 function textsOfSource({ type, data, content }: Block): readonly string[] | undefined {
   if (type === 'text') return [data as string]
   if (type !== 'content') return undefined
@@ -243,12 +249,12 @@ function documentOf(block: Block): readonly InputPart[] {
 }
 
 /**
- * What an agent of this format tells its vendor about a call, where the prompt should begin. It is no prompt: clouds that serve the same
- * models refuse the word, and for all others a beginning that is new in every call leaves nothing to read from a cache.
+ * What an agent of this format tells its vendor about a call, at the beginning of the prompt. It is not part of the prompt: clouds that serve the same
+ * models refuse it, and everywhere else a prompt that begins differently in every call can never be read from a cache.
  */
 const ABOUT_THE_CALL = /^x-anthropic-billing-header:[^\r\n]*\s*/
 
-/** The instructions above a conversation: as one text, or as a message whose parts keep their marks. */
+/** The system prompt: as one text, or as a message whose parts keep their cache marks. */
 export function systemOf(system: unknown): { readonly instructions?: string; readonly items: readonly InputItem[] } {
   if (system == null) return { items: [] }
   if (typeof system === 'string') {

@@ -1,13 +1,13 @@
 /**
- * What keeps thoughts alive may come when the text they led to is already told, and a block that has ended takes no more. Their seal then
- * stands in a block of its own behind that text, and says before which block of the message, or in which of them, it belongs.
+ * The data that must come back with a thought may arrive after the text it led to has been written, when the block of the thought has ended. The seal then
+ * gets a block of its own behind that text, and says before which block of the message, or into which, it belongs.
  */
 export interface LateSeal {
-  /** `in` the thoughts of that block; `at` the place before it, of thoughts that had not said anything. */
+  /** `in`: belongs to the thought in that block; `at`: to the place before it, for a thought without text so far. */
   readonly where: 'in' | 'at'
   /** Index among the blocks of the message. */
   readonly at: number
-  /** Which of several thoughts that gave way there. */
+  /** Order among the thoughts that let text pass. */
   readonly nth: number
   readonly seal: string
 }
@@ -23,7 +23,7 @@ export function readLateSeal(text: string): LateSeal | undefined {
 }
 
 /**
- * The signature of thoughts that nothing has to be kept of, or nothing yet. Many clients take an empty one for a fault: on the next turn they
- * leave the thoughts out, or send them as words the model is to have said.
+ * The signature of thoughts without a seal, or without one yet. Many clients treat an empty signature as an error: on the next turn they leave the
+ * thoughts out, or send them as text of the model.
  */
 export const UNSEALED = 'unsealed'

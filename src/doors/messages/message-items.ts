@@ -9,7 +9,7 @@ import { fetchedPage } from './fetch-result.ts'
 import { UNSEALED, writeLateSeal, type LateSeal } from './late-seal.ts'
 import { foundBy, sealOfCall } from './search-result.ts'
 
-/** Items of an answer while they are told as blocks. */
+/** Output items while they are written as blocks. */
 abstract class BlockItem<I extends OutputItem> extends ToldItem<I> {
   readonly blocks: BlockWriter
 
@@ -19,9 +19,9 @@ abstract class BlockItem<I extends OutputItem> extends ToldItem<I> {
   }
 }
 
-/** Words: a block for each part, refusals among them. */
+/** Text: a block for each part, including refusals. */
 export class TextBlocks extends BlockItem<MessageItem> {
-  /** The block of each part, by the part's place. */
+  /** The block of each part, by the index of the part. */
   readonly #indexes: number[] = []
 
   protected tell(event: ItemEvent): void {
@@ -31,7 +31,7 @@ export class TextBlocks extends BlockItem<MessageItem> {
     while (this.#indexes.length < content.length) {
       const before = this.#indexes.at(-1)
       if (before !== undefined) this.#end(before, this.#indexes.length - 1)
-      // A list that is empty, where their vendor says nothing or null: clients that know one of the two as all there is read it as well.
+      // An empty list where the vendor sends null or nothing: clients that accept only one of those two also accept the list.
       this.#indexes.push(this.blocks.begin({ type: 'text', text: '', citations: [] }))
     }
     this.blocks.text(this.#indexes.at(-1)!, event.delta, event.type === 'text-delta' ? event.plain : false)
@@ -50,12 +50,12 @@ export class TextBlocks extends BlockItem<MessageItem> {
   }
 }
 
-/** Thoughts: their text, and in their signature what must come back unchanged. Thoughts nobody may read are a block of their own kind. */
+/** Reasoning: its text, with a signature that must come back unchanged. Reasoning that nobody may read has a block type of its own. */
 export class ThinkingBlock extends BlockItem<ReasoningItem> {
   readonly #shows: boolean
   #index: number | undefined
   #part = ''
-  /** Where they stand among the blocks, once they had to give way. */
+  /** The place among the blocks, once this item has let text pass. */
   #place: Omit<LateSeal, 'seal'> | undefined
 
   constructor(inner: OpenItem, blocks: BlockWriter, shows: boolean) {
@@ -63,7 +63,7 @@ export class ThinkingBlock extends BlockItem<ReasoningItem> {
     this.#shows = shows
   }
 
-  /** Asked only of items that give way to text behind them. Their block ends: many readers take every delta for one of the last block. */
+  /** Called only for items that let text behind them pass. The block ends, because many readers apply every delta to the last block. */
   pause(): void {
     this.inner.pause?.()
     const where = this.#index === undefined ? 'at' : 'in'
@@ -97,7 +97,7 @@ export class ThinkingBlock extends BlockItem<ReasoningItem> {
     this.blocks.end(index)
   }
 
-  /** What came late says where it belongs. */
+  /** A late seal includes the place it belongs to. */
   #seal(seal: string): string {
     return this.#place === undefined || (seal === '' && this.#index === undefined) ? seal : writeLateSeal({ ...this.#place, seal })
   }
@@ -107,7 +107,7 @@ export class ThinkingBlock extends BlockItem<ReasoningItem> {
   }
 }
 
-/** By the model itself, not by a program it wrote. */
+/** Called by the model itself and not by a program that it wrote. */
 const CALLER = { type: 'direct' }
 
 /** A call of the caller's tool. */
@@ -136,7 +136,7 @@ export class ToolUseBlock extends BlockItem<FunctionCallItem | CustomToolCallIte
   }
 }
 
-/** What the gateway or the provider did by itself: searches, pages and pictures are shown, all else is counted in the usage. */
+/** What the gateway or the provider did by itself: searches, pages and pictures are shown, everything else is only counted in the usage. */
 export class OtherBlocks extends BlockItem<OtherItem> {
   override open(): void {
     super.open()
@@ -165,7 +165,7 @@ export class OtherBlocks extends BlockItem<OtherItem> {
     }
   }
 
-  /** Readers take the input of a call from its pieces. */
+  /** Readers assemble the input of a call from its deltas. */
   #used(id: string, name: string, input: JsonObject): void {
     const index = this.blocks.begin({ type: 'server_tool_use', id, name, input: {}, caller: CALLER })
     this.blocks.json(index, JSON.stringify(input), false)
@@ -177,7 +177,7 @@ export class OtherBlocks extends BlockItem<OtherItem> {
 const SEARCHES = /^(?:web_search_call|(?:gateway|openrouter):web_search)$/
 const FETCHES = /^(?:gateway|openrouter):web_fetch$/
 
-/** Models are held to objects; what one wrote all the same is not lost. Numbers stay as they stand. */
+/** Models are supposed to write objects; anything else they write is kept, too. Numbers stay exactly as written. */
 function inputOf(text: string): JsonObject {
   if (text === '') return {}
   const input = text.trimStart().startsWith('{') ? parseExact(text) : undefined

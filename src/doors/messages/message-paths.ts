@@ -1,4 +1,4 @@
-/** Bounds, formats and words of the body that stand elsewhere in its translation. */
+/** Fields of the body that are called differently in its translation. */
 const FIELDS: ReadonlyMap<string, string> = new Map([
   ['instructions', 'system'],
   ['max_output_tokens', 'max_tokens'],
@@ -8,8 +8,9 @@ const FIELDS: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Where a body of this format has what stands at a path of its translation, for those who tell its caller of a fault. `origins` are the
- * messages the items came from, -1 for the instructions above them; `tools`: where each of the tools stands. Which block of a message it was cannot be told: they have been sorted.
+ * Maps a path of the translated body to its path in a body of this format, for error messages to the caller. `origins` are the messages that the items
+ * came from, -1 for the system prompt; `tools` are the paths of the tools. The block within a message is unknown, because the order of the blocks has
+ * changed.
  */
 export function messagePaths(origins: readonly number[], tools: readonly string[] = []): (path: string) => string {
   return (path) => {

@@ -288,7 +288,7 @@ describe('calls', () => {
     subject.push([thinks('r'), thought('r', 'Hm'), patch('p'), patch('q')])
     subject.fail(new GatewayError('provider_unavailable', 'The connection was lost'))
     expect(parse(subject.takeWire()).at(-1)).toMatchObject({ type: 'error', error: { message: 'The connection was lost' } })
-    // The first of them is what ends this one: the second still waits.
+    // The first of them fails the answer while the second is still waiting.
     const refused = assembler(true)
     refused.push([thinks('r'), thought('r', 'Hm'), patch('p'), patch('q')])
     expect(() => refused.push([close('r')])).toThrow(/apply_patch_call/)

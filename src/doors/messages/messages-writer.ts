@@ -17,7 +17,7 @@ import { faultTypeOf } from './error-envelope.ts'
 import { OtherBlocks, TextBlocks, ThinkingBlock, ToolUseBlock } from './message-items.ts'
 import type { MessagesWishes } from './to-responses.ts'
 
-/** The answer as events of Messages, or as one message. What it took all in all is known at its end, so usage stands there. */
+/** The answer as events of Messages, or as one message. The total usage is only known at the end, so it is part of the last event. */
 export class MessagesWriter implements AnswerWriter {
   readonly streams: boolean
   readonly #options: AssemblerOptions
@@ -56,7 +56,7 @@ export class MessagesWriter implements AnswerWriter {
   }
 
   done(): void {
-    // An item's end has been told by the item.
+    // The item has already written its own end.
   }
 
   echo(body: string): void {
@@ -111,21 +111,21 @@ export class MessagesWriter implements AnswerWriter {
   #reason({ incompleteReason, nativeReason, stopped }: ResourceState): string {
     if (incompleteReason === 'max_output_tokens') return nativeReason === WINDOW_FULL ? nativeReason : 'max_tokens'
     if (incompleteReason === 'content_filter' || nativeReason === 'refusal') return 'refusal'
-    // Readers make an object of any beginning: nobody may run what it is the beginning of.
+    // Readers make an object of any beginning of a call, and nobody may run a call that was cut off.
     if (this.#blocks.broken) return 'max_tokens'
     if (this.#blocks.calls > 0) return 'tool_use'
     if (this.#blocks.refused) return 'refusal'
     return stopped?.sequence !== undefined || nativeReason?.toLowerCase() === 'stop_sequence' ? 'stop_sequence' : 'end_turn'
   }
 
-  /** Which it was is not told by all: it is known, too, where there is but one. */
+  /** The matched stop sequence. Not every upstream names it; if the request has only one, it is known anyway. */
   #sequence(reason: string | null, stopped: Stopped | undefined): string | null {
     if (reason !== 'stop_sequence') return null
     const { stop } = this.#options.request as { readonly stop?: readonly string[] | null }
     return stopped?.sequence ?? (stop?.length === 1 ? stop[0]! : null)
   }
 
-  /** Some readers take what the prompt took from the first event alone. */
+  /** Some readers take the usage of the prompt only from the first event. */
   #promptUsage({ prompt }: ResourceState): JsonObject {
     return prompt === undefined ? { ...NO_USAGE, input_tokens: this.#options.promptTokens?.() ?? 0 } : { ...NO_USAGE, ...inputUsage(prompt) }
   }
@@ -153,7 +153,7 @@ export class MessagesWriter implements AnswerWriter {
   }
 }
 
-/** Tokens read from a cache and written to it stand beside the others here, not among them. */
+/** This format does not include tokens read from a cache or written to it in `input_tokens`. */
 const inputUsage = ({ inputTokens, cachedTokens: read, cacheWriteTokens: written, cacheWrite1hTokens: hour = 0 }: PromptCount): JsonObject => ({
   input_tokens: Math.max(0, inputTokens - read - written),
   cache_read_input_tokens: read,
@@ -161,7 +161,7 @@ const inputUsage = ({ inputTokens, cachedTokens: read, cacheWriteTokens: written
   cache_creation: { ephemeral_5m_input_tokens: Math.max(0, written - hour), ephemeral_1h_input_tokens: hour },
 })
 
-/** Where an answer was made, in the word of the vendor that says so. */
+/** Where an answer was made, in the field of the vendor that says so. */
 function placeIn(raw: unknown): string | null {
   const place = isJsonObject(raw) ? raw['inference_geo'] : undefined
   return typeof place === 'string' ? place : null

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../core/error.ts'
 
-/** What clients of the Messages format read of models; all they do not know stays beside it. */
+/** The fields of models that clients of the Messages format read; all others stay beside them. */
 
 interface Model {
   readonly id: string
@@ -13,10 +13,10 @@ interface ModelList {
   readonly data: readonly Model[]
 }
 
-/** Clients of that format name its version with every call. */
+/** Clients of this format send its version with every call. */
 export const speaksMessages = (headers: { readonly [name: string]: unknown }): boolean => headers['anthropic-version'] !== undefined
 
-/** A model with the names that format has for what it is. */
+/** A model with additional fields named as in this format. */
 export function asMessagesModel<M extends Model>(model: M): M {
   const { name, created, context_length: window, top_provider: provider } = model
   const told = {
@@ -30,14 +30,14 @@ export function asMessagesModel<M extends Model>(model: M): M {
 }
 
 /**
- * The list in pages of that format, which begin behind or before a model by its id. `whole`: the list for a query. Throws GatewayError
- * `invalid_request` for a model that is not in it.
+ * The list in this format's pages, which begin after or before the id of a model. `whole`: the list for a query. Throws GatewayError `invalid_request` for
+ * a model that is not in the list.
  */
 export function messagesPage<L extends ModelList>(whole: (search: URLSearchParams) => L, search: URLSearchParams): L {
   const all = new URLSearchParams(search)
   for (const name of ['limit', 'after_id', 'before_id']) all.delete(name)
   const list = whole(all)
-  // Wrong limits are refused as they are elsewhere.
+  // The list itself refuses invalid limits.
   const limit = search.has('limit') ? whole(new URLSearchParams({ limit: search.get('limit')! })) && Number(search.get('limit')) : Infinity
   const [after, before] = [placeOf(list, search, 'after_id'), placeOf(list, search, 'before_id')]
   const rest = list.data.slice(after === undefined ? 0 : after + 1, before)

@@ -5,7 +5,7 @@ import { WEB_SEARCH_PARAMETERS } from '../responses/schema-gateway-tools.ts'
 import { positive, userLocation } from '../responses/schema-shared.ts'
 import { given } from '../shared/check-body.ts'
 
-/** Tools that callers of this format name by a type of its vendor, as tools any model can be offered. */
+/** Tools that callers name by a type of the format's vendor, translated so that any model can be offered them. */
 
 interface CallersTool {
   readonly name: string
@@ -45,7 +45,7 @@ const editor = (name: string, commands: readonly string[]): CallersTool => ({
 })
 const EDITS = ['view', 'create', 'str_replace', 'insert']
 
-/** Work done where the caller is: each knows what such a call looks like, so its type says no more than a name. */
+/** Tools that the caller runs. The caller knows the shape of such calls, so the model can be offered an ordinary function. */
 const BY_THE_CALLER: ReadonlyMap<string, CallersTool> = new Map([
   ['bash_20250124', BASH],
   ['text_editor_20250124', editor('str_replace_editor', [...EDITS, 'undo_edit'])],
@@ -54,7 +54,7 @@ const BY_THE_CALLER: ReadonlyMap<string, CallersTool> = new Map([
 ])
 const SEARCHES = ['web_search_20250305', 'web_search_20260209', 'web_search_20260318']
 const FETCHES = ['web_fetch_20250910', 'web_fetch_20260209', 'web_fetch_20260309', 'web_fetch_20260318']
-/** By patterns, or by words: models are told of the gateway's own search, and that it takes patterns. */
+/** Search by patterns or by words: the gateway's own search replaces both, and tells models that it accepts patterns. */
 const TOOL_SEARCHES: ReadonlyMap<string, string> = new Map(
   ['tool_search_tool_regex', 'tool_search_tool_bm25'].flatMap((name) => [name, `${name}_20251119`].map((type) => [type, name] as const)),
 )
@@ -88,7 +88,7 @@ export const NATIVE_TOOLS: readonly Branch[] = [
 
 export const searchesTools = ({ type }: JsonObject): boolean => String(type).endsWith(':tool_search') || TOOL_SEARCHES.has(type as string)
 
-/** In the words of Responses; undefined for a tool of any other type. */
+/** The tool in the terms of Responses; undefined for a tool of any other type. */
 export function nativeTool(tool: JsonObject): JsonObject | undefined {
   const type = tool['type'] as string
   const callers = BY_THE_CALLER.get(type)

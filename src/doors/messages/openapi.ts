@@ -4,7 +4,7 @@ import { cacheHeaders, callHeaders, streamHeaders, type DoorDescription } from '
 import { message as requestMessage } from './schema-blocks.ts'
 import { messagesRequest } from './schema.ts'
 
-/** What POST /api/v1/messages answers, for the reference. Nothing is checked against these: the writer is the authority. */
+/** The answer of POST /api/v1/messages, for the reference. Nothing is validated against these schemas: the writer is the authority. */
 
 const tokens = z.int().min(0)
 
@@ -109,7 +109,7 @@ const messagesError = z.looseObject({
 
 let built: DoorDescription | undefined
 
-/** What `POST /api/v1/messages` takes and answers; built once. */
+/** Request and answer of `POST /api/v1/messages`; built once. */
 export function describeMessages(): DoorDescription {
   built ??= {
     path: '/api/v1/messages',

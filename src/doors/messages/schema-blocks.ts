@@ -20,7 +20,7 @@ const imageSource = byType(
 )
 const imageBlock = tagged('image', { source: imageSource, ...marked })
 
-/** Whether the model is to say what of it it has used. */
+/** Whether the model should cite the content. */
 const citations = maybe(fields({ enabled: flag }))
 
 const documentSource = byType(
@@ -63,7 +63,7 @@ const searchResults = tagged('web_search_tool_result', {
   ...marked,
 })
 
-/** Tools that come and go in the midst of a conversation. */
+/** Tools that are added and removed in the course of a conversation. */
 const named = tagged('tool_reference', { name: word })
 const OF_SERVERS: readonly Branch[] = ['mcp_tool_reference', 'mcp_toolset_reference'].map((type) => tagged(type, {}))
 const kindOfChange = { noun: 'reference to a tool' }
@@ -72,7 +72,7 @@ const CHANGES: readonly Branch[] = [
   tagged('tool_removal', { tool: byType([named, ...OF_SERVERS], kindOfChange), ...marked }),
 ]
 
-/** What tools of the format's vendor leave in its answers: nobody else reads them. */
+/** Blocks that the vendor's own tools leave in its answers: no other upstream reads them. */
 const PASSED_OVER: readonly Branch[] = [
   'advisor_tool_result',
   'bash_code_execution_tool_result',
@@ -88,7 +88,7 @@ const PASSED_OVER: readonly Branch[] = [
   'tool_search_tool_result',
   'web_fetch_tool_result',
 ].map((type) => tagged(type, {}))
-/** Of those that are no part of what was said. */
+/** Types of blocks that are not part of the conversation's content. */
 export const IS_PASSED_OVER: ReadonlySet<string> = new Set([...PASSED_OVER, ...CHANGES].map(([type]) => type))
 
 const BLOCKS: readonly Branch[] = [

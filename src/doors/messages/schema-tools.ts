@@ -24,7 +24,7 @@ const known = byType(TOOLS, {
   hint: (type) => `is ${quote(type)}, which this gateway cannot offer to any model; known are ${TOOLS.map(([name]) => name).join(', ')}`,
 })
 
-/** A tool of the Messages format. One of the caller's needs no type. */
+/** A tool of the Messages format. The caller's own tools need no type. */
 export const tool: Schema = pickOne([callerTool, known], (value) =>
   kindOf(value) === 'object' && (value as { readonly type?: unknown }).type == null ? callerTool : known,
 )

@@ -5,7 +5,7 @@ import { anyObject, count, flag, positive, text, texts } from '../responses/sche
 import { message, system } from './schema-blocks.ts'
 import { tool } from './schema-tools.ts'
 
-/** Fields that are the same in the body of Responses, and mean the same. */
+/** Fields that exist in the body of Responses with the same meaning. */
 export const SHARED = [
   'model',
   'models',
@@ -51,7 +51,7 @@ const outputConfig = fields({
   format,
 })
 
-/** The body of POST /api/v1/messages. Fields it does not list are taken and go no further: vendors of other formats refuse what they do not know. */
+/** The body of POST /api/v1/messages. Unlisted fields are accepted and dropped, because vendors of other formats refuse unknown fields. */
 export const messagesRequest = fields({
   ...shared,
   messages: list(message).describe('The conversation, oldest message first.'),

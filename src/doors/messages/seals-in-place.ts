@@ -1,7 +1,7 @@
 import type { Block } from './block.ts'
 import { readLateSeal, UNSEALED } from './late-seal.ts'
 
-/** The blocks as they would stand if every seal had come with its thoughts. */
+/** The blocks in the order they would have if every seal had arrived with its thought. */
 export function withSealsInPlace(blocks: readonly Block[]): readonly Block[] {
   const late = blocks.flatMap((block, index) => {
     const seal = block.type === 'redacted_thinking' ? block['data'] : block.type === 'thinking' ? block['signature'] : undefined
@@ -21,13 +21,13 @@ export function withSealsInPlace(blocks: readonly Block[]): readonly Block[] {
   return placed.flat()
 }
 
-/** By +, which copies nothing: anybody may write a thousand of them. */
+/** With `+`, which copies nothing: a request may have a thousand of these. */
 function joinWords(before: unknown, after: unknown): string {
   const [a, b] = [(before ?? '') as string, (after ?? '') as string]
   return a === '' || b === '' ? a + b : a + '\n\n' + b
 }
 
-/** What keeps thoughts alive, if anything does. */
+/** The signature that must come back with a thought, if there is one. */
 export function signatureOf({ signature }: Block): string | undefined {
   return typeof signature === 'string' && signature !== '' && signature !== UNSEALED ? signature : undefined
 }

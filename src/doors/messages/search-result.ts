@@ -3,13 +3,13 @@ import { openReasoning } from '../../core/reasoning-envelope.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import { isJsonObject } from '../../lib/json.ts'
 
-/** What became of a search that came to nothing. The format has a word for each reason, and items have none. */
+/** Statuses of failed searches. The format has a code for each reason, but items have none. */
 const FAILED: ReadonlySet<unknown> = new Set(['failed', 'incomplete'])
 const NOTHING_CAME = 'unavailable'
 
 /**
- * What a search found, as a result of this format tells it. One that a vendor of the format ran has titles and dates of its own, and what must come
- * back to it unread: that stands, sealed as a whole, where the first page has its content.
+ * The results of a search in this format. Results of a vendor's own search have its titles and dates, and data that must come back to the vendor unread:
+ * all of it is sealed as a whole, in the content of the first page.
  */
 export function foundBy(item: OtherItem): readonly JsonObject[] | JsonObject {
   const sealed = item['encrypted_content']
@@ -21,13 +21,13 @@ export function foundBy(item: OtherItem): readonly JsonObject[] | JsonObject {
   return Array.isArray(sources) ? (sources as readonly JsonObject[]).filter(({ url }) => typeof url === 'string').map((page) => pageOf(page, '')) : []
 }
 
-/** What brings the result of a search back to its vendor, as `foundBy` has left it. */
+/** The sealed results of a vendor's search, from where `foundBy` has put them. */
 export function sealOfSearch(content: readonly JsonObject[]): { readonly encrypted_content?: string } {
   const seal = content[0]?.['encrypted_content']
   return typeof seal === 'string' && openReasoning(seal) !== undefined ? { encrypted_content: seal } : {}
 }
 
-/** What brings a search back to its vendor that has not run yet: it does when the tools of the caller that were called beside it have. */
+/** The sealed call of a vendor's search that has not run yet: it runs once the caller's tools that were called beside it have. */
 export function sealOfCall({ encrypted_content: sealed }: OtherItem): string | undefined {
   const blocks = typeof sealed === 'string' ? blocksOf(sealed) : []
   return blocks.length > 0 && !blocks.some(isResult) ? (sealed as string) : undefined

@@ -230,7 +230,7 @@ describe('tools', () => {
 })
 
 describe('what is refused', () => {
-  /** By either validation: the second is that of the other format, and must not speak of it. */
+  /** The refusal of either validation: the second is that of Responses, and must not mention that format. */
   const refused = (body: unknown): readonly [string, unknown, string] => {
     try {
       decodeResponsesRequest(messagesToResponses(body).body)

@@ -11,23 +11,23 @@ import { toolsAtTheEnd, type OfferedTool } from './tool-changes.ts'
 import { whoAsks } from './who-asks.ts'
 
 export interface MessagesWishes {
-  /** Whether the caller wants to read thoughts; what keeps them alive comes in any case. */
+  /** Whether the caller wants to read reasoning; its signatures are sent in any case. */
   readonly thinking: boolean
 }
 
 export interface MessagesRead {
-  /** The body in the words of Responses, which has passed this format's validation and not theirs. */
+  /** The body in the terms of Responses. It has passed the validation of this format, but not that of Responses. */
   readonly body: JsonObject
   readonly wishes: MessagesWishes
-  /** Where this format has what a fault of the translated body is about. */
+  /** Maps a path of the translated body to the path in this format, for errors. */
   readonly pathOf: (path: string) => string
 }
 
 const MAX_USER = 256
 
 /**
- * The parsed body of POST /api/v1/messages in the words of Responses; `exactly`: the same, with numbers as they were sent. Throws GatewayError `invalid_request` (`invalid_prompt` for no messages
- * or none that says anything, or a role nobody knows), naming one path of this format and one reason.
+ * Translates the parsed body of POST /api/v1/messages to Responses; `exactly`: parses it again, with numbers as they were sent. Throws GatewayError
+ * `invalid_request` (`invalid_prompt` for messages that are absent or empty, or an unknown role), naming one path of this format and one reason.
  */
 export function messagesToResponses(body: unknown, exactly?: () => unknown): MessagesRead {
   checkShape(body)
@@ -54,7 +54,10 @@ export function messagesToResponses(body: unknown, exactly?: () => unknown): Mes
   }
 }
 
-/** What was called with, again where a double has changed a number of it: an id of twenty digits would be another one in the history. */
+/**
+ * Inputs of calls are taken from the exact parse where a double has changed a number: an id of twenty digits would otherwise be another one in the
+ * history.
+ */
 function conversationOf(messages: readonly Message[], exactly: (() => unknown) | undefined): readonly (readonly InputItem[])[] {
   let exact: readonly Message[] | undefined
   return messages.map((message, at) =>
@@ -72,7 +75,7 @@ function checkShape(body: unknown): void {
   refuseTwoLists(body as JsonObject)
 }
 
-/** Which of them would come first nobody can say. */
+/** The order of the two lists would be unclear. */
 function refuseTwoLists({ models, fallbacks }: JsonObject): void {
   if (models != null && fallbacks != null)
     throw refuse('invalid_request', 'fallbacks', 'cannot stand beside "models": one of them says what to try next')
@@ -80,7 +83,7 @@ function refuseTwoLists({ models, fallbacks }: JsonObject): void {
 
 function plainOf({ max_tokens: limit, stop_sequences: stop, temperature, stream }: JsonObject): JsonObject {
   return given({
-    // Zero asks for nothing but that the prompt is cached: the least there is.
+    // Zero means that the prompt is only to be cached: 1 is the closest.
     max_output_tokens: limit == null ? undefined : Math.max(1, limit as number),
     stop: (stop as readonly string[] | null | undefined)?.length ? stop : undefined,
     temperature,
@@ -90,7 +93,7 @@ function plainOf({ max_tokens: limit, stop_sequences: stop, temperature, stream 
 
 function toolsOf(list: readonly JsonObject[], choice: unknown): JsonObject {
   const { type, name, disable_parallel_tool_use: alone } = (choice ?? {}) as JsonObject
-  // Without a search nobody would ever find what is kept back.
+  // Without a search tool, nobody would ever find deferred tools.
   const searches = list.some(searchesTools)
   return {
     ...(list.length === 0 ? {} : { tools: list.map((tool) => toolOf(tool, searches)) }),
@@ -99,7 +102,7 @@ function toolsOf(list: readonly JsonObject[], choice: unknown): JsonObject {
   }
 }
 
-/** Both kinds of search for tools are one here, and nothing may be offered twice. */
+/** Both kinds of tool search become the same tool, and no tool may be offered twice. */
 function withOneSearch(offered: readonly OfferedTool[]): readonly OfferedTool[] {
   const first = offered.findIndex(({ tool }) => searchesTools(tool))
   return offered.filter(({ tool }, at) => at === first || nativeTool(tool)?.['type'] !== 'gateway:tool_search')
@@ -132,7 +135,7 @@ function toolOf(tool: JsonObject, searches = false): JsonObject {
   return nativeTool(tool) ?? tool
 }
 
-/** A tool that the gateway runs is known by its type. */
+/** A tool that the gateway runs is identified by its type. */
 function forced(name: unknown, tools: readonly JsonObject[]): JsonObject {
   const own = tools.find((tool) => !isCallers(tool) && (tool['name'] === name || String(tool['type']).endsWith(`:${String(name)}`)))
   const type = own === undefined ? 'function' : toolOf(own)['type']
@@ -143,11 +146,11 @@ function thinkingOf({ thinking, output_config: config, output_format: older, max
   const { type, budget_tokens: budget } = (thinking ?? {}) as JsonObject
   const { effort, format: newer } = (config ?? {}) as { readonly effort?: unknown; readonly format?: unknown }
   const format = (newer ?? older) as { readonly schema: unknown } | null | undefined
-  // Thoughts between calls are one vendor's; it counts them as none itself where a model does not know them.
+  // Only one vendor has reasoning between calls, and itself treats it as disabled for models without it.
   const none = type === 'disabled' || type === 'between_tools'
   const reasoning = none ? { enabled: false } : given({ enabled: type === undefined ? undefined : true, max_tokens: budget, effort })
   return {
-    // The limit of this format is one of thoughts and answer together.
+    // The token limit of this format covers reasoning and answer together.
     ...(Object.keys(reasoning).length === 0 ? {} : { reasoning: limit == null || none ? reasoning : { ...reasoning, within_output: true } }),
     ...(format == null ? {} : { text: { format: { type: 'json_schema', name: 'answer', schema: format.schema, strict: true } } }),
   }
@@ -158,7 +161,7 @@ function modelsOf({ fallbacks }: JsonObject): JsonObject {
   return models.length === 0 ? {} : { models }
 }
 
-/** The gateway's own tiers by their names, and one of the format's vendor; the vendor's other one, `auto`, leaves the choice to anybody. */
+/** The gateway's own tiers by name, and one of the vendor's; its other one, `auto`, leaves the choice open. */
 const TIERS: ReadonlyMap<unknown, string> = new Map([
   ...['default', 'fast', 'flex', 'priority', 'scale'].map((tier) => [tier, tier] as const),
   ['standard_only', 'default'],
@@ -168,7 +171,7 @@ function tierOf({ service_tier: tier, speed, inference_geo: place }: JsonObject)
   return given({ service_tier: TIERS.get(tier), speed: speed === 'fast' ? speed : undefined, inference_geo: place })
 }
 
-/** Programs put more into this field than the name of a user: what is too long for one is left out. */
+/** Programs put more than a user's name into this field; what is too long for a name is dropped. */
 function userOf({ user, metadata }: JsonObject): JsonObject {
   const { user_id: id } = (metadata ?? {}) as { readonly user_id?: string | null }
   if (user != null || id == null || id === '') return {}

@@ -2,16 +2,16 @@ import type { JsonObject } from '../../core/item.ts'
 import type { Block, Message } from './block.ts'
 import { searchesTools } from './native-tools.ts'
 
-/** A tool the model is offered, as its caller wrote it, and where. */
+/** A tool that is offered to the model, as the caller wrote it, with its path. */
 export interface OfferedTool {
   readonly tool: JsonObject
   readonly path: string
 }
 
 /**
- * The tools that are offered at the end of a conversation in which some came and went: those of the request, in their order, then those the
- * messages brought or a search of the caller found. What was taken away is left out, until it is brought again. `chosen`: the one that has to
- * be called, which nobody needs to find.
+ * The tools offered at the end of a conversation in which some were added and removed: those of the request, in their order, then those that messages
+ * added or a search of the caller found. Removed tools are left out until they are added again. `chosen`: the tool that has to be called, which nobody
+ * needs to find.
  */
 export function toolsAtTheEnd(tools: readonly JsonObject[], messages: readonly Message[], chosen?: unknown): readonly OfferedTool[] {
   const declared = tools.map((tool, at) => ({ tool, path: `tools[${at}]` }))
@@ -19,7 +19,7 @@ export function toolsAtTheEnd(tools: readonly JsonObject[], messages: readonly M
   const waiting = keptBack(declared)
   if (changes.length === 0 && waiting.size === 0) return declared
   const offered: OfferedTool[] = declared.filter(({ tool: { name } }) => !waiting.has(name))
-  // Tools of the gateway have no names: nobody can mean one of them.
+  // Tools of the gateway have no names, so no reference can mean one of them.
   const places = new Map<unknown, number>(offered.flatMap(({ tool: { name } }, at) => (name === undefined ? [] : [[name, at] as const])))
   const load = (name: unknown): void => {
     const tool = waiting.get(name)
@@ -41,7 +41,7 @@ export function toolsAtTheEnd(tools: readonly JsonObject[], messages: readonly M
       offered[place] = { tool: definition, path: `${path}.tool.definition` }
       if (name !== undefined) places.set(name, place)
     }
-    // Nobody has to search for what was brought by its name.
+    // A tool that was added by its name need not be searched for.
     else if (adds && at !== undefined) offered[at] = { ...offered[at]!, tool: { ...offered[at]!.tool, defer_loading: false } }
   }
   load(chosen)
@@ -49,8 +49,8 @@ export function toolsAtTheEnd(tools: readonly JsonObject[], messages: readonly M
 }
 
 /**
- * What nobody is offered until it is referred to, by name: with the format's vendor the caller may search himself, by a tool like any other
- * whose result holds references. Without a tool that could do it, all are offered; a search of the gateway's keeps its own back.
+ * Deferred tools, by name, which are not offered until something refers to them. The format's vendor lets callers implement the search as an ordinary tool
+ * whose result contains references. If no tool could do that, all are offered; the gateway's search defers tools itself.
  */
 function keptBack(declared: readonly OfferedTool[]): Map<unknown, OfferedTool> {
   const own = declared.filter(({ tool: { type } }) => type == null || type === 'custom')
@@ -71,12 +71,12 @@ function changesIn(content: readonly Block[], path: string): readonly Change[] {
     const adds = block.type === 'tool_addition'
     if (!adds && block.type !== 'tool_removal') return []
     const tool = block['tool'] as Block
-    // Tools of MCP servers are no business of this format.
+    // This format does not handle tools of MCP servers.
     return tool.type === 'tool_definition' || tool.type === 'tool_reference' ? [{ adds, tool, path: `${path}[${at}]` }] : []
   })
 }
 
-/** The tools a search of the caller found. */
+/** The tools that a search of the caller found. */
 function foundIn(result: Block, path: string): readonly Change[] {
   const content = result['content']
   if (!Array.isArray(content)) return []

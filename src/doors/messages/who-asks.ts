@@ -1,12 +1,12 @@
 import { isJsonObject } from '../../lib/json.ts'
 
 const SESSION = /_session_[\da-f-]{36}$/
-/** What is longer tells more than that. */
+/** A longer value contains more than a name and a session. */
 const MAX_CHARS = 1_024
 
 /**
- * Who asks, of a `metadata.user_id`. Agents put the session into it as well, behind the name or as a member of an object in text: with it each
- * session would be somebody else to whoever counts by users. Anything else is a name as it stands.
+ * The user in a `metadata.user_id`. Agents also put the session into it, after the name or as a member of an object in text; if it were kept, whoever
+ * counts users would count each session as another user. Any other value is taken as the name.
  */
 export function whoAsks(userId: string): string {
   const told = userId.startsWith('{') && userId.length <= MAX_CHARS ? parsed(userId) : undefined

@@ -7,8 +7,8 @@ import { describeIssue, formatPath } from './validation-message.ts'
 const HEADER = 'x-gateway-metadata'
 
 /**
- * The metadata of a request with the pairs of the header `x-gateway-metadata`, a JSON object, for programs that can set headers alone; pairs of the
- * body win. Throws GatewayError `invalid_request` naming the header for what is no such object, or more than metadata may hold.
+ * The metadata of a request merged with the pairs of the header `x-gateway-metadata`, a JSON object, for programs that can only set headers; pairs of the
+ * body win. Throws GatewayError `invalid_request` naming the header if it is no such object, or if the result is more than metadata may hold.
  */
 export function withAddedMetadata(own: unknown, header: string): JsonObject {
   const added = parsed(header)

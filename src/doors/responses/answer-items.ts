@@ -6,7 +6,7 @@ export interface ItemText {
   readonly text: string
 }
 
-/** The items of an answer in their order, each written as JSON once: for its own end, the end of the answer and whoever remembers it. */
+/** The items of an answer in order. Each is serialized to JSON once: for its own end, for the end of the answer and for storage. */
 export class AnswerItems {
   readonly all: OutputItem[] = []
   readonly #texts: string[] = []
@@ -15,7 +15,7 @@ export class AnswerItems {
     return this.all.length
   }
 
-  /** Puts an item into its place, or in place of what stood there for it. */
+  /** Stores an item at its index, replacing what was there. */
   keep(index: number, item: OutputItem): void {
     this.all[index] = item
     this.#texts[index] = JSON.stringify(item)
@@ -25,12 +25,12 @@ export class AnswerItems {
     return this.#texts[index]!
   }
 
-  /** A JSON array. */
+  /** All items as a JSON array. */
   json(): string {
     return `[${this.#texts.join(',')}]`
   }
 
-  /** Of these items, which may be others than those kept here. */
+  /** The JSON of these items, which may differ from those kept here. */
   textsOf(items: readonly OutputItem[]): readonly ItemText[] {
     return items.map((item, index) => ({ id: item.id, text: item === this.all[index] ? this.#texts[index]! : JSON.stringify(item) }))
   }

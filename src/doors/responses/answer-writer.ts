@@ -3,22 +3,22 @@ import type { OpenItem } from './open-item.ts'
 import type { ResourceState } from './resource.ts'
 
 /**
- * One answer in the format its caller reads. The assembler decides what is said and when; a writer, how it looks. Everything but `item` and `end`
- * is asked of streams alone.
+ * One answer in the caller's format. The assembler decides what is written and when; a writer decides how it looks. Everything but `item` and `end` is
+ * called only for streams.
  */
 export interface AnswerWriter {
-  /** False for JSON answers, of which nothing is written before the end. */
+  /** False for JSON answers, which write nothing before the end. */
   readonly streams: boolean
   begin(state: ResourceState): void
-  /** What writes an item under this public id and in this place of the answer. */
+  /** Creates what writes an item, with this public id and at this index of the answer. */
   item(item: OutputItem, id: string, index: number): OpenItem
-  /** The item in this place is whole; `text`: as JSON. */
+  /** The item at this index is complete; `text`: its JSON. */
   done(index: number, text: string): void
-  /** What an upstream was sent, as JSON. */
+  /** The body that an upstream was sent, as JSON. */
   echo(body: string): void
-  /** A sign of life for clients that take comments for silence. */
+  /** A keep-alive, for clients that treat comments as silence. */
   sign(): void
-  /** The last word, whatever became of the answer. */
+  /** The end of the answer, whether or not it succeeded. */
   end(state: ResourceState): void
   /** Wire text since the last call. */
   take(): string

@@ -304,7 +304,7 @@ describe('Assembler', () => {
       subject.push([close('m')])
       const then = subject.takeWire()
       expect(then).toContain('"delta":"lo"')
-      // Nothing waits behind these: they stream.
+      // Nothing waits behind these items, so they stream.
       subject.push([{ type: 'reasoning-delta', key: 's', kind: 'text', delta: 'again' }])
       const last = subject.takeWire()
       expect(last).toContain('"delta":"again"')

@@ -21,7 +21,7 @@ interface Slot {
   ended?: { readonly patch: ItemPatch | undefined }
 }
 
-/** Thoughts whose end has not come although the text they led to has begun. */
+/** A thought that has not ended although the text it led to has begun. */
 interface Parked {
   readonly item: OpenItem
   readonly index: number
@@ -33,13 +33,13 @@ const hasText = (slot: Slot | undefined): boolean => slot?.item.type === 'messag
 const DEFAULT_MAX_CHARS = 64 * 1024 * 1024
 
 /**
- * The one state machine between model events and what the caller reads: it mints ids, counts `sequence_number` and `output_index`, keeps
- * opens and closes balanced and ends every answer. The JSON answer is the same fold, ended in one object.
+ * The only state machine between model events and what the caller reads: it mints ids, counts `sequence_number` and `output_index`, balances the events
+ * that open and close things, and ends every answer. The JSON answer is the same fold, ended in one object.
  *
  * States: fresh -> started (created, in_progress written) -> ended (one terminal event written).
- * Items are written one after the other: the oldest open one streams, later ones wait with their events until it ends. Only thoughts
- * give way before their end: text is not held back for what may come with it (encrypted content). Their parts are closed at once,
- * and whatever is left of them, their own end at least, is written as soon as no other item is open.
+ * Items are written one after the other: the oldest open one streams, later ones wait with their events until it ends. Only thoughts let others pass
+ * before their end, because text must not wait for what may still come with a thought (encrypted content). Their parts are closed at once, and the rest,
+ * at least their own end, is written as soon as no other item is open.
  */
 export class Assembler {
   readonly #options: AssemblerOptions
@@ -48,7 +48,7 @@ export class Assembler {
   readonly #queue: string[] = []
   readonly #output = new AnswerItems()
   readonly #characters = new WholeCharacters()
-  /** Made with the first of its kind: most answers have none. */
+  /** Created with the first such thought: most answers have none. */
   #parked: Map<string, Parked> | undefined
   #activeKey: string | undefined
   #active: OpenItem | undefined
@@ -57,13 +57,13 @@ export class Assembler {
   #end: { readonly reason: FinishReason; readonly nativeReason?: string; readonly stopped?: Stopped; readonly usage?: Usage } | undefined
   #serviceTier: string | undefined
 
-  /** `writer`: the format the caller reads; default: that of Responses. */
+  /** `writer`: the caller's format; default: Responses. */
   constructor(options: AssemblerOptions, writer: AnswerWriter = new ResponsesWriter(options)) {
     this.#options = options
     this.#writer = writer
   }
 
-  /** Folds the events of one upstream read. Throws GatewayError when the answer outgrows its bound. */
+  /** Folds the events of one upstream read. Throws GatewayError if the answer outgrows its bound. */
   push(events: readonly ModelEvent[]): void {
     const first = events[0]
     if (first === undefined) return
@@ -81,7 +81,7 @@ export class Assembler {
     this.#terminate(verdictOf(this.#end.reason, this.#output.all))
   }
 
-  /** The answer broke after it had begun: partial items are closed as incomplete, the reason is told in-band. */
+  /** The answer broke after it had begun: partial items are closed as incomplete, and the stream itself reports the reason. */
   fail(error: GatewayError): void {
     if (this.#state === 'ended') return
     this.#start()
@@ -90,7 +90,10 @@ export class Assembler {
     this.#terminate({ status: 'failed', error: { code: error.publicCode, message: error.message, errorType: error.errorType } })
   }
 
-  /** A sign of life as wire text, for clients that take comments for silence. The answer begins with it: to all clients the first event is its own. */
+  /**
+   * A keep-alive as wire text, for clients that treat comments as silence. If nothing has been written yet, the answer begins first, because all clients
+   * expect its own first event first.
+   */
   keepAlive(): string {
     this.#start()
     this.#writer.sign()
@@ -107,7 +110,7 @@ export class Assembler {
     return this.#writer.answer
   }
 
-  /** The model has said its last word: `finish` may follow. */
+  /** The model has finished: `finish` may follow. */
   get complete(): boolean {
     return this.#end !== undefined
   }
@@ -116,7 +119,7 @@ export class Assembler {
     return this.#state === 'ended'
   }
 
-  /** The items of the answer so far, the unfinished ones as they stand. */
+  /** The items of the answer so far, including unfinished ones as they are. */
   output(): readonly OutputItem[] {
     const { all } = this.#output
     if (this.#active === undefined && this.#parked === undefined) return all
@@ -125,7 +128,7 @@ export class Assembler {
     return output
   }
 
-  /** The same items by their ids, as JSON. */
+  /** The same items with their ids, as JSON. */
   itemTexts(): readonly ItemText[] {
     return this.#output.textsOf(this.output())
   }
@@ -198,13 +201,13 @@ export class Assembler {
     this.#letTextPass()
   }
 
-  /** Half a character that was waiting for its other half. */
+  /** Writes half a character that was waiting for its other half. */
   #endText(key: string): void {
     const rest = this.#characters.end(key)
     if (rest !== undefined) this.#write(rest)
   }
 
-  /** An item has ended: thoughts that gave way and have ended, too, are written to their end, and the next waiting item has its turn. */
+  /** An item has ended: thoughts that let text pass and have ended since are completed, and the next waiting item is activated. */
   #promote(): void {
     while (this.#active === undefined) {
       for (const [key, { slot }] of this.#parked ?? []) if (slot.ended !== undefined) this.#closeParked(key, 'completed', slot.ended.patch)
@@ -212,7 +215,7 @@ export class Assembler {
     }
   }
 
-  /** Gives the turn to the next waiting item; one that ended while waiting is written whole. False: there is none. */
+  /** Activates the next waiting item; one that ended while waiting is written as a whole. False if there is none. */
   #next(): boolean {
     const key = this.#queue.shift()
     if (key === undefined) return false
@@ -221,7 +224,7 @@ export class Assembler {
     return true
   }
 
-  /** Thoughts that are open make room for text that waits behind them; they keep their place in the answer. */
+  /** Open thoughts let waiting text pass; they keep their place in the answer. */
   #letTextPass(): void {
     while (this.#active?.pause !== undefined && this.#queue.some((key) => hasText(this.#slots.get(key)))) {
       const key = this.#activeKey!
@@ -234,7 +237,7 @@ export class Assembler {
       this.#output.keep(this.#output.length, this.#active.snapshot('incomplete'))
       this.#active = undefined
       this.#activeKey = undefined
-      // What is open now has not ended: whatever is left of other thoughts would be written into the midst of it.
+      // Activates an item even if it has not ended: were other thoughts completed now, they would be written into the middle of it.
       this.#next()
       this.#promote()
     }

@@ -16,10 +16,10 @@ function refusal(body: unknown): GatewayError {
   throw new Error('the request was accepted')
 }
 
-/** `a.b[0].c` as its steps. */
+/** Splits `a.b[0].c` into its steps. */
 const steps = (path: string): string[] => path.split(/[.[\]]+/).filter((step) => step !== '')
 
-/** A deep copy in which the value at the path is another. */
+/** A deep copy with another value at the path. */
 function replaced(root: unknown, path: readonly string[], value: unknown): unknown {
   const [step, ...rest] = path
   if (step === undefined) return value
@@ -61,7 +61,7 @@ function expectOneSentence(message: string, path: string): void {
   expect(Buffer.byteLength(message)).toBeLessThan(1024)
   expect(message.startsWith(`${path} `)).toBe(true)
   expect(message).toMatch(/^[^\n]+[^.]\.$/)
-  // Not a nested dump of what every branch of a union would have liked.
+  // Not a nested dump of what every branch of a union expected.
   expect(message).not.toMatch(/[Ii]nvalid input|invalid_union|expected .*received/)
 }
 
@@ -96,7 +96,7 @@ describe('no documented field is missing from these tables', () => {
   it('Request', () => {
     const fields = Object.keys(component('ResponsesRequest').properties)
     const tried = new Set(Object.keys(REQUEST.wrong).map((path) => steps(path)[0]))
-    // Anything goes in `route`.
+    // `route` accepts any value.
     expect(fields.filter((field) => !tried.has(field))).toEqual(['route'])
     expect(fields.filter((field) => !(field in REQUEST.ok))).toEqual([])
   })

@@ -1,6 +1,6 @@
 /**
- * Bodies as real clients write them. The libraries run here as they are, over a `fetch` that keeps what they would have sent; Codex is
- * not a library, its bodies are written out in its shape.
+ * Bodies as real clients write them. The libraries run unchanged, with a `fetch` that records what they would have sent. Codex is not a library, so its
+ * bodies are written out here.
  */
 import { createOpenResponses } from '@ai-sdk/open-responses'
 import { createOpenAI } from '@ai-sdk/openai'
@@ -19,7 +19,7 @@ interface Recorder {
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>
 }
 
-/** Answers everything with a refusal the clients do not retry. */
+/** Answers everything with an error that clients do not retry. */
 function recorder(): Recorder {
   const bodies: unknown[] = []
   return {

@@ -15,7 +15,7 @@ export interface ItemSurroundings {
   readonly mirrorReasoning: boolean
 }
 
-/** What writes an item of this type, under this public id and in this place of the answer. */
+/** Creates what writes an item of this type, with this public id and at this index of the answer. */
 export function createItem(item: OutputItem, id: string, index: number, { wire, callIds, mirrorReasoning }: ItemSurroundings): OpenItem {
   switch (item.type) {
     case 'message':

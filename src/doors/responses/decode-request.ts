@@ -14,34 +14,34 @@ import { checkBody, refuse } from '../shared/check-body.ts'
 export interface ResponsesHeaders {
   /** `x-session-id`; the body's `session_id` wins. */
   readonly sessionId?: string
-  /** Features asked for beside the body; none of the body's own is read by this name. */
+  /** Beta features requested by a header; a field of this name in the body is not read. */
   readonly betas?: readonly string[]
-  /** `x-gateway-metadata`, as it came; pairs of the body's `metadata` win. */
+  /** `x-gateway-metadata`, unparsed; pairs of the body's `metadata` win. */
   readonly metadata?: string
-  /** The trace and the span the call belongs to; a trace that the body names wins. */
+  /** The trace and span that the call belongs to; a trace named in the body wins. */
   readonly parent?: TraceParent
 }
 
 export interface DecodeOptions {
-  /** Ids of plugins the operator added beside the contract's. */
+  /** Ids of plugins that the operator added to those of the contract. */
   readonly plugins?: ReadonlySet<string>
-  /** The item of an earlier answer to the same workspace; undefined when it is not (or no longer) known. Default: none is. */
+  /** The item of an earlier answer in the same workspace; undefined if it is not (or no longer) known. Default: none is known. */
   readonly resolveReference?: (id: string) => InputItem | undefined
 }
 
 const CONTRACT_PLUGINS: ReadonlySet<string> = new Set(PLUGINS.map(([id]) => id))
 
 /**
- * The parsed body of POST /api/v1/responses as a ModelRequest. Nothing is cloned: fields and items are the body's own, and the body is
- * left as it was; only the top level and messages without a `type` are new objects.
+ * The parsed body of POST /api/v1/responses as a ModelRequest. Nothing is cloned: fields and items are the body's own, and the body is not modified; only
+ * the top level and messages without a `type` are new objects.
  *
  * - `input` becomes a list: a string is one user message; messages get `type: 'message'`, and an empty list for content that is null.
- * - `model` is the first choice and `models` what follows it, without repetitions; absent when there is nothing to follow.
+ * - `model` is the first choice and `models` the ones after it, without repetitions; `models` is absent if nothing follows.
  * - An `item_reference` becomes the item it names.
- * - Known fields that are null are left out; unknown fields are carried as they are.
+ * - Known fields that are null are left out; unknown fields are kept as they are.
  *
- * Throws GatewayError: `invalid_request` for what the schema refuses, `invalid_prompt` for no input, a role nobody knows or media that are none,
- * `unprocessable` for a forced tool that is not offered. Each names one path (`details.path`) and one reason, under 1 KB.
+ * Throws GatewayError: `invalid_request` for what the schema refuses, `invalid_prompt` for no input, an unknown role or invalid media, `unprocessable` for
+ * a forced tool that is not offered. Each names one path (`details.path`) and one reason, under 1 KB.
  */
 export function decodeResponsesRequest(body: unknown, headers: ResponsesHeaders = {}, options: DecodeOptions = {}): ModelRequest {
   checkBody(responsesRequest, body, 'input')
@@ -51,7 +51,7 @@ export function decodeResponsesRequest(body: unknown, headers: ResponsesHeaders 
   if (request['input'] === undefined && Array.isArray(request['messages'])) {
     throw refuse('invalid_prompt', 'input', 'is missing: this is the Responses format, in which "input" takes what chat completions call "messages"')
   }
-  // Whether anybody served keeps the stored prompt is the router's to know.
+  // Only the router knows whether any candidate keeps the stored prompt.
   if (!request['instructions'] && request['prompt'] === undefined && saysNothing(input)) {
     const empty = 'is empty: send a string or at least one item, or "instructions"'
     throw refuse('invalid_prompt', 'input', input.length === 0 ? empty : 'says nothing: at least one message must have content')
@@ -69,7 +69,7 @@ export function decodeResponsesRequest(body: unknown, headers: ResponsesHeaders 
 
 const KNOWN_FIELDS: ReadonlySet<string> = new Set(Object.keys(responsesRequest.shape))
 
-/** A copy of the top level. Deleting from a copy would slow every later read of it, hence two ways. */
+/** A copy of the top level. Deleting from a copy would slow down every later read of it, hence the two ways. */
 function dropNulls(body: { readonly [field: string]: unknown }): { [field: string]: unknown } {
   const isEmpty = (field: string): boolean => body[field] === null && KNOWN_FIELDS.has(field)
   const fields = Object.keys(body)
@@ -91,7 +91,7 @@ function decodeInput(input: unknown, resolve: DecodeOptions['resolveReference'])
   return (input as readonly InputItem[]).map((item, index) => decodeItem(item, index, resolve))
 }
 
-/** The schema has let a missing type pass only beside a role, or beside an id alone. */
+/** The schema allows a missing type only in messages (with a role) and in references (with an id alone). */
 function decodeItem(item: InputItem, index: number, resolve: DecodeOptions['resolveReference']): InputItem {
   const { type, content, role } = item as { readonly type?: string | null; readonly content?: unknown; readonly role?: unknown }
   if (type === 'item_reference' || (type == null && role === undefined)) return resolveItem((item as { readonly id: string }).id, index, resolve)
@@ -120,7 +120,7 @@ function orderModels(request: { [field: string]: unknown }): void {
   else request['models'] = rest
 }
 
-/** A request of another door, with what stands in headers: the session where its body names none. */
+/** A request of another door, with the values of headers: the session, for example, if the body names none. */
 export function withHeaders(request: ModelRequest, headers: ResponsesHeaders): ModelRequest {
   const copy = { ...request }
   setHeaders(copy, headers)

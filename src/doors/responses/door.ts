@@ -4,7 +4,7 @@ import { Assembler } from './assemble.ts'
 
 const fold: FoldOf = (options) => new Assembler(options)
 
-/** `POST /api/v1/responses`, whose words are the gateway's own. */
+/** `POST /api/v1/responses`, the gateway's own format. */
 export const responses: TranslatingDoor = {
   path: '/api/v1/responses',
   apiType: 'responses',

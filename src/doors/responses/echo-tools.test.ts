@@ -7,7 +7,7 @@ import type { ModelRequest } from '../../core/request.ts'
 import { decodeResponsesRequest } from './decode-request.ts'
 import { createResource } from './resource.ts'
 
-/** The resource of an answer to this request, which a strict client has read. */
+/** The resource of an answer to this request, as parsed by a strict client. */
 function answered(asked: Partial<ModelRequest>): { [field: string]: unknown } {
   const request = decodeResponsesRequest({ model: 'acme/small', input: 'hi', ...asked })
   const resource = JSON.parse(

@@ -4,11 +4,11 @@ import { withoutSecrets } from '../../core/tool-secrets.ts'
 import { isOwnType } from './schema-names.ts'
 
 /**
- * Tools, choice, text format and prompt as an answer tells them: what the caller sent, as far as the contract's answers have a shape for it. Requests
- * may say more (a null for what is absent, a choice among hosted tools), and a strict client loses the answer over it.
+ * Tools, choice, text format and prompt in an answer: what the caller sent, as far as the contract's answers can express it. Requests may contain more (a
+ * null instead of an absent field, a choice among hosted tools), and a strict client would fail on the answer because of it.
  */
 
-/** Objects an answer's `tool_choice` may be. */
+/** Types that objects in an answer's `tool_choice` may have. */
 const ANSWERED_CHOICES: ReadonlySet<string> = new Set([
   'function',
   'allowed_tools',
@@ -18,13 +18,13 @@ const ANSWERED_CHOICES: ReadonlySet<string> = new Set([
   'shell',
 ])
 
-/** A choice that answers have no shape for forces a tool: `required` is what they can say of that. */
+/** A choice that answers cannot express forces some tool, so `required` is the closest value. */
 export function echoToolChoice(choice: ModelRequest['tool_choice']): ToolChoice {
   if (choice === undefined) return 'auto'
   return typeof choice === 'string' || ANSWERED_CHOICES.has(choice.type) ? choice : 'required'
 }
 
-/** The contract's answers list no tools of the gateway's own, and strict clients know none there. */
+/** The contract's answers list none of the gateway's own tools, and strict clients do not know them. */
 export function echoTools(tools: ModelRequest['tools']): readonly Tool[] {
   return tools?.filter(({ type }) => !isOwnType(type)).map(echoTool) ?? []
 }
@@ -38,7 +38,7 @@ interface StoredPrompt {
   readonly variables?: { readonly [name: string]: string | JsonObject } | null
 }
 
-/** A stored prompt and its texts; media would come back in every event that carries the answer. */
+/** A stored prompt with its texts; media would be repeated in every event that contains the answer. */
 export function echoPrompt(prompt: unknown): StoredPrompt | null {
   if (prompt == null) return null
   const { id, variables } = prompt as StoredPrompt
@@ -51,19 +51,19 @@ export function echoPrompt(prompt: unknown): StoredPrompt | null {
   return { id, variables: texts }
 }
 
-/** Answers know one mode; the other is what they say without any. */
+/** Answers have one explicit mode; the other is expressed by leaving the options out. */
 export function echoCacheOptions(options: ModelRequest['prompt_cache_options']): ModelRequest['prompt_cache_options'] {
   return options?.mode === 'explicit' ? options : null
 }
 
-/** Strict readers want the members answers always have. */
+/** Strict readers expect the members that answers always have. */
 function echoTool(tool: Tool): Tool {
   const shown = withoutNulls(withoutSecrets(tool))
   if (shown.type === 'function') return { description: null, parameters: null, strict: null, ...shown }
   return shown.type === 'namespace' ? { description: '', ...shown } : shown
 }
 
-/** Members of tools and formats, at any depth, that are null in the contract's answers too. */
+/** Members of tools and formats, at any depth, that may be null in the contract's answers, too. */
 const NULLABLE: ReadonlySet<string> = new Set([
   'allowed_callers',
   'allowed_domains',
@@ -84,10 +84,10 @@ const NULLABLE: ReadonlySet<string> = new Set([
   'timezone',
   'user_location',
 ])
-/** JSON of the caller's own: a null in there means something. */
+/** The caller's own JSON, in which a null has a meaning. */
 const OPAQUE: ReadonlySet<string> = new Set(['filters', 'output_schema', 'parameters', 'schema'])
 
-/** The same without members that are null where an answer has none; the same object when it has no such member. */
+/** Without members that are null where answers may not have null; the same object if there is no such member. */
 function withoutNulls<T extends object>(value: T): T {
   let copy: { [member: string]: unknown } | undefined
   for (const [key, member] of Object.entries(value) as readonly (readonly [string, unknown])[]) {

@@ -1,18 +1,18 @@
 import type { InputItem } from '../../core/item.ts'
 
-/** A picture or file that is none. `reason` completes the sentence "<path> ...". */
+/** An image or file without content. `reason` completes the sentence "<path> ...". */
 export interface EmptyMedia {
   readonly path: string
   readonly reason: string
 }
 
-/** Where a part may say what it shows. */
+/** The fields in which a part may have its content. */
 const SOURCES: ReadonlyMap<string, readonly string[]> = new Map([
   ['input_image', ['image_url', 'file_id']],
   ['input_file', ['file_data', 'file_url', 'file_id']],
 ])
 
-/** Items that show the model something, and the field they show it in. Items of other types go on as they are. */
+/** Items that can contain media, and the field they have them in. Items of other types are not inspected. */
 const SHOWING: ReadonlyMap<string, 'content' | 'output'> = new Map([
   ['message', 'content'],
   ['agent_message', 'content'],
@@ -20,7 +20,7 @@ const SHOWING: ReadonlyMap<string, 'content' | 'output'> = new Map([
   ['custom_tool_call_output', 'output'],
 ])
 
-/** The first picture or file with nothing in any of its fields: no upstream can read one, and each would call it something else. */
+/** The first image or file with all fields empty: no upstream can read it, and each would report a different error. */
 export function findEmptyMedia(input: readonly InputItem[]): EmptyMedia | undefined {
   for (const [index, item] of input.entries()) {
     const field = SHOWING.get(item.type)

@@ -3,15 +3,15 @@ import type { ModelRequest } from '../../core/request.ts'
 import { quote } from './schema-combinators.ts'
 import { canonicalType, isOwnModel } from './schema-names.ts'
 
-/** A tool choice nothing in the request can satisfy. `reason` completes the sentence "<path> ...". */
+/** A tool choice that nothing in the request can satisfy. `reason` completes the sentence "<path> ...". */
 export interface ImpossibleChoice {
   readonly path: string
   readonly reason: string
 }
 
 /**
- * Spellings of one tool: the choice may be written in one of them and the tool in another. The contract's choices know the vendors' words alone,
- * also for tools of the gateway.
+ * Spellings of one tool: the choice may use one of them and the tool another. The contract's choices have only the vendors' names, even for the gateway's
+ * tools.
  */
 const FAMILIES: readonly RegExp[] = [
   /^(?:gateway:web_search|web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?)$/,
@@ -22,8 +22,8 @@ const FAMILIES: readonly RegExp[] = [
 ]
 
 /**
- * Whether `tool_choice` forces a tool the request does not offer. Tools may also come from namespaces and from items of the input.
- * `auto` and `none` force nothing.
+ * Whether `tool_choice` forces a tool that the request does not offer. Tools may also come from namespaces and from input items. `auto` and `none` force
+ * nothing.
  */
 export function findImpossibleChoice(
   request: Pick<ModelRequest, 'model' | 'plugins' | 'tools' | 'tool_choice' | 'input'>,
@@ -37,7 +37,7 @@ export function findImpossibleChoice(
   if (choice.type === 'allowed_tools') {
     const { mode, tools } = choice as { readonly mode: string; readonly tools: readonly JsonObject[] }
     if (mode !== 'required') return undefined
-    // By kind, then by name: a list as long as that of the tools must not be held against each of them.
+    // By kind, then by name: comparing a long list of choices with a long list of tools pair by pair would be too slow.
     const byKind = Map.groupBy(offered, ({ type }) => kindOf(type))
     const names = new Map([...byKind].map(([kind, known]) => [kind, new Set(known.flatMap(namesOf))]))
     if (tools.some((wanted) => typeof wanted['type'] === 'string' && names.get(kindOf(wanted['type']))?.has(nameOf(wanted)) === true))
@@ -53,7 +53,7 @@ export function findImpossibleChoice(
   return { path: 'tool_choice.type', reason: `forces the tool ${quote(choice.type)}, which is not in "tools"` }
 }
 
-/** Plugins may add tools, and so may names that stand for a choice of the gateway's. */
+/** Plugins may add tools, and so may model names for which the gateway chooses the model. */
 const mayGetTools = ({ model, plugins }: Pick<ModelRequest, 'model' | 'plugins'>): boolean =>
   plugins?.some(({ enabled }) => enabled !== false) === true || (model !== undefined && isOwnModel(model))
 
@@ -72,7 +72,7 @@ function offeredTools(tools: readonly Tool[] | undefined, input: readonly InputI
 
 const ANY = Symbol('any')
 
-/** What a choice may call this tool: nothing beside its type will do. */
+/** The names by which a choice may refer to this tool; a type without a name is enough, too. */
 function namesOf(tool: Tool): readonly unknown[] {
   const { name, server_label: server } = tool as JsonObject
   return tool.type === 'mcp' ? [ANY, server] : [ANY, name]
@@ -87,7 +87,7 @@ function matches(tool: Tool, wanted: JsonObject): boolean {
   return typeof wanted['type'] === 'string' && kindOf(tool.type) === kindOf(wanted['type']) && namesOf(tool).includes(nameOf(wanted))
 }
 
-/** One word for all spellings of a tool's type. */
+/** One name for all spellings of a tool's type. */
 function kindOf(type: string): string {
   const canonical = canonicalType(type)
   const family = FAMILIES.findIndex((spellings) => spellings.test(canonical))

@@ -26,7 +26,7 @@ const PREFIXES: { readonly [type: string]: string } = {
   program: 'prog_',
   program_output: 'prog_out_',
 }
-/** Items whose id the caller sends back to whoever minted it. */
+/** Items whose id the caller sends back to the upstream that minted it. */
 const KEEPS_ID: ReadonlySet<string> = new Set(['mcp_approval_request', 'program', 'program_output'])
 
 /** The public id of an item: `<prefix of its type><24 characters>`. */
@@ -36,17 +36,17 @@ export function mintItemId(item: OutputItem, newId: IdSource): string {
 }
 
 const MAX_CALL_ID = 64
-/** Ids of servers that number their calls, and of models that read the numbers of earlier ones. */
+/** Ids of servers that number their calls, and of models that continue the numbers of earlier calls. */
 const NUMBERED = /^(.*[:_-])(\d{1,6})$/s
 
 /**
- * The call ids of one answer. Upstreams send none, repeat one, of an earlier turn even, or send longer ones than other vendors take back: those
- * are minted anew. A number that is repeated counts on.
+ * The call ids of one answer. Upstreams send none, repeat one (even of an earlier turn), or send longer ones than other vendors accept in the history: all
+ * of these are replaced. A repeated id that ends in a number gets the next free number.
  */
 export class CallIds {
   readonly #newId: IdSource
   readonly #history: readonly InputItem[]
-  /** Made with the first call: most answers have none. */
+  /** Created with the first call: most answers have none. */
   #known: Set<string> | undefined
 
   constructor({ newId, request }: { readonly newId: IdSource; readonly request: Pick<ModelRequest, 'input'> }) {
@@ -62,7 +62,7 @@ export class CallIds {
     return callId
   }
 
-  /** Undefined for an item nobody answers by a call id of the gateway's: one that the provider has run may be named by another. */
+  /** Undefined for items that no caller answers by a call id of the gateway's: the provider may name a call it ran itself by another id. */
   ofOther(item: OutputItem): string | undefined {
     return BY_CALLER.has(item.type) || isClientSearchCall(item) ? this.of((item as { readonly call_id?: unknown }).call_id) : undefined
   }
@@ -71,7 +71,7 @@ export class CallIds {
 const callIdsOf = (history: readonly InputItem[]): Set<string> =>
   new Set(history.map((item) => (item as { readonly call_id?: unknown }).call_id).filter((id) => typeof id === 'string'))
 
-/** The next id of the same form that no call has. */
+/** The next id of the same form that no call has yet. */
 function countedOn(id: string, known: ReadonlySet<string>): string | undefined {
   const [, head, digits] = NUMBERED.exec(id) ?? []
   if (head === undefined) return undefined

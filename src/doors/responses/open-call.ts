@@ -68,7 +68,7 @@ export class OpenCall implements OpenItem {
       : { type: 'custom_tool_call', ...shared, input: text, status }
   }
 
-  /** What the deltas left out: a producer may know the whole text only at the end; no arguments at all are `{}`. */
+  /** The part that no delta contained: a producer may know the whole text only at the end. No arguments at all become `{}`. */
   #missing(status: ClosingStatus, patch: ItemPatch | undefined): string {
     const isFunction = this.#start.type === 'function_call'
     const whole = patch?.[isFunction ? 'arguments' : 'input']

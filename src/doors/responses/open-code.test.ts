@@ -56,7 +56,7 @@ describe('code that was run for the model', () => {
       ['delta', rest],
       ['done', CODE],
     ])
-    // The pieces are the whole also where the endpoint has said it in one word, as clients show them while they come.
+    // Deltas are written even if the endpoint sends the code as a whole, because clients show the deltas.
     const whole = progress('code_interpreter_call_code.done', { code: CODE })
     expect(names(whole)).toEqual([
       ['delta', CODE],

@@ -6,8 +6,8 @@ const DELTA = 'code_interpreter_call_code.delta'
 const DONE = 'code_interpreter_call_code.done'
 
 /**
- * Code that was run for the model. Clients read it in its own events and know no call without them, but most endpoints tell a run when it is
- * over: what has not been told by then is told before the item ends.
+ * Code that was run for the model. Clients read it from its own events and ignore a call without them, but most endpoints report a run only when it is
+ * over: the events that are still missing by then are written before the item ends.
  */
 export class OpenCode extends OpenOther {
   #told = 0
@@ -38,7 +38,7 @@ export class OpenCode extends OpenOther {
     return item
   }
 
-  /** What no piece has brought. */
+  /** Writes the part that no delta contained. */
   #tellRest(code: unknown): void {
     const delta = typeof code === 'string' ? code.slice(this.#told) : ''
     if (delta !== '') this.#tell(DELTA, { delta })

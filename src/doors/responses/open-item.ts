@@ -16,13 +16,13 @@ export type ClosingStatus = 'completed' | 'incomplete'
 export interface OpenItem {
   open(): void
   apply(event: ItemEvent): void
-  /** Lets text pass that waits behind it: what has been said is whole for the caller, the item may still go on. Only of items that give way. */
+  /** Lets waiting text pass: the parts so far are closed for the caller, but the item may continue. Only items that can let text pass have it. */
   pause?(): void
   close(status: ClosingStatus, patch: ItemPatch | undefined): OutputItem
   snapshot(status: ClosingStatus, patch?: ItemPatch): OutputItem
 }
 
-/** The members that place an event: written into every event of the item. */
+/** The members that identify an event's item, part of every event of it. */
 export function placeOf(id: string, outputIndex: number): string {
   return `"item_id":"${id}","output_index":${outputIndex}`
 }

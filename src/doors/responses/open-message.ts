@@ -27,10 +27,10 @@ export class OpenMessage implements OpenItem {
   readonly #outputIndex: number
   readonly #place: string
   readonly #parts: (TextPart | RefusalPart)[] = []
-  /** Part number the producer gave to the open part. */
+  /** The part number that the producer gave to the open part. */
   #openPart: number | undefined
   #partIsOpen = false
-  /** The highest number the producer has given to a part. */
+  /** The highest part number of the producer so far. */
   #lastPart = -1
   /** `,"item_id":...,"content_index":n,"delta":` of the open part. */
   #deltaMiddle = ''
@@ -90,7 +90,7 @@ export class OpenMessage implements OpenItem {
     this.#wire.delta(TEXT_DELTA, this.#deltaMiddle, quote(event.delta, event.plain), tail)
   }
 
-  /** The part a citation stands in: the open one, or one that begins with it. None that has ended takes any more, nor does a refusal. */
+  /** The part that a citation belongs to: the open one, or a new one that begins with it. Ended parts accept no more citations, and refusals have none. */
   #cited(number: number | undefined): TextPart | undefined {
     const isNew = number === undefined ? this.#parts.length === 0 : number > this.#lastPart
     const last = this.#parts.at(-1)
@@ -98,7 +98,7 @@ export class OpenMessage implements OpenItem {
     return this.#part('output_text', number) as TextPart
   }
 
-  /** The open part, when it is of this type and number; else a new one. */
+  /** The open part, if it has this type and number; otherwise a new one. */
   #part(type: 'output_text' | 'refusal', number: number | undefined): TextPart | RefusalPart {
     if (this.#partIsOpen) {
       const open = this.#parts[this.#parts.length - 1]!

@@ -4,7 +4,7 @@ import { wholeValue } from './whole-characters.ts'
 import type { WireWriter } from './wire.ts'
 
 const FINAL: ReadonlySet<unknown> = new Set(['completed', 'failed'])
-/** What a cut item is called where the status enum of its type, in the contract, has no `incomplete`. */
+/** The status of a cut item if the contract's enum for its type has no `incomplete`. */
 const CUT_STATUS: { readonly [type: string]: string } = {
   web_search_call: 'failed',
   file_search_call: 'failed',
@@ -12,13 +12,13 @@ const CUT_STATUS: { readonly [type: string]: string } = {
   apply_patch_call: 'in_progress',
 }
 
-/** A built-in or gateway tool call, or any item type the gateway only carries: whole at start, progress events, whole at the end. */
+/** A built-in or gateway tool call, or any item type that the gateway only passes on: complete at the start, progress events, complete at the end. */
 export class OpenOther implements OpenItem {
   readonly #wire: WireWriter
   readonly #outputIndex: number
   readonly #place: string
   readonly #start: OtherItem
-  /** Fields the end of the item does not change. */
+  /** Fields that the end of the item cannot change. */
   readonly #fixed: { readonly id: string; readonly type: string; readonly call_id?: string }
 
   constructor(wire: WireWriter, id: string, outputIndex: number, start: OtherItem, callId: string | undefined) {
@@ -54,7 +54,7 @@ export class OpenOther implements OpenItem {
   snapshot(status: ClosingStatus, patch?: ItemPatch): OtherItem {
     const item: Record<string, unknown> & OtherItem = { ...this.#start, ...wholeValue(patch), ...this.#fixed }
     const said = item['status']
-    // Only items that carry a status get one; one still in progress ends as the answer does.
+    // Only items that have a status get one; an item still in progress ends with the status of the answer.
     if (said !== undefined && !FINAL.has(said)) {
       const isWhole = status === 'completed' && said !== 'incomplete'
       item['status'] = isWhole ? status : (CUT_STATUS[item.type] ?? 'incomplete')

@@ -54,7 +54,7 @@ export class OpenReasoning implements OpenItem {
     }
   }
 
-  /** Closes the parts: what has been said is whole for the caller, the item may still go on. */
+  /** Closes the parts: they are complete for the caller, but the item may continue. */
   pause(): void {
     this.#closePart(this.#text)
     this.#closePart(this.#summary)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ERROR_KINDS, type ErrorType } from '../../core/error.ts'
 import { prompt, reasoning, textOptions } from './schema-options.ts'
 
-/** What POST /api/v1/responses answers, for the reference. Nothing is checked against these: the assembler is the authority. */
+/** The answer of POST /api/v1/responses, for the reference. Nothing is validated against these schemas: the assembler is the authority. */
 
 const tokens = z.int().min(0)
 const dollars = z.number().nullable()
@@ -27,7 +27,7 @@ export const usage = z.looseObject({
 })
 
 const errorTypes = Object.keys(ERROR_KINDS) as [ErrorType, ...ErrorType[]]
-/** Of what people manage, not of calls. */
+/** Errors of the management API that calls never have. */
 const NOT_OF_CALLS: ReadonlySet<string> = new Set<ErrorType>(['conflict', 'precondition_failed'])
 const callErrorTypes = errorTypes.filter((type) => !NOT_OF_CALLS.has(type))
 

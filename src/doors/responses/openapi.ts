@@ -53,7 +53,7 @@ function components(): DoorDescription['schemas'] {
 
 let built: DoorDescription | undefined
 
-/** What `POST /api/v1/responses` takes and answers; built once. */
+/** Request and answer of `POST /api/v1/responses`; built once. */
 export function describeResponses(): DoorDescription {
   built ??= {
     path: '/api/v1/responses',

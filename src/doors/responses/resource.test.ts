@@ -5,7 +5,7 @@ import { decodeResponsesRequest } from './decode-request.ts'
 import { byOwnKey } from '../../core/cost.ts'
 import { createResource, presentUsage } from './resource.ts'
 
-/** The resource of an answer to this request, as text and back. */
+/** The resource of an answer to this request, serialized and parsed again. */
 function answered(asked: { readonly [field: string]: unknown }): unknown {
   const request = decodeResponsesRequest({ model: 'acme/small', input: 'hi', ...asked })
   return JSON.parse(createResource('gen-1', 1_700_000_000, request)({ status: 'in_progress', model: 'acme/small', output: [], outputText: '[]' }))

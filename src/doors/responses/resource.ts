@@ -14,25 +14,25 @@ export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'faile
 /** The parts of the response resource that change while it is produced. */
 export interface ResourceState {
   readonly status: ResponseStatus
-  /** Why the model stopped, in its vendor's word. */
+  /** Why the model stopped, in its vendor's term. */
   readonly nativeReason?: string | undefined
-  /** What it says of that beside the word. */
+  /** The model's details about the stop. */
   readonly stopped?: Stopped | undefined
   readonly model: string
   readonly output: readonly OutputItem[]
-  /** The same as JSON. */
+  /** `output` as JSON. */
   readonly outputText: string
   /** Unix seconds. */
   readonly completedAt?: number
-  /** What the upstream calls the tier that serves. */
+  /** The upstream's name for the tier that serves. */
   readonly serviceTier?: string | undefined
   /** The tier of the endpoint that serves. */
   readonly tier?: EndpointTier | undefined
-  /** What of the request was not sent to it. */
+  /** Fields of the request that were not sent to the endpoint. */
   readonly dropped?: readonly string[] | undefined
   readonly incompleteReason?: 'max_output_tokens' | 'content_filter'
   readonly error?: Fault
-  /** What the prompt took, before the answer: from the upstream, where it has said so. */
+  /** The usage of the prompt, before the answer, if the upstream has reported it. */
   readonly prompt?: PromptCount | undefined
   readonly usage?: Usage
   readonly cost?: Cost
@@ -42,10 +42,10 @@ export interface ResourceState {
 
 export type Verdict = Pick<ResourceState, 'status' | 'incompleteReason' | 'error'>
 
-/** How an answer ended whose model came to its end for this reason. */
+/** The status of an answer whose model stopped for this reason. */
 export function verdictOf(reason: FinishReason, output: readonly OutputItem[]): Verdict {
   if (reason === 'length') return { status: 'incomplete', incompleteReason: 'max_output_tokens' }
-  // Thoughts alone are no words of refusal.
+  // Reasoning alone is not the text of a refusal.
   if (reason === 'content_filter' || (reason === 'refusal' && output.every(({ type }) => type === 'reasoning'))) {
     return { status: 'incomplete', incompleteReason: 'content_filter' }
   }
@@ -54,13 +54,13 @@ export function verdictOf(reason: FinishReason, output: readonly OutputItem[]): 
 
 const DEFAULT_TEXT = JSON.stringify(echoText(undefined))
 
-/** A member's value as JSON, or what stands for its absence. */
+/** A value as JSON, or the given JSON if it is absent. */
 const or = (otherwise: string, value: unknown): string => (value == null ? otherwise : JSON.stringify(value))
 const orNull = (value: unknown): string => or('null', value)
 
 /**
- * What the caller sent, else the defaults that strict clients want to see (stream-requirements.md section 10), as members in JSON.
- * Constant per answer: written once and put into every event that carries the resource.
+ * What the caller sent, or else the defaults that strict clients expect (stream-requirements.md section 10), as JSON members. Constant per answer:
+ * serialized once and put into every event that contains the resource.
  */
 function echo(request: ModelRequest): string {
   const { metadata, prompt_cache_options: cache, reasoning, text, tool_choice: choice, tools } = request
@@ -78,7 +78,7 @@ function echo(request: ModelRequest): string {
   )
 }
 
-/** Strict readers want every member that can be null. */
+/** Strict readers expect every nullable member to be present. */
 function echoReasoning(reasoning: ModelRequest['reasoning']): ModelRequest['reasoning'] {
   return reasoning == null ? null : { effort: null, summary: null, ...reasoning }
 }
@@ -96,13 +96,13 @@ function outputText(output: readonly OutputItem[]): string {
   return text
 }
 
-/** Everything a model wrote, whether it is there to be read or not: upstreams charge for all of it. */
+/** Everything a model wrote, readable by callers or not: upstreams charge for all of it. */
 export function writtenText(output: readonly OutputItem[]): { readonly text: string; readonly reasoning: string } {
   let text = ''
   let reasoning = ''
   for (const item of output as readonly { readonly [field: string]: unknown }[]) {
     if (item['type'] === 'message') text += partTexts(item['content'])
-    // A summary beside the thoughts themselves may be the same words once more.
+    // A summary beside the raw reasoning may repeat the same text.
     else if (item['type'] === 'reasoning') reasoning += partTexts(item['content']) || partTexts(item['summary'])
     else for (const field of ['name', 'arguments', 'input']) if (typeof item[field] === 'string') text += item[field]
   }
@@ -115,8 +115,8 @@ function partTexts(parts: unknown): string {
 }
 
 /**
- * Usage in both vocabularies, with its cost: the contract's `Usage`. `cost` is what the gateway's accounts paid, USD; what an own key paid
- * stands in `upstream_inference_cost`, so that the two add up to what the answer cost.
+ * Usage in both vocabularies, with its cost: the contract's `Usage`. `cost` is what the gateway's accounts paid, in USD; what an own key paid is in
+ * `upstream_inference_cost`, so that the two add up to the cost of the answer.
  */
 export function presentUsage(usage: Usage, cost: Cost | undefined, isByok: boolean): { readonly [field: string]: unknown } {
   return {
@@ -147,7 +147,7 @@ export function presentUsage(usage: Usage, cost: Cost | undefined, isByok: boole
 
 const rounded = (usd: number | null): number | null => usd && roundUsd(usd)
 
-/** The contract's three counters; each is there only when it was counted, and their object only with one of them. */
+/** The contract's three counters: each is present only if it was counted, and the object only if it has at least one. */
 function presentToolUse(counts: Usage['serverToolUse']): { readonly server_tool_use_details?: { readonly [field: string]: number } } {
   const { tool_calls_requested: requested, tool_calls_executed: executed, web_search: searches } = counts ?? {}
   const counted = {
@@ -177,7 +177,7 @@ export function createResource(id: string, createdAt: number, request: ModelRequ
   }
 }
 
-/** The members of an object, each behind a comma. */
+/** The members of an object as JSON, each after a comma. */
 export function members(extra: NonNullable<ResourceState['extra']>): string {
   const text = wellFormedJson(JSON.stringify(extra))
   return text === '{}' ? '' : `,${text.slice(1, -1)}`

@@ -1,6 +1,6 @@
 import type { InputItem } from '../../core/item.ts'
 
-/** Whether nothing is said in any item: what a format then makes of it (`Continue.`) would be answered, and nobody has asked it. */
+/** Whether no item has any content: a dialect would fill the gap (with `Continue.`), and the model would answer something that nobody asked. */
 export const saysNothing = (input: readonly InputItem[]): boolean =>
   input.every((item) => item.type === 'message' && !hasContent((item as { readonly content?: unknown }).content))
 
@@ -9,5 +9,5 @@ function hasContent(content: unknown): boolean {
   return content !== undefined && content !== ''
 }
 
-/** Empty texts say nothing; parts of other kinds are looked at elsewhere. */
+/** Empty texts are no content; other kinds of parts are checked elsewhere. */
 const shows = (part: { readonly text?: unknown; readonly refusal?: unknown }): boolean => (part.text ?? part.refusal) !== ''

@@ -3,11 +3,11 @@
 import { z } from 'zod'
 
 /**
- * zod types for checking large bodies in place.
+ * zod types for validating large bodies in place.
  *
- * They are zod's own object, array, record and union (so `z.toJSONSchema` documents them) with another way to run:
- * nothing is copied, only keys that are present are looked at, a union picks its branch instead of trying all, and the first fault ends
- * the run. The last one matters for safety too: an array of a million wrong entries must not become a million issues.
+ * They are zod's own object, array, record and union (so `z.toJSONSchema` documents them), but run differently: nothing is copied, only keys that are
+ * present are looked at, a union picks its branch instead of trying all, and the first fault ends the run. The last one matters for safety, too: an array
+ * of a million wrong entries must not become a million issues.
  */
 
 type Payload = z.core.ParsePayload
@@ -26,7 +26,7 @@ function reject(payload: Payload, inst: Schema, { reason, at = [] }: Misfit): Pa
   return payload
 }
 
-/** Runs a child on the parent's issue list; true when it is fine. */
+/** Runs a child on the parent's issue list; true if it has no fault. */
 function runChild(schema: Schema, value: unknown, key: PropertyKey, payload: Payload, ctx: Context): boolean {
   const { issues } = payload
   // Synchronous by construction: no schema of this folder has an asynchronous check.
@@ -39,7 +39,7 @@ function runChild(schema: Schema, value: unknown, key: PropertyKey, payload: Pay
 interface Field {
   readonly key: string
   readonly schema: Schema
-  /** What is left to run once null and undefined are dealt with. */
+  /** The schema to run once null and undefined are handled. */
   readonly inner: Schema
   readonly optional: boolean
   readonly nullable: boolean
@@ -141,35 +141,35 @@ const FirstFaultRecord = z.core.$constructor<z.ZodRecord, DictionaryDef>('FirstF
   }
 })
 
-/** An object whose other keys are carried unchecked. */
+/** An object whose other keys are kept without validation. */
 export function fields(shape: Shape): z.ZodObject {
   return new SparseObject({ type: 'object', shape })
 }
 
-/** An object that has no other keys. */
+/** An object without any other keys. */
 export function strictFields(shape: Shape): z.ZodObject {
   return new SparseObject({ type: 'object', shape, catchall: z.never() })
 }
 
 /**
- * `fits`: what is known to be fine at a glance, where there may be millions of it: a run of the element for each would hold up everybody else
+ * `fits`: a quick test for valid elements, for lists that may have millions of them. Running the element's schema for each would hold up all other calls
  * for seconds.
  */
 export function list(element: Schema, fits?: (value: unknown) => boolean): z.ZodArray {
   return new FirstFaultArray({ type: 'array', element, fits })
 }
 
-/** An object with free keys. `checkKeys` sees them all before any value is looked at. */
+/** An object with arbitrary keys. `checkKeys` sees all of them before any value is validated. */
 export function dictionary(value: Schema, checkKeys?: (keys: readonly string[]) => Misfit | undefined): z.ZodRecord {
   return new FirstFaultRecord({ type: 'record', keyType: z.string(), valueType: value, checkKeys })
 }
 
-/** A union whose branch is picked by looking at the value. */
+/** A union whose branch is chosen by looking at the value. */
 export function pickOne(options: readonly Schema[], pick: (value: unknown) => Schema | Misfit): z.ZodUnion {
   return new PickingUnion({ type: 'union', options, pick })
 }
 
-/** Absent, null or the given: null is as good as absent everywhere, many clients serialise their empty options. */
+/** Absent, null or the given schema. Null counts as absent everywhere, because many clients serialize their empty options. */
 export function maybe<T extends Schema>(schema: T): z.ZodOptional<z.ZodNullable<T>> {
   return z.nullish(schema)
 }
@@ -196,13 +196,13 @@ export function nameKind(value: unknown): string {
   return KIND_NAMES[kindOf(value)]
 }
 
-/** What is wrong with a value of another kind than the wanted one. */
+/** The reason for a value of another JSON type than expected. */
 export function describeKind(value: unknown, wanted: string): string {
   if (value === undefined) return `is required and must be ${wanted}`
   return `must be ${wanted}, not ${typeof value === 'number' ? String(value) : nameKind(value)}`
 }
 
-/** A union of different JSON kinds: `byKind({ string: z.string(), array: list(part) })`. */
+/** A union of different JSON types: `byKind({ string: z.string(), array: list(part) })`. */
 export function byKind(branches: { readonly [K in Kind]?: Schema }): z.ZodUnion {
   const kinds = Object.keys(branches) as Kind[]
   const wanted = kinds.map((kind) => KIND_NAMES[kind]).join(' or ')
@@ -217,13 +217,13 @@ export function byKind(branches: { readonly [K in Kind]?: Schema }): z.ZodUnion 
 interface ByTypeOptions {
   /** What such an object is called in messages: "tool", "content part". */
   readonly noun: string
-  /** The field that names the branch; `type` unless told. */
+  /** The field that names the branch; default: `type`. */
   readonly tag?: string
-  /** Takes values of types that are not listed. Without it they are refused. */
+  /** Accepts types that are not listed. Without it they are refused. */
   readonly others?: Schema
   /** Another name for the same branch. */
   readonly alias?: (type: string) => string
-  /** A more helpful answer for a type that is not listed. */
+  /** A more helpful message for a type that is not listed. */
   readonly hint?: (type: string) => string | undefined
 }
 
@@ -235,7 +235,7 @@ export function tagged(name: string, shape: Shape, tag = 'type'): Branch {
   return [name, fields({ [tag]: z.literal(name), ...shape })]
 }
 
-/** A union of objects told apart by a string field. Branches are looked up, never tried. */
+/** A union of objects distinguished by a string field. Branches are looked up, never tried. */
 export function byType(entries: readonly Branch[], options: ByTypeOptions): z.ZodUnion {
   const { noun, tag = 'type', others, alias, hint } = options
   const branches = new Map(entries)
@@ -256,7 +256,7 @@ export interface Fault {
   readonly message: string
 }
 
-/** Checks a value in place; the first fault, in the words of `describe` unless the schema has its own, or undefined. */
+/** Validates a value in place. Returns the first fault, in the words of `describe` unless the schema has its own message, or undefined. */
 export function findFault(schema: Schema, value: unknown, describe: (issue: z.core.$ZodRawIssue) => string): Fault | undefined {
   const payload: Payload = { value, issues: [] }
   const context: Context = { async: false, error: describe }
@@ -265,7 +265,7 @@ export function findFault(schema: Schema, value: unknown, describe: (issue: z.co
   return issue === undefined ? undefined : z.core.util.finalizeIssue(issue, context, z.config())
 }
 
-/** A caller's text for a message: quoted, control characters escaped, cut. */
+/** A caller's text for a message: quoted, with control characters escaped, and shortened. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40).toWellFormed()}...` : text)
 }

@@ -3,7 +3,7 @@ import { type Branch, fields, list, maybe } from './schema-combinators.ts'
 import { gatewayTagged } from './schema-names.ts'
 import { itemStatus, patchOperation, shellAction, shellOutput, text, texts } from './schema-shared.ts'
 
-/** Items the gateway's server tools leave in an answer, sent back as history. */
+/** Items that the gateway's server tools leave in an answer, sent back as history. */
 
 const common = { id: text, status: itemStatus }
 const called = { ...common, call_id: text, arguments: text }

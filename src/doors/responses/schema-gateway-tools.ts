@@ -3,9 +3,12 @@ import { type Branch, byType, fields, list, maybe, type Shape, tagged } from './
 import { gatewayTagged, OWN_ENGINES } from './schema-names.ts'
 import { cacheControl, count, effort, flag, positive, searchEngines, searchMode, temperature, text, userLocation } from './schema-shared.ts'
 
-/** Tools the gateway runs itself. Each reads its parameters with a schema of its own, which knows no null: who reads them leaves it out. */
+/**
+ * Tools that the gateway runs itself. Each parses its parameters with a schema of its own, which does not accept null; whoever calls it removes nulls
+ * first.
+ */
 
-/** Each address is held against each of them. */
+/** Bounded because each address is compared with every entry. */
 const domains = maybe(list(z.string().max(2_048)).max(1_024))
 const agentName = maybe(z.string().regex(/^[a-zA-Z0-9 _-]{1,64}$/, { error: 'must be 1 to 64 letters, digits, spaces, hyphens or underscores' }))
 const agentReasoning = maybe(fields({ effort: maybe(effort), max_tokens: count }))
@@ -88,5 +91,5 @@ export const GATEWAY_TOOLS: readonly Branch[] = [
   }),
 ]
 
-/** Without those that hand their work to the caller, in items only Responses have. */
+/** Without the tools that pass their work to the caller, in items that only Responses has. */
 export const GATEWAY_TOOLS_OF_ANY_FORMAT: readonly Branch[] = GATEWAY_TOOLS.filter(([type]) => type !== 'gateway:apply_patch')

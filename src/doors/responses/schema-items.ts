@@ -21,8 +21,8 @@ import { itemStatus, patchOperation, reasoningFormat, shellAction, shellOutput, 
 import { tools } from './schema-tools.ts'
 
 /**
- * Input items. `id` and `status` are optional everywhere: clients rebuild histories with and without them. Where a vendor's own tool is
- * replayed only what carries meaning is required; what is present has to have its type.
+ * Input items. `id` and `status` are optional everywhere: clients rebuild histories with and without them. In replayed items of a vendor's own tools, only
+ * meaningful fields are required; fields that are present must have their type.
  */
 
 const searchStatus = maybe(z.enum(['in_progress', 'searching', 'completed', 'incomplete', 'failed']))
@@ -85,7 +85,7 @@ const WORKSHOP: readonly Branch[] = [
   tagged('local_shell_call_output', { ...common, output: z.string() }),
 ]
 
-/** A page or, with a name instead of an address, a feed of the vendor's own. */
+/** A page or, with a name instead of a URL, one of the vendor's own feeds. */
 const searchSource = fields({ type: maybe(z.enum(['url', 'api'])), url: text, name: text })
 
 const searchAction = byType(
@@ -135,7 +135,7 @@ const HOSTED: readonly Branch[] = [
   tagged('computer_call', { ...common, call_id: z.string().min(1), pending_safety_checks: maybe(list(safetyCheck)) }),
 ]
 
-/** A string in the contract; some vendors answer with an object, which comes back with the history. */
+/** A string in the contract; some vendors send an object, which comes back with the history. */
 const callError = maybe(byKind({ string: z.string(), object: fields({}) }))
 
 const MCP: readonly Branch[] = [
@@ -185,10 +185,10 @@ const BRANCHES: ReadonlyMap<string, Schema> = new Map(ITEMS)
 /** Items of types the contract does not list go to upstreams that may know them. */
 export const otherItem = fields({ type: z.string().min(1) })
 
-/** An item of an earlier answer, by its id: resolved while decoding, it never reaches a dialect. */
+/** An item of an earlier answer, by its id: it is resolved while decoding and never reaches a dialect. */
 export const itemReference = fields({ type: maybe(z.literal('item_reference')), id: z.string().min(1) })
 
-/** Two forms have no `type`: messages, told by their role, and references, told by having nothing but an id. */
+/** Two forms have no `type`: messages, recognized by their role, and references, recognized by having only an id. */
 export const inputItem = pickOne([...BRANCHES.values(), itemReference, otherItem], (value) => {
   if (kindOf(value) !== 'object') return { reason: describeKind(value, 'an item object') }
   const { type, role, id } = value as { readonly [key: string]: unknown }

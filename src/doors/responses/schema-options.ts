@@ -4,7 +4,7 @@ import { byKind, byType, dictionary, fields, list, maybe, type Misfit, quote, ta
 import { promptVariable } from './schema-parts.ts'
 import { anyObject, count, effort, flag, text } from './schema-shared.ts'
 
-/** What a request says beside its input and its tools. */
+/** Options of a request besides its input and its tools. */
 
 export const reasoning = fields({
   effort: maybe(effort),
@@ -43,7 +43,7 @@ export const metadata = dictionary(z.string().max(MAX_METADATA_VALUE), checkMeta
   propertyNames: { type: 'string', maxLength: MAX_METADATA_KEY, pattern: '^[^\\[\\]]*$' },
 })
 
-/** The five names destinations know; everything else is passed through to them as custom metadata. */
+/** The five names that destinations know; all others are passed on to them as custom metadata. */
 export const trace = fields({ trace_id: text, trace_name: text, span_name: text, generation_name: text, parent_span_id: text })
 
 export const prompt = fields({ id: z.string().min(1), variables: maybe(dictionary(promptVariable)) })
@@ -67,7 +67,7 @@ export const stopServerToolsWhen = list(
   ),
 ).min(1)
 
-/** The contract's values and those its official client libraries offer beyond it. */
+/** The contract's values and further ones that its official client libraries offer. */
 export const include = list(
   z.enum([
     'file_search_call.results',

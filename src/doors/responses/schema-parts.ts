@@ -26,12 +26,12 @@ const inputFile = tagged('input_file', {
   prompt_cache_breakpoint: cacheBreakpoint,
 })
 
-/** No upstream reads sound from an address in this field: it would take the letters for the sound itself. */
+/** No upstream fetches audio from a URL in this field: it would decode the URL as audio. */
 const audioData = z
   .string()
   .refine((data) => !/^\s*https?:/i.test(data), { error: 'must hold the sound itself, as base64 or a data URL; an address is not fetched' })
 
-/** Formats: the contract's, and those that its documentation has for chat completions. Which of them a model hears, its upstream knows. */
+/** Formats: those of the contract, and those that its documentation lists for chat completions. Which of them a model accepts is up to its upstream. */
 export const inputAudio = tagged('input_audio', {
   input_audio: fields({ data: audioData, format: z.enum(['mp3', 'wav', 'aiff', 'aac', 'ogg', 'flac', 'm4a', 'pcm16', 'pcm24']) }),
 })
@@ -43,7 +43,7 @@ const annotation = byType(
     tagged('file_citation', { file_id: z.string(), filename: text, index: count }),
     tagged('file_path', { file_id: z.string(), index: count }),
   ],
-  // Vendors add kinds of citations (pages, containers); they come back with the history they were sent in.
+  // Vendors add kinds of citations (pages, containers), which come back with the history.
   { noun: 'annotation', others: fields({ type: z.string() }) },
 )
 
@@ -56,7 +56,7 @@ const encryptedContent = tagged('encrypted_content', { encrypted_content: z.stri
 
 const INPUT_PARTS: readonly Branch[] = [inputText, inputImage, inputFile, inputAudio, inputVideo]
 
-/** Part names of other APIs, and what they are called here. */
+/** Part names of other APIs, and their names here. */
 const FOREIGN_PARTS = new Map([
   ['text', '"input_text"'],
   ['image', '"input_image"'],
@@ -76,12 +76,12 @@ function hint(type: string): string | undefined {
 
 const noun = 'content part'
 
-/** Any role may carry any part: histories are rebuilt by many clients, and each dialect knows what it can say. */
+/** Any role may have any part: many clients rebuild histories, and each dialect knows what it can express. */
 export const messageContent = byKind({ string: z.string(), array: list(byType([...INPUT_PARTS, outputText, refusal], { noun, hint })) })
 
 export const toolOutput = byKind({ string: z.string(), array: list(byType([...INPUT_PARTS, encryptedContent], { noun, hint })) })
 
-/** What the agents of one answer say to one another. Parts of other types are for the upstream that made them. */
+/** Messages between the agents of one answer. Parts of other types go to the upstream that made them. */
 export const agentContent = list(byType([...INPUT_PARTS, outputText, refusal, encryptedContent], { noun, others: fields({ type: z.string() }) }))
 
 /** Values of a stored prompt template. */

@@ -3,7 +3,7 @@ import { SORT_KEYS } from '../../core/request.ts'
 import { type Branch, byKind, byType, fields, list, maybe, strictFields, tagged } from './schema-combinators.ts'
 import { flag, positive, searchMode, text, userLocation } from './schema-shared.ts'
 
-/** Provider preferences and plugins: what steers the gateway itself. */
+/** Provider preferences and plugins, which steer the gateway itself. */
 
 const sortKey = z.enum(SORT_KEYS)
 const limit = maybe(z.number().min(0))
@@ -15,10 +15,10 @@ const price = maybe(
   }),
 )
 
-/** Every endpoint is held against each of them. */
+/** Bounded because every endpoint is compared with each entry. */
 const providers = maybe(list(z.string()).max(1_024))
 
-/** Unknown keys are refused: a preference that is silently ignored sends data where it must not go, and pays more than was to be paid. */
+/** Unknown keys are refused: a preference that is silently ignored could send data where it must not go, or cost more than allowed. */
 export const providerPreferences = strictFields({
   order: providers,
   only: providers,
@@ -35,9 +35,9 @@ export const providerPreferences = strictFields({
   preferred_min_throughput: maybe(percentiles),
 })
 
-// ---- plugins: each reads its settings with a schema of its own, which knows no null; who reads them leaves it out ----
+// ---- plugins: each parses its settings with a schema of its own, which does not accept null; whoever calls it removes nulls first ----
 
-/** Each address is held against each of them. */
+/** Bounded because each address is compared with every entry. */
 const domains = maybe(list(z.string().max(2_048)).max(1_024))
 const models = maybe(list(z.string().max(1024)).max(1024))
 
@@ -100,7 +100,7 @@ export const PLUGINS: readonly Branch[] = [
   ),
 ]
 
-/** An operator's own plugin has settings this door does not know; whether its id exists is decided in decode-request. */
+/** This door does not know the settings of an operator's own plugin; decode-request checks whether its id exists. */
 const otherPlugin = fields({ id: z.string().min(1) })
 
 export const plugins = list(byType(PLUGINS, { noun: 'plugin', tag: 'id', others: otherPlugin }))

@@ -7,11 +7,11 @@ import { byType, fields, list, maybe, tagged } from './schema-combinators.ts'
 export const text = maybe(z.string())
 export const texts = maybe(list(z.string()))
 export const flag = maybe(z.boolean())
-/** A size or a number of times: zero or more, no fractions. */
+/** A size or a count: an integer, zero or more. */
 export const count = maybe(z.int().min(0))
-/** Limits of which zero makes no sense. */
+/** For limits that may not be zero. */
 export const positive = maybe(z.int().min(1))
-/** A JSON object nobody here looks into: a JSON Schema, a vendor's own settings. */
+/** A JSON object that is not validated: a JSON Schema, a vendor's own settings. */
 export const anyObject = fields({})
 export const itemStatus = maybe(z.enum(['in_progress', 'completed', 'incomplete', 'failed']))
 export const temperature = maybe(z.number().min(0).max(2))

@@ -92,7 +92,7 @@ const mcp = tagged('mcp', {
   require_approval: maybe(byKind({ string: z.enum(['always', 'never']), object: fields({ always: maybe(toolFilter), never: maybe(toolFilter) }) })),
 })
 
-/** Formats and qualities: the contract's, and those its official client libraries offer beyond it. */
+/** Formats and qualities: those of the contract, and further ones that its official client libraries offer. */
 const imageGeneration = tagged('image_generation', {
   model: text,
   size: text,

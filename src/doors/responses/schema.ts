@@ -20,9 +20,9 @@ import { toolChoice, tools } from './schema-tools.ts'
 /** Longest session id and user, in characters. */
 export const MAX_LABEL = 256
 
-/** Each is looked up and planned before the first is asked. */
+/** Bounded because every model is looked up and planned before the first is called. */
 const MAX_MODELS = 1_024
-/** Longer than the name of any model with all its suffixes, which are looked through one by one. */
+/** Longer than any model's name with all its suffixes, which are examined one by one. */
 const modelName = z.string().min(1).max(1_024)
 
 const penalty = maybe(z.number().min(-2).max(2))
@@ -32,8 +32,8 @@ const store = z.literal(false, { error: 'must be false: nothing is stored, so ev
 const unstored = z.null({ error: 'must be null: nothing is stored, send the earlier items of the conversation in "input" instead' })
 
 /**
- * The body of POST /api/v1/responses. A check, not a parser: it changes and copies nothing, and fields it does not list are carried.
- * Rules of tolerance: null is as good as absent; tools and items of unknown types are carried; unknown values of known enums are refused.
+ * The body of POST /api/v1/responses. A validator, not a parser: it neither changes nor copies anything, and keeps unlisted fields. Rules of tolerance:
+ * null counts as absent; tools and items of unknown types are kept; unknown values of known enums are refused.
  */
 export const responsesRequest = fields({
   model: maybe(modelName).describe('author/slug, with an optional :variant. The default of the key or the gateway when absent.'),
@@ -62,7 +62,7 @@ export const responsesRequest = fields({
   service_tier: maybe(z.enum(['auto', 'default', 'fast', 'flex', 'priority', 'scale'])),
   store: maybe(store),
   previous_response_id: unstored.optional(),
-  // No field of the contract: left out in silence, it would cost the answer everything said before.
+  // Not a field of the contract. If it were ignored silently, the model would answer without the conversation so far.
   conversation: unstored.optional(),
   user: label.describe("The caller's own name for its user; destinations see it."),
   session_id: label.describe('Groups requests of one conversation: routing keeps them together. Wins over the header x-session-id.'),

@@ -3,8 +3,8 @@ import { countCharacters } from '../../lib/count-characters.ts'
 import { describeKind, nameKind, quote } from './schema-combinators.ts'
 
 /**
- * Faults in plain words: one path, one reason, one sentence. Schemas of this folder stop at the first fault, and their unions pick one
- * branch, so there is never a choice of issues to explain; what is left is to say it well.
+ * Faults in plain words: one path, one reason, one sentence. Schemas of this folder stop at the first fault, and their unions pick one branch, so there
+ * are never several issues to choose from, only one to explain well.
  */
 
 const MAX_VALUES = 16
@@ -20,7 +20,7 @@ const EXPECTED: { readonly [type: string]: string } = {
   array: 'an array',
 }
 
-/** Completes the sentence "<path> ...". Given to zod as its error map; messages written in the schemas themselves win over it. */
+/** Completes the sentence "<path> ...". Passed to zod as its error map; messages in the schemas themselves take precedence. */
 export function describeIssue(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -60,7 +60,7 @@ function isEmptyText(input: unknown): boolean {
   return input === ''
 }
 
-/** `input[2].content[0].image_url`; keys that are no plain names stand in brackets and quotes, cut when they are long. */
+/** `input[2].content[0].image_url`; keys that are not plain names are quoted in brackets, and shortened if long. */
 export function formatPath(path: readonly PropertyKey[]): string {
   let text = ''
   for (const part of path) {

@@ -5,7 +5,7 @@ import { WholeCharacters, wholeValue } from './whole-characters.ts'
 const text = (delta: string, more: { readonly part?: number; readonly key?: string; readonly plain?: boolean } = {}) =>
   ({ type: 'text-delta', key: 'm', delta, ...more }) as const
 
-/** What is written of these deltas of one item. */
+/** What is written for these deltas of one item. */
 function written(deltas: readonly string[]): readonly string[] {
   const characters = new WholeCharacters()
   const out = deltas.flatMap((delta) => {

@@ -12,12 +12,15 @@ const endsInHalf = (text: string): boolean => {
 
 const logprobsOf = (event: DeltaEvent): readonly Logprob[] | undefined => ('logprobs' in event ? event.logprobs : undefined)
 
-/** Whether two deltas write on the same text. */
+/** Whether two deltas belong to the same text. */
 const continues = (a: DeltaEvent, b: DeltaEvent): boolean =>
   a.type === b.type && ('part' in a ? a.part : undefined) === ('part' in b ? b.part : undefined) && kindOf(a) === kindOf(b)
 const kindOf = (event: DeltaEvent): string | undefined => ('kind' in event ? event.kind : undefined)
 
-/** A JSON value in whole characters: titles and excerpts of others are often cut in the middle of one. The value itself when it has no half. */
+/**
+ * A JSON value without halves of surrogate pairs: titles and excerpts of third parties are often cut inside a character. Returns the value itself if it
+ * has none.
+ */
 export function wholeValue<T>(value: T): T {
   if (typeof value === 'string') return (value.isWellFormed() ? value : value.toWellFormed()) as T
   if (typeof value !== 'object' || value === null) return value
@@ -30,20 +33,20 @@ export function wholeValue<T>(value: T): T {
 }
 
 /**
- * Upstreams cut their text anywhere, in the middle of a character of two UTF-16 units, too, and readers that decode each delta by itself refuse
- * half of one. The half waits here for the other; one whose other half never comes, or that never had one, becomes U+FFFD.
+ * Upstreams cut their text anywhere, even inside a surrogate pair, and readers that decode each delta separately refuse half a pair. A half waits here for
+ * the other one; a half that never gets its other one becomes U+FFFD.
  */
 export class WholeCharacters {
-  /** By item. Made with the first: hardly any answer has one. */
+  /** By item. Created with the first half: hardly any answer has one. */
   #halves: Map<string, DeltaEvent> | undefined
 
-  /** Whether a delta can be written as it is: nearly all can. What is known to be plain holds no half of anything. */
+  /** Whether a delta can be written as it is, which nearly all can. Text known to be plain contains no halves. */
   passes(event: DeltaEvent): boolean {
     if (this.#halves?.has(event.key) === true) return false
     return ('plain' in event && event.plain === true) || event.delta.isWellFormed()
   }
 
-  /** What can be written now: nothing, the delta, or what was left of another text of the item before it. */
+  /** What can be written now: nothing, the delta, or the leftover of another text of the same item before it. */
   take(event: DeltaEvent): readonly DeltaEvent[] {
     const half = this.#halves?.get(event.key)
     if (half === undefined) return this.#cut(event)
@@ -53,7 +56,7 @@ export class WholeCharacters {
     return this.#cut({ ...event, delta: half.delta + event.delta, plain: false, ...(logprobs.length === 0 ? {} : { logprobs }) } as DeltaEvent)
   }
 
-  /** What is left of an item that ends. */
+  /** The leftover of an item that ends. */
   end(key: string): DeltaEvent | undefined {
     const half = this.#halves?.get(key)
     if (half === undefined) return undefined
@@ -61,7 +64,7 @@ export class WholeCharacters {
     return { ...half, delta: REPLACEMENT }
   }
 
-  /** Items of which half a character is left. */
+  /** Items with half a character left over. */
   get open(): readonly string[] {
     return [...(this.#halves?.keys() ?? [])]
   }

@@ -1,11 +1,11 @@
-/** Why an answer failed, in the public words. */
+/** Why an answer failed, in the public terms. */
 export interface Fault {
   readonly code: string
   readonly message: string
   readonly errorType: string
 }
 
-/** Flat, as the reference of the API has it, and nested, as its vendor sends it: some clients read one, some the other. */
+/** Both flat, as in the API's reference, and nested, as its vendor sends it: some clients read one form and some the other. */
 function faultMembers({ code, message, errorType }: Fault): string {
   const said = { code, message, param: null }
   return JSON.stringify({ ...said, error: { type: errorType, ...said } }).slice(1, -1)
@@ -24,13 +24,13 @@ export class WireWriter {
     this.enabled = enabled
   }
 
-  /** `members` are the event's other members as JSON text, without braces and with at least one member. */
+  /** `members` are the event's other members as JSON text, without braces, at least one. */
   event(type: string, members: string): void {
     if (!this.enabled) return
     this.#text += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence++},${members}}\n\n`
   }
 
-  /** An event that says nothing but that it is one. */
+  /** An event with no other members. */
   bare(type: string): void {
     this.#text += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence++}}\n\n`
   }
@@ -40,14 +40,14 @@ export class WireWriter {
     this.#text += head + this.#sequence++ + middle + value + tail
   }
 
-  /** The last event; `fault` is told in an `error` event of its own before it. */
+  /** The last event; `fault` is first written in an `error` event of its own. */
   end(type: string, members: string, fault: Fault | undefined): void {
     if (fault !== undefined) this.event('error', faultMembers(fault))
     this.event(type, members)
     if (this.enabled) this.#text += 'data: [DONE]\n\n'
   }
 
-  /** What was written since the last call. */
+  /** The text written since the previous call. */
   take(): string {
     const text = this.#text
     this.#text = ''
@@ -55,7 +55,7 @@ export class WireWriter {
   }
 }
 
-/** Everything of a delta event before its sequence number. */
+/** The part of a delta event before its sequence number. */
 export function deltaHead(type: string): string {
   return `event: ${type}\ndata: {"type":"${type}","sequence_number":`
 }

@@ -3,7 +3,7 @@ import type { JsonObject, Tool } from '../../core/item.ts'
 import type { Preset } from '../../core/preset.ts'
 import { canonicalType } from '../responses/schema-names.ts'
 
-/** Fields a preset may set, beside the instructions. What belongs to one conversation or one caller is not among them. */
+/** Fields that a preset may set, besides the instructions. Fields of one conversation or one caller are not among them. */
 export const PRESET_FIELDS: readonly string[] = [
   'model',
   'models',
@@ -38,7 +38,7 @@ export const PRESET_FIELDS: readonly string[] = [
   'image_config',
 ]
 
-/** Fields of a preset that are none of a request: what stands in headers there. */
+/** Fields of a preset that are not fields of a request, where they are headers. */
 export const PRESET_ONLY_FIELDS: readonly string[] = ['cache_enabled', 'cache_ttl_seconds']
 
 export interface PresetApplied {
@@ -47,14 +47,14 @@ export interface PresetApplied {
 }
 
 const MARK = '@preset/'
-/** A path segment of a URL as it is. */
+/** A path segment of a URL that needs no escaping. */
 export const PRESET_SLUG = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/
 
 /**
- * The body with its preset filled in. A preset is named by `@preset/slug` or `author/slug@preset/slug` as the model, variants after it, or
- * by the field `preset`. Fields of the body win over the preset's, one by one; null is no value; lists of tools are joined (`joinTools`).
- * The body is left as it was; one without a preset is returned as it is. Throws GatewayError `not_found` for a preset `find` does not
- * know, `invalid_request` for two presets or a name that is none.
+ * The body with its preset filled in. A preset is named by `@preset/slug` or `author/slug@preset/slug` as the model, followed by variants, or by the field
+ * `preset`. Each field of the body wins over the preset's; null counts as absent; lists of tools are joined (`joinTools`). The body is not modified; one
+ * without a preset is returned as it is. Throws GatewayError `not_found` for a preset that `find` does not know, `invalid_request` for two presets or an
+ * invalid name.
  */
 export function applyPreset(body: unknown, find: (slug: string) => Preset | undefined): PresetApplied {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { body }
@@ -70,9 +70,9 @@ export function applyPreset(body: unknown, find: (slug: string) => Preset | unde
 interface Named {
   readonly slug: string
   readonly path: string
-  /** The model's part of the name; empty: the preset's own. */
+  /** The model in the name; empty: the preset's own model. */
   readonly model?: string
-  /** Variants behind the slug, colon included. */
+  /** Variants after the slug, colon included. */
   readonly suffix: string
 }
 
@@ -101,7 +101,7 @@ function split(name: string, path: string): Named | undefined {
 
 function merge(body: JsonObject, named: Named, { systemPrompt, config }: Preset): JsonObject {
   const merged: { [field: string]: unknown } = { ...body, ...modelsOf(body, named, config) }
-  // Models the body names without `model`: their first is the primary.
+  // If the body has `models` without `model`, the first of them is the primary.
   const { model, models } = merged
   const namesModels = (model === undefined || model === null) && Array.isArray(models) && models.length > 0
   for (const [field, value] of Object.entries(config)) {
@@ -113,7 +113,7 @@ function merge(body: JsonObject, named: Named, { systemPrompt, config }: Preset)
   return merged
 }
 
-/** The fields of the body that name models, the preset's part taken out of them. */
+/** The fields of the body that name models, with the preset removed from them. */
 function modelsOf(body: JsonObject, { model, suffix, path }: Named, config: JsonObject): JsonObject {
   if (model === undefined) return {}
   const ofPreset = config['model'] ?? (config['models'] as readonly string[] | undefined)?.[0]
@@ -126,11 +126,11 @@ function modelsOf(body: JsonObject, { model, suffix, path }: Named, config: Json
 }
 
 /**
- * The preset's tools in their order, each replaced by the body's of the same identity, then the body's others. Tools are the same when their
- * type (whatever its spelling) and name are; several agents of one type are told apart by `parameters.name`, MCP servers by their label.
+ * The preset's tools in their order, each replaced by the body's tool of the same identity, then the body's other tools. Tools are the same if their type
+ * (in any spelling) and name are; several agents of one type are distinguished by `parameters.name`, MCP servers by their label.
  */
 function joinTools(stored: unknown, own: unknown): unknown {
-  // Not a list: for the validation to refuse.
+  // Not a list: validation refuses it later.
   if (!Array.isArray(stored) || !Array.isArray(own)) return own
   const replacing = new Map((own as readonly Tool[]).map((tool) => [identityOf(tool), tool]))
   const kept = (stored as readonly Tool[]).map((tool) => replacing.get(identityOf(tool)) ?? tool)

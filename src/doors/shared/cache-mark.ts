@@ -5,7 +5,7 @@ export interface MarkedByCaller {
   readonly prompt_cache_breakpoint?: object | null
 }
 
-/** The end of what shall be cached, in either of its two spellings; only one of them says for how long. */
+/** A cache breakpoint, in either of its two spellings; only one of them has a lifetime. */
 export function markOf({ cache_control: cached, prompt_cache_breakpoint: given }: MarkedByCaller): CacheMarked {
   if (cached == null && given == null) return {}
   return { prompt_cache_breakpoint: { mode: 'explicit', ...(cached?.ttl == null ? {} : { ttl: cached.ttl }) } }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/item.ts'
 import { findFault, type Schema } from '../responses/schema-combinators.ts'
 import { describeIssue, formatPath, toSentence } from '../responses/validation-message.ts'
 
-/** Far more than anybody's formats have. Objects of hundreds of thousands of fields are copied at a hundredth of the usual speed. */
+/** Far more than any format has. Objects with hundreds of thousands of fields are copied at a hundredth of the usual speed. */
 const MAX_FIELDS = 1_024
 
 /** An error that names one path and one reason. */
@@ -12,8 +12,8 @@ export function refuse(type: 'invalid_request' | 'invalid_prompt' | 'unprocessab
 }
 
 /**
- * Checks a parsed body in place. Throws GatewayError `invalid_request` for what the schema refuses, `invalid_prompt` for a role nobody knows in
- * the list `said`.
+ * Validates a parsed body in place. Throws GatewayError `invalid_request` for what the schema refuses, `invalid_prompt` for an unknown role in the list
+ * `said`.
  */
 export function checkBody(schema: Schema, body: unknown, said: string): void {
   if (typeof body === 'object' && body !== null && !Array.isArray(body) && Object.keys(body).length > MAX_FIELDS)
@@ -24,7 +24,7 @@ export function checkBody(schema: Schema, body: unknown, said: string): void {
   throw refuse(badRole ? 'invalid_prompt' : 'invalid_request', formatPath(fault.path), fault.message)
 }
 
-/** What has a value. */
+/** The fields that have a value. */
 export function given(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))
 }

@@ -9,18 +9,18 @@ export interface OpenApiParts {
   readonly components: { readonly schemas: { readonly [name: string]: JsonSchema } }
 }
 
-/** What a front door says of itself. */
+/** A front door's description for the reference. */
 export interface DoorDescription {
   readonly path: string
   readonly id: string
   readonly summary: string
   readonly tag: string
-  /** Names of components. */
+  /** Names of schema components. */
   readonly request: string
   readonly answer: string
   /** Default: `Error`. */
   readonly error?: string
-  /** What a stream is. Default: there is none. */
+  /** The description of the stream. Default: the door has none. */
   readonly stream?: string
   readonly headers: readonly object[]
   readonly schemas: readonly (readonly [name: string, schema: Schema])[]
@@ -97,14 +97,14 @@ const errorCodeHeader = {
   schema: { type: 'string', enum: ['status', 'word'] },
 }
 
-/** Of every call. */
+/** For every call. */
 export const callHeaders = [metadataHeader, sessionHeader, addedMetadataHeader]
-/** Of answers that may be streams. */
+/** For answers that may be streams. */
 export const streamHeaders = [streamFailureHeader, keepAliveHeader]
-/** Of formats whose clients look for failures in places of their own. */
+/** For formats whose clients look for failures in places of their own. */
 export const failureHeaders = [errorEventHeader, errorCodeHeader]
 
-/** Of answers that are kept. */
+/** For answers that can be cached. */
 export const cacheHeaders = [
   {
     name: 'X-Gateway-Cache',
@@ -154,7 +154,7 @@ function operationOf({ id, summary, tag, request, answer, error = 'Error', strea
   }
 }
 
-/** Paths and schemas of these doors for an OpenAPI 3.1 document. The document around it declares the security scheme `bearer`. */
+/** Paths and schemas of these doors for an OpenAPI 3.1 document. The document itself declares the security scheme `bearer`. */
 export function describeDoors(doors: readonly DoorDescription[]): OpenApiParts {
   const registry = z.registry<{ id: string }>()
   for (const { schemas } of doors) for (const [id, schema] of schemas) registry.add(schema, { id })
@@ -165,7 +165,7 @@ export function describeDoors(doors: readonly DoorDescription[]): OpenApiParts {
   }
 }
 
-/** OpenAPI names the dialect once for the document and finds components by their place. */
+/** OpenAPI declares the JSON Schema dialect once for the document and identifies components by their place. */
 function strip(schema: JsonSchema): JsonSchema {
   return Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword !== '$schema' && keyword !== '$id'))
 }

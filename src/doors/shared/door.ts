@@ -2,7 +2,7 @@ import type { CallOrigin } from '../../core/call.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { FoldOf } from './fold.ts'
 
-/** The contract's envelope of a failure before the first byte. */
+/** The contract's error envelope for a failure before the first byte. */
 export interface ErrorEnvelope {
   readonly error: {
     readonly code: number
@@ -14,55 +14,55 @@ export interface ErrorEnvelope {
 
 interface Telling {
   readonly fold: FoldOf
-  /** Where the door's own format has what stands at a path of the request; left out where that is the same. */
+  /** Maps a path of the request to the path in the door's own format; left out if they are the same. */
   readonly pathOf?: (path: string) => string
-  /** Of a stream that is none of events: headers that say so, and what keeps a silent one alive. */
+  /** For streams other than server-sent events: their headers, and the keep-alive. */
   readonly streamed?: { readonly headers: { readonly [name: string]: string }; readonly sign: () => string }
 }
 
-/** A body in the words of Responses, of which nothing is checked yet. */
+/** A body in the terms of Responses that has not been validated yet. */
 export interface Translated extends Telling {
   readonly body: unknown
 }
 
-/** What those words could not say: a request that is checked and complete. */
+/** For requests that Responses cannot express: a validated and complete request. */
 export interface Requested extends Telling {
   readonly request: ModelRequest
 }
 
 export type Read = Translated | Requested
 
-/** One of the gateway's own wire formats: how a body is read and how an answer is written. Everything between is the same for all of them. */
+/** One of the gateway's own wire formats: how a body is read and how an answer is written. Everything in between is the same for all formats. */
 export interface Door {
   readonly path: string
-  /** Where a name stands between the path and what is asked of it: what an address ends with. */
+  /** For doors with a name between the path and the method: the endings of their addresses. */
   readonly methods?: readonly string[]
   readonly apiType: CallOrigin['apiType']
   /** Whether callers may name items of earlier answers by their ids. */
   readonly refersToItems: boolean
   /**
-   * What a parsed body asks for, and what tells its answer. `exactly` parses it once more, so that numbers no double holds are written as they
-   * were sent; undefined where nobody has the text. `url`: the address it was sent to, from its path on. Throws GatewayError for a body this
-   * format does not have.
+   * What a parsed body asks for, and what writes its answer. `exactly` parses the body again, so that numbers beyond a double's precision are kept as they
+   * were sent; undefined if the text is not available. `url`: the request's address from its path on. Throws GatewayError for a body that this format does
+   * not allow.
    */
   read(sent: unknown, exactly?: () => unknown, url?: string): Read
-  /** What keeps silent streams alive for callers who do not say; default: comments, which clients of some formats take for a fault. */
+  /** The keep-alive of streams for callers who do not choose; default: comments, on which clients of some formats fail. */
   readonly signs?: 'event'
-  /** A header, beside `authorization`, in which clients of this format send their key. */
+  /** A header in which clients of this format send their key, besides `authorization`. */
   readonly keyHeader?: string
-  /** A parameter of the address in which some of them do. */
+  /** A query parameter in which some clients send their key. */
   readonly keyParameter?: string
-  /** A header, beside `x-request-id`, in which clients of this format look for the id of a request. */
+  /** A header in which clients of this format look for the request id, besides `x-request-id`. */
   readonly idHeader?: string
-  /** The envelope as this format has it; default: as it is. `retryAfterSeconds`: what the header of that name says. */
+  /** The error envelope in this format; default: unchanged. `retryAfterSeconds`: the value of that header. */
   readonly envelope?: (envelope: ErrorEnvelope, requestId: string, retryAfterSeconds?: number) => object
-  /** Where other formats ask below the same path: whether a request is of this one. `path`: with a slash at its end. Default: each is. */
+  /** If other formats share the path: whether a request is of this one. `path`: with a slash at its end. Default: always. */
   readonly isMeant?: (path: string, headers: { readonly [name: string]: unknown }) => boolean
-  /** Whether a client speaks this format and no other, wherever it asks. Default: nobody can tell. */
+  /** Whether a client speaks this format and no other, at any address. Default: unknown. */
   readonly isSpokenBy?: (headers: { readonly [name: string]: unknown }) => boolean
 }
 
-/** A door whose callers may say what those of Responses may. */
+/** A door whose requests translate to Responses. */
 export interface TranslatingDoor extends Door {
   read(sent: unknown, exactly?: () => unknown, url?: string): Translated
 }

@@ -4,26 +4,26 @@ import type { OutputItem } from '../../core/item.ts'
 import type { ItemText } from '../responses/answer-items.ts'
 import type { AssemblerOptions } from '../responses/assembler-options.ts'
 
-/** What makes the answer of a call from its events. Wire text is of streams alone, `answer` of the others. */
+/** Builds the answer of a call from its events. Wire text is only for streams, `answer` for the others. */
 export interface Fold {
-  /** The events of one upstream read. Throws GatewayError for what cannot be told. */
+  /** The events of one upstream read. Throws GatewayError for what the format cannot express. */
   push(events: readonly ModelEvent[]): void
   /** The model is done. */
   finish(): void
-  /** The answer broke after its caller had seen its beginning. */
+  /** The answer broke after the caller had received its beginning. */
   fail(error: GatewayError): void
-  /** A sign of life as wire text, for clients that take comments for silence. */
+  /** A keep-alive as wire text, for clients that treat comments as silence. */
   keepAlive(): string
-  /** Wire text since the last call; of a failure its end alone, where that is to be a piece of its own. */
+  /** Wire text since the previous call. After a failure only its end, if that is to be written separately. */
   takeWire(): string
   /** The JSON answer; valid once ended. */
   answer(): string
-  /** The model has said its last word: `finish` may follow. */
+  /** The model has finished: `finish` may follow. */
   readonly complete: boolean
   readonly ended: boolean
   /** The items of the answer so far. */
   output(): readonly OutputItem[]
-  /** The same items by their ids, as JSON. */
+  /** The same items with their ids, as JSON. */
   itemTexts(): readonly ItemText[]
 }
 

@@ -1,12 +1,12 @@
 import type { OtherItem } from '../../core/item.ts'
 
-/** Items that hold a picture: one of a model's own answer, and one the gateway had made, in both spellings of its tool. */
+/** Items that contain a picture: of a model's own answer, or made by the gateway's tool, in both spellings. */
 const PICTURES = /^(?:image_generation_call|(?:gateway|openrouter):image_generation)$/
 
-/** A picture of an answer: its address, or its bytes in base64 and what they are. */
+/** A picture of an answer: its URL, or its bytes in base64 with their media type. */
 export type ShownPicture = { readonly url: string } | { readonly data: string; readonly mediaType: string }
 
-/** The picture an item shows its reader; undefined for any other item, and where none came of it. */
+/** The picture that an item shows; undefined for any other item, and if no picture was made. */
 export function shownPicture(item: OtherItem): ShownPicture | undefined {
   const { type, result, output_format: format } = item as { readonly type: string; readonly result?: unknown; readonly output_format?: unknown }
   if (!PICTURES.test(type) || typeof result !== 'string' || result === '') return undefined

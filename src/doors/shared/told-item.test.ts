@@ -10,7 +10,7 @@ import type { Door } from './door.ts'
 
 const ASKED: readonly Door[] = [chatCompletions, messages]
 
-/** The answer of a model that leaves nothing but this item. */
+/** The answer of a model that consists of this item only. */
 function answerOf(door: Door, item: OutputItem): object {
   const clock = manualClock()
   const request = { model: 'acme/small', input: [] }

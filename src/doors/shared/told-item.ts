@@ -4,8 +4,8 @@ import type { OutputItem } from '../../core/item.ts'
 import type { ClosingStatus, ItemEvent, ItemPatch, OpenItem } from '../responses/open-item.ts'
 
 /**
- * An item of an answer while it is told in a format other than that of Responses. What it comes to is the business of `inner`, an item of
- * Responses whose wire writes nothing; a format says how each event and the end of it look.
+ * An item of an answer while it is written in a format other than Responses. `inner`, an item of Responses with a disabled wire, builds the item itself;
+ * the format defines how each event and the end look.
  */
 export abstract class ToldItem<I extends OutputItem> implements OpenItem {
   readonly inner: OpenItem
@@ -39,12 +39,12 @@ export abstract class ToldItem<I extends OutputItem> implements OpenItem {
 
 function waitsForCaller(item: OutputItem): boolean {
   if (item.type === 'mcp_approval_request') return true
-  // What was printed in a container of the provider's comes only behind the call.
+  // The output of a run in the provider's own container arrives only after the call.
   const { environment } = item as { readonly environment?: { readonly type?: unknown } | null }
   return isCallerCall(item, []) && !(item.type === 'shell_call' && String(environment?.type).startsWith('container'))
 }
 
-/** Throws GatewayError `unprocessable` for an item that waits for the caller in a way only Responses have: nobody would hear of it. */
+/** Throws GatewayError `unprocessable` for an item that waits for the caller in a way that only Responses can express: the caller would never learn of it. */
 export function refuseCallersWork(inner: OpenItem): void {
   const item = inner.snapshot('incomplete')
   if (!waitsForCaller(item)) return

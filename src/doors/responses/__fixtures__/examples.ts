@@ -1,6 +1,6 @@
 /**
- * One example of everything a request may hold, and for each field a value of the wrong kind or out of range.
- * `openapi.test.ts` compares the fields with the schema, so a new field cannot be forgotten here.
+ * One example of everything a request may contain, and for each field a value of the wrong type or out of range. `openapi.test.ts` compares the fields
+ * with the schema, so a new field cannot be forgotten here.
  */
 
 type Value = Readonly<Record<string, unknown>>
@@ -11,7 +11,7 @@ export interface Example {
   readonly wrong: Value
 }
 
-/** `id` and `status` are alike in nearly all items. */
+/** `id` and `status` are the same in nearly all items. */
 const known = { id: 1, status: 'done' }
 const breakpoint = { mode: 'explicit' }
 const search = { max_results: 0, max_uses: 1.5, mode: 'slow', search_context_size: 'huge', engine: 'bing' }

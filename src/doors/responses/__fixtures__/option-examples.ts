@@ -1,6 +1,6 @@
 import type { Example } from './examples.ts'
 
-/** Everything a request may say beside items and tools: a request that says it all, and what must be refused. */
+/** Everything a request may contain besides items and tools: a request with every field, and values that must be refused. */
 
 const models = (n: number): string[] => Array.from({ length: n }, (_, i) => `acme/m${i}`)
 
