@@ -22,7 +22,7 @@ type Arguments = z.infer<typeof parameters>
 
 const MAX_CONSULTATIONS = 10
 
-/** Asks another model, usually a stronger one, for advice; several named advisors may stand side by side. */
+/** Asks another model, usually a stronger one, for advice. A request may have several named advisors. */
 export const advisor: ServerTool<Settings, Arguments> = {
   name: 'advisor',
   description:
@@ -80,7 +80,7 @@ export const advisor: ServerTool<Settings, Arguments> = {
   }),
 }
 
-/** Advice as it comes, for callers who asked to see it: a text of the advisor's own item. It ends with the time for it, too. */
+/** Streams advice to callers who asked to see it, as a text of the advisor's own item. The text also ends when the advisor's time is up. */
 function shownAdvice(context: ToolContext<Settings>): ItemText {
   const shown = new ItemText((name, fields) => context.emit(name, fields))
   context.signal.addEventListener('abort', () => shown.end(), { once: true })
@@ -91,7 +91,7 @@ function showAdvice(events: readonly ModelEvent[], shown: ItemText): void {
   for (const event of events) if (event.type === 'text-delta') shown.push(event.delta)
 }
 
-/** Advisors are told apart by their place among the advisors of the request, so that each remembers only its own advice. */
+/** Advisors are identified by their name or by their position among the advisors of the request, so that each remembers only its own advice. */
 function instanceName({ name }: Settings, instance: number): string {
   return name ?? `advisor_${instance}`
 }
@@ -104,14 +104,14 @@ const modelOf = (args: Arguments | undefined, { settings: own, call }: ToolConte
 function conversation(args: Arguments, context: ToolContext<Settings>): readonly InputItem[] {
   const question = args.prompt === undefined ? [] : [userMessage(args.prompt)]
   if (context.settings.forward_transcript) {
-    // The model's turn ends with the very call that asks: without it the advisor sees what led to the question.
+    // The model's turn ends with the call to the advisor. Without that call, the advisor sees what led to the question.
     const open = new Set(context.transcript.filter(({ type }) => type === 'function_call_output').map((item) => (item as JsonObject)['call_id']))
     return [...context.transcript.filter((item) => item.type !== 'function_call' || open.has((item as JsonObject)['call_id'])), ...question]
   }
   return [...memories(context), ...question]
 }
 
-/** What this advisor was asked and said in earlier requests, as the caller replays it. */
+/** What this advisor was asked and what it said in earlier requests, as the caller replays it. */
 function memories(context: ToolContext<Settings>): InputItem[] {
   const { instance_name: own } = identity(context)
   return context.call.request.input.flatMap((item): InputItem[] => {

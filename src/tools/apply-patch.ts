@@ -17,16 +17,16 @@ const parameters = z.object({
 type Settings = z.infer<typeof settings>
 type Arguments = z.infer<typeof parameters>
 
-/** Checks a proposed change of a file and hands it to the caller, who alone carries it out. */
+/** Validates a proposed change of a file and passes it to the caller, who alone applies it. */
 export const applyPatch: ServerTool<Settings, Arguments> = {
   name: 'apply_patch',
   description: 'Proposes to create, change or delete one file. The user applies it and reports what happened. One call per file.',
   settings,
   parameters,
   timeoutMs: 5_000,
-  // The vendor's own word for it: what comes of either is the vendor's item.
+  // The vendor's own name for this tool: calls under either name become the vendor's item.
   aliases: ['apply_patch'],
-  // The provider's own tool streams its diff; where there is none the proposal comes as one item of the same kind.
+  // The provider's own tool streams its diff; without it, the proposal is a single item of the same type.
   hosted: ({ engine }) => (engine === 'auto' || engine === 'native' ? { type: 'apply_patch' } : undefined),
   begin: () => undefined,
   async execute({ type, path, diff }, { callId }) {
@@ -42,7 +42,7 @@ export const applyPatch: ServerTool<Settings, Arguments> = {
 
 const MARKERS = /^\*\*\* (?:End of File|Begin Patch|End Patch)$/
 
-/** The first thing wrong with a patch, in words the model can act on. */
+/** The first problem with a patch, in terms that the model can act on. */
 function findFault(type: Arguments['type'], path: string, diff: string | undefined): string | undefined {
   if (path.trim() === '') return 'the path is empty'
   if (/\p{Cc}/u.test(path)) return 'the path contains control characters'

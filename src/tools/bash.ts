@@ -41,5 +41,5 @@ export function createBash(sandbox: Sandbox | undefined): ServerTool<Settings, A
   }
 }
 
-/** What the model reads, of a call just made and of one in the history alike: prompts are cached to the letter. */
+/** What the model reads. The same for a new call and for one in the history, because prompt caches match exact text. */
 const outputOf = ({ stdout, stderr, exitCode }: JsonObject): string => JSON.stringify({ stdout, stderr, exit_code: exitCode })

@@ -9,7 +9,7 @@ const parameters = z.object({
 type Settings = z.infer<typeof settings>
 type Arguments = z.infer<typeof parameters>
 
-/** Today and now, in the zone the model asks for, else the caller's, else UTC. */
+/** The current date and time, in the zone that the model asks for, or else the caller's, or else UTC. */
 export const datetime: ServerTool<Settings, Arguments> = {
   name: 'datetime',
   description: 'Tells the current date and time. Use it whenever an answer depends on what day or time it is.',

@@ -24,7 +24,7 @@ const answer = z.object({
   filename: z.string().optional(),
 })
 
-/** Files of the workspace, kept by the operator's sandbox. */
+/** Files of the workspace, stored by the operator's sandbox. */
 export function createFiles(sandbox: Sandbox | undefined): ServerTool<Settings, Arguments> {
   return {
     name: 'files',

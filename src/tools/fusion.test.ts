@@ -7,7 +7,7 @@ import { createFusion } from './fusion.ts'
 
 const tool = createFusion({ models: ['acme/small'], defaultTools: [], outputLimit: () => Infinity })
 
-/** What a run of the tool emits, with a panel of one that answers with these events. */
+/** The events that a run of the tool emits, with a panel of one model that answers with these events. */
 async function emitted(
   events: readonly ModelEvent[],
   answer: ModelAnswer,

@@ -40,15 +40,15 @@ type Analysis = z.infer<typeof analysisSchema>
 const ANALYST =
   'You compare answers of several models to one question. You do not merge them and add no answer of your own. Reply with the JSON object only.'
 const PANEL_CHARS = 60_000
-/** Of each answer, unless the caller says. */
+/** Limit for each answer, unless the caller sets one. */
 const OUTPUT_TOKENS = 16_000
 
 export interface FusionOptions {
-  /** Most tokens of output any endpoint of a model gives; Infinity when nobody knows. */
+  /** The most output tokens that any endpoint of a model allows; Infinity if unknown. */
   readonly outputLimit: (model: string) => number
-  /** The operator's panel; without one the model of the request answers alone. */
+  /** The operator's panel; without one, the model of the request answers alone. */
   readonly models: readonly string[] | undefined
-  /** Server tools the panel gets when the caller names none: those this gateway can run. */
+  /** Server tools of the panel if the caller names none: those that this gateway can run. */
   readonly defaultTools: readonly Tool[]
 }
 
@@ -58,9 +58,9 @@ interface Panelist {
   readonly failure?: { readonly error: string; readonly status_code: number; readonly type: string }
 }
 
-/** Asks a panel of models side by side and has an analyst compare what they say. */
+/** Asks a panel of models in parallel and has an analyst compare their answers. */
 export function createFusion({ models, defaultTools, outputLimit }: FusionOptions): ServerTool<Settings, Arguments> {
-  /** Enough for models that think at length, and no more than the model can give: asking for more would leave it nobody to serve it. */
+  /** Enough for models with long reasoning, but no more than the model allows: with a higher limit, no endpoint could serve it. */
   const bound = (model: string): Partial<Settings> => ({ max_completion_tokens: Math.min(OUTPUT_TOKENS, outputLimit(model)) })
   return {
     name: 'fusion',
@@ -125,7 +125,7 @@ async function askPanelist(
   }
 }
 
-/** What one of the panel thinks and writes, for callers who watch. */
+/** Shows the reasoning and text of one panelist to callers who watch. */
 class ShownPanelist {
   readonly #model: string
   readonly #emit: ToolContext['emit']
@@ -154,7 +154,7 @@ class ShownPanelist {
   }
 }
 
-/** An analyst that fails costs the analysis, not the answers. */
+/** If the analyst fails, only the analysis is lost, not the answers. */
 async function analyse(
   prompt: string,
   served: readonly (Panelist & { readonly answer: ModelAnswer })[],
@@ -186,7 +186,7 @@ async function analyse(
   }
 }
 
-/** The object in an answer that may have a fence or words around it. */
+/** The object in an answer that may have a fence or text around it. */
 function parseLoosely(text: string): unknown {
   const from = text.indexOf('{')
   const to = text.lastIndexOf('}')

@@ -15,18 +15,18 @@ type Settings = z.infer<typeof settings>
 type Arguments = z.infer<typeof parameters>
 
 const ITEM = 'image_generation_call'
-/** Fields of the vendors' own tool that mean the same for any image model. */
+/** Fields of the vendors' own tool that have the same meaning for any image model. */
 const NATIVE_FIELDS = ['model', 'size', 'quality', 'background', 'moderation', 'output_format', 'output_compression'] as const
-/** All that tool knows: for a field more its vendor refuses the call. */
+/** All fields of that tool: its vendor refuses a call with any other. */
 const HOSTED_FIELDS: ReadonlySet<string> = new Set([...NATIVE_FIELDS, 'input_fidelity', 'input_image_mask', 'partial_images'])
 
 export interface ImageGenerationOptions {
   readonly catalog: () => Catalog
-  /** The operator's choice; without one the first image model of the catalog. */
+  /** The operator's choice; without one, the first image model of the catalog. */
   readonly model: string | undefined
 }
 
-/** Makes an image with any image model of the catalog, through the gateway's own routing. */
+/** Makes an image with any image model of the catalog, routed by the gateway itself. */
 export function createImageGeneration({ catalog, model }: ImageGenerationOptions): ServerTool<Settings, Arguments> {
   const chosen = (own: Settings): string | undefined => own.model ?? model ?? firstImageModel(catalog())
   return {
@@ -40,7 +40,7 @@ export function createImageGeneration({ catalog, model }: ImageGenerationOptions
     hosted(own) {
       if (own.model !== undefined) return undefined
       const fields = Object.entries(own).filter(([field]) => HOSTED_FIELDS.has(field))
-      // Settings that only image models know: one of them makes the image, if there is one.
+      // Settings that only image models know: if there is an image model, it makes the image.
       if (fields.length < Object.keys(own).length && chosen(own) !== undefined) return undefined
       return { ...Object.fromEntries(fields), type: 'image_generation' }
     },
@@ -52,7 +52,7 @@ export function createImageGeneration({ catalog, model }: ImageGenerationOptions
           'image_generation needs an image model: name one in "parameters.model", or have the operator set tools.image_generation.model',
         )
     },
-    // Until there is an image, and where none comes: some clients refuse the whole answer, its text included, for a null here.
+    // Empty until there is an image, or if none is made: some clients refuse the whole answer, its text included, because of a null here.
     begin: (args) => ({ ...(args === undefined ? {} : { prompt: args.prompt }), result: '' }),
     execute: (args, context) => generate(args, context, chosen(context.settings)!),
     replay: (item) => ({
@@ -89,7 +89,7 @@ async function generate({ prompt }: Arguments, context: ToolContext<Settings>, m
   }
 }
 
-/** What readers take a picture for that does not say what it is. */
+/** The format that readers assume if a picture does not name its own. */
 const USUAL = 'png'
 
 function imageFields(image: string): JsonObject {

@@ -22,7 +22,10 @@ import { toolSearch } from './tool-search.ts'
 import { createWebFetch } from './web-fetch.ts'
 import { createWebSearch } from './web-search.ts'
 
-/** Every tool the gateway runs itself. A new one is a file in this folder and a line here. Throws nothing: what is missing is said per request. */
+/**
+ * Every tool that the gateway runs itself. A new one is a file in this folder and a line here. Never throws: missing dependencies are reported per
+ * request.
+ */
 export function createTools(dependencies: ToolDependencies): readonly ServerTool[] {
   const { config, catalog, egress, operatorEgress } = dependencies
   const engines = readyEngines(searchEngines, dependencies)
@@ -62,16 +65,16 @@ export function createTools(dependencies: ToolDependencies): readonly ServerTool
 
 export interface SourceDependencies {
   readonly config: ToolsConfig
-  /** The way out for addresses callers choose and send credentials to. */
+  /** The egress for addresses that callers choose and send credentials to. */
   readonly egress: Egress
   readonly clock: Clock
   readonly version: string
 }
 
-/** `close` ends what is kept for the next call, in bounded time; calls under way are not disturbed. */
+/** `close` ends connections kept for later calls, in bounded time; calls in progress are not disturbed. */
 export type OpenToolSource = ToolSource & { close(): Promise<void> }
 
-/** Every kind of entry that stands for functions of others. A new one is a folder here and a line. */
+/** Every type of tool entry that stands for functions of other servers. A new one is a folder here and a line. */
 export function createToolSources({ config, egress, clock, version }: SourceDependencies): readonly OpenToolSource[] {
   return [createMcp({ egress, clock, version, progressEvents: config.mcp.progressEvents })]
 }

@@ -20,7 +20,7 @@ type Arguments = z.infer<typeof parameters>
 
 const MAX_DESCRIPTION = 400
 
-/** Looks models up in the catalog this gateway serves. */
+/** Finds models in the catalog of this gateway. */
 export function createSearchModels(catalog: () => Catalog): ServerTool<Settings, Arguments> {
   return {
     name: 'experimental__search_models',
@@ -38,7 +38,7 @@ export function createSearchModels(catalog: () => Catalog): ServerTool<Settings,
       const models = found.slice(0, own.max_results).map(describe)
       return { output: JSON.stringify({ models, total_results: found.length, showing: models.length }) }
     },
-    // The item holds no models, and what was asked for is no result.
+    // The item contains no models, and the query alone is no result.
     replay: ({ arguments: asked, query }) => ({
       arguments: typeof asked === 'string' && asked !== '' ? asked : JSON.stringify({ query: query ?? '' }),
       output: JSON.stringify({ note: 'Searched in an earlier turn; search again to see the models.' }),
@@ -46,7 +46,7 @@ export function createSearchModels(catalog: () => Catalog): ServerTool<Settings,
   }
 }
 
-/** With the endpoints that may serve this call: what a guardrail forbids is nothing to offer. */
+/** Only with the endpoints that may serve this call, so that models forbidden by guardrails are not offered. */
 function admitted(model: Model, { admits }: Pick<Call, 'admits'>): Model {
   return admits === undefined ? model : { ...model, endpoints: model.endpoints.filter((endpoint) => admits(endpoint) === undefined) }
 }

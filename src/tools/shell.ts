@@ -36,7 +36,7 @@ export function createShell(sandbox: Sandbox | undefined): ServerTool<Settings, 
       const cut = output.map((entry) => ({ ...entry, stdout: cutText(entry.stdout, limit), stderr: cutText(entry.stderr, limit) }))
       return { output: JSON.stringify({ output: cut }), item: { output: cut } }
     },
-    // As it was read then: prompts are cached to the letter.
+    // Exactly as the model read it then, because prompt caches match exact text.
     replay: (item) => ({ arguments: argumentsOf(item, item['action'] ?? {}), output: JSON.stringify({ output: item['output'] }) }),
   }
 }

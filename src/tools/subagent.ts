@@ -23,7 +23,7 @@ type Arguments = z.infer<typeof parameters>
 
 const MAX_TASKS = 20
 
-/** Hands a self-contained task to a worker model, which may have server tools of its own. */
+/** Gives a self-contained task to a worker model, which may have server tools of its own. */
 export const subagent: ServerTool<Settings, Arguments> = {
   name: 'subagent',
   description:

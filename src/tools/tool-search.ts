@@ -20,7 +20,7 @@ const parameters = z.object({
 type Settings = z.infer<typeof settings>
 type Arguments = z.infer<typeof parameters>
 
-/** Finds functions of the caller that are kept out of the prompt until somebody needs them. */
+/** Finds functions of the caller that are kept out of the prompt until they are needed. */
 export const toolSearch: ServerTool<Settings, Arguments> = {
   name: 'tool_search',
   description:
@@ -64,16 +64,16 @@ function compile(query: string): LinearPattern | undefined {
   }
 }
 
-/** Of the process's time, for one search: patterns are a model's, and whoever asks the model chooses what they are held against. */
+/** Limit on the process's time for one search: the pattern comes from a model, and its caller chooses the texts it is applied to. */
 const MAX_BUSY_MS = 500
 
-/** The first tools that match; undefined when that is not known in the time a search may take. */
+/** The first tools that match; undefined if the search takes too long. */
 async function search(
   pattern: LinearPattern,
   limit: number,
   { deferred, call: { clock }, signal }: ToolContext<Settings>,
 ): Promise<readonly FunctionTool[] | undefined> {
-  // What is found in nothing is found everywhere.
+  // A pattern that matches the empty string matches everything.
   if (pattern.test('')) return deferred.slice(0, limit)
   const found: FunctionTool[] = []
   const rest = async (): Promise<void> => {
@@ -90,7 +90,7 @@ async function search(
   return found
 }
 
-/** Tools that match, in their order; undefined in between, as time goes by. */
+/** Matching tools in order; yields undefined in between so that the caller can check the time. */
 function* matches(pattern: LinearPattern, tools: readonly FunctionTool[]): Generator<FunctionTool | undefined> {
   for (const tool of tools) {
     for (const span of pattern.search(haystack(tool))) {
@@ -110,7 +110,7 @@ function descriptionOf(schema: unknown): string {
   return typeof description === 'string' ? description : ''
 }
 
-/** Name, description, and names and descriptions of the arguments. */
+/** Name and description of the tool, and names and descriptions of its arguments. */
 function haystack({ name, description, parameters: schema }: FunctionTool): string {
   const properties = Object.entries((schema?.['properties'] ?? {}) as JsonObject)
   const args = properties.map(([argument, value]) => `${argument} ${descriptionOf(value)}`)

@@ -31,13 +31,13 @@ const CITED_CHARACTERS = 2_000
 
 export interface WebFetchOptions {
   readonly engines: readonly ReadyEngine[]
-  /** Names of all engines, those included that lack a key. */
+  /** Names of all engines, including those without a key. */
   readonly known: ReadonlySet<string>
   readonly engineEgress: Egress
   readonly fetcher: PageFetcher
 }
 
-/** Reads one page or PDF as text: by the gateway's own fetcher, or by the engine the caller names. */
+/** Reads one page or PDF as text, with the gateway's own fetcher or the engine that the caller names. */
 export function createWebFetch({ engines, known, engineEgress, fetcher }: WebFetchOptions): ServerTool<Settings, Arguments> {
   const named = ({ engine }: Settings): ReadyEngine | undefined =>
     engines.find((ready) => ready.engine.name === engine && ready.engine.pages !== undefined)
@@ -50,7 +50,7 @@ export function createWebFetch({ engines, known, engineEgress, fetcher }: WebFet
     timeoutMs: 45_000,
     showsError: true,
     check(own) {
-      // Whatever is no engine's name (auto, native, the gateway itself in either spelling) means the own fetcher.
+      // Any value that is no engine's name (auto, native, the gateway itself in either spelling) means the gateway's own fetcher.
       if (!known.has(own.engine) || named(own) !== undefined) return
       throw new GatewayError(
         'invalid_request',

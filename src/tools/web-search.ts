@@ -30,19 +30,19 @@ type Settings = z.infer<typeof settings>
 type Arguments = z.infer<typeof parameters>
 
 const CITED_CHARACTERS = 2_000
-/** Of all searches of a request, unless it says another number. */
+/** Limit for all searches of a request, unless it sets another. */
 const TOTAL_RESULTS = 50
 const NATIVE = 'web_search'
 const ITEM = 'web_search_call'
 const SPELLINGS = { web_search: ITEM, web_search_2025_08_26: ITEM, web_search_preview: ITEM, web_search_preview_2025_03_11: ITEM }
 
 export interface WebSearchOptions {
-  /** Engines that have what they need, the operator's choice first. */
+  /** The fully configured engines, the operator's choice first. */
   readonly engines: readonly ReadyEngine[]
   readonly egress: Egress
 }
 
-/** Searches by the first engine the operator has, or the one the caller names; where all endpoints search themselves, by them. */
+/** Searches with the operator's first engine, or the one that the caller names; if all endpoints have a search of their own, with that. */
 export function createWebSearch({ engines, egress }: WebSearchOptions): ServerTool<Settings, Arguments> {
   const chosen = ({ engine }: Settings): ReadyEngine | undefined => {
     if (engine === 'auto' || engine === 'native') return engines[0]
@@ -59,7 +59,8 @@ export function createWebSearch({ engines, egress }: WebSearchOptions): ServerTo
     spellings: SPELLINGS,
     readNative,
     hosted: (own, type) => {
-      // Few providers count searches, none counts results: where the gateway can, it does. A vendor's own spelling is a word to that vendor.
+      // Few providers count searches and none counts results, so the gateway searches itself if a limit is set and it has an engine. A vendor's own
+      // spelling always asks for that vendor's search.
       const counts = !(type in SPELLINGS) && (own.max_uses !== undefined || own.max_total_results !== undefined)
       const native = own.engine === 'native' || (own.engine === 'auto' && !(counts && engines.length > 0))
       return native ? nativeTool(own) : undefined
@@ -82,7 +83,7 @@ export function createWebSearch({ engines, egress }: WebSearchOptions): ServerTo
   }
 }
 
-/** The fields of the vendors' own search tool, which has them at its top level and its domains under `filters`. */
+/** Fields of the vendors' own search tool, which has them at its top level, and its domains under `filters`. */
 function readNative(tool: OtherTool): unknown {
   const filters = (tool['filters'] ?? {}) as JsonObject
   const fields: readonly (readonly [string, unknown])[] = [
@@ -129,7 +130,7 @@ async function search({ query }: Arguments, context: ToolContext<Settings>, read
   }
   context.emit('web_search_call.in_progress')
   context.emit('web_search_call.searching')
-  // Searches of one turn run side by side: what this one may find is taken before it starts, what it did not find is given back.
+  // Searches of one turn run in parallel: each reserves its results before it starts, and returns what it did not find.
   const take = (n: number): unknown => tally.set('results', (tally.get('results') ?? 0) + n)
   take(wanted.maxResults)
   let unused = wanted.maxResults

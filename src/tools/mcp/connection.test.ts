@@ -297,7 +297,7 @@ describe('a server that does not want us', () => {
     answer = (_request, response) =>
       response.writeHead(status, { 'www-authenticate': 'Bearer resource_metadata="http://169.254.169.254/x"' }).end('{"leak":"Bearer t"}')
     await expect(connect(url, { headers: { authorization: 'Bearer t' } })).rejects.toMatchObject({ kind, message: expect.stringContaining(words) })
-    // Where to get credentials is the caller's business: nothing a server names is looked up.
+    // Where to get credentials is up to the caller: nothing that a server names is looked up.
     expect(asked.every((line) => line.endsWith('/mcp'))).toBe(true)
   })
 
@@ -333,7 +333,7 @@ describe('a server that does not want us', () => {
       answer = (_request, response) => response.writeHead(status, { location: target }).end()
       await expect(connect(url, { headers: { authorization: 'Bearer t' } })).rejects.toMatchObject({ name: 'McpFailure' })
     }
-    // The older transport names the address to write to in its stream.
+    // The older transport names the address for requests in its stream.
     answer = (request, response) => {
       if (request.method === 'GET') response.writeHead(200, { 'content-type': 'text/event-stream' }).write(`event: endpoint\ndata: ${target}\n\n`)
       else response.writeHead(405).end()

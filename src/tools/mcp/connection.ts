@@ -14,26 +14,26 @@ export interface McpAddress {
 
 export interface McpConnectionOptions {
   readonly egress: Egress
-  /** How we introduce ourselves. */
+  /** The version that we report to servers. */
   readonly version: string
   /** See `EgressFetchOptions`. */
   readonly maxStandingBytes?: number
 }
 
-/** Longest a request may take when its caller has no limit of its own. */
+/** The longest time for a request whose caller has no limit of its own. */
 const REQUEST_MS = 15 * 60_000
 const CLOSE_MS = 2_000
 
-/** The SDK is loaded with the first server anyone names. */
+/** The SDK is loaded with the first server that a request names. */
 const loadSdk = (): Promise<typeof Sdk> => import('@modelcontextprotocol/client')
 
-/** A session with one server, of one caller. Several requests may be under way at once. */
+/** A session of one caller with one server. Several requests may be in progress at once. */
 export class McpConnection {
   readonly #client: Sdk.Client
   readonly #transport: Sdk.Transport & { terminateSession?: () => Promise<void> }
   #broken = false
   #worn = false
-  /** Of the last list that was asked for: the SDK may give the same again without asking. */
+  /** Of the last list that was requested: the SDK may answer from its cache without a request. */
   #walk: ListWalk = newWalk()
 
   private constructor(client: Sdk.Client, transport: Sdk.Transport) {
@@ -42,8 +42,9 @@ export class McpConnection {
   }
 
   /**
-   * Connects by whichever way the server understands: streamable HTTP of either era of the protocol, else the older transport of two
-   * addresses. Rejects with McpFailure: what the first way said.
+   * Connects in whichever way the server understands: streamable HTTP of either era of the protocol, or else the older transport with two addresses.
+   * Rejects with the
+   * McpFailure of the first attempt.
    */
   static async open(address: McpAddress, options: McpConnectionOptions, signal: AbortSignal): Promise<McpConnection> {
     const sdk = await loadSdk()
@@ -60,17 +61,17 @@ export class McpConnection {
     return new McpConnection(client, transport)
   }
 
-  /** True when nothing more should be asked here. */
+  /** True if no more requests should be made on this connection. */
   get broken(): boolean {
     return this.#broken || this.#worn
   }
 
-  /** The stream everything comes on nears its bound: what is under way goes on. */
+  /** The stream that carries all answers nears its bound: requests in progress continue. */
   wearOut(): void {
     this.#worn = true
   }
 
-  /** All tools of the server that can be used, page by page. */
+  /** All usable tools of the server, from all pages. */
   async listTools(signal: AbortSignal): Promise<ToolList> {
     if (this.#client.getServerCapabilities()?.tools === undefined) return { tools: [], leftOut: [], endless: false }
     const walk = newWalk()
@@ -89,7 +90,7 @@ export class McpConnection {
     }
   }
 
-  /** Aborting tells the server that the answer is not wanted any more. */
+  /** Aborting tells the server that the answer is no longer wanted. */
   async callTool(name: string, args: JsonObject, signal: AbortSignal): Promise<RemoteResult> {
     const result = await this.#exchange(signal, (options) => this.#client.callTool({ name, arguments: { ...args } }, options))
     return {
@@ -99,7 +100,7 @@ export class McpConnection {
     }
   }
 
-  /** Ends the session at the server, if it has one, and every request under way. */
+  /** Ends the session at the server, if it has one, and every request in progress. */
   async close(): Promise<void> {
     this.#broken = true
     const ending = within({ signal: AbortSignal.timeout(CLOSE_MS), lost: () => undefined }, async () => this.#transport.terminateSession?.())
@@ -107,7 +108,7 @@ export class McpConnection {
     await this.#client.close().catch(() => undefined)
   }
 
-  /** The stream everything comes on is gone: whoever waits is told. */
+  /** The stream that carries all answers is gone: pending requests fail. */
   breakOff(): void {
     if (this.#broken) return
     this.#broken = true
@@ -124,7 +125,7 @@ export class McpConnection {
   }
 }
 
-/** Work whose answer may be lost on the way: it is then given up at once. */
+/** Work whose answer may be lost: in that case it fails at once. */
 async function exchange<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const lost = Promise.withResolvers<never>()
   lost.promise.catch(() => undefined)
@@ -153,7 +154,7 @@ async function connect(
     {
       capabilities: {},
       versionNegotiation: { mode: way === 'streamable' ? 'auto' : 'legacy' },
-      // Schemas of strangers are handed on, never run here.
+      // Schemas of third parties are passed on and never run here.
       jsonSchemaValidator: { getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }) },
       inputRequired: { autoFulfill: false },
       // Pages are counted where they are read.
@@ -163,7 +164,7 @@ async function connect(
   const connection = McpConnection.made(client, transport)
   const start = (): Promise<void> => client.connect(transport, { signal, timeout: REQUEST_MS })
   try {
-    // The standing stream outlives what it was opened for.
+    // The standing stream outlives the request that opened it.
     await untilAborted(standing ? start() : exchange(signal, start), signal)
   } catch (error) {
     void client.close().catch(() => undefined)
@@ -178,7 +179,7 @@ async function connect(
   return connection
 }
 
-/** The SDK's connecting to the older transport does not listen to a signal before its stream has told where to write to. */
+/** While connecting to the older transport, the SDK ignores the signal until the stream has named the address for requests. */
 function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   const aborted = Promise.withResolvers<never>()
   const onAbort = (): void => aborted.reject(new EgressError('timeout', 'the server did not answer in time', signal.reason))

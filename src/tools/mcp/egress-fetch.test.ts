@@ -42,7 +42,7 @@ describe('the way out of a session with a server', () => {
 })
 
 describe('a stream that ends without the answer', () => {
-  /** What whoever waits for the answer is told, some time after a stream of these chunks has ended. */
+  /** The errors reported to whoever waits for the answer, some time after a stream of these chunks has ended. */
   async function toldAfter(...chunks: readonly string[]): Promise<readonly Error[]> {
     const told: Error[] = []
     const egress: Pick<Egress, 'open'> = {

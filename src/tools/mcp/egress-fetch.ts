@@ -2,50 +2,50 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { EgressError, type Egress, type EgressStream } from '../../lib/egress.ts'
 import { mendBody, mendEvents, wholeBody } from './mend-messages.ts'
 
-/** One request of the protocol, across all HTTP requests it takes. */
+/** One request of the protocol, with all HTTP requests it takes. */
 export interface Exchange {
-  /** Ends all of them. */
+  /** Aborts all of them. */
   readonly signal: AbortSignal
-  /** It has come to its end: nobody waits for anything of it. */
+  /** The exchange has ended, and nothing waits for its streams. */
   over?: boolean
-  /** Told when the stream its answer should have come on is gone for good. Late news is ignored. */
+  /** Called when the stream that should have brought the answer is gone for good. Later calls are ignored. */
   lost(error: Error): void
 }
 
-/** A message of ours that waits for its answer. */
+/** One of our messages that expects an answer. */
 export interface Question {
-  /** Answered, refused, or given up: what becomes of its streams is of no interest any more. */
+  /** Answered, refused, or given up: its streams no longer matter. */
   settled: boolean
-  /** How often the stream of its answer was taken up again. */
+  /** How often the stream of its answer was resumed. */
   resumed: number
 }
 
 export interface EgressFetchOptions {
   readonly egress: Egress
-  /** The only origin that is ever asked: credentials stay there. */
+  /** The only origin that is ever requested, so that credentials stay there. */
   readonly origin: string
-  /** Whether the server's standing stream is wanted. Without it requests get their answers on streams of their own. */
+  /** Whether the server's standing stream is wanted. Without it, requests get their answers on streams of their own. */
   readonly standing: boolean
-  /** Bytes a standing stream may bring in all, 64 MiB unless told. */
+  /** Total bytes that a standing stream may bring; default: 64 MiB. */
   readonly maxStandingBytes?: number | undefined
-  /** Told when it has brought half of them: what is asked from then on should come another way. */
+  /** Called when the stream has brought half of them: later requests should use another connection. */
   readonly onWorn?: () => void
 }
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 
-/** Longest silence before the headers: some servers send none before a tool is done. The limits of the callers are shorter. */
+/** The longest wait for headers: some servers send none before a tool is done. Callers have shorter limits. */
 const HEADERS_MS = 15 * 60_000
 const MAX_BYTES = 8 * 1024 * 1024
 const MAX_STANDING_BYTES = 64 * 1024 * 1024
 const FAREWELL_MS = 2_000
-/** What has been read may still be on its way through the parser when its stream ends. */
+/** What has been read may still be in the parser when its stream ends. */
 const SETTLE_MS = 250
-/** A server may break off its answer to spare a connection, and say how soon it is asked again: more often than that nobody waits for it. */
+/** A server may end its stream to spare a connection, and say how soon to resume it. This is the limit on resuming one answer. */
 const MAX_RESUMED = 128
 const BODYLESS = new Set([101, 204, 205, 304])
 
-/** A question was heard, and what came was no answer. */
+/** The server received a message, but what came was no answer. */
 export class NoAnswer extends EgressError {
   constructor() {
     super('network', 'the server closed the connection before it answered')
@@ -54,7 +54,7 @@ export class NoAnswer extends EgressError {
 
 const exchanges = new AsyncLocalStorage<Exchange>()
 
-/** Runs work whose HTTP requests, those of the SDK included, belong to this exchange. */
+/** Runs work whose HTTP requests, including the SDK's own, belong to this exchange. */
 export async function within<T>(exchange: Exchange, work: () => Promise<T>): Promise<T> {
   try {
     return await exchanges.run(exchange, work)
@@ -65,12 +65,12 @@ export async function within<T>(exchange: Exchange, work: () => Promise<T>): Pro
 
 const questions = new AsyncLocalStorage<Question | undefined>()
 
-/** Runs the sending of a message: its HTTP requests, those that take its stream up again included, are for this question, or for none. */
+/** Runs the sending of a message: its HTTP requests, including those that resume its stream, belong to this question, or to none. */
 export function sending<T>(question: Question | undefined, work: () => Promise<T>): Promise<T> {
   return questions.run(question, work)
 }
 
-/** `fetch` for the SDK through the safe way out. Redirects are answers: the SDK follows those within the origin, and nobody follows others. */
+/** `fetch` for the SDK through the egress. Redirects are returned as answers: the SDK follows those within the origin, and nothing follows others. */
 export function createEgressFetch({
   egress,
   origin,
@@ -87,7 +87,7 @@ export function createEgressFetch({
     const resumes = headers['last-event-id'] !== undefined
     const exchange = exchanges.getStore()
     const question = questions.getStore()
-    // For the SDK this status is the end of its trying.
+    // With this status the SDK stops trying.
     if (method === 'GET' && !standing && !(resumes && mayResume(exchange, question))) return new Response(null, { status: 405 })
     const stands = method === 'GET' && !resumes
     try {
@@ -110,13 +110,13 @@ export function createEgressFetch({
   }
 }
 
-/** What ends a request. After the end of its exchange the server is still told of it, in bounded time. */
+/** The signal that ends a request. After its exchange has ended, the request that tells the server so still gets a bounded time. */
 function signalOf(own: AbortSignal | null | undefined, exchange: Exchange | undefined): AbortSignal {
   const outer = exchange?.signal.aborted === true ? AbortSignal.timeout(FAREWELL_MS) : exchange?.signal
   return AbortSignal.any([own, outer].filter((signal) => signal != null))
 }
 
-/** Whether somebody still waits for what this stream should bring. */
+/** Whether something still waits for what this stream should bring. */
 function mayResume(exchange: Exchange | undefined, question: Question | undefined): boolean {
   if (exchange === undefined || question === undefined || question.settled || exchange.over || exchange.signal.aborted) return false
   question.resumed++
@@ -129,7 +129,7 @@ type Lost = (error: Error) => void
 
 function toResponse({ status, headers, body }: EgressStream, lost: Lost | undefined): Response {
   const type = headers['content-type']?.toLowerCase() ?? ''
-  // As the SDK tells them apart.
+  // The same distinction as in the SDK.
   const isStream = type.split(';')[0]!.trim() === 'text/event-stream'
   const isAnswer = status >= 200 && status < 300
   const read = isAnswer && isStream ? mendEvents(body) : isAnswer && type.includes('json') ? mendBody(body) : wholeBody(body)
@@ -147,10 +147,10 @@ async function* counted(body: AsyncIterable<Buffer>, much: number, onMuch: () =>
 }
 
 const EVENT_ID = /(?:^|[\r\n])id:/
-/** What a chunk may end with that only the next one makes an event id: a line's end and `id`. */
+/** The longest end of a chunk that only the next chunk completes to an event id: a line break and `id`. */
 const LONGEST_PART = 3
 
-/** What ends without event ids cannot be resumed: whoever still waits for its answer then is told. */
+/** A stream without event ids cannot be resumed: whoever still waits for its answer is told when it ends. */
 async function* watch(body: AsyncIterable<Buffer>, isStream: boolean, lost: Lost): AsyncGenerator<Buffer> {
   let resumable = false
   let tail = ''

@@ -3,14 +3,14 @@ import { cutText } from '../../lib/cut-text.ts'
 import { NoAnswer } from './egress-fetch.ts'
 
 /**
- * What goes wrong with a server, told apart by what errors carry and not by their classes: the SDK is loaded when it is needed, and wraps
- * errors of the network into its own.
+ * What goes wrong with a server, recognized by the properties of errors and not by their classes: the SDK is loaded only when needed, and wraps network
+ * errors into its own.
  */
 
-/** A failure in words for callers and models. `kind` says what may be done about it. */
+/** A failure described for callers and models. `kind` tells what can be done about it. */
 export class McpFailure extends Error {
   readonly kind: 'unauthorized' | 'refused' | 'unreachable' | 'timeout' | 'gone' | 'protocol'
-  /** Whether the request can not have been carried out: it was never sent, or refused before it was read. */
+  /** Whether the request cannot have been carried out: it was never sent, or it was refused before it was read. */
   readonly unsent: boolean
 
   constructor(kind: McpFailure['kind'], message: string, unsent: boolean, cause: unknown) {
@@ -22,13 +22,13 @@ export class McpFailure extends Error {
 }
 
 const MAX_CHARS = 600
-/** Errors whose words are of use to nobody but programmers: of parsers and validators. */
+/** Errors of parsers and validators, whose messages are useful only to programmers. */
 const UNREADABLE: ReadonlySet<string> = new Set(['SyntaxError', 'ZodError', '$ZodError'])
 
-/** A server's answer to a question it has heard: its number, its words and what comes with them are no signs of the connection. */
+/** A server's answer to a request that it understood: its code, message and data say nothing about the connection. */
 const IN_PROTOCOL = 'ProtocolError'
 
-/** What the SDK says of a server whose first answer it can do nothing with. */
+/** The SDK's code for a server whose first answer it cannot use. */
 const NO_ERA = 'ERA_NEGOTIATION_FAILED'
 
 interface Clues {
@@ -57,21 +57,21 @@ function cluesOf(error: unknown): Clues {
 
 const isHttpStatus = (value: unknown): value is number => typeof value === 'number' && value >= 300 && value < 600
 
-/** Many servers say with this status that a session is gone, where the protocol has 404: by words alone is it told from a bad request. */
+/** Many servers send status 400 for a lost session, where the protocol has 404. Only the text distinguishes it from a bad request. */
 const FORGOTTEN = /\bsession\b/i
-/** What names the question it answers is about that question: it was read, and may have been carried out. */
+/** An answer with a request's id is about that request: it was read, and may have been carried out. */
 const OF_A_QUESTION = /"id"\s*:\s*[^n\s]/
 const MAX_WORDS = 1_000
 
 const isForgotten = (words: string): boolean => FORGOTTEN.test(words) && !OF_A_QUESTION.test(words)
 
-/** What came with a status. */
+/** The text that came with a status. */
 function wordsOf(error: unknown): string {
   const { data, message } = error as { readonly data?: { readonly text?: unknown }; readonly message?: string }
   return (typeof data?.text === 'string' ? data.text : (message ?? '')).slice(0, MAX_WORDS)
 }
 
-/** What the protocol's own error says where it came with a status: the model may mend what it has asked. */
+/** The message of a protocol error that came with a status: the model may be able to correct its call. */
 function reasonIn(words: string): string {
   const [, quoted] = /"error"\s*:\s*\{[^{}]*?"message"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(words) ?? []
   try {
@@ -81,7 +81,7 @@ function reasonIn(words: string): string {
   }
 }
 
-/** The error as one of ours. */
+/** Converts any error to an McpFailure. */
 export function failureOf(error: unknown): McpFailure {
   if (error instanceof McpFailure) return error
   const { egress, status, code } = cluesOf(error)
@@ -106,20 +106,20 @@ function ofEgress(error: EgressError): McpFailure {
   return new McpFailure(kind, error.message, error.kind === 'refused' || error.kind === 'connect' || error.kind === 'dns', error)
 }
 
-/** After these a connection is of no use any more. */
+/** Whether the connection is unusable after this error. */
 export function isGone(error: unknown): boolean {
   const { kind } = failureOf(error)
   return kind === 'gone' || kind === 'unreachable' || kind === 'unauthorized'
 }
 
-/** Servers that know only the older era may fail at its successor's first question, or have no answer that is one. */
+/** Servers that know only the older era may fail on the first request of the newer one, or answer it with nonsense. */
 export function mayBeOldEra(error: unknown): boolean {
   const { egress, status, code } = cluesOf(error)
   if (egress !== undefined) return egress instanceof NoAnswer
   return status === undefined ? code === NO_ERA : status >= 500
 }
 
-/** Servers of the older transport answer the first request with a client error, since its address only takes GET. */
+/** Servers with the older transport answer the first request with a client error, since its address only accepts GET. */
 export function mayBeOldTransport(error: unknown): boolean {
   const { status } = cluesOf(error)
   return status !== undefined && status >= 400 && status < 500 && status !== 401 && status !== 403 && status !== 429

@@ -4,7 +4,7 @@ import type { DueCall, ReplayedInput } from '../../core/tool-source.ts'
 import { functionName } from './names.ts'
 import type { RemoteTool } from './settings.ts'
 
-/** Types of the items, by what they are. Calls also come in the gateway's own spelling, with names of its own. */
+/** Item types, by what they are. Calls may also have the gateway's own spelling, with types of their own. */
 export const LIST = 'mcp_list_tools'
 export const CALL = 'mcp_call'
 export const APPROVAL_REQUEST = 'mcp_approval_request'
@@ -13,12 +13,12 @@ export const OWN_CALLS: readonly string[] = ['gateway:mcp', 'openrouter:mcp']
 
 export const ITEM_TYPES: ReadonlySet<string> = new Set([LIST, CALL, APPROVAL_REQUEST, APPROVAL_RESPONSE, ...OWN_CALLS])
 
-/** A list with an error and some tools lacks only others. */
+/** A list with both an error and tools is only incomplete. */
 function isUsable({ error, tools }: JsonObject): boolean {
   return error == null || (Array.isArray(tools) && tools.length > 0)
 }
 
-/** The tools of a server as an earlier answer has listed them; undefined when none did, or only in vain. */
+/** The tools of a server as listed by an earlier answer; undefined if none did, or only without success. */
 export function listedTools(input: readonly InputItem[], label: string): readonly RemoteTool[] | undefined {
   const item = input.findLast((each) => each.type === LIST && (each as JsonObject)['server_label'] === label && isUsable(each as JsonObject))
   const tools = (item as JsonObject | undefined)?.['tools']
@@ -33,17 +33,17 @@ export function listedTools(input: readonly InputItem[], label: string): readonl
 
 type Find = (choice: JsonObject) => string | undefined
 
-/** What was asked of the caller in this conversation, and what became of it. */
+/** The approvals requested from the caller in this conversation, and their answers. */
 interface Approvals {
   readonly requests: ReadonlyMap<string, JsonObject>
   readonly responses: ReadonlyMap<string, JsonObject>
-  /** Ids of requests that lie behind what the model has said since. */
+  /** Ids of requests that the model has already reacted to. */
   readonly settled: ReadonlySet<string>
 }
 
 /**
- * Items of remote servers as the function calls and results they were. A call the caller has agreed to is due only while nothing the model
- * said follows the approval: it never runs a second time. Throws `invalid_prompt` for an approval of nothing.
+ * Converts items of remote servers to function calls and results. An approved call is due only as long as nothing from the model follows the approval, so
+ * it never runs twice. Throws `invalid_prompt` for an approval of an unknown request.
  */
 export function replay(input: readonly InputItem[], find: Find): ReplayedInput {
   const approvals = readApprovals(input)
@@ -65,7 +65,7 @@ export function replay(input: readonly InputItem[], find: Find): ReplayedInput {
   return { input: replayed, due }
 }
 
-/** Whether a model has said this, as opposed to its caller. */
+/** Whether an item came from the model, as opposed to its caller. */
 function isOfModel({ type, ...item }: InputItem): boolean {
   if (type === 'message') return (item as JsonObject)['role'] === 'assistant'
   return type !== APPROVAL_RESPONSE && type !== APPROVAL_REQUEST && type !== LIST && !type.endsWith('_output')
@@ -90,7 +90,7 @@ function readApprovals(input: readonly InputItem[]): Approvals {
 
 const nameOf = (label: unknown, name: unknown, find: Find): string =>
   find({ server_label: label, name }) ?? functionName(wordOf(label, 'mcp'), wordOf(name, 'tool'))
-/** Items in the gateway's own spelling may leave out what they were of. */
+/** Items in the gateway's own spelling may omit these fields. */
 const wordOf = (value: unknown, otherwise: string): string => (typeof value === 'string' && value !== '' ? value : otherwise)
 
 const textOf = (args: unknown): string => (typeof args === 'string' && args !== '' ? args : '{}')

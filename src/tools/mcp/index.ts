@@ -26,12 +26,12 @@ import { cutText } from '../../lib/cut-text.ts'
 import type { ToolList } from './tool-list.ts'
 
 export interface McpOptions {
-  /** The way out for addresses callers choose. */
+  /** The egress for addresses that callers choose. */
   readonly egress: Egress
   readonly clock: Clock
-  /** How we introduce ourselves to servers. */
+  /** The version that we report to servers. */
   readonly version: string
-  /** Whether streams tell of progress by the events of the vendor who invented the tool, which the contract does not list. */
+  /** Whether streams report progress with the events of the tool's vendor, which the contract does not list. */
   readonly progressEvents: boolean
 }
 
@@ -42,7 +42,7 @@ const MAX_TOOLS = 128
 const MAX_SCHEMA_CHARS = 64 * 1024
 const MAX_LIST_CHARS = 1024 * 1024
 const MAX_DESCRIPTION = 8_192
-/** Of what is left out, told one by one. */
+/** The most left-out tools that are listed one by one. */
 const MAX_FAULTS = 8
 const MAX_NAME_SHOWN = 64
 
@@ -84,7 +84,7 @@ export function createMcp({ egress, clock, version, progressEvents }: McpOptions
       const { settings } = context
       const { server_label: label } = settings
       const known = listedTools(history, label)
-      // What the caller sends back says nothing of tools he did not allow at the time, and is no word of the server's.
+      // A list from the caller does not contain tools that were not allowed at the time, and does not come from the server.
       const kept = known === undefined || trustsHints(settings) ? undefined : known.filter(allowedBy(settings)).slice(0, MAX_TOOLS)
       const again = (): OpenedSource => ({ functions: opened(kept ?? [], context), items: [] })
       if (kept !== undefined && !wantsMore(settings, kept)) return again()
@@ -105,7 +105,7 @@ export function createMcp({ egress, clock, version, progressEvents }: McpOptions
   }
 }
 
-/** How the tools of a server were asked for, as an item of the answer and a step of the record. */
+/** The listing of a server's tools, as an item of the answer and a step of the record. */
 class Listing {
   readonly #context: SourceContext<McpSettings>
   readonly #tells: boolean
@@ -133,7 +133,7 @@ class Listing {
       end: { tools: tools.map(present), ...(message === undefined ? {} : { error: message }) },
     }
     return {
-      // The contract has no list in the gateway's own spelling: its callers see one only when there is something to say.
+      // In the gateway's own spelling the contract has no list item, so callers get one only if there is an error to report.
       items: OWN_CALLS.includes(type) && message === undefined ? [] : [item],
       step: {
         kind: 'tool',
@@ -148,13 +148,13 @@ class Listing {
   }
 }
 
-/** What a server says of its tools. Their names stay: a tool is called by its name. */
+/** The server's descriptions without credentials. Names must stay as they are, because tools are called by them. */
 function withoutSecrets(tools: readonly RemoteTool[], secrets: readonly string[]): readonly RemoteTool[] {
   if (tools.some(({ name }) => blankTexts(name, secrets) !== name)) throw new Error('its list names a tool by the credentials it was sent')
   return tools.map(({ name, ...rest }) => ({ name, ...scrubJson(rest, secrets) }))
 }
 
-/** Many tools have no description and no annotations, and there are clients that refuse the whole answer for a null there. */
+/** Many tools have no description or annotations, and some clients refuse the whole answer because of a null there. */
 const present = ({ name, description, inputSchema, annotations }: RemoteTool): JsonObject => ({
   name,
   ...(description === undefined ? {} : { description }),
@@ -168,11 +168,11 @@ function addressOf(settings: McpSettings): McpAddress {
 
 interface UsableTools {
   readonly tools: readonly RemoteTool[]
-  /** What was left out, one sentence each. */
+  /** The reasons for what was left out, one sentence each. */
   readonly faults: readonly string[]
 }
 
-/** What the entry allows of a list. */
+/** The tools of a list that the entry allows. */
 function chosen({ tools, leftOut, endless }: ToolList, settings: McpSettings): UsableTools {
   const isAllowed = allowedBy(settings)
   const faults = leftOut.filter(({ tool }) => isAllowed(tool)).map(({ tool, reason }) => fault(tool.name, reason))
@@ -188,7 +188,7 @@ function summary(faults: readonly string[], secrets: readonly string[]): string 
   return blankTexts([...faults.slice(0, MAX_FAULTS), ...(more > 0 ? [`and ${more} more`] : [])].join('; '), secrets)
 }
 
-/** Throws for lists no model should be shown whole; the message says what to do. Tools that cannot stand beside the others are left out. */
+/** Throws for lists that no model should be shown as a whole; the message says what to do. Tools that conflict with others are left out. */
 function checked({ tools, faults }: UsableTools): UsableTools {
   let total = 0
   const left = [...faults]

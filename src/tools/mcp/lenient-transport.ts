@@ -11,20 +11,20 @@ interface Asked {
   readonly read: ((result: JsonObject) => void) | undefined
 }
 
-/** Questions that may wait for their answers at once. */
+/** The most questions that may wait for their answers at once. */
 const MAX_ASKED = 256
-/** Answers to questions of the server under way at once; each is a request of its own. Whoever asks faster than it hears is not answered. */
+/** The most answers to the server's questions being sent at once; each is a request of its own. Further questions get no answer. */
 const MAX_ANSWERING = 16
 
 /**
- * The SDK takes an answer whole or not at all: for one tool of a list that is none, for one part of a result that it does not know. Answers
- * lose what cannot be read before they reach it. To be called before the SDK connects: it hears messages after whoever listened before.
+ * The SDK accepts an answer only as a whole: it refuses all of it because of one invalid tool in a list, or one unknown part of a result. So unreadable
+ * parts are removed before the SDK sees the answer. Must be called before the SDK connects, because its handler runs after earlier ones.
  */
 export function readLeniently(transport: Pick<Sdk.Transport, 'send' | 'onmessage'>): void {
-  /** By ids as text: some servers send them back as such. */
+  /** By id as text: some servers send ids back as strings. */
   const asked = new Map<string, Asked>()
   const send = transport.send.bind(transport)
-  /** The SDK hears the answer to its first one alone: whatever it says next shows that it has. */
+  /** The SDK reads only the answer to its first question before it sends anything else: its next message shows that the answer has arrived. */
   let first: Question | undefined
   let answering = 0
   transport.send = async (message, options) => {
@@ -42,7 +42,7 @@ export function readLeniently(transport: Pick<Sdk.Transport, 'send' | 'onmessage
     const question: Question = { settled: false, resumed: 0 }
     first ??= question
     asked.set(String(message.id), { question, read: pageReader(message.method) ?? resultReader(message.method) ?? greetingReader(message.method) })
-    // Whoever never answers leaves nothing behind. What is forgotten has the limits of its caller.
+    // Questions that are never answered must not accumulate. A forgotten one is still limited by its caller.
     for (const [oldest, forgotten] of asked) {
       if (asked.size <= MAX_ASKED) break
       forgotten.question.settled = true
@@ -68,12 +68,12 @@ export function readLeniently(transport: Pick<Sdk.Transport, 'send' | 'onmessage
   }
 }
 
-/** Many servers write out what they leave empty, and the SDK takes null for nothing nowhere. */
+/** Many servers write out empty fields as null, which the SDK accepts nowhere. */
 function leaveOutNulls(result: { [member: string]: unknown }): void {
   for (const [name, value] of Object.entries(result)) if (value === null) delete result[name]
 }
 
-/** How a server introduces itself. */
+/** Reads a server's introduction. */
 function greetingReader(method: string): ((result: { capabilities?: unknown; serverInfo?: unknown }) => void) | undefined {
   if (method !== 'initialize') return undefined
   return (greeting) => {

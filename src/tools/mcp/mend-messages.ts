@@ -2,15 +2,18 @@ import { EgressError } from '../../lib/egress-policy.ts'
 import { depthBehind, isJsonObject, MAX_JSON_DEPTH, nestsTooDeep } from '../../lib/json.ts'
 
 /**
- * Many servers write null for what they leave out, and clients in other languages take it for nothing. The SDK takes a message with it for none:
- * it is left out of the frame of a message before the SDK sees it, and of what is in it by who reads that.
+ * Many servers write null for fields that they should omit, and clients in other languages accept it. The SDK refuses the whole message. These nulls are
+ * removed from the frame of a message before the SDK sees it; nulls in its content are removed where the content is read.
  */
 const NULLS = /"(?:_meta|error|result|params)"\s*:\s*null/
 
-/** Of a message. What nests deeper than a body may, and less than this, is left out where it stands; to read more would keep everybody waiting. */
+/**
+ * Nesting limit of a message. Content deeper than a body may nest, but within this limit, is removed where it is; to parse more would hold up all other
+ * calls.
+ */
 const MAX_DEPTH = 16 * MAX_JSON_DEPTH
 
-/** The text of a message, or of several in a list. What is no JSON, or has no such member, stays as it is. */
+/** The text of a message, or of several in a list. Invalid JSON, and messages without such a member, are unchanged. */
 export function mendMessage(text: string): string {
   if (!NULLS.test(text)) return text
   try {
@@ -26,7 +29,7 @@ function mended(message: unknown): unknown {
   const { result, error, params, ...rest } = message
   return {
     ...rest,
-    // An empty result is one, where nothing says that there was an error.
+    // A null result is a result if there is no error.
     ...(error == null ? ('result' in message ? { result: withoutMeta(result) } : {}) : { error }),
     ...(params == null ? {} : { params: withoutMeta(params) }),
   }
@@ -43,7 +46,7 @@ export async function* mendBody(body: AsyncIterable<Buffer>): AsyncGenerator<Buf
   for await (const whole of wholeBody(body)) yield Buffer.from(mendMessage(whole.toString()))
 }
 
-/** In one piece: whatever its status and its type are, the SDK may read it as JSON. Throws EgressError where that would take long. */
+/** The body in one piece: whatever its status and type are, the SDK may parse it as JSON. Throws EgressError if that would take long. */
 export async function* wholeBody(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of body) chunks.push(chunk)
@@ -58,7 +61,7 @@ const CARRIAGE_RETURN = 0x0d
 const DATA = /^data: ?/
 const DATA_LINE = /(?<=^|[\r\n])\uFEFF?data[^\r\n]*/g
 
-/** A stream of events, of which each is mostly one line: whole lines go on as soon as they are there, the rest waits for its end. */
+/** A stream of events, most of which are one line: complete lines are passed on at once, the rest waits for its end. */
 export async function* mendEvents(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let open: Buffer[] = []
   let depth = 0
@@ -88,7 +91,7 @@ function mendLines(text: string): string {
 
 const tooDeep = (): EgressError => new EgressError('network', 'the server sent a message whose lists and objects are nested too deep')
 
-/** Brackets that are open behind these lines. A message may have many, and what is whole leaves none open; what is not is counted on, and ends its stream. */
+/** How many brackets are open after these lines. Valid messages leave none open; those of invalid ones add up, and end their stream. */
 function depthOfData(text: string, before: number): number {
   let depth = before
   try {

@@ -7,7 +7,7 @@ import { McpConnection } from './connection.ts'
 import { McpPool } from './pool.ts'
 import type { RemoteResult } from './result.ts'
 
-/** Servers that keep to HTTP and not to the protocol, or to neither. */
+/** Servers that conform to HTTP but not to the protocol, or to neither. */
 let server: RawMcpServer
 let egress: Egress
 let pool: McpPool
@@ -45,7 +45,7 @@ describe('an error of a tool', () => {
     await call()
     server.answer({ 'tools/call': (response, { id }) => inJson(response, { jsonrpc: '2.0', id, error: { code, message, data } }) })
     await expect(call()).rejects.toMatchObject({ kind: 'protocol', message, unsent: false })
-    // It ran: once more would be twice.
+    // The call ran, and must not run twice.
     expect(called()).toBe(2)
     expect(pool.size).toBe(1)
   })
@@ -217,7 +217,7 @@ it.each([
   await call()
   known.clear()
   expect(await call()).toMatchObject({ content: [{ text: 'done' }] })
-  // What the server finds wrong with the call itself says nothing of the session.
+  // An error about the call itself says nothing about the session.
   for (const fault of [
     { id: null, words: 'a is missing' },
     { id: 7, words: 'a session must have a name' },

@@ -7,27 +7,27 @@ export interface McpPoolOptions {
   /** Rejects with McpFailure. */
   readonly connect: (address: McpAddress, signal: AbortSignal) => Promise<McpConnection>
   readonly clock: Clock
-  /** Connections kept; when all of them are busy, further ones live for one use. */
+  /** The most connections kept; if all are busy, further ones are used once and closed. */
   readonly max: number
-  /** Milliseconds an unused connection is kept. */
+  /** How long an unused connection is kept, in milliseconds. */
   readonly ttlMs: number
-  /** Milliseconds to connect. */
+  /** Timeout for connecting, in milliseconds. */
   readonly connectMs: number
 }
 
 interface Entry {
   readonly ready: Promise<McpConnection>
-  /** Ends the connecting; undefined once it has come to an end. */
+  /** Aborts connecting; undefined once that has ended. */
   giveUp: AbortController | undefined
   busy: number
   lastUsed: number
-  /** Not for the next user. */
+  /** Must not be lent again. */
   retired: boolean
 }
 
 /**
- * Connections for reuse, within an answer and between answers. What makes two callers share one is the workspace, the address and every
- * header; none of it is kept in the clear.
+ * Connections for reuse, within an answer and between answers. Callers share one only if workspace, address and every header are equal; the key contains
+ * none of these in plain text.
  */
 export class McpPool {
   readonly #options: McpPoolOptions
@@ -45,8 +45,8 @@ export class McpPool {
   }
 
   /**
-   * Lends a connection. When it was used before and turns out to be gone, the work is tried once more on a new one: always if it may be
-   * `repeated`, else only if it can not have been carried out. Rejects with McpFailure, or when the signal fires.
+   * Lends a connection. If it was used before and turns out to be gone, the work is tried once more on a new one: always if it may be `repeated`,
+   * otherwise only if it cannot have been carried out. Rejects with McpFailure, or when the signal fires.
    */
   async use<T>(
     workspaceId: string,
@@ -67,7 +67,7 @@ export class McpPool {
     }
   }
 
-  /** Closes what nobody has used for its time. */
+  /** Closes connections that have been idle for too long. */
   sweep(): void {
     const now = this.#options.clock.monotonic()
     for (const [key, entry] of this.#entries) {
@@ -76,7 +76,7 @@ export class McpPool {
     if (this.#entries.size === 0) this.#stopTimer()
   }
 
-  /** Closes what is idle; what is in use closes when it is given back. Resolves when the idle ones have said farewell, in bounded time. */
+  /** Closes idle connections; those in use close when they are given back. Resolves when the idle ones have ended their sessions, in bounded time. */
   async close(): Promise<void> {
     this.#closed = true
     this.#stopTimer()
@@ -100,7 +100,7 @@ export class McpPool {
     }
   }
 
-  /** Nobody uses it, or waits for it, any more. What is given up is not lent again: it ends a moment later. */
+  /** Called when nobody uses or awaits the entry any more. An aborted connection ends a moment later and must not be lent in between. */
   #leave(key: string, entry: Entry): void {
     entry.giveUp?.abort()
     if (entry.retired) void discard(entry)
@@ -169,7 +169,7 @@ function keyOf(workspaceId: string, { url, headers }: McpAddress): string {
     .digest('base64')
 }
 
-/** Others may wait for the same connection: one who leaves does not end it. */
+/** Others may wait for the same connection: a caller that stops waiting does not abort it. */
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>()
   const onAbort = (): void => aborted.reject(new McpFailure('timeout', 'the server did not answer in time', true, signal.reason))

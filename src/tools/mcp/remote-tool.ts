@@ -14,7 +14,7 @@ import { isJsonObject } from '../../lib/json.ts'
 
 export interface RemoteToolOptions {
   readonly settings: McpSettings
-  /** Type of its items where the caller uses the gateway's own spelling. */
+  /** The type of its items if the caller uses the gateway's own spelling. */
   readonly itemType: string | undefined
   readonly progressEvents: boolean
   /** Rejects with McpFailure. */
@@ -78,10 +78,10 @@ export function createRemoteTool(remote: RemoteTool, options: RemoteToolOptions)
   return { tool, itemType: itemType ?? CALL, choice: { type: 'mcp', server_label: label, name: remote.name } }
 }
 
-/** Whole numbers that a double may change. Others are sent as a double writes them: some servers take no 5.0 for an integer. */
+/** Integers that a double may change. All other numbers are sent as JavaScript writes them: some servers do not accept 5.0 as an integer. */
 const LONG_NUMBER = /\d{16}/
 
-/** Ids are numbers at many servers, longer than a double is exact: what the model wrote must not be another one's. */
+/** Many servers use numbers beyond a double's precision as ids, and a rounded id could belong to something else. */
 function exactly(args: Arguments, written: string): Arguments {
   const exact = LONG_NUMBER.test(written) ? parseExact(written) : undefined
   return isJsonObject(exact) ? exact : args

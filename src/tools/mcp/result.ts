@@ -3,7 +3,7 @@ import { blankTexts } from '../../lib/blank-texts.ts'
 import { cutText } from '../../lib/cut-text.ts'
 import { isJsonObject } from '../../lib/json.ts'
 
-/** What a tool gave back, in the protocol's words. */
+/** The result of a tool, in the protocol's terms. */
 export interface RemoteResult {
   readonly content: readonly JsonObject[]
   readonly structuredContent?: unknown
@@ -11,9 +11,9 @@ export interface RemoteResult {
 }
 
 export interface ReadResult {
-  /** For the item: everything as text, media named only. */
+  /** For the item: everything as text, media only by name. */
   readonly text: string
-  /** For the model: images as such. */
+  /** For the model: images as images. */
   readonly output: ToolOutput
 }
 
@@ -31,21 +31,21 @@ export function readResult({ content, structuredContent }: RemoteResult, secrets
     return textOf(part)
   })
   if (pieces.length === 0 && structuredContent !== undefined) pieces.push(JSON.stringify(scrubJson(structuredContent, secrets)))
-  // In this order: half a secret at the cut would not be known for one.
+  // In this order: a secret that is cut in half would not be recognized.
   const text = bounded(blankTexts(pieces.join('\n'), secrets))
   if (images.length === 0) return { text, output: text }
   const words: readonly InputText[] = text === '' ? [] : [{ type: 'input_text', text }]
   return { text, output: [...words, ...images] }
 }
 
-/** Mends the result of a call, which is not asked for again; undefined when the message calls nothing. */
+/** Repairs the result of a call, since a call cannot be repeated; undefined if the message is not a call. */
 export function resultReader(method: string): ((result: JsonObject) => void) | undefined {
   return method === 'tools/call' ? mendResult : undefined
 }
 
 type Mendable = { content?: unknown; structuredContent?: unknown; isError?: unknown; readonly resultType?: unknown }
 
-/** Parts as the protocol knows them: what it does not know, or what is damaged, as the words that stand for it anyway. */
+/** Parts that the protocol knows; unknown or damaged parts become text. */
 function mendResult(result: Mendable): void {
   if (result.resultType !== undefined && result.resultType !== 'complete') return
   const { content, structuredContent } = result
@@ -73,7 +73,7 @@ function isBase64(data: unknown): boolean {
   }
 }
 
-/** `blankTexts` for the strings of a value that came as JSON, whatever quotes and escapes are in them; what holds none stays as it is. */
+/** `blankTexts` for the strings in a JSON value, even if they contain quotes and escapes; a value without secrets is returned as it is. */
 export function scrubJson<T>(value: T, secrets: readonly string[]): T {
   const text = JSON.stringify(value) ?? ''
   const escaped = secrets.map((secret) => JSON.stringify(secret).slice(1, -1))
@@ -84,7 +84,7 @@ function bounded(text: string): string {
   return text.length <= MAX_CHARS ? text : cutText(text, MAX_CHARS) + CUT
 }
 
-/** Kinds of pictures that models of every vendor read, and how their base64 begins. For one of another kind vendors refuse the whole request. */
+/** Image types that models of every vendor read, and how their base64 begins. Vendors refuse a whole request because of any other type. */
 const KINDS: readonly (readonly [mimeType: string, beginning: string])[] = [
   ['image/png', 'iVBORw0KGgo'],
   ['image/jpeg', '/9j/'],
@@ -99,7 +99,7 @@ function imageOf({ type, data, mimeType }: JsonObject): InputImage | undefined {
   return kind === undefined ? undefined : { type: 'input_image', image_url: `data:${kind};base64,${data}` }
 }
 
-/** By its first bytes, which vendors hold against what is declared; else as declared. */
+/** The type by the first bytes, because vendors compare those with the declared type; otherwise as declared. */
 function kindOf(data: string, declared: string): string | undefined {
   const named = declared === 'image/jpg' ? 'image/jpeg' : declared
   const [kind] = KINDS.find(([, beginning]) => data.startsWith(beginning)) ?? KINDS.find(([mimeType]) => mimeType === named) ?? []

@@ -4,11 +4,11 @@ import type { ToolRequest } from '../../core/extension.ts'
 import type { JsonObject, OtherTool } from '../../core/item.ts'
 import { checkHeaders, EgressError } from '../../lib/egress-policy.ts'
 
-/** Each tool is held against them. */
+/** Bounded because each tool is compared with every entry. */
 const toolNames = z.array(z.string()).max(1_024)
 const toolFilter = z.object({ read_only: z.boolean().nullish(), tool_names: toolNames.nullish() })
 
-/** An entry of type `mcp`, its fields as in the contract. `engine` says who runs it. */
+/** An entry of type `mcp`, with the contract's fields. `engine` says who runs it. */
 export const mcpSettings = z.object({
   server_label: z.string().min(1).max(128),
   server_url: z.string().max(2_048).nullish(),
@@ -24,7 +24,7 @@ export const mcpSettings = z.object({
 export type McpSettings = z.infer<typeof mcpSettings>
 type ToolFilter = z.infer<typeof toolFilter>
 
-/** A tool as its server describes it. */
+/** A tool as described by its server. */
 export interface RemoteTool {
   readonly name: string
   readonly description?: string | undefined
@@ -40,7 +40,7 @@ export function readEntry(entry: OtherTool): unknown {
   return typeof parameters === 'object' && parameters !== null ? parameters : fields
 }
 
-/** Throws GatewayError for entries nobody could open. Where an address leads is checked when it is connected to. */
+/** Throws GatewayError for entries that can never be opened. The address itself is checked when connecting. */
 export function checkEntry(settings: McpSettings, { siblings }: Pick<ToolRequest, 'siblings'>): void {
   const { server_label: label, server_url: url, connector_id: connector, headers, authorization } = settings
   const refuse = (field: string, reason: string): never => {
@@ -66,10 +66,10 @@ export function checkEntry(settings: McpSettings, { siblings }: Pick<ToolRequest
   }
 }
 
-/** Headers that belong to the protocol: what callers put there would break it. */
+/** Headers of the protocol itself, which callers must not set. */
 const OF_THE_PROTOCOL = new Set(['accept', 'content-type', 'last-event-id', 'mcp-method', 'mcp-name', 'mcp-protocol-version', 'mcp-session-id'])
 
-/** What the caller sends to the server with every request, the bearer token included. Names in lower case. */
+/** The headers that the caller sends to the server with every request, including the bearer token. Names in lower case. */
 export function requestHeaders({ headers, authorization }: Pick<McpSettings, 'headers' | 'authorization'>): { readonly [name: string]: string } {
   const given = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const)
   const kept = given.filter(([name]) => !OF_THE_PROTOCOL.has(name))
@@ -81,7 +81,7 @@ export function requestHeaders({ headers, authorization }: Pick<McpSettings, 'he
 const SECRET_NAME = /auth|token|key|secret|cookie|password|session|signature/i
 const SHORTEST_SECRET = 8
 
-/** Values that must not come back in any text: the bearer token and headers that look like credentials. */
+/** Values that must not come back in any text: the bearer token, and headers that look like credentials. */
 export function secretsOf({ headers, authorization }: Pick<McpSettings, 'headers' | 'authorization'>): readonly string[] {
   const values = Object.entries(headers ?? {}).flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value] : []))
   return [authorization ?? '', ...values]
@@ -91,24 +91,24 @@ export function secretsOf({ headers, authorization }: Pick<McpSettings, 'headers
 
 const isReadOnly = ({ annotations }: RemoteTool): boolean => annotations?.['readOnlyHint'] === true
 
-/** Both conditions of a filter hold; a filter without any matches nothing. */
+/** Both conditions of a filter must hold; a filter without any matches nothing. */
 function matches({ tool_names: names, read_only: readOnly }: ToolFilter, tool: RemoteTool): boolean {
   if (names == null && readOnly == null) return false
   return (names == null || names.includes(tool.name)) && (readOnly == null || readOnly === isReadOnly(tool))
 }
 
-/** Tools that may be used by name. */
+/** Tools that are allowed by name. */
 const namesIn = (allowed: NonNullable<McpSettings['allowed_tools']>): readonly string[] =>
   Array.isArray(allowed) ? allowed : (allowed.tool_names ?? [])
 
-/** Whether a tool that may be used is missing in a list, which was made when others might be. */
+/** Whether an allowed tool is missing in a list, which may have been made under another allow-list. */
 export function wantsMore({ allowed_tools: allowed }: Pick<McpSettings, 'allowed_tools'>, listed: readonly RemoteTool[]): boolean {
   if (allowed == null) return false
   const known = new Set(listed.map(({ name }) => name))
   return namesIn(allowed).some((name) => !known.has(name))
 }
 
-/** Which tools may be used: a history may list tens of thousands, so that the names are a set. */
+/** Which tools are allowed. The names are a set, because a history may list tens of thousands. */
 export function allowedBy({ allowed_tools: allowed }: Pick<McpSettings, 'allowed_tools'>): (tool: RemoteTool) => boolean {
   if (allowed == null) return () => true
   const { tool_names: names, read_only: readOnly } = Array.isArray(allowed) ? { tool_names: allowed, read_only: null } : allowed
@@ -117,8 +117,8 @@ export function allowedBy({ allowed_tools: allowed }: Pick<McpSettings, 'allowed
 }
 
 /**
- * Whether a rule goes by what the server says of a tool. A list that is sent back is the caller's word: whoever wrote the rule (in a preset) need not
- * be who sends the list, and the server is asked.
+ * Whether a rule relies on the server's description of a tool. A list in the history comes from the caller, who need not be the one who wrote the rule (in
+ * a preset), so the server is asked again.
  */
 export function trustsHints({
   allowed_tools: allowed,
@@ -131,7 +131,7 @@ export function trustsHints({
   return filters.some((filter) => filter?.read_only != null)
 }
 
-/** Whatever is not said to need none needs the caller's approval; where both are said, it does. */
+/** Every call needs the caller's approval unless the rule exempts it; if the rule says both, it needs approval. */
 export function needsApproval({ require_approval: rule }: Pick<McpSettings, 'require_approval'>, tool: RemoteTool): boolean {
   if (rule == null || typeof rule === 'string') return rule !== 'never'
   if (rule.always != null && matches(rule.always, tool)) return true

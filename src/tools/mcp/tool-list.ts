@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/item.ts'
 import { isJsonObject, MAX_JSON_DEPTH } from '../../lib/json.ts'
 import type { RemoteTool } from './settings.ts'
 
-/** A tool nobody can be offered, as far as it can be read, and why. */
+/** The readable parts of a tool that cannot be offered, and the reason. */
 export interface LeftOutTool {
   readonly tool: RemoteTool
   readonly reason: string
@@ -13,11 +13,11 @@ export interface LeftOutTool {
 export interface ToolList {
   readonly tools: readonly RemoteTool[]
   readonly leftOut: readonly LeftOutTool[]
-  /** The server has more than anyone reads. */
+  /** The server has more tools than we read. */
   readonly endless: boolean
 }
 
-/** Reading a list, page by page. */
+/** State of reading a list, page by page. */
 export interface ListWalk {
   pages: number
   tools: number
@@ -27,7 +27,7 @@ export interface ListWalk {
 
 const MAX_PAGES = 16
 const MAX_TOOLS = 4_096
-/** Of tools that are left out: whoever writes hundreds of them has understood with the first. */
+/** The most left-out tools that are remembered: hundreds of them would add nothing to the first. */
 const MAX_LEFT_OUT = 64
 const MAX_NAME = 256
 
@@ -35,12 +35,12 @@ export const newWalk = (): ListWalk => ({ pages: 0, tools: 0, endless: false, le
 
 const walks = new AsyncLocalStorage<ListWalk>()
 
-/** Runs work whose questions for pages belong to this walk. */
+/** Runs work whose page requests belong to this walk. */
 export function walking<T>(walk: ListWalk, work: () => Promise<T>): Promise<T> {
   return walks.run(walk, work)
 }
 
-/** Reads a page for the walk it was asked for; undefined when the message asks for none. */
+/** Reads a page for the walk that requested it; undefined if the message does not request a page. */
 export function pageReader(method: string): ((result: JsonObject) => void) | undefined {
   if (method !== 'tools/list') return undefined
   const walk = walks.getStore() ?? newWalk()
@@ -49,7 +49,7 @@ export function pageReader(method: string): ((result: JsonObject) => void) | und
   }
 }
 
-/** Takes out of a page what cannot be offered. One beyond the bounds is the last. */
+/** Removes tools that cannot be offered. A page that exceeds the bounds becomes the last. */
 function readPage(page: { tools?: unknown; nextCursor?: unknown }, tools: readonly unknown[], walk: ListWalk): void {
   const usable: JsonObject[] = []
   walk.pages++
@@ -68,7 +68,7 @@ function readPage(page: { tools?: unknown; nextCursor?: unknown }, tools: readon
   if (!more || walk.endless) delete page.nextCursor
 }
 
-/** Why no model can be offered a tool; undefined for those that can. Providers refuse a whole request for one schema that is none. */
+/** Why a tool cannot be offered to any model; undefined if it can. Providers refuse a whole request because of one invalid schema. */
 function faultOf(entry: unknown): string | undefined {
   if (!isJsonObject(entry)) return 'it is no object'
   const { name, inputSchema: schema } = entry
@@ -83,7 +83,7 @@ function faultOf(entry: unknown): string | undefined {
   return isDeeper(schema, MAX_JSON_DEPTH) ? `its inputSchema is nested more than ${MAX_JSON_DEPTH} deep` : undefined
 }
 
-/** Where an empty list is none (Go), servers write null for what they have nothing of. */
+/** In languages where an empty list is null (Go), servers write null for empty fields. */
 const NULLED: ReadonlySet<string> = new Set(['type', 'properties', 'required'])
 
 const objectSchema = (schema: JsonObject): JsonObject => ({
@@ -93,7 +93,7 @@ const objectSchema = (schema: JsonObject): JsonObject => ({
 
 const HINTS: ReadonlySet<string> = new Set(['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'])
 
-/** For one member of a kind the protocol does not have the SDK refuses the whole list. */
+/** The SDK refuses the whole list because of one field with an unexpected type. */
 function readAnnotations(annotations: JsonObject): JsonObject {
   const isReadable = (name: string, value: unknown): boolean =>
     HINTS.has(name) ? typeof value === 'boolean' : name === 'title' ? typeof value === 'string' : value !== null
@@ -101,8 +101,8 @@ function readAnnotations(annotations: JsonObject): JsonObject {
 }
 
 /**
- * What is of use here, as far as it can be read. What a tool promises to give back is not: the SDK throws away the result of one that keeps its
- * promise only in part, when the tool has done its work.
+ * The useful and readable parts of a tool. The output schema is left out: the SDK would throw away a result that does not match it, after the tool has
+ * already done its work.
  */
 function cleaned({ name, description, annotations, inputSchema }: JsonObject): JsonObject {
   return {

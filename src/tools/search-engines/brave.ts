@@ -2,7 +2,7 @@ import type { SearchEngine } from '../shared/search-engine.ts'
 import { fieldsOf, listOf, textOf, textsOf, toHit, withOperators } from '../shared/search-engine.ts'
 
 const MAX_RESULTS = 20
-/** Of a query: with more of either it is refused. */
+/** Limits on a query, which is refused if it exceeds either. */
 const MOST = { chars: 400, words: 50 }
 
 export const brave: SearchEngine = {

@@ -5,7 +5,7 @@ import { readyEngines } from '../shared/dependencies.ts'
 import type { SearchQuery } from '../shared/search-engine.ts'
 import { searchEngines } from './index.ts'
 
-/** What each service is sent and how its answer is read: facts of its public documentation. */
+/** What each service is sent and how its answer is read, according to its public documentation. */
 const plain: SearchQuery = { query: 'moon', maxResults: 5, allowedDomains: [], excludedDomains: [] }
 const narrow: SearchQuery = { query: 'moon', maxResults: 3, allowedDomains: ['a.test'], excludedDomains: [], contextSize: 'high' }
 const engine = (name: string) => searchEngines.find((each) => each.name === name)!

@@ -3,7 +3,7 @@ import { fieldsOf, listOf, textOf, textsOf, toHit } from '../shared/search-engin
 
 const CONTEXT = { low: 5_000, medium: 15_000, high: 30_000 }
 const DEAR: { readonly [mode: string]: number } = { 'deep-lite': 0.012, deep: 0.012, 'deep-reasoning': 0.015 }
-/** What the price of a search includes; each result beyond is paid for. */
+/** The number of results that the price of a search includes; each further one costs extra. */
 const INCLUDED_RESULTS = 10
 const MODES: ReadonlySet<string> = new Set(['instant', 'fast', 'auto', 'deep-lite', 'deep', 'deep-reasoning'])
 

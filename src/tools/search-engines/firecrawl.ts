@@ -1,7 +1,7 @@
 import type { SearchEngine } from '../shared/search-engine.ts'
 import { bearer, fieldsOf, listOf, textOf, toHit, withOperators } from '../shared/search-engine.ts'
 
-/** Of a query: with more it is refused. */
+/** Limit on a query, which is refused if it is longer. */
 const MOST = { chars: 500 }
 
 export const firecrawl: SearchEngine = {
@@ -9,7 +9,7 @@ export const firecrawl: SearchEngine = {
   env: { apiKey: ['FIRECRAWL_API_KEY'] },
   baseUrl: 'https://api.firecrawl.dev/v2',
   authorize: bearer,
-  // Paid in credits of the operator's own plan: what one is worth is only known there.
+  // Paid in credits of the operator's plan, whose value is unknown here.
   price: () => 0,
   search: (query) => ({
     method: 'POST',

@@ -7,5 +7,5 @@ import { perplexity } from './perplexity.ts'
 import { searxng } from './searxng.ts'
 import { tavily } from './tavily.ts'
 
-/** In the order in which `auto` takes the first one that has what it needs. */
+/** In order of preference: `auto` uses the first one that is fully configured. */
 export const searchEngines: readonly SearchEngine[] = [exa, parallel, firecrawl, perplexity, brave, tavily, searxng]

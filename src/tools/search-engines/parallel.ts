@@ -10,7 +10,7 @@ const MAX_QUERY_CHARS = 200
 
 const MAX_DOMAINS = { allowed: 10, excluded: 10 }
 
-/** One list or the other: the allow-list is the stricter one. */
+/** Only one of the two lists is accepted: the allow-list is the stricter one. */
 function sourcePolicy(query: SearchQuery): object {
   const { allowed, excluded } = domainHints(query, MAX_DOMAINS)
   if (allowed.length > 0) return { source_policy: { include_domains: allowed } }

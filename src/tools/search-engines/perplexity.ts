@@ -6,7 +6,7 @@ const CHARS_PER_TOKEN = 4
 
 const MAX_DOMAINS = { allowed: 20, excluded: 20 }
 
-/** One list with minus signs for what is excluded; both kinds together are refused there. */
+/** A single list, with minus signs for excluded domains; the service refuses a mix of both. */
 function domainFilter(query: SearchQuery): readonly string[] {
   const { allowed, excluded } = domainHints(query, MAX_DOMAINS)
   return allowed.length > 0 ? allowed : excluded.map((domain) => `-${domain}`)

@@ -1,7 +1,7 @@
 import type { SearchEngine } from '../shared/search-engine.ts'
 import { fieldsOf, listOf, textOf, toHit, withOperators } from '../shared/search-engine.ts'
 
-/** A metasearch server of the operator's own: no account. Its configuration must allow the format `json`. */
+/** The operator's own metasearch server, without an account. Its configuration must allow the format `json`. */
 export const searxng: SearchEngine = {
   name: 'searxng',
   env: { baseUrl: ['SEARXNG_URL', 'SEARXNG_BASE_URL'] },

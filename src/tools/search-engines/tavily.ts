@@ -22,7 +22,7 @@ export const tavily: SearchEngine = {
     method: 'POST',
     path: '/search',
     body: {
-      // Longer ones are refused.
+      // Longer queries are refused.
       query: cutText(query.query, MAX_QUERY_CHARS),
       max_results: Math.min(query.maxResults, MAX_RESULTS),
       search_depth: query.contextSize === 'high' ? 'advanced' : 'basic',

@@ -8,7 +8,7 @@ import { cutText } from '../../lib/cut-text.ts'
 
 const MAX_REFUSAL = 500
 
-/** Parameters all tools that call models share. */
+/** Parameters shared by all tools that call models. */
 export const agentSettings = {
   model: z.string().optional(),
   instructions: z.string().optional(),
@@ -25,7 +25,7 @@ export interface AgentSettings {
   readonly temperature?: number | undefined
 }
 
-/** The request of an inner model call: the agent's own settings, and of the outer request only what concerns privacy and routing. */
+/** The request of an inner model call: the agent's own settings, and from the outer request only what concerns privacy and routing. */
 export function agentRequest(
   outer: ModelRequest,
   own: AgentSettings,
@@ -38,7 +38,7 @@ export function agentRequest(
     ...(named === undefined
       ? { ...(outer.model === undefined ? {} : { model: outer.model }), ...(outer.models === undefined ? {} : { models: outer.models }) }
       : { model: named }),
-    // Preferences for providers of the outer model say nothing of another model's, but its policies bind both.
+    // Preferences for providers of the outer model do not apply to another model, but its policies do.
     ...(provider == null ? {} : { provider: named === undefined ? provider : policiesOf(provider) }),
     ...(tier == null ? {} : { service_tier: tier }),
     ...(user == null ? {} : { user }),
@@ -62,12 +62,12 @@ function policiesOf(provider: NonNullable<ModelRequest['provider']>): NonNullabl
   }
 }
 
-/** The model a call is for: a preset or another part of the gateway may have chosen it. */
+/** The model that a call is for, which a preset or another part of the gateway may have chosen. */
 export const modelOf = ({ request, requestedModel }: Pick<Call, 'request' | 'requestedModel'>): string => request.model ?? requestedModel
 
 export const userMessage = (text: string) => ({ type: 'message' as const, role: 'user' as const, content: [{ type: 'input_text' as const, text }] })
 
-/** What a model said. Throws GatewayError where that is nothing: a refusal, or thoughts that took all the room, are no advice and no result. */
+/** The text of a model's answer. Throws GatewayError if there is none: a refusal, or reasoning that used up all tokens, is no advice and no result. */
 export function wordsOf({ text, refusal, reason }: Pick<ModelAnswer, 'text' | 'refusal' | 'reason'>): string {
   if (text !== '') return text
   if (refusal !== undefined) throw new GatewayError('refusal', `the model refused: ${cutText(refusal, MAX_REFUSAL)}`)
@@ -75,11 +75,11 @@ export function wordsOf({ text, refusal, reason }: Pick<ModelAnswer, 'text' | 'r
   throw new GatewayError('provider_unavailable', why)
 }
 
-/** What the outer model must know of words that stop in the middle: half an advice reads like a whole one. */
+/** Tells the outer model that an answer was cut off, because half of it may look complete. */
 export const cutOffNote = ({ reason }: Pick<ModelAnswer, 'reason'>): JsonObject =>
   reason === 'length' ? { note: 'This is cut off: the model used up its tokens before the end.' } : {}
 
-/** A failure of an inner call as a result the outer model can go on from. */
+/** A failed inner call as a result that the outer model can continue from. */
 export function agentFailure(what: string, error: unknown, fields: JsonObject = {}): ToolResult {
   const { errorType, message } = asGatewayError(error)
   const text = errorType === 'server' ? `${what} failed` : `${what} failed: ${message}`

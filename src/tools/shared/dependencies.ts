@@ -4,34 +4,34 @@ import { Secret } from '../../lib/secret.ts'
 import type { Egress } from '../../lib/egress.ts'
 import type { SearchEngine } from './search-engine.ts'
 
-/** What tools are made with. */
+/** The dependencies of all tools. */
 export interface ToolDependencies {
   readonly config: ToolsConfig
   readonly env: { readonly [name: string]: string | undefined }
   readonly catalog: () => Catalog
-  /** The way out for addresses that models and pages choose. */
+  /** The egress for addresses that models and pages choose. */
   readonly egress: Egress
-  /** The way out for addresses the operator chose: search servers and sandboxes may be at home. */
+  /** The egress for addresses that the operator chose: search servers and sandboxes may be in a private network. */
   readonly operatorEgress: Egress
 }
 
-/** An engine with all it needs. */
+/** A fully configured engine. */
 export interface ReadyEngine {
   readonly engine: SearchEngine
   readonly baseUrl: string
   readonly headers: { readonly [name: string]: string }
-  /** The operator's price per search, USD. */
+  /** The operator's price per search, in USD. */
   readonly price?: number
 }
 
-/** Engines that have what they need, in their order of preference; the operator's choice comes first. */
+/** The fully configured engines in order of preference; the operator's choice comes first. */
 export function readyEngines(engines: readonly SearchEngine[], { config, env }: Pick<ToolDependencies, 'config' | 'env'>): readonly ReadyEngine[] {
   const { webSearch } = config
   const ready = engines.flatMap((engine) => prepare(engine, webSearch.engines[engine.name] ?? {}, env))
   return ready.toSorted((a, b) => Number(b.engine.name === webSearch.engine) - Number(a.engine.name === webSearch.engine))
 }
 
-/** What an engine lacks: the setting, and the variables that stand for it. Undefined: it can be asked. */
+/** What an engine lacks: the setting, and the environment variables that replace it. Undefined if it is fully configured. */
 export function lackOf(
   engine: SearchEngine,
   given: SearchEngineConfig,

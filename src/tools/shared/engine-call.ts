@@ -7,7 +7,7 @@ import { parseJsonText } from '../../lib/json.ts'
 const TIMEOUT_MS = 30_000
 const MAX_BYTES = 8 * 1024 * 1024
 
-/** Asks a search service and reads its JSON. Throws GatewayError; its message may be shown to a model and holds nothing of the service's own. */
+/** Calls a search service and parses its JSON. Throws GatewayError, whose message may be shown to a model and contains nothing from the service. */
 export async function callEngine(
   egress: Egress,
   { engine, baseUrl, headers }: ReadyEngine,

@@ -7,7 +7,7 @@ import { ItemText } from './item-text.ts'
 
 const DONE: ModelEvent = { type: 'response-end', reason: 'stop' }
 
-/** The checked events of an item whose text comes in these pieces. */
+/** The validated events of an item whose text comes in these pieces. */
 function shown(pieces: readonly string[]): { readonly name: string; readonly said: unknown }[] {
   const events: ModelEvent[] = [{ type: 'item-start', key: 'a', item: { type: 'gateway:advisor', status: 'in_progress' } as OutputItem }]
   const text = new ItemText((name, fields) => events.push({ type: 'item-event', key: 'a', name, fields }))

@@ -4,7 +4,7 @@ import { WholeDeltas } from './whole-deltas.ts'
 const AT = { content_index: 0 }
 const noText = { type: 'output_text', annotations: [], logprobs: [] }
 
-/** Text that a tool's own item shows while it is written: one content part, opened by its first words and closed once. */
+/** Text that a tool's own item shows while it is written: one content part, opened by the first text and closed once. */
 export class ItemText {
   readonly #emit: (name: string, fields: JsonObject) => void
   readonly #deltas = new WholeDeltas()
@@ -19,7 +19,7 @@ export class ItemText {
     if (!this.#closed) this.#show(this.#deltas.take(delta))
   }
 
-  /** Whatever has come is all of it. */
+  /** Closes the part. */
   end(): void {
     if (this.#closed) return
     this.#show(this.#deltas.end())

@@ -9,7 +9,7 @@ const answer = (text: string, status = 200): EgressResponse => ({
   truncated: false,
 })
 
-/** A fetcher whose `robots.txt` comes as told, and how often it was asked for. */
+/** A fetcher with this `robots.txt`, which counts how often it was requested. */
 function fetcher(robots: (signal: AbortSignal) => Promise<EgressResponse>) {
   let asked = 0
   const egress = {
@@ -60,7 +60,7 @@ describe('robots.txt', () => {
     await expect(pages.fetch({ url: 'https://a.test/x', refuse: () => undefined, signal })).rejects.toThrow('robots.txt')
   })
   describe('behind redirects', () => {
-    /** Pages of the site, after so many redirects of its `robots.txt`. */
+    /** Fetches pages of a site whose `robots.txt` is behind this many redirects. */
     function behind(hops: number, last: EgressResponse | EgressError = answer('User-agent: *\nDisallow: /')) {
       const asked: string[] = []
       const at = (n: number): string => `https://r${n}.test/rules?${n}`

@@ -13,7 +13,7 @@ export interface PageFetcherOptions {
   readonly obeyRobots: boolean
   /** What is fetched, for messages; default: a page. */
   readonly noun?: string
-  /** Bytes of a page, as sent and unpacked. */
+  /** The most bytes of a page, both compressed and unpacked. */
   readonly maxBytes?: number
   readonly timeoutMs?: number
 }
@@ -34,7 +34,7 @@ const unpackers: { readonly [encoding: string]: (bytes: Buffer, options: { maxOu
 }
 
 /**
- * Reads pages a model or a stranger has chosen: without cookies or credentials, every hop through the safe egress and past the caller's
+ * Reads pages chosen by a model or a third party: without cookies or credentials, with every hop going through the egress and checked against the caller's
  * lists again. Throws GatewayError whose message may be shown to the model.
  */
 export class PageFetcher implements WebPages {
@@ -52,7 +52,7 @@ export class PageFetcher implements WebPages {
     return this.#read(address, response, request.signal)
   }
 
-  /** Robots are not asked: somebody gives his own file. */
+  /** Ignores robots.txt, because the caller refers to a file of their own. */
   readonly download = async (request: PageRequest): Promise<Download> => {
     const { response } = await this.#follow(request, false)
     const { status, truncated, headers } = response
@@ -65,7 +65,7 @@ export class PageFetcher implements WebPages {
     return { bytes, mimeType: type.split(';')[0]!.trim(), ...(charset === undefined ? {} : { charset }) }
   }
 
-  /** The answer behind redirects, every hop past the caller's lists, the robots of its site and the egress. */
+  /** The answer after redirects; every hop is checked against the caller's lists, the site's robots.txt and the egress. */
   async #follow(request: PageRequest, obeyRobots: boolean): Promise<{ readonly address: string; readonly response: EgressResponse }> {
     const until = performance.now() + (this.#options.timeoutMs ?? TIMEOUT_MS)
     let address = request.url
@@ -108,9 +108,9 @@ export class PageFetcher implements WebPages {
     let known = this.#robots.get(url.origin)
     if (known === undefined || known.until < performance.now()) {
       const text = await this.#robotsOf(url.origin, request)
-      // The lists are this caller's: what they kept from being read is nothing that others could go by.
+      // The lists belong to this caller: a refusal because of them must not be cached for others.
       if (text === REFUSED) return true
-      // Nor has whoever gave up learned anything.
+      // An aborted request has not learned anything either.
       if (request.signal.aborted) throw new GatewayError('server', 'The request was given up')
       known = { text, until: performance.now() + ROBOTS.ttlMs }
       const oldest = this.#robots.size >= ROBOTS.maxOrigins ? this.#robots.keys().next().value : undefined
@@ -121,9 +121,8 @@ export class PageFetcher implements WebPages {
   }
 
   /**
-   * Undefined when there is none, it cannot be had or it lies behind too many redirects; a server in trouble, or one that does not answer
-   * in time, has to be taken for a no. What another site answers for this one are the rules of this one; `REFUSED` where the caller's lists do
-   * not let it be asked.
+   * Undefined if there is none, if it cannot be fetched, or if it is behind too many redirects. A server error or a timeout must count as a refusal. After
+   * a redirect to another site, its answer contains the rules for this one. `REFUSED` if the caller's lists forbid following the redirect.
    */
   async #robotsOf(origin: string, { refuse, signal }: PageRequest): Promise<string | typeof REFUSED | undefined> {
     const until = performance.now() + ROBOTS.timeoutMs

@@ -5,23 +5,23 @@ import type { ReadableText } from './readable-text.ts'
 const TIMEOUT_MS = 10_000
 const MAX_MEMORY_MB = 256
 const MAX_WORKERS = 2
-/** How often a worker's buffers are looked at: its own limits do not count them, and a small PDF may unpack to gigabytes. */
+/** How often a worker's buffers are measured: its own limits do not include them, and a small PDF may unpack to gigabytes. */
 const LOOK_MS = 20
 const IDLE_MS = 30_000
 
-/** Beside this file under either name: sources run as they are, builds are JavaScript. */
+/** Next to this file under either name: sources run directly, builds are JavaScript. */
 const ENTRY = new URL(import.meta.url.endsWith('.ts') ? './parse-worker.ts' : './parse-worker.js', import.meta.url)
 
 export interface ParseTask {
   readonly bytes: Uint8Array
   readonly kind: 'html' | 'pdf'
-  /** As its server says. */
+  /** As declared by the server. */
   readonly charset?: string | undefined
 }
 
 /**
- * Reads documents in workers with a bound on memory and time: one that loops or swells is ended with its document and nothing else.
- * Throws GatewayError `unprocessable` for documents that cannot be read within the limits, `server` when the signal fires.
+ * Reads documents in workers with limits on memory and time: a worker that loops or grows is ended together with its document, and nothing else. Throws
+ * GatewayError `unprocessable` for documents that cannot be read within the limits, `server` when the signal fires.
  */
 export class DocumentParser {
   readonly #idle: { readonly worker: Worker; readonly timer: NodeJS.Timeout }[] = []
@@ -31,7 +31,7 @@ export class DocumentParser {
   async parse(task: ParseTask, signal: AbortSignal, timeoutMs = TIMEOUT_MS): Promise<ReadableText> {
     while (this.#busy >= MAX_WORKERS) await this.#turn(signal)
     if (signal.aborted) {
-      // It may be its turn just now: the next in line takes it.
+      // It may have been this call's turn: the next in line takes it.
       this.#waiting.shift()?.()
       throw givenUp()
     }
@@ -47,7 +47,7 @@ export class DocumentParser {
     }
   }
 
-  /** Until a worker may be free. Whoever gives up leaves the line, and never takes the place of another. */
+  /** Resolves when a worker may be free. A call that gives up leaves the line without taking another's turn. */
   #turn(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.reject(givenUp())
     return new Promise((resolve, reject) => {
@@ -68,7 +68,7 @@ export class DocumentParser {
     const idle = this.#idle.pop()
     if (idle === undefined) {
       const worker = new Worker(ENTRY, { resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB }, stdout: true, stderr: true })
-      // One that dies while nobody uses it, or after its document was given up, must not end the process.
+      // A worker that fails while idle, or after its document was given up, must not end the process.
       worker.on('error', () => this.#forget(worker))
       return worker
     }
@@ -142,7 +142,7 @@ function run(worker: Worker, task: ParseTask, signal: AbortSignal, timeoutMs: nu
   })
 }
 
-/** Bytes a worker holds outside of its heap; 0 for one that has ended. */
+/** Bytes that a worker holds outside of its heap; 0 for one that has ended. */
 const buffersOf = (worker: Worker): Promise<number> =>
   worker.getHeapStatistics().then(
     ({ external_memory }) => external_memory,

@@ -9,7 +9,7 @@ import { verifies } from '../../../e2e/requirements.ts'
 
 const read = (html: string, charset = 'utf-8') => readDocument(Buffer.from(html, charset === 'latin1' ? 'latin1' : 'utf8'), 'html', charset)
 
-/** A one-page document, written by hand: offsets of the table are left to the reader's repair. */
+/** A one-page document, written by hand: the reader has to reconstruct the offsets in its table. */
 const PDF = `%PDF-1.4
 1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
@@ -46,7 +46,7 @@ describe('pages as text', () => {
         <ul><li>a<pre>b<br>  c</pre></li></ul><pre>   </pre><pre>x \`\`\` y</pre></main>`,
     )
     expect(text).toBe(`Like this:\n\n\`\`\`\n${code.trimEnd()}\n\`\`\`\n\nOr\n\n- a\n\n\`\`\`\nb\n  c\n\`\`\`\n\n\`\`\`\`\nx \`\`\` y\n\`\`\`\``)
-    // A page that is code, as standards and mailing lists are.
+    // A page that consists of code, as with standards and mailing lists.
     expect((await read(`<pre>${'  1. One\n     two\n'.repeat(40)}</pre>`)).text).toContain('  1. One\n     two\n  1. One')
     expect((await read(`<pre>${'<i>'.repeat(5_000)}deep</pre>`)).text).toContain('deep')
   })

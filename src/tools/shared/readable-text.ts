@@ -6,20 +6,20 @@ import { decodeText } from '../../lib/decode-text.ts'
 export interface ReadableText {
   readonly title?: string
   readonly text: string
-  /** Of documents that have pages. */
+  /** For documents with pages. */
   readonly pages?: number
 }
 
-/** The text of a document as people read it. Runs in a worker: parsers of strangers' bytes may loop or grow without end. */
+/** The text of a document as people read it. Runs in a worker, because parsers may loop or grow without end on untrusted bytes. */
 export async function readDocument(bytes: Uint8Array, kind: 'html' | 'pdf', charset?: string): Promise<ReadableText> {
   return kind === 'pdf' ? readPdf(bytes) : readHtml(decodeText(bytes, charset ?? declaredCharset(bytes)))
 }
 
-/** How far into a page browsers look for what it says of its charset. */
+/** How many bytes of a page browsers search for its charset. */
 const DECLARED_WITHIN = 1_024
 const DECLARED = /<meta\s[^>]{0,200}?charset\s{0,8}=\s{0,8}["']?\s{0,8}([\w:.-]{1,40})/i
 
-/** What a page itself says, where its server says nothing; one that can be read that far is not of 16 bits a character. */
+/** The charset declared in the page, if its server declares none. If the declaration is readable as bytes, the page cannot be UTF-16. */
 function declaredCharset(bytes: Uint8Array): string | undefined {
   const declared = DECLARED.exec(Buffer.from(bytes.subarray(0, DECLARED_WITHIN)).toString('latin1'))?.[1]
   return declared !== undefined && /^utf-?16/i.test(declared) ? 'utf-8' : declared
@@ -37,11 +37,11 @@ async function readPdf(bytes: Uint8Array): Promise<ReadableText> {
   }
 }
 
-/** Elements nobody reads, or that hide text from people and show it to machines. */
+/** Elements that nobody reads, or that hide text from people but show it to machines. */
 const UNSEEN = 'script, style, noscript, template, iframe, object, embed, svg, canvas, [hidden], [aria-hidden="true"]'
 const HIDING = /display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0(?:\.0+)?\s*(?:;|$)/i
 
-/** What is used of a document: the parser's own types need those of a browser. */
+/** The part of a document's API that is used here: the parser's own types require those of a browser. */
 interface Dom extends DomNode {
   readonly documentElement: DomNode | null
   querySelector(selector: string): DomNode | null
@@ -57,17 +57,17 @@ function readHtml(html: string): ReadableText {
   for (const element of document.querySelectorAll(UNSEEN)) element.remove()
   for (const element of document.querySelectorAll('[style]')) if (HIDING.test(element.getAttribute?.('style') ?? '')) element.remove()
   const heading = document.querySelector('title')?.textContent?.trim()
-  // The document rather than its body: the parser builds none where the tags of head and body are left out.
+  // The document and not its body: the parser creates no body if the tags of head and body are missing.
   const fallback = textOf(document)
   const article = articleOf(document)
   const title = article?.title?.trim() || heading
   const content = article?.content == null ? '' : textOf(parse(article.content))
-  // An article much shorter than its page is a wrong guess: lists and tables are not articles.
+  // An article much shorter than its page is a wrong guess, since lists and tables are not recognized as articles.
   const text = content.length >= fallback.length * 0.2 ? content : fallback
   return { text, ...(title ? { title } : {}) }
 }
 
-/** The main content as the library guesses it; undefined for pages without elements and for those with far too many. */
+/** The main content as guessed by the library; undefined for pages without elements or with far too many. */
 function articleOf(document: Dom): { readonly title?: string | null | undefined; readonly content?: string | null | undefined } | undefined {
   if (document.documentElement == null) return undefined
   try {
@@ -110,7 +110,7 @@ const TEXT_NODE = 3
 const ELEMENT_NODE = 1
 const DOCUMENT_NODE = 9
 
-/** Text with headings, list marks, links and code in Markdown, one line per block. Iterative: documents nest deeper than stacks. */
+/** Text with headings, list marks, links and code in Markdown, one line per block. Iterative, because documents may nest deeper than the stack. */
 function textOf(root: unknown): string {
   const done: string[] = []
   const out: string[] = []
@@ -130,7 +130,7 @@ function textOf(root: unknown): string {
   return done.join('\n\n')
 }
 
-/** The last one first. The list is asked for once: the parser makes a new one of all children each time. */
+/** Pushes the last child first. Reads the list only once, because the parser builds a new one each time. */
 function pushChildren({ childNodes }: DomNode, stack: (DomNode | string)[]): void {
   for (let n = childNodes.length - 1; n >= 0; n--) stack.push(childNodes[n]!)
 }
@@ -142,7 +142,7 @@ const tidied = (prose: string): string =>
     .replace(/\n{3,}/g, '\n\n')
     .trim()
 
-/** Text as it stands: in code blanks and ends of lines mean something. */
+/** Unchanged text: blanks and line breaks are significant in code. */
 function linesOf(root: DomNode): string {
   let text = ''
   const stack = [root]
@@ -157,7 +157,7 @@ function linesOf(root: DomNode): string {
 
 const SHORTEST_FENCE = 3
 
-/** Without empty lines around it, behind a fence that does not stand in it; empty for code that is none. */
+/** Without empty lines around it, in a fence longer than any within it; empty if there is no code. */
 function fenced(lines: string): string {
   const code = lines.replace(/^(?:[^\S\n]*\n)+/, '').trimEnd()
   if (code === '') return ''

@@ -1,4 +1,4 @@
-/** Whether rules of a robots.txt (RFC 9309) let an agent of this name fetch a path with its query. */
+/** Whether the rules of a robots.txt (RFC 9309) let this agent fetch a path with its query. */
 export function robotsAllow(text: string, agent: string, path: string): boolean {
   const rules = rulesFor(text, agent.toLowerCase())
   const asked = spelled(path)
@@ -46,7 +46,7 @@ function rulesFor(text: string, agent: string): readonly Rule[] {
   return named ? own : general
 }
 
-/** As all spellings of a path are compared: letters beyond ASCII in escapes, those that need none without. */
+/** Normalizes a path for comparison: non-ASCII characters are escaped, and characters that need no escape are not. */
 function spelled(path: string): string {
   return path
     .toWellFormed()
@@ -57,7 +57,7 @@ function spelled(path: string): string {
     })
 }
 
-/** `*` matches anything, a final `$` the end; otherwise a prefix. Linear: each star is tried at its first place only, which suffices for prefixes. */
+/** `*` matches anything, a final `$` the end; otherwise a prefix match. Linear: each star is tried only at its first match, which suffices for prefixes. */
 function matches(pattern: string, path: string): boolean {
   const anchored = pattern.endsWith('$')
   const parts = (anchored ? pattern.slice(0, -1) : pattern).split('*')

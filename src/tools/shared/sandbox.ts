@@ -5,7 +5,7 @@ import { EgressError, type Egress } from '../../lib/egress.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { parseJsonText } from '../../lib/json.ts'
 
-/** A server of the operator's where commands and files of models live. The gateway itself never starts a process. */
+/** The operator's server for commands and files of models. The gateway itself never starts a process. */
 export interface Sandbox {
   readonly url: string
   readonly apiKey: Secret | undefined
@@ -14,7 +14,7 @@ export interface Sandbox {
 
 const MAX_BYTES = 2 * 1024 * 1024
 
-/** Throws `invalid_request` when the operator has set no sandbox up. */
+/** Throws `invalid_request` if the operator has configured no sandbox. */
 export function requireSandbox(sandbox: Sandbox | undefined, tool: string): void {
   if (sandbox !== undefined) return
   throw new GatewayError(
@@ -24,8 +24,8 @@ export function requireSandbox(sandbox: Sandbox | undefined, tool: string): void
 }
 
 /**
- * `POST {url}/{tool}` with the call's arguments and whose it is: a sandbox must keep workspaces apart. Answers with the fields of its JSON
- * object; throws GatewayError otherwise.
+ * `POST {url}/{tool}` with the call's arguments and its owner: a sandbox must keep workspaces apart. Returns the fields of the JSON object in the answer;
+ * throws GatewayError otherwise.
  */
 export async function callSandbox(
   sandbox: Sandbox,
@@ -67,7 +67,7 @@ export async function callSandbox(
   }
 }
 
-/** What the model wrote, where the item still has it: callers may keep only its own fields, of which `asked` is made. */
+/** The arguments as the model wrote them, if the item still has them. Callers may keep only the item's own fields, from which `asked` is made. */
 export function argumentsOf({ arguments: written }: JsonObject, asked: unknown): string {
   return typeof written === 'string' && written !== '' ? written : JSON.stringify(asked)
 }

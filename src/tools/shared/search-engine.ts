@@ -20,19 +20,19 @@ export interface EngineRequest {
 /** One search service: data and two translations, one file each. */
 export interface SearchEngine {
   readonly name: string
-  /** Variables that hold its key, or its base URL for servers without one. */
+  /** Environment variables with its key, or with its base URL for servers without a key. */
   readonly env: { readonly apiKey?: readonly string[]; readonly baseUrl?: readonly string[] }
-  /** Undefined when the operator must say where it is. */
+  /** Undefined if the operator must configure the address. */
   readonly baseUrl?: string
   readonly authorize?: (key: Secret) => { readonly [name: string]: string }
-  /** USD per search at list price. */
+  /** List price per search, in USD. */
   readonly price: (query: SearchQuery) => number
   search(query: SearchQuery): EngineRequest
-  /** Tolerant of any body: what has no address is no result. */
+  /** Accepts any body: hits without a URL are dropped. */
   readHits(body: unknown): readonly SearchHit[]
-  /** Engines that also give the text of one page. */
+  /** For engines that also return the text of one page. */
   readonly pages?: {
-    /** USD per page. */
+    /** Price per page, in USD. */
     readonly price: number
     fetch(url: string, maxCharacters: number | undefined): EngineRequest
     read(body: unknown): PageText | undefined
@@ -49,10 +49,10 @@ export const textsOf = (value: unknown): string =>
     .filter((part) => typeof part === 'string')
     .join('\n[...]\n')
 
-/** Titles are a line; a page may say anything of itself. */
+/** Titles are a single line, but a page may declare anything as its title. */
 export const MAX_TITLE_CHARS = 500
 
-/** One hit, or none when it has no address. */
+/** One hit, or none without a URL. */
 export function toHit(url: unknown, title: unknown, content: string, published?: unknown): SearchHit[] {
   if (typeof url !== 'string' || !/^https?:\/\//.test(url)) return []
   return [
@@ -71,8 +71,8 @@ export interface DomainHints {
 }
 
 /**
- * The domains of a query as far as an engine takes them, which refuses a search with more. Of those that are allowed all or none: pages of the
- * ones left out would never be found. The caller's lists hold without hints.
+ * The domains of a query, within the limits of an engine that refuses a search with more. Allowed domains are passed on completely or not at all, because
+ * pages of omitted ones would never be found. The caller's lists are enforced even without these hints.
  */
 export function domainHints(
   { allowedDomains, excludedDomains }: SearchQuery,
@@ -82,8 +82,8 @@ export function domainHints(
 }
 
 /**
- * The query with its domains as search operators, for engines without fields for them. Where an engine takes no more than so many characters, or
- * words, those of the query are cut, and domains left out that would take more than half: a hint saves results, the caller's limits hold without it.
+ * The query with its domains as search operators, for engines without fields for them. If an engine limits characters or words, the query is cut, and
+ * domains are left out if they would take more than half: they are only hints, and the caller's lists are enforced without them.
  */
 export function withOperators({ query, allowedDomains, excludedDomains }: SearchQuery, most: Partial<Size> = {}): string {
   const { chars = Infinity, words = Infinity } = most
@@ -111,7 +111,7 @@ function siteOf(domains: readonly string[]): string {
   return domains.length > 1 ? `(${sites})` : sites
 }
 
-/** All or nothing: pages of the domains left out would never be found. */
+/** All or nothing: pages of omitted domains would never be found. */
 const kept = (operators: string, room: Size): string => (operators.length <= room.chars && wordsIn(operators).length <= room.words ? operators : '')
 
 export const bearer = (key: Secret): { readonly authorization: string } => ({ authorization: `Bearer ${key.reveal()}` })

@@ -5,12 +5,12 @@ import { matchesDomain, plainDomain } from '../../lib/domains.ts'
 import { callEngine } from './engine-call.ts'
 import { cutText } from '../../lib/cut-text.ts'
 
-/** Characters of a result kept when nobody says: engines differ by orders of magnitude. */
+/** Default limit on the characters of a result: engines differ by orders of magnitude. */
 const DEFAULT_CHARACTERS = 10_000
 /** No engine is asked for more than a few dozen. */
 const MAX_HITS = 200
 
-/** Searching for the rest of the gateway, by the engines the operator has. */
+/** Web search for the rest of the gateway, with the operator's engines. */
 export function createWebSearchAccess(engines: readonly ReadyEngine[], egress: Egress): WebSearch {
   const named = (name: string | undefined): ReadyEngine | undefined =>
     name === undefined ? engines[0] : engines.find(({ engine }) => engine.name === name)
@@ -21,22 +21,22 @@ export function createWebSearchAccess(engines: readonly ReadyEngine[], egress: E
   }
 }
 
-/** USD of a search: what the operator says, else the list price. */
+/** USD per search: the operator's price, or else the list price. */
 export const priceOf = ({ price, engine }: ReadyEngine, query: SearchQuery): number => price ?? engine.price(query)
 
-/** One search, its results within the caller's limits. Throws GatewayError. */
+/** One search, with its results limited as the caller asked. Throws GatewayError. */
 export async function searchWith(ready: ReadyEngine, query: SearchQuery, egress: Egress, signal: AbortSignal): Promise<SearchResult> {
   const body = await callEngine(egress, ready, ready.engine.search(asEnginesRead(query)), signal)
   return { hits: fit(ready.engine.readHits(body), query), cost: priceOf(ready, query) }
 }
 
-/** With domains as they are, and not as callers may write them. One that stands for all is no hint. */
+/** Domains in plain form, whatever form callers use. A wildcard for all domains is no hint. */
 function asEnginesRead({ allowedDomains, excludedDomains, ...query }: SearchQuery): SearchQuery {
   const [allowed, excluded] = [allowedDomains, excludedDomains].map((list) => list.map(plainDomain).filter((domain) => domain !== ''))
   return { ...query, allowedDomains: allowed!.includes('*') ? [] : allowed!, excludedDomains: excluded!.filter((domain) => domain !== '*') }
 }
 
-/** Engines treat domains as hints and send as much as they like: what leaves here keeps to the caller's limits. */
+/** Engines treat domains as hints and return as much as they like: the caller's limits are enforced here. */
 function fit(
   hits: readonly SearchHit[],
   { allowedDomains, excludedDomains, maxResults, maxCharacters = DEFAULT_CHARACTERS }: SearchQuery,
