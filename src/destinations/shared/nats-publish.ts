@@ -125,7 +125,7 @@ function readAck(head: string, payload: string): NatsAck {
 interface ServerInfo {
   readonly maxPayload: number
   readonly tlsRequired: boolean
-  /** A subject that nobody else listens to. */
+  /** A subject that nobody else listens to, because servers number their clients. */
   readonly inbox: string
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { hashedName } from './id-map.ts'
 
-/** The option of formats whose servers refuse the whole call for a longer name. */
+/** For formats whose servers refuse a whole call because of a longer name. */
 export const maxUserLength = z
   .int()
   .min(32)
@@ -10,7 +10,7 @@ export const maxUserLength = z
 
 const NAMES: ReadonlySet<string> = new Set(['user', 'safety_identifier', 'prompt_cache_key'])
 
-/** A field about the caller or the account as the endpoint takes it. */
+/** A field about the caller or the account, as the endpoint accepts it. */
 export function accountField(field: string, value: unknown, max: number): unknown {
   return NAMES.has(field) && typeof value === 'string' && value.length > max ? hashedName(value, 32) : value
 }

@@ -1,10 +1,10 @@
 import type { ContentPart } from './content-parts.ts'
 import type { Turn } from './conversation.ts'
 
-/** What the user says where somebody has to say something and nobody did. */
+/** A user turn for places where the format requires one and there is none. */
 export const OPENING_TURN: ContentPart = { type: 'input_text', text: 'Continue.' }
 
-/** Merges neighbours of one role and makes the conversation begin with the user; blanks after an answer are words none of these endpoints takes. */
+/** Merges neighbours of one role and makes the conversation begin with the user. A user turn of blanks after an answer is refused by all these endpoints. */
 export function alternate(turns: readonly Turn[]): Turn[] {
   const joined = joinNeighbours(turns, ['user', 'assistant'])
   if (joined[0]?.role === 'assistant') joined.unshift({ role: 'user', parts: [OPENING_TURN] })
@@ -16,7 +16,7 @@ export function alternate(turns: readonly Turn[]): Turn[] {
 
 const isBlank = (part: ContentPart): boolean => part.type === 'input_text' && part.text.trim() === ''
 
-/** Neighbours of one of these roles become one turn, each part copied once. */
+/** Neighbours with one of these roles become one turn; each part is copied once. */
 export function joinNeighbours(turns: readonly Turn[], roles: readonly ('user' | 'assistant')[]): Turn[] {
   const joined: Turn[] = []
   for (let from = 0, to = 0; from < turns.length; from = to) {

@@ -1,8 +1,8 @@
 import type { AnswerWriter } from './answer-writer.ts'
 
 /**
- * Text of an answer that should come as the call of a hidden tool. Words beside that call are no part of the answer: models like to announce
- * what they do. Text that begins as the answer does is it, and streams; other text is kept until it is known that the tool is not called.
+ * For answers that should come as the call of a hidden tool. Text beside that call is no part of the answer: models like to announce what they do.
+ * Text that begins as the answer would is the answer, and streams; other text is kept until it is known that the tool is not called.
  */
 export class AnswerAside {
   readonly #writer: AnswerWriter
@@ -24,7 +24,7 @@ export class AnswerAside {
     if (this.#state === 'text') this.flush()
   }
 
-  /** The tool is called. False when there is an answer already. */
+  /** The tool is called. False if there is an answer already. */
   called(): boolean {
     if (this.#state === 'called' || this.#state === 'text') return false
     this.#state = 'called'
@@ -32,7 +32,7 @@ export class AnswerAside {
     return true
   }
 
-  /** Something else follows, or nothing more: what was said counts. */
+  /** Something else follows, or nothing: the text that was kept counts. */
   flush(): void {
     if (this.#held !== '') this.#writer.text(this.#held)
     this.#held = ''

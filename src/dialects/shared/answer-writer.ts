@@ -9,7 +9,7 @@ import type { ToolNames } from './tool-names.ts'
 /** Fields of a finished reasoning item that are known only at its end. */
 export type ReasoningFields = { readonly encrypted_content?: string; readonly signature?: string; readonly format?: string }
 
-/** What is known of an answer at its end. */
+/** What is known about an answer at its end. */
 interface EndFields {
   readonly nativeReason?: string
   readonly stopped?: Stopped
@@ -19,20 +19,20 @@ interface EndFields {
 }
 
 export interface AnswerWriterOptions {
-  /** The way back from the endpoint's tool names; asked for at the first call. */
+  /** Maps the endpoint's tool names back; read at the first call. */
   readonly names: () => ToolNames
-  /** Called when a reasoning item ends, for the fields that keep it alive across turns. */
+  /** Called when a reasoning item ends, for the fields that let it survive across turns. */
   readonly endReasoning?: () => ReasoningFields | undefined
 }
 
 /**
- * Writes model events and keeps their rules: an item is opened by its first content, text closes reasoning and reasoning closes text,
- * calls may stay open beside each other, everything is closed once, by `end` at the latest.
+ * Writes model events and keeps their rules: an item is opened by its first content, text closes reasoning and reasoning closes text, several calls
+ * may be open at once, and everything is closed exactly once, at the latest by `end`.
  */
 export class AnswerWriter {
   /** Where events go; set at the start of every push. */
   out: ModelEvent[] = []
-  /** Key of the message, or the reasoning, that is open. */
+  /** Key of the open message or reasoning. */
   messageKey: string | undefined
   reasoningKey: string | undefined
   /** UTF-16 code units of text in the open message. */
@@ -40,24 +40,24 @@ export class AnswerWriter {
   hasContent = false
   hasCalls = false
   /**
-   * Citations may come behind the calls and pictures that follow a message. It then stays open beside them, until other text or thoughts come, or
-   * the answer ends. What follows it is shown when it has ended: only answers from sources are worth that.
+   * Citations may come after the calls and pictures that follow a message. The message then stays open beside them until other text or reasoning
+   * comes, or the answer ends. What follows it is shown only then, so this is done only for answers from sources.
    */
   mayBeCited = false
   readonly #options: AnswerWriterOptions
-  /** Most answers hold none. */
+  /** Most answers have none. */
   #calls: CallWriter | undefined
   #names: ToolNames | undefined
   #count = 0
   #started = false
   #refused = false
-  /** Something was said beside thoughts and calls. */
+  /** Something besides reasoning and calls was said. */
   #spoke = false
-  /** The message was left for something else, but what it says may still be cited. */
+  /** Something else has begun, but the message's text may still be cited. */
   #left: { readonly key: string; readonly length: number } | undefined
   /** Where the text of the open message ended when it was refused. */
   #refusedAt = -1
-  /** Whitespace before any text: part of the answer only when text follows. */
+  /** White space before any text: part of the answer only if text follows. */
   #heldSpace = ''
   #heldLogprobs: Logprob[] = []
 
@@ -92,7 +92,7 @@ export class AnswerWriter {
     this.#emitText(delta, logprobs)
   }
 
-  /** Text into the open message, known to be plain. */
+  /** Text for the open message, known to be plain. */
   plainText(key: string, delta: string): void {
     this.textLength += delta.length
     this.out.push({ type: 'text-delta', key, delta, plain: true })
@@ -100,7 +100,7 @@ export class AnswerWriter {
 
   refusal(delta: string): void {
     if (delta === '') return
-    // Text that may still be cited stays open in a message of its own: behind a refusal its part would be closed.
+    // Text that may still be cited stays open in a message of its own: after a refusal its part would be closed.
     const apart = this.mayBeCited && this.#speaking && this.textLength > 0
     if (apart) this.closeMessage()
     this.#openMessage(apart)
@@ -109,22 +109,22 @@ export class AnswerWriter {
     this.out.push({ type: 'refusal-delta', key: this.messageKey!, delta })
   }
 
-  /** True when the answer holds a refusal. */
+  /** True if the answer contains a refusal. */
   get refused(): boolean {
     return this.#refused
   }
 
-  /** The open message ends in text: a refusal cannot be cited. */
+  /** The open message ends with text: a refusal cannot be cited. */
   get #speaking(): boolean {
     return this.messageKey !== undefined && this.#refusedAt !== this.textLength
   }
 
-  /** UTF-16 code units of the text that a citation would stand in; undefined when there is none. */
+  /** UTF-16 code units of the text that a citation refers to; undefined if there is none. */
   get citableLength(): number | undefined {
     return this.#speaking ? this.textLength : this.#left?.length
   }
 
-  /** False when no text is open that it could belong to. */
+  /** False if no text is open that the citation could belong to. */
   annotation(annotation: Annotation): boolean {
     const key = this.#speaking ? this.messageKey : this.#left?.key
     if (key === undefined) return false
@@ -132,7 +132,7 @@ export class AnswerWriter {
     return true
   }
 
-  /** No citation will come any more. */
+  /** No more citations will come. */
   endCitations(): void {
     this.mayBeCited = false
     this.#endLeft()
@@ -158,17 +158,17 @@ export class AnswerWriter {
     })
   }
 
-  /** Reasoning text into the open item, known to be plain. */
+  /** Reasoning text for the open item, known to be plain. */
   plainReasoning(key: string, delta: string): void {
     this.out.push({ type: 'reasoning-delta', key, kind: 'text', delta, plain: true })
   }
 
-  /** Opens an empty reasoning item when none is open: for a blob or a signature that comes without text. */
+  /** Opens an empty reasoning item if none is open: for a blob or a signature that comes without text. */
   openReasoning(): void {
     this.#openReasoning()
   }
 
-  /** A reasoning item that is nothing but its fields. */
+  /** A reasoning item with nothing but its fields. */
   opaqueReasoning(fields: ReasoningFields): void {
     this.closeReasoning()
     const key = this.#nextKey('r')
@@ -194,12 +194,12 @@ export class AnswerWriter {
     this.#refusedAt = -1
   }
 
-  /** Whether more of this name of a tool may come. */
+  /** Whether this may be the beginning of a tool's name. */
   beginsName(name: string): boolean {
     return (this.#names ??= this.#options.names()).begins(name)
   }
 
-  /** Opens a call; `name` is the endpoint's. Calls before it that are complete end here. */
+  /** Opens a call; `name` is the endpoint's. Earlier calls that are complete end here. */
   openCall(callId: string, name: string): OpenCall {
     this.closeReasoning()
     this.closeMessage()
@@ -213,7 +213,7 @@ export class AnswerWriter {
     return this.#calls.open(this.#nextKey('c'), callId, this.#names.origin(name))
   }
 
-  /** More of a call's arguments. What comes after they were complete is noise and ignored. */
+  /** More of a call's arguments. What comes after they are complete is noise and ignored. */
   arguments(call: OpenCall, delta: string): void {
     this.#calls?.arguments(call, delta)
   }
@@ -227,7 +227,7 @@ export class AnswerWriter {
     this.#calls?.closeComplete()
   }
 
-  /** An item that arrives whole: an image, a built-in tool's call. */
+  /** An item that arrives whole: an image, or a built-in tool's call. */
   wholeItem(item: OutputItem): void {
     this.closeReasoning()
     this.closeMessage()
@@ -237,7 +237,7 @@ export class AnswerWriter {
     this.out.push({ type: 'item-start', key, item }, { type: 'item-end', key })
   }
 
-  /** Whitespace nothing followed is the answer when there is no other. */
+  /** White space is the answer if there is no other. */
   flushHeldSpace(): void {
     if (this.#heldSpace === '' || this.hasCalls || this.#spoke) return
     this.#openMessage()
@@ -247,7 +247,7 @@ export class AnswerWriter {
 
   /** Closes what is open and ends the answer. */
   end(stop: FinishReason, fields: EndFields = {}): void {
-    // A refusal without words of its own has cut off what was being said, as a filter does.
+    // A refusal without text has cut the answer off, as a filter does.
     const reason = stop === 'refusal' && this.hasContent && !this.#refused ? 'content_filter' : stop
     const cut = fields.paused !== true && (reason === 'length' || reason === 'content_filter')
     this.closeReasoning(cut ? 'incomplete' : undefined)

@@ -7,25 +7,25 @@ import { isObject, saysNothing, tryParseJson } from './json.ts'
 import { isPlainText } from './plain-text.ts'
 import type { ToolNames } from './tool-names.ts'
 
-/** A tool call while it is being written. */
+/** A tool call while it is written. */
 export interface OpenCall {
   readonly key: string
   /** Arguments so far, as the upstream wrote them. */
   arguments: string
   readonly end: JsonEnd
-  /** They are an empty object nobody was shown yet: with some servers it only keeps the place of what is to come. */
+  /** They are an empty object that was not shown yet: some servers send it as a placeholder for arguments to come. */
   held: boolean
-  /** They are a text, in which some models and servers wrap them: nobody was shown it yet. */
+  /** They are a JSON string, in which some models and servers wrap them; it was not shown yet. */
   quoted: boolean
   readonly custom: CustomInputStream | undefined
   closed: boolean
 }
 
-/** The calls of one answer, which may be open beside each other: an answer may hold tens of thousands. */
+/** The calls of one answer, several of which may be open at once. There may be tens of thousands. */
 export class CallWriter {
   readonly #answer: { readonly out: ModelEvent[] }
   readonly #open = new Set<OpenCall>()
-  /** Those among them that may have become whole since somebody looked. */
+  /** Those that may have become complete since they were last checked. */
   #endable: Set<OpenCall> | undefined
 
   /** `answer`: where events go. */
@@ -44,7 +44,7 @@ export class CallWriter {
     return call
   }
 
-  /** More of a call's arguments. What comes after they were complete is noise and ignored. */
+  /** More of a call's arguments. What comes after they are complete is noise and ignored. */
   arguments(call: OpenCall, delta: string): void {
     if (delta === '' || call.closed) return
     if (call.custom === undefined && call.arguments === '' && saysNothing(delta)) return
@@ -64,7 +64,7 @@ export class CallWriter {
   }
 
   #showArguments(call: OpenCall, delta: string): void {
-    // Told again: nothing can follow a whole object.
+    // Sent again, although nothing can follow a complete object.
     if (call.end.mayBeWhole && delta.trimStart().startsWith('{') && call.end.isWhole(call.arguments)) return
     call.arguments += delta
     call.end.push(delta)
@@ -76,8 +76,8 @@ export class CallWriter {
   }
 
   /**
-   * `cut`: the answer was cut off; arguments that are not whole then make the call incomplete. Those that break off do so however the answer
-   * ended: nobody may run what they are the beginning of.
+   * `cut`: the answer was cut off, so incomplete arguments make their call incomplete. Arguments that break off do so however the answer ended,
+   * because nobody may run a call by the beginning of its arguments.
    */
   close(call: OpenCall, cut = false): void {
     if (call.closed) return
@@ -113,7 +113,7 @@ export class CallWriter {
   }
 }
 
-/** What `delta` adds to a call whose empty object was held back: another object replaces it. */
+/** What `delta` adds to a call whose empty object was held back; another object replaces it. */
 function takeHeld(call: OpenCall, delta: string): string {
   const held = call.arguments
   call.held = false
@@ -121,7 +121,7 @@ function takeHeld(call: OpenCall, delta: string): string {
   return delta.trimStart().startsWith('{') ? delta : held + delta
 }
 
-/** The object within the text, if that is what it holds; else the text as it came. */
+/** The object inside the string, if it contains one; otherwise the text as it came. */
 function takeQuoted(call: OpenCall): string {
   const written = call.arguments
   call.arguments = ''

@@ -1,7 +1,7 @@
 import type { FunctionCallItem, FunctionCallOutputItem, JsonObject, OtherItem, ToolOutput } from '../../core/item.ts'
 import { asString, isObject } from './json.ts'
 
-/** Built-in tools the caller's side runs, by the type of their calls, and the function that stands for each where nobody knows the tool. */
+/** Built-in tools that run on the caller's side, by the type of their calls, and the function that stands for each at endpoints that do not know the tool. */
 const FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ['local_shell_call', 'local_shell'],
   ['shell_call', 'shell'],
@@ -12,8 +12,8 @@ const FUNCTIONS: ReadonlyMap<string, string> = new Map([
 const callIdOf = (item: OtherItem): string => asString(item['call_id']) || asString(item.id) || ''
 
 /**
- * Reads the items of one request in their order: calls of built-in tools that the caller's side runs, and what came of them, as calls of a
- * function and their outputs. They carry the conversation: a model that is not shown them asks for the same once more. Undefined for all others.
+ * Reads the items of one request in order: calls of built-in tools that run on the caller's side, and their results, become calls of a function and
+ * their outputs. Without them a model would ask for the same again. Undefined for all other items.
  */
 export function createCallerRunReader(): (item: OtherItem) => FunctionCallItem | FunctionCallOutputItem | undefined {
   /** Outputs may name their call by the id of its item. */
@@ -32,7 +32,7 @@ export function createCallerRunReader(): (item: OtherItem) => FunctionCallItem |
   }
 }
 
-/** What came of a call, in the tool's own words; one that failed says so, and so does one without words. */
+/** The result of a call in the tool's own words; a failed call says so, and so does one without words. */
 function outputOf({ output, status }: OtherItem): ToolOutput {
   if (typeof output === 'string' && status !== 'failed') return output
   if (isObject(output)) return screenshot(output) ?? JSON.stringify(output)

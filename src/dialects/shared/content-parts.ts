@@ -1,14 +1,14 @@
 import type { EncryptedContent, InputAudio, InputFile, InputImage, InputItem, InputPart, InputText, InputVideo } from '../../core/item.ts'
 import { noteOfEmptyFile } from './file-data.ts'
 
-/** What a user, or the result of a tool, may hold. Texts are never empty. */
+/** What a message of the user or the result of a tool may contain. Texts are never empty. */
 export type ContentPart = InputText | InputImage | InputFile | InputAudio | InputVideo
 
 const ENCRYPTED: InputText = { type: 'input_text', text: '[Encrypted content left out: this model cannot read it]' }
 
 /**
- * Content of any role as parts the user could have sent; texts the assistant wrote become plain texts, empty ones vanish. Encrypted content
- * reaches only who can open it (the native format, which sends items as they are); for everybody else it is a note.
+ * Content of any role as parts the user could have sent: texts of the assistant become plain texts, and empty ones vanish. Encrypted content is for
+ * those who can open it (the native format, which sends items unchanged); for all others it becomes a note.
  */
 export function contentParts(content: string | readonly (InputPart | EncryptedContent)[]): ContentPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'input_text', text: content }]
@@ -37,7 +37,7 @@ export function contentParts(content: string | readonly (InputPart | EncryptedCo
   return parts
 }
 
-/** All parts of messages and of results of tools. Items nobody has checked may hold anything in their lists: what is no part is passed over. */
+/** All parts of messages and of results of tools. Items of unknown types are not validated, so whatever is no part is skipped. */
 export function visitParts(input: readonly InputItem[], visit: (part: ContentPart) => void): void {
   for (const item of input) {
     const parts: unknown = 'content' in item ? item['content'] : 'output' in item ? item['output'] : undefined
@@ -54,7 +54,7 @@ function isPart(value: unknown): value is ContentPart {
   return fields['type'] === 'input_text' || WORDS.every((name) => fields[name] == null || typeof fields[name] === 'string')
 }
 
-/** The texts of a message in one string; refusals are text too. */
+/** The texts of a message in one string, refusals included. */
 export function textOf(content: string | readonly (InputPart | EncryptedContent)[]): string {
   if (typeof content === 'string') return content
   return content.map((part) => (part.type === 'refusal' ? part.refusal : 'text' in part ? part.text : '')).join('')

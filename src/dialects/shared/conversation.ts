@@ -10,13 +10,13 @@ export interface TextPart extends CacheMarked {
 }
 export interface CallPart extends CacheMarked {
   readonly type: 'call'
-  /** Id and name as the endpoint takes them. */
+  /** Id and name as the endpoint accepts them. */
   readonly id: string
   readonly name: string
-  /** JSON text as the model wrote it; `{}` for nothing. Broken JSON of a cut answer stays broken. */
+  /** JSON text as the model wrote it; `{}` if there was none. Broken JSON of a cut answer stays broken. */
   readonly arguments: string
 }
-/** A built-in tool's call or another item the dialect asked for by `keepItem`, as it stands in the history. */
+/** A built-in tool's call or another item that the dialect requested by `keepItem`, unchanged. */
 export interface ItemPart {
   readonly type: 'item'
   readonly item: OtherItem
@@ -24,11 +24,11 @@ export interface ItemPart {
 export type AssistantPart = TextPart | ReasoningPart | CallPart | ItemPart
 
 export interface ToolResult {
-  /** Id and name of the call it answers, as the endpoint takes them. */
+  /** Id and name of the call it answers, as the endpoint accepts them. */
   readonly callId: string
   readonly name: string
   readonly parts: readonly ContentPart[]
-  /** True when the caller gave no result and one had to be made up. */
+  /** True if the caller gave no result and one was made up. */
   readonly missing: boolean
   /** The caller says that the call failed; see `failureOf`. */
   readonly failed: boolean
@@ -45,13 +45,13 @@ export type Turn =
   | SystemPart
 
 export interface Conversation {
-  /** `instructions` and the system and developer messages before anything else. */
+  /** `instructions`, and the system and developer messages before anything else. */
   readonly system: readonly SystemPart[]
-  /** A tool turn stands directly behind the assistant turn it answers, with one result per call, in the order of the calls. */
+  /** A tool turn follows directly after the assistant turn it answers, with one result per call, in the order of the calls. */
   readonly turns: readonly Turn[]
   readonly dropped: readonly string[]
-  /** True when reasoning of the history was left out because this endpoint cannot read it. */
+  /** True if reasoning in the history was left out because this endpoint cannot read it. */
   readonly droppedReasoning: boolean
-  /** True when some of it was signed or sealed: by its maker, who is another. */
+  /** True if some of it was signed or sealed by another vendor. */
   readonly droppedSealed: boolean
 }

@@ -7,7 +7,7 @@ import type { Unfolding } from './unfolding.ts'
 
 type Draft = { [keyword: string]: unknown }
 
-/** Keywords of one type: where a value may be of several, each stands with its own. */
+/** Keywords for one type: if a value may have several types, each gets its own. */
 const OF_TYPE: { readonly [keyword: string]: string } = {
   items: 'array',
   prefixItems: 'array',
@@ -24,16 +24,16 @@ const OF_TYPE: { readonly [keyword: string]: string } = {
 }
 
 /**
- * A schema in the words of a curated subset, for vendors whose validator refuses all tools for one that says the same in others: a choice is
- * `anyOf`, and the type stands in each of its branches instead of beside it; a value of several types is such a choice; references lead to
- * definitions of the root, and nothing stands beside them. `unfolding` is the request's.
+ * A schema in a curated subset of JSON Schema, for vendors that refuse all tools if one says the same in other words: a choice is `anyOf`, with the
+ * type in each branch instead of beside it; a value of several types is such a choice; references lead to definitions of the root and stand alone.
+ * `unfolding` is the request's.
  */
 export function curateSchema(schema: JsonObject, unfolding: Unfolding): JsonObject {
   const rooted = fitJsonSchema(schema, unfolding)
   return mapSchemas(rooted, (node) => typed(referring(node, rooted)))
 }
 
-/** Words beside a reference are kept where what it refers to can stand in its place, which refers to nothing itself. */
+/** Keywords beside a reference are kept if the definition can replace the reference, which requires that it refers to nothing itself. */
 function referring(node: JsonObject, root: JsonObject): JsonObject {
   const reference = asString(node['$ref'])
   if (reference === undefined) return node
@@ -59,13 +59,13 @@ function typed(node: JsonObject): JsonObject {
   return branches(rest, types)
 }
 
-/** Behind a tuple anything may come: said by silence, as the words for it are refused. */
+/** After a tuple anything may follow. That is the default, and the keywords for it are refused. */
 function withoutFreeTail(node: JsonObject): JsonObject {
   const { items, ...rest } = node
   return Array.isArray(node['prefixItems']) && (typeof items === 'boolean' || (isObject(items) && Object.keys(items).length === 0)) ? rest : node
 }
 
-/** A branch that says no type has that of the whole, where that is one of them. */
+/** A branch without a type gets that of the whole, if that is a single type. */
 function withType(branch: unknown, type: unknown): unknown {
   if (!isObject(branch) || typeof type !== 'string') return branch
   const says = ['type', '$ref', 'anyOf', 'oneOf'].some((keyword) => branch[keyword] !== undefined)

@@ -1,13 +1,11 @@
 import { isObject, tryParseJson } from './json.ts'
 
-/** The input of a free-form tool as the arguments of the function that stands for it. */
+/** The input of a free-form tool, as the arguments of the function that stands for it. */
 export function wrapCustomInput(input: string): string {
   return JSON.stringify({ input })
 }
 
-/**
- * The way back. Models do not always obey: other property names, and plain text instead of JSON, are taken for the input.
- */
+/** The reverse. Models do not always obey: other property names, and plain text instead of JSON, are accepted as the input. */
 export function unwrapCustomInput(text: string): string {
   const value = tryParseJson(text)
   if (typeof value === 'string') return value
@@ -23,13 +21,13 @@ const HEX = /^[0-9a-fA-F]*$/
 const MAX_OPENING_CHARS = 256
 const ESCAPES: { readonly [letter: string]: string } = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
-/** Unwraps while the arguments are still arriving, so that a long patch streams. */
+/** Unwraps while the arguments still arrive, so that a long patch streams. */
 export interface CustomInputStream {
-  /** Takes a piece of the arguments and gives what it reveals of the input. */
+  /** Takes a piece of the arguments and returns what it adds to the input. */
   push(delta: string): string
   /**
-   * What is left, and the whole input. When the text did not have the expected form `rest` may be all of it. `breaksOff`: it had, and ended
-   * within the input, or before it.
+   * The rest, and the whole input. If the text did not have the expected form, `rest` may be all of it. `breaksOff`: it had the form, but ended
+   * within the input or before it.
    */
   end(): { readonly rest: string; readonly input: string; readonly breaksOff: boolean }
 }
@@ -63,14 +61,14 @@ export function createCustomInputStream(): CustomInputStream {
       }
       const digits = raw.slice(position + 2, position + 6)
       if (!HEX.test(digits)) {
-        // A path or the like that nobody escaped.
+        // A backslash that nobody escaped, in a path or the like.
         out += '\\u'
         position += 2
         continue
       }
       if (digits.length < 4) break
       const code = Number.parseInt(digits, 16)
-      // A pair of surrogates leaves together: half a character would be broken on its way as UTF-8.
+      // Surrogate pairs are passed on whole, because half of one would be lost in UTF-8.
       if (code >= 0xd800 && code < 0xdc00) {
         const next = raw.slice(position + 6, position + 12)
         const isPair = '\\u'.startsWith(next.slice(0, 2)) && HEX.test(next.slice(2))

@@ -3,12 +3,12 @@ import { tryParseJson } from './json.ts'
 
 const CLOSING: { readonly [opening: string]: string } = { '{': '}', '[': ']' }
 
-/** The beginning of a JSON object or list as a value of its own: what is open is closed where it ends. Undefined for what is no such beginning. */
+/** The beginning of a JSON object or list as a complete value: what is open where it ends is closed. Undefined for anything else. */
 export function parseCutJson(text: string): unknown {
   if (!/^\s*[{[]/.test(text)) return undefined
   const open = openAtEnd(text)
   const whole = open.inString ? `${open.escaped ? text.slice(0, -1) : text.replace(/\\u[0-9a-f]{0,3}$/i, '')}"` : withoutEnding(text, ', \t\r\n')
-  // The last word may be a name without its value, or a colon.
+  // The last token may be a key without its value, or a colon.
   for (const rest of ['', ':null', 'null']) {
     const value = tryParseJson(whole + rest + open.closing)
     if (value !== undefined) return value

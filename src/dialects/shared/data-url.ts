@@ -1,10 +1,10 @@
-/** A data URL (RFC 2397) with its bytes as base64, however it carries them. `mimeType` is in lower case and empty where it says none. */
+/** A data URL (RFC 2397) with its bytes as base64, however it encodes them. `mimeType` is in lower case, and empty if it has none. */
 export interface DataUrl {
   readonly mimeType: string
   readonly data: string
 }
 
-/** Undefined for what is no data URL or has no comma. What is not percent-encoded after all is taken as it stands. */
+/** Undefined if it is no data URL or has no comma. Malformed percent-encoding is taken literally. */
 export function readDataUrl(url: string): DataUrl | undefined {
   const comma = url.indexOf(',')
   if (comma < 0 || !/^data:/i.test(url)) return undefined

@@ -3,16 +3,16 @@ import { FrameShape } from './frame-shape.ts'
 import { isPlainText } from './plain-text.ts'
 import { flat, paddedTail, type MakeTail, type TemplateTail } from './template-tail.ts'
 
-/** ASCII, as one character beyond Latin-1 makes V8 copy and parse the frame with two bytes a character. A delta that says just this teaches nothing. */
+/** ASCII, because one character beyond Latin-1 would make V8 use two bytes per character for the whole frame. A delta with just this text teaches nothing. */
 const PROBE = '(another text)'
 const MAX_CANDIDATES = 3
-/** Learning costs a second parse. A server whose frames never repeat is not worth it. */
+/** Learning takes a second parse, which is not worth it if a server's frames never repeat. */
 const MAX_VAIN_LESSONS = 8
 
-/** Reads the one text of a frame; undefined when the frame holds anything else that could have an effect. */
+/** Reads the single text of a frame; undefined if the frame contains anything else that could have an effect. */
 export type ReadDelta<Kind extends string> = (frame: unknown, kind: Kind) => string | undefined
 
-/** A frame that did nothing but write `text`, from a JSON field of this name. */
+/** A frame that only wrote `text`, from a JSON field of this name. */
 export interface Lesson<Kind extends string> {
   readonly kind: Kind
   readonly field: string
@@ -20,12 +20,12 @@ export interface Lesson<Kind extends string> {
 }
 
 /**
- * Recognises frames that differ from one fully parsed before only in the text of their delta: the bytes around it are the same, so that
- * parsing would give the same object with another string, and the text can be taken as it stands when it needs no unescaping. `learn`
- * proves the place by parsing the frame with another text in it.
+ * Recognizes frames that differ from one fully parsed before only in the text of their delta. The bytes around the text are the same, so parsing
+ * would give the same object with another string, and the text can be copied if it needs no unescaping. `learn` proves its place by parsing the frame
+ * with another text.
  */
 export class DeltaTemplate<Kind extends string> {
-  /** What the recognised frames write. */
+  /** What the recognized frames write. */
   kind: Kind | undefined
   readonly #read: ReadDelta<Kind>
   readonly #makeTail: MakeTail
@@ -39,7 +39,7 @@ export class DeltaTemplate<Kind extends string> {
     this.#makeTail = makeTail
   }
 
-  /** The plain text of the delta, or undefined when the frame has to be parsed. */
+  /** The plain text of the delta, or undefined if the frame has to be parsed. */
   match(data: string): string | undefined {
     const start = this.#prefix.length
     // Comparing a slice costs a quarter of `startsWith`, which goes character by character (200 characters on Node 24: 25 against 95 ns).
@@ -51,7 +51,7 @@ export class DeltaTemplate<Kind extends string> {
     return text
   }
 
-  /** The same for a frame of another answer, which may be of a shape that was learned from one before: from here on its like is recognised. */
+  /** The same for a frame of another answer, whose shape may have been learned from an earlier one: from here on its like is recognized. */
   adopt(shape: FrameShape<Kind>, data: string): string | undefined {
     const start = shape.startIn(data)
     if (start === undefined) return undefined
@@ -62,12 +62,12 @@ export class DeltaTemplate<Kind extends string> {
     return text
   }
 
-  /** What other answers will have of what was learned last. */
+  /** What other answers can reuse of what was learned last. */
   get shape(): FrameShape<Kind> | undefined {
     return this.kind === undefined ? undefined : FrameShape.of(this.kind, this.#prefix, this.#tail!)
   }
 
-  /** True when something was learned. */
+  /** True if something was learned. */
   learn(data: string, lesson: Lesson<Kind>): boolean {
     const { kind, text } = lesson
     if (this.#vain >= MAX_VAIN_LESSONS || text === '' || text === PROBE || !isPlainText(text)) return false
@@ -88,13 +88,13 @@ export class DeltaTemplate<Kind extends string> {
     this.#used = false
   }
 
-  /** What was learned is over: frames that follow have other bytes before their text. */
+  /** Forgets what was learned: the following frames have other bytes before their text. */
   forget(): void {
     this.kind = undefined
     this.#used = true
   }
 
-  /** The place where another text changes the delta, and changes it to exactly that. */
+  /** The place where another text changes the delta, and changes it to exactly that text. */
   #locate(data: string, { kind, field, text }: Lesson<Kind>): number | undefined {
     const name = `"${field}"`
     let from = data.length
@@ -113,7 +113,7 @@ export class DeltaTemplate<Kind extends string> {
   }
 }
 
-/** The text of a frame that begins here and is all there is before the tail, if it can be taken as it stands. */
+/** The text of a frame that begins here and is followed only by the tail, if it can be copied. */
 function plainTextAt(data: string, start: number, tail: TemplateTail): string | undefined {
   const end = data.indexOf('"', start)
   if (end <= start || !tail.matches(data, end)) return undefined

@@ -4,27 +4,27 @@ import { isObject, tryParseJson as parseJson } from './json.ts'
 
 /** What an error body says, whatever its shape. */
 export interface ErrorFacts {
-  /** Empty when the body says nothing readable. */
+  /** Empty if the body contains nothing readable. */
   readonly message: string
-  /** Every code, type, status word and reason found, normalised: lower case, words joined by `_`. */
+  /** All codes, types, status words and reasons, normalised: lower case, words joined by `_`. */
   readonly codes: ReadonlySet<string>
   /** The upstream's own code as it wrote it: the most specific one. */
   readonly code?: string
   readonly param?: string
-  /** An HTTP status the body itself names. */
+  /** An HTTP status that the body itself names. */
   readonly status?: number
-  /** The parsed JSON, when there is some. */
+  /** The parsed JSON, if there is any. */
   readonly payload?: unknown
   readonly kind: 'json' | 'html' | 'text' | 'empty'
 }
 
 const MAX_MESSAGE = 4096
 
-/** Whether the field that is blamed is the model, however a server writes that. */
+/** Whether the rejected field is the model, however a server spells that. */
 export const isModelParam = (param: string): boolean => /^(?:path\.)?model(?:[_ ]?(?:id|name))?(?![a-z_])/i.test(param)
 
 export function normalizeCode(code: string): string {
-  // `com.amazon.coral.service#ValidationException:http://...` and `type.googleapis.com/...` name the kind at the end.
+  // In `com.amazon.coral.service#ValidationException:http://...` and `type.googleapis.com/...` the last part names the kind.
   const bare = code.includes('#') ? code.slice(code.lastIndexOf('#') + 1) : code
   return bare
     .split(':')[0]!
@@ -49,11 +49,11 @@ const SPECIFIC_CODES: ReadonlySet<string> = new Set(['code', 'error_code', '__ty
 const DETAIL_FIELDS = ['details', 'innererror', 'metadata', 'inner_error', 'cause']
 const STATUS_FIELDS = ['status_code', 'statusCode', 'http_code', 'http_status', 'originalStatusCode']
 const TELLING_FIELDS = ['failed_generation', 'flagged_input']
-/** Messages that only wrap another's: the inner one is what matters. */
+/** Messages that only introduce another one, which is the one that matters. */
 const GENERIC =
   /^(?:provider returned error|upstream (?:request )?(?:error|failed)|error|bad request|internal server error|request failed|unknown error|invalid request)\.?$/i
 
-/** What stands before an answer that a proxy got and passes on as an exception, perhaps as bytes. What became of it may follow. */
+/** The beginning of an exception in which a proxy passes on an answer, perhaps as bytes. More text may follow. */
 const PASSED_ON = /(?:Error|Exception)[ :-]{1,5}(?:b?')?$/
 
 function noteCode(into: Collected, value: unknown, specific: boolean): void {
@@ -70,7 +70,7 @@ function noteCode(into: Collected, value: unknown, specific: boolean): void {
   }
 }
 
-/** Some servers send the field always, and empty when nothing of the request is meant; or the word their language has for nothing. */
+/** Some servers always send the field, and leave it empty, or write their language's word for nothing, if no field is meant. */
 function noteParam(into: Collected, value: unknown): void {
   if (typeof value === 'string' && !/^(?:none|null|nil|undefined)?$/i.test(value)) into.param ??= value
 }
@@ -92,20 +92,20 @@ function readObject(into: Collected, body: { readonly [key: string]: unknown }, 
   readInner(into, body, depth)
   for (const field of CODE_FIELDS) noteCode(into, body[field], SPECIFIC_CODES.has(field))
   for (const field of STATUS_FIELDS) noteCode(into, body[field], false)
-  // First: whether a message can be believed depends on it.
+  // First, because it decides whether a message can be believed.
   noteParam(into, body['param'])
   for (const field of MESSAGE_FIELDS) readValue(into, body[field], depth)
   for (const field of DETAIL_FIELDS) {
     const value = body[field]
     for (const detail of Array.isArray(value) ? value.slice(0, 8) : [value]) if (isObject(detail)) readObject(into, detail, depth + 1)
   }
-  // Routers put the original body of the vendor behind theirs, as text.
+  // Routers append the vendor's original body as text.
   if (typeof body['raw'] === 'string') takeMessage(into, body['raw'], depth)
-  // What only one kind of error has says which it is, whatever its code.
+  // Fields that only one kind of error has identify it, whatever its code.
   for (const field of TELLING_FIELDS) if (field in body) into.codes.add(field)
 }
 
-/** The error proper inside an envelope, and the response a terminal event of a stream ends with. */
+/** The actual error inside an envelope, or inside the response of a stream's last event. */
 function readInner(into: Collected, body: { readonly [key: string]: unknown }, depth: number): void {
   const inner = body['error'] ?? body['errors'] ?? body['Error']
   if (typeof inner !== 'string' || into.message === '') readValue(into, inner, depth)
@@ -118,7 +118,7 @@ function readValue(into: Collected, value: unknown, depth: number): void {
   else if (isObject(value)) readObject(into, value, depth + 1)
 }
 
-/** The first message wins, unless it only announces that there is another; JSON inside a message is opened. */
+/** The first message wins, unless it only introduces another; JSON inside a message is opened. */
 function takeMessage(into: Collected, text: string, depth: number): void {
   const trimmed = text.trim()
   if (trimmed === '') return
@@ -132,7 +132,7 @@ function takeMessage(into: Collected, text: string, depth: number): void {
 }
 
 /**
- * An error tells what is wrong. JSON that does not, or that stands where a field is refused, may be a part of the request, quoted: none of its
+ * An error says what is wrong. JSON that does not, or that stands where a field is rejected, may be a quoted part of the request, so none of its
  * fields is believed.
  */
 function takeNested(into: Collected, nested: { readonly [key: string]: unknown }, depth: number): boolean {
@@ -154,7 +154,7 @@ function htmlText(body: string): string {
   return cutText(text, 300)
 }
 
-/** JSON, also when it was too long to be read to its end, or a server framed it as a server-sent event although it refused the request. */
+/** JSON, even if it was cut off, or framed as a server-sent event although the request was refused. */
 function findJson(body: string): unknown {
   const whole = parseJson(body) ?? parseCutJson(body)
   if (whole !== undefined) return whole
@@ -165,7 +165,7 @@ function findJson(body: string): unknown {
   return undefined
 }
 
-/** Reads an already parsed error. Never throws. */
+/** Reads an error that was parsed already. Never throws. */
 export function readErrorPayload(payload: unknown): ErrorFacts {
   const into = empty()
   if (typeof payload === 'string') takeMessage(into, payload, 0)
@@ -191,7 +191,7 @@ export function readErrorBody(body: string): ErrorFacts {
   if (typeof json === 'object' && json !== null) return readErrorPayload(json)
   if (typeof json === 'string') return readErrorPayload(json)
   if (/^\s*<(?:!doctype|html|head|body|\?xml)/i.test(text)) return { message: htmlText(text), codes: none, kind: 'html' }
-  // A proxy says its own errors like this to clients that want no page.
+  // Some proxies write their errors like this for clients that do not accept HTML.
   if (/^error code: \d{3,4}$/i.test(text)) return { message: text, codes: none, kind: 'html' }
   return { message: cutText(text, MAX_MESSAGE), codes: none, kind: 'text' }
 }

@@ -3,7 +3,7 @@ import { isModelParam, type ErrorFacts } from './error-body.ts'
 import { ownWords } from './own-words.ts'
 
 export interface ErrorCase {
-  /** HTTP status of the answer or named by the body; 0 when nothing says one. */
+  /** HTTP status of the answer, or named by the body; 0 if neither says one. */
   readonly status: number
   readonly facts: ErrorFacts
 }
@@ -15,7 +15,7 @@ export interface Verdict {
   readonly credentialDead?: boolean
 }
 
-/** A rule matches by one of its codes, one of its statuses, or its text; `when` is a condition on top. The first match decides. */
+/** A rule matches by one of its codes, one of its statuses, or its text; `when` is an additional condition. The first match decides. */
 interface Rule extends Verdict {
   readonly codes?: RegExp
   readonly statuses?: readonly number[]
@@ -55,16 +55,16 @@ const POLICY_TEXT =
 const UNSUPPORTED_TEXT =
   /unsupported (?:parameter|value|field|option|argument|feature|content|role|tool|mime type)|unrecognized (?:request )?(?:argument|parameter|field|key)|unknown (?:parameter|field|argument|name|key)|(?:extra|additional) (?:inputs?|fields?|properties|arguments?) (?:are |is )?not (?:permitted|allowed)|unexpected (?:keyword )?(?:argument|parameter|field|property)|(?:is|are|was) (?:not|no longer) (?:currently )?(?:supported|available|allowed|permitted|implemented)|(?:does|do)(?: not|n'?t) (?:currently )?(?:support|allow|accept)|(?:is|are) deprecated for this model|not (?:supported|implemented|available) (?:by|with|for|on|in) |isn'?t supported|cannot find field|only supported (?:by|with|on|in|for)|unable to (?:use|handle) .{0,40}tool|enable-auto-tool-choice|is not enabled for this|failed to parse grammar|json schema conversion failed|unable to generate parser|reference to undefined schema|rendering prompt with jinja/i
 
-/** A template takes no such conversation, and some servers say so as if they had broken: others have another one. */
+/** The model's template does not accept such a conversation. Some servers report that like a crash; others have another template. */
 const TEMPLATE_TEXT = /system message must be (?:at the beginning|the first)|\broles must alternate|system role (?:is )?not supported/i
 
 const PROMPT_PATH = /^(?:messages|input|contents|prompt)\b/
 
-/** What a request names by its id, in the account that made it. */
+/** Things that a request refers to by id, in the account that made them. */
 const REFERENCE_TEXT =
   /\b(?:prompt|item|file|vector[ _]?store|container|conversation|cached ?content)s?\b.{0,120}(?:not found|does ?n[o']t exist)|no such (?:prompt|file|vector[ _]?store|container)\b/i
 
-/** Order matters: what a body says comes before what its status says, and the narrow before the broad. */
+/** The order matters: what a body says comes before its status, and specific rules before general ones. */
 const RULES: readonly Rule[] = [
   {
     type: 'context_length_exceeded',
@@ -102,7 +102,7 @@ const RULES: readonly Rule[] = [
       /^(?:content_policy|content_filter(?:ed)?|content_filtering_policy|contentfilter|moderation(?:_blocked|_error)?|data_inspection_?failed|datainspectionfailed|responsibleaipolicyviolation|cyber_policy|bio_policy|prohibited_content|safety|content_blocked|sensitive_content|blocklist|guardrail_intervened|content_moderation|(?:(?!workspace|organization|account|project)\w+_)?policy_violation|error_toxic|flagged_input|\w*sensitivecontentdetected\w*|\w*riskdetection)$/,
   },
   { type: 'content_policy_violation', text: POLICY_TEXT, when: (error) => clientSide(error) && notThrottle(error) },
-  // The server checked what its own model wrote and found it broken: another try may do better, and the caller did nothing wrong.
+  // The server checked its model's output and found it broken: another try may do better, and the caller did nothing wrong.
   {
     type: 'provider_unavailable',
     codes:
@@ -113,7 +113,7 @@ const RULES: readonly Rule[] = [
     text: /^(?:function id \S+ degraded function cannot be invoked|no models loaded|failed to load model)/i,
     failover: 'next',
   },
-  // A server at home whose model is gone calls that a bad request; asked again, it loads it.
+  // A local server reports an unloaded model as a bad request; when asked again, it loads it.
   { type: 'provider_unavailable', text: /^(?:model (?:is )?unloaded|the model has crashed|channel error)/i },
   {
     type: 'provider_overloaded',
@@ -171,7 +171,7 @@ const RULES: readonly Rule[] = [
     when: (error) => clientSide(error) && notThrottle(error),
   },
   { type: 'string_too_long', codes: /^(?:string_above_max_length|string_too_long|array_above_max_length)$/, when: clientSide },
-  // That it is not there says nothing of the model, which is there for everybody else.
+  // A file or item that is missing says nothing about the model, which is there for everybody else.
   {
     type: 'invalid_request',
     text: REFERENCE_TEXT,
@@ -189,7 +189,7 @@ const RULES: readonly Rule[] = [
     text: /(?:model|deployment)\b.{0,120}(?:does ?n[o']t exist|not exist|not found|is not (?:a )?valid|has been (?:deprecated|decommissioned|removed|shut down))|(?:invalid|unknown|no such) model\b|not a valid model|the provided model identifier is invalid|^invocation of model id \S+ with on-demand throughput isn.t supported/i,
     when: badRequest,
   },
-  // Where the gateway stands, or whose account it uses, is nothing the caller could mend.
+  // The caller cannot change where the gateway runs or whose account it uses.
   {
     type: 'permission_denied',
     codes: /^(?:data_residency_mismatch|(?:workspace|organization|account|project)_policy_violation)$/,
@@ -221,9 +221,9 @@ const RULES: readonly Rule[] = [
     text: /^request payload size exceeds the limit/i,
   },
   { type: 'provider_overloaded', statuses: [503, 529] },
-  // A blob another organisation or a rotated key made: other endpoints get the history without it.
+  // A blob from another organisation or a rotated key: other endpoints get the history without it.
   { type: 'invalid_request', codes: /^(?:invalid_encrypted_content|thinking_signature_invalid)$/, failover: 'next' },
-  // This endpoint lacks something another may have.
+  // This endpoint lacks something that another may have.
   {
     type: 'invalid_request',
     codes:
@@ -241,13 +241,13 @@ const RULES: readonly Rule[] = [
     failover: 'next-model',
   },
   { type: 'invalid_prompt', statuses: [400], when: ({ facts }) => PROMPT_PATH.test(facts.param ?? ''), failover: 'next-model' },
-  // Nothing of the API answered: a proxy did, or the server could not even say what it disliked.
+  // The API did not answer: a proxy did, or the server could not even say what it rejected.
   { type: 'provider_unavailable', statuses: [400, 422], when: ({ facts }) => facts.kind === 'html', failover: 'next' },
   { type: 'invalid_request', statuses: [400], when: ({ facts }) => facts.kind === 'empty', failover: 'next' },
   { type: 'unprocessable', statuses: [422], failover: 'next-model' },
-  // With itself: a call has nothing it could be in conflict with.
+  // A conflict within the server: a call cannot be in conflict with anything.
   { type: 'provider_unavailable', statuses: [409], failover: 'next' },
-  // Given up on its way through the vendor: whoever called us is still waiting.
+  // The vendor gave the call up; our caller is still waiting.
   { type: 'provider_unavailable', codes: /^cancell?ed$/, statuses: [499], failover: 'next' },
   {
     type: 'invalid_request',
@@ -260,8 +260,8 @@ const RULES: readonly Rule[] = [
 ]
 
 /**
- * What is said of the operator's account, of a model or of an endpoint holds for other callers, too: no request may bring it about by having
- * its own text quoted in a refusal.
+ * What is said about the operator's account, a model or an endpoint holds for other callers, too, so no request may cause it by having its own text
+ * quoted in a refusal.
  */
 const CONCERNS_ALL: ReadonlySet<ErrorType> = new Set([
   'payment_required',
@@ -272,25 +272,25 @@ const CONCERNS_ALL: ReadonlySet<ErrorType> = new Set([
   'provider_overloaded',
 ])
 
-/** Whether the body names a field of the request as what is wrong, other than the model. */
+/** Whether the body names a field of the request, other than the model, as what is wrong. */
 const blamesField = (error: ErrorCase): boolean => badRequest(error) && error.facts.param !== undefined && !isModelParam(error.facts.param)
 
 function matches(rule: Rule, error: ErrorCase): boolean {
   if (rule.when !== undefined && !rule.when(error)) return false
   if (rule.statuses?.includes(error.status)) return true
   const quotesRequest = CONCERNS_ALL.has(rule.type) && blamesField(error)
-  // A code is the vendor's own, whatever it quotes; a model that is not there may be one that only the field names.
+  // A code is the vendor's own, whatever the message quotes; the missing model may be named only by the field.
   if (quotesRequest && rule.type === 'not_found') return false
   if (rule.codes !== undefined && hasCode(error.facts, rule.codes)) return true
   if (rule.text === undefined || quotesRequest) return false
   if (!CONCERNS_ALL.has(rule.type)) return rule.text.test(error.facts.message)
-  // That a model is not there is said with its name between quotation marks, and often with those of others.
+  // Messages about a missing model quote its name, and often those of others.
   return rule.text.test(rule.type === 'not_found' ? error.facts.message : ownWords(error.facts.message))
 }
 
 /**
- * The first rule that fits; what no rule knows is the caller's fault below 500 and the upstream's above or without a status. Nobody can tell
- * a request that is wrong everywhere from one that this vendor does not like: another model may be asked, where the caller named one.
+ * The first rule that matches. What no rule knows is the caller's fault below 500, and the upstream's above or without a status. Nobody can tell a
+ * request that is wrong everywhere from one that only this vendor rejects, so another model may be asked if the caller named one.
  */
 export function matchRule(error: ErrorCase): Verdict {
   for (const rule of RULES) if (matches(rule, error)) return rule

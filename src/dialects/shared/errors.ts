@@ -25,16 +25,16 @@ export interface UpstreamFailure {
 
 export interface PayloadContext {
   readonly providerName: string
-  /** Status of the HTTP answer or of the frame; 200 and absent say nothing. */
+  /** Status of the HTTP answer or of the frame; 200 and absent mean nothing. */
   readonly status?: number
-  /** A code that stood outside the payload: an exception type in a frame header. */
+  /** A code outside of the payload: an exception type in a frame header. */
   readonly code?: string
   readonly now?: number
 }
 
 /**
- * An HTTP answer of an upstream with status 400 or more (or any other answer that is a refusal), as the gateway's error.
- * Content decides before status: the same fault carries different statuses at different vendors. Never throws.
+ * Turns an upstream's HTTP answer with status 400 or more (or any other refusal) into the gateway's error. Content decides before status, because the
+ * same fault has different statuses at different vendors. Never throws.
  */
 export function classifyUpstreamError(failure: UpstreamFailure): GatewayError {
   const read = readErrorBody(failure.body)
@@ -44,7 +44,7 @@ export function classifyUpstreamError(failure: UpstreamFailure): GatewayError {
   return markUnstreamed(failure.status, markRefusedParameter(failure.status, markRefusedSchema(failure.status, error)))
 }
 
-/** An error that arrived inside an answer with status 200: an `error` chunk or event, a failed terminal event. Never throws. */
+/** An error inside an answer with status 200: an `error` chunk or event, a failed terminal event. Never throws. */
 export function errorFromPayload(payload: unknown, context: PayloadContext): GatewayError {
   const read = readErrorPayload(payload)
   const facts = context.code === undefined ? read : withCode(read, context.code)
@@ -52,15 +52,15 @@ export function errorFromPayload(payload: unknown, context: PayloadContext): Gat
   return buildError(facts, outer ?? facts.status ?? 0, {}, stringify(payload), context.providerName, context.now ?? Date.now())
 }
 
-/** What of a broken answer says why: the provider's own word for its end, the text nobody could read. */
+/** Why an answer is broken: the provider's own word for its end, or the text that could not be read. */
 export interface BrokenAnswer {
   readonly native?: string | undefined
   readonly raw?: string | undefined
-  /** `provider_unavailable` unless told. */
+  /** Default: `provider_unavailable`. */
   readonly type?: ErrorType | undefined
 }
 
-/** An answer that is none: cut off, empty, garbage, or ended by a failure of the model. `what` begins with a verb: "sent an empty answer". */
+/** An answer that is unusable: cut off, empty, garbage, or ended by a failure of the model. `what` begins with a verb: "sent an empty answer". */
 export function brokenAnswer(providerName: string, what: string, { native, raw, type = 'provider_unavailable' }: BrokenAnswer = {}): GatewayError {
   return new GatewayError(type, `${providerName} ${what}`, {
     source: 'provider',

@@ -2,16 +2,16 @@ import { FRAGILE_NUMBER, parseExact } from '../../lib/exact-json.ts'
 import { isObject, tryParseJson } from './json.ts'
 
 const OBJECT_ARGUMENTS = /"arguments"\s*:\s*\{/
-/** Deeper than arguments stand in any answer. */
+/** Arguments are never nested deeper in an answer. */
 const MAX_DEPTH = 12
 
-/** Whether the arguments of this object are those of a call. */
+/** Whether the `arguments` of this object are those of a call. */
 type IsCall = (holder: { readonly [key: string]: unknown }) => boolean
 
 /**
- * A frame or a whole answer. Arguments are text in the formats that call them so; servers that send the object itself have it turned into
- * its text here, where its numbers can still be read as they stand. `isCall`: for formats that have other arguments, too, which are
- * objects. Undefined for text that is no JSON.
+ * Parses a frame or a whole answer. In formats where arguments are text, some servers send the object itself; it becomes its text here, where its
+ * numbers can still be read exactly. `isCall`: for formats that also have other fields of that name, which are objects. Undefined if the text is not
+ * JSON.
  */
 export function parseAnswer(text: string, isCall: IsCall = () => true): unknown {
   const value = tryParseJson(text)
@@ -19,7 +19,7 @@ export function parseAnswer(text: string, isCall: IsCall = () => true): unknown 
   return exact === undefined ? value : withArgumentsAsText(value, exact, isCall, 0)
 }
 
-/** `exact` is the same value, its numbers as they stood. */
+/** `exact`: the same value with its numbers as written. */
 function withArgumentsAsText(value: unknown, exact: unknown, isCall: IsCall, depth: number): unknown {
   if (depth > MAX_DEPTH) return value
   if (Array.isArray(value)) return value.map((each, i) => withArgumentsAsText(each, (exact as readonly unknown[])[i], isCall, depth + 1))

@@ -1,14 +1,14 @@
 import type { ContentPart } from './content-parts.ts'
 import type { ToolResult } from './conversation.ts'
 
-/** What stands before the words of a failed result, for models whose format has no other way to say so. */
+/** Prefix of a failed result, for models whose format has no other way to say so. */
 const WORD = 'Error:'
 
 const isText = (part: ContentPart): boolean => part.type === 'input_text' && part.cited === undefined
 
 /**
- * A result for a format that can say that a call has failed: whether it is to say so, and the parts without the word that says so to all others. A
- * failure without words is refused, and one that shows anything else: the first keeps its word, and the second is told as any other result.
+ * A result for a format that can mark a failed call: whether to mark it, and the parts without the prefix for all other formats. Failures without
+ * text, or with anything but text, are refused by such formats: the first keeps the prefix, the second is sent as an ordinary result.
  */
 export function failureOf({ parts, missing, failed }: ToolResult): { readonly failed: boolean; readonly parts: readonly ContentPart[] } {
   if (missing || !failed || !parts.every(isText)) return { failed: missing, parts }

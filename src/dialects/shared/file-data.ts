@@ -2,20 +2,20 @@ import type { InputAudio, InputFile, InputText } from '../../core/item.ts'
 import { sniffBase64 } from '../../lib/media-type.ts'
 import { readDataUrl } from './data-url.ts'
 
-/** The address of a file: `file_data` may be bare base64, and a data URL says what it is. Undefined for one that is known by its id only. */
+/** The address of a file: `file_data` may be bare base64, and a data URL names its type. Undefined for a file that is known by its id only. */
 export function fileUrl(part: InputFile): string | undefined {
   if (part.file_data)
     return /^(?:data|https?):/i.test(part.file_data) ? part.file_data : `data:${typeOf(part.file_data, part.filename)};base64,${part.file_data}`
   return part.file_url ?? undefined
 }
 
-/** Whether a file is only named by an address that is neither the web's nor the file itself: its letters must not be taken for base64. */
+/** Whether a file is named by an address that is neither a web address nor the file itself: its letters must not be taken for base64. */
 export const isElsewhere = ({ file_data: data, file_url: url }: InputFile): boolean => !data && !!url && !/^(?:data|https?):/i.test(url)
 
-/** Longer files are not looked at for blanks alone. */
+/** Longer files are not checked for being blank. */
 const MAX_BLANK = 256
 
-/** What a model is told of a file in which nothing stands, or nothing but blanks: no vendor takes one. Undefined for all others. */
+/** What a model is told about a file that is empty or blank, because no vendor accepts one. Undefined for all others. */
 export function noteOfEmptyFile(part: InputFile): InputText | undefined {
   const url = part.file_data ? fileUrl(part)! : (part.file_url ?? '')
   if (url.length > MAX_BLANK || !/^data:/i.test(url)) return undefined
@@ -24,7 +24,7 @@ export function noteOfEmptyFile(part: InputFile): InputText | undefined {
   return { type: 'input_text', text: part.filename ? `[The file ${JSON.stringify(part.filename)} is empty]` : '[An empty file]' }
 }
 
-/** By the name, else by the bytes. */
+/** By its name, or else by its bytes. */
 function typeOf(data: string, name: string | null | undefined): string {
   return typeOfName(name ?? '') ?? sniffBase64(data) ?? (name == null ? 'application/pdf' : 'application/octet-stream')
 }
@@ -36,7 +36,7 @@ function typeOfName(name: string): string | undefined {
 
 const EXTENSIONS: { readonly [type: string]: string } = { 'text/plain': 'txt', 'text/markdown': 'md', 'text/javascript': 'js' }
 
-/** What a file nobody named is called: by the end of its address, or by what its data URL says it is. Servers tell its type from that. */
+/** A name for a file without one: from the end of its address, or the type in its data URL. Servers recognize its type by that. */
 export function fileNameOf(url: string | undefined): string {
   if (url === undefined) return 'file'
   if (!/^data:/i.test(url))
@@ -52,7 +52,7 @@ export function fileNameOf(url: string | undefined): string {
   return extension === undefined ? 'file' : `file.${extension}`
 }
 
-/** The same sound as base64 alone: callers send data URLs, too, and upstreams take none. */
+/** The same audio as bare base64: callers also send data URLs, which no upstream accepts. */
 export function bareAudio({ data, format }: InputAudio['input_audio']): InputAudio['input_audio'] {
   return { data: readDataUrl(data)?.data ?? data, format }
 }

@@ -5,7 +5,7 @@ import type { FlatChoice, FlatTool } from './tools.ts'
 
 export type JsonSchemaFormat = Extract<TextFormat, { type: 'json_schema' }>
 
-/** The format that is asked for, with a schema that says itself what it is. */
+/** The requested format, with a schema that describes itself. */
 export function formatOf({ text }: Pick<ModelRequest, 'text'>): TextFormat | undefined {
   const format = text?.format
   if (format?.type !== 'json_schema') return format
@@ -13,27 +13,27 @@ export function formatOf({ text }: Pick<ModelRequest, 'text'>): TextFormat | und
   return schema === format.schema ? format : { ...format, schema }
 }
 
-/** Whether answers are objects: the only ones that arguments of a tool can be, and that some vendors make with a schema. */
+/** Whether answers are objects: only those can be the arguments of a tool, and only those some vendors can make with a schema. */
 export const isOfObjects = ({ schema }: JsonSchemaFormat): boolean => (schema['type'] ?? 'object') === 'object'
 
-/** The name of a format as servers take it: the same letters as for tools, and no more than 64. No answer comes back under it. */
+/** The name of a format as servers accept it: the same characters as in names of tools, at most 64. Answers do not repeat it. */
 export const formatName = ({ name }: JsonSchemaFormat): string => name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64)
 
-/** How a wished output format reaches the model; each field is absent when not needed. */
+/** How a requested output format reaches the model; each field is absent if not needed. */
 export interface FormatPlan {
   /** The format in the endpoint's own words. */
   readonly native?: JsonObject
   /** Text for the system prompt. */
   readonly instruction?: string
-  /** A tool the model must call; its arguments are the answer. */
+  /** A tool that the model must call; its arguments are the answer. */
   readonly answerTool?: FlatTool
-  /** Set when the format is only asked for, not enforced. */
+  /** Set if the format is only asked for, not enforced. */
   readonly note?: string
 }
 
 /** Name of the tool whose arguments are the answer; decoders turn its call back into text. */
 export const ANSWER_TOOL = 'structured_answer'
-/** A tool of the caller gets another name at the endpoint: its calls are no answers. */
+/** If the caller has a tool of this name it is renamed for the endpoint, because its calls are no answers. */
 export const ANSWER_NAMES: ReadonlySet<string> = new Set([ANSWER_TOOL])
 
 const ASKED_FOR = 'text.format: asked for in the prompt'
@@ -45,12 +45,12 @@ export function schemaInstruction(format: JsonSchemaFormat): string {
   return `Answer with one JSON ${isOfObjects(format) ? 'object' : 'value'} that is valid under this JSON schema${about}, and with nothing else:\n${JSON.stringify(schema)}`
 }
 
-/** The last of the chain: the model is told, and nobody enforces it. */
+/** The last resort: the model is told, and nobody enforces it. */
 export function askForFormat(format: Exclude<TextFormat, { type: 'text' }>): FormatPlan {
   return { instruction: format.type === 'json_object' ? OBJECT_INSTRUCTION : schemaInstruction(format), note: ASKED_FOR }
 }
 
-/** A forced call instead of a format: for models that have tools and no formats. */
+/** A forced call instead of a format, for models that have tools and no formats. */
 export function answerTool(format: JsonSchemaFormat): FlatTool {
   return {
     name: ANSWER_TOOL,
@@ -60,7 +60,7 @@ export function answerTool(format: JsonSchemaFormat): FlatTool {
   }
 }
 
-/** What is offered and how it is chosen; `answers` says that the answer is a call of the hidden tool. */
+/** The offered tools and the choice among them; `answers` says that the answer is a call of the hidden tool. */
 export interface AnswerOffer {
   readonly tools: readonly FlatTool[]
   readonly choice: FlatChoice | undefined
@@ -68,8 +68,9 @@ export interface AnswerOffer {
 }
 
 /**
- * Adds the hidden answer tool to the caller's, of whom `others` are not among `tools`. The caller's own choice stands: who forces a call gets
- * that and no answer yet, and who forbids calls gets nothing but the answer. The other tools stay listed, for the prompt that is cached.
+ * Adds the hidden answer tool to the caller's; `others` counts those that are not in `tools`. The caller's own choice counts: if a call is
+ * forced, only that is made and no answer yet; if calls are forbidden, only the answer comes. The other tools stay listed, so that the cached prompt
+ * stays valid.
  */
 export function withAnswerTool(tools: readonly FlatTool[], choice: FlatChoice | undefined, answer: FlatTool | undefined, others = 0): AnswerOffer {
   if (answer === undefined || choice?.mode === 'required' || choice?.mode === 'named') return { tools, choice, answers: false }

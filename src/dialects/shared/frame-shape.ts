@@ -1,16 +1,16 @@
 import { flat, type TemplateTail } from './template-tail.ts'
 
-/** What every answer has of its own: its id, and the second it was made. Neither says how a frame is to be read. */
+/** Fields that differ in every answer, its id and the second it was made. They do not affect how a frame is read. */
 const OWN = /"(?:id"\s*:\s*"[^"\\]*(?=")|created"\s*:\s*\d+)/g
-/** Longer ids and times are nobody's. */
+/** Nobody has longer ids and times. */
 const MAX_OWN_CHARS = 128
 const QUOTE = 34
 const ZERO = 48
 const NINE = 57
 
 /**
- * The bytes before the text of a recognised frame, as far as they are the same in all answers of an endpoint: a frame of another answer that has
- * them too parses to the same object but for `id` and `created`, whose places are inside of values, and its text. So nothing has to be proved again.
+ * The bytes before the text of a recognized frame, as far as they are the same in all answers of an endpoint. A frame of another answer with the same
+ * bytes parses to the same object except for `id` and `created`, whose places are inside of values, and its text; so nothing has to be proved again.
  */
 export class FrameShape<Kind extends string> {
   readonly kind: Kind
@@ -25,7 +25,7 @@ export class FrameShape<Kind extends string> {
     this.#length = length
   }
 
-  /** `prefix` and `tail` of a frame that was parsed. Undefined when it cannot be told apart from others. */
+  /** `prefix` and `tail` of a parsed frame. Undefined if it cannot be told apart from others. */
   static of<Kind extends string>(kind: Kind, prefix: string, tail: TemplateTail): FrameShape<Kind> | undefined {
     const pieces: string[] = []
     let from = 0
@@ -60,7 +60,7 @@ export class FrameShape<Kind extends string> {
   }
 }
 
-/** Where the value of a match begins: behind the quote of a string, or with its first digit. */
+/** Where the value of a match begins: after the quote of a string, or at the first digit. */
 function valueStart(prefix: string, start: number, end: number): number {
   const colon = prefix.indexOf(':', start)
   let at = colon + 1
@@ -68,7 +68,7 @@ function valueStart(prefix: string, start: number, end: number): number {
   return prefix.charCodeAt(at) === QUOTE ? at + 1 : at
 }
 
-/** The end of an answer's own value behind this piece: a string that needs no unescaping, or digits. */
+/** The end of an answer's own value after this piece: a string that needs no unescaping, or digits. */
 function endOfOwn(data: string, start: number, piece: string): number | undefined {
   const most = Math.min(data.length, start + MAX_OWN_CHARS)
   const isText = piece.charCodeAt(piece.length - 1) === QUOTE
@@ -79,7 +79,7 @@ function endOfOwn(data: string, start: number, piece: string): number | undefine
     if (code === 92 || code < 32) return undefined
   }
   if (at === most) return undefined
-  // Numbers have a digit, and none begins with a zero that is not all of it.
+  // Numbers have at least one digit, and no leading zeros.
   if (!isText && (at === start || (at > start + 1 && data.charCodeAt(start) === ZERO))) return undefined
   return at
 }

@@ -3,12 +3,12 @@ import { soundSchema } from './sound-schema.ts'
 
 const NOTHING: JsonObject = { type: 'object', properties: {} }
 
-/** Where one of these stands the schema says elsewhere what it takes. */
+/** If one of these keywords is present, the schema says elsewhere what it takes. */
 const ELSEWHERE = ['$ref', 'anyOf', 'oneOf', 'allOf', 'not', 'if', 'enum', 'const']
 
 /**
- * The parameters of a function as servers want them: an object that lists its members. Functions that take nothing, those of MCP servers above
- * all, leave the list out, or say nothing at all: sound JSON Schema, and refused.
+ * The parameters of a function as servers want them: an object that lists its members. Functions without parameters, especially those of MCP servers,
+ * leave the list or everything out, which is valid JSON Schema and refused.
  */
 export function functionParameters(parameters: JsonObject | null | undefined): JsonObject {
   if (parameters == null) return NOTHING

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** `length` letters and digits that depend on nothing but `text`. */
+/** `length` letters and digits that depend only on `text`. */
 export function hashedName(text: string, length: number): string {
   let out = ''
   for (let round = 0; out.length < length; round++) {
@@ -12,21 +12,21 @@ export function hashedName(text: string, length: number): string {
   return out
 }
 
-/** What an endpoint accepts as the id of a tool call. Letters and digits must be among the allowed characters. */
+/** What an endpoint accepts as the id of a tool call. Letters and digits must be allowed. */
 export interface IdRule {
   readonly pattern: RegExp
   readonly max: number
   /** Ids must have exactly this many characters. */
   readonly length?: number
-  /** Ids that are taken whatever the rest says; they end in a number, and one that comes again gets another. */
+  /** Ids that are accepted regardless of the rest; they end in a number, and a repeated one is replaced. */
   readonly also?: RegExp
 }
 
 export type MapId = (publicId: string, occurrence: number) => string
 
 /**
- * Rewrites public call ids to what the endpoint accepts: the same id in the same request gives the same result, two ids never give one.
- * `occurrence` tells calls of one conversation apart that share an id (some upstreams repeat theirs across turns).
+ * Rewrites public call ids to what the endpoint accepts: equal ids of a request give equal results, and different ids different ones. `occurrence`
+ * distinguishes calls of one conversation with the same id (some upstreams repeat ids across turns).
  */
 export function createIdMap(rule: IdRule): MapId {
   const taken = new Map<string, string>()

@@ -1,6 +1,6 @@
 import type { ModelRequest } from '../../core/request.ts'
 
-/** Notes for `dropped` where an endpoint answers with text alone: images that were asked for, and how images should have looked. */
+/** Notes for `dropped` at an endpoint that answers with text alone: requested images, and how they should have looked. */
 export function unmetImageWishes({ modalities, image_config: config }: ModelRequest): string[] {
   return [...(modalities?.includes('image') === true ? ['modalities: image'] : []), ...(Object.keys(config ?? {}).length > 0 ? ['image_config'] : [])]
 }

@@ -2,10 +2,10 @@ import { tryParseJson } from './json.ts'
 
 const QUOTE = 34
 const BACKSLASH = 92
-/** `null`, a number or a short string: parsed whenever somebody asks. */
+/** `null`, a number or a short string: parsed at every check. */
 const MAX_SCALAR = 64
 
-/** Whether text is one whole JSON value, so that nothing can follow. */
+/** Whether text is one complete JSON value, so that nothing can follow. */
 export function isCompleteJson(text: string): boolean {
   return text !== '' && tryParseJson(text) !== undefined
 }
@@ -18,8 +18,8 @@ export function breaksOff(text: string): boolean {
 }
 
 /**
- * Whether arguments that arrive in pieces are whole. Somebody asks with each item that follows, so that only what can be whole is parsed,
- * and once: the pieces are looked at as they come, and the text is not read anew.
+ * Tells whether arguments that arrive in pieces are complete. This is asked with each item that follows, so the pieces are scanned as they come, and
+ * the text is parsed only once it can be complete.
  */
 export class JsonEnd {
   #length = 0
@@ -33,23 +33,23 @@ export class JsonEnd {
 
   push(piece: string): void {
     this.#length += piece.length
-    // What was broken stays so, and behind the end there is nothing but noise.
+    // What is broken stays broken, and after the end there is only noise.
     this.#whole = this.#whole === false ? false : undefined
     for (let at = 0; at < piece.length; at++) this.#char(piece.charCodeAt(at))
   }
 
-  /** Whether parsing can be worth it. */
+  /** Whether parsing is worth a try. */
   get mayBeWhole(): boolean {
     return this.#opened ? this.#closed && this.#whole !== false : this.#length <= MAX_SCALAR
   }
 
-  /** `text` is all that was pushed. */
+  /** `text`: everything that was pushed. */
   isWhole(text: string): boolean {
     if (!this.mayBeWhole) return false
     return this.#opened ? (this.#whole ??= isCompleteJson(text)) : isCompleteJson(text)
   }
 
-  /** What was begun is not closed: an object, a list, a string. */
+  /** An object, a list or a string is not closed. */
   get breaksOff(): boolean {
     return this.#opened ? !this.#closed : this.#inString
   }
