@@ -68,9 +68,9 @@ export interface AnswerOffer {
 }
 
 /**
- * Adds the hidden answer tool to the caller's; `others` counts those that are not in `tools`. The caller's own choice counts: if a call is
- * forced, only that is made and no answer yet; if calls are forbidden, only the answer comes. The other tools stay listed, so that the cached prompt
- * stays valid.
+ * Adds the hidden answer tool to the caller's; `others` counts those that are not in `tools`. The caller's own choice counts: if a call is forced,
+ * only that is made and no answer yet; if calls are forbidden, only the answer comes. The other tools stay listed, so that the cached prompt stays
+ * valid.
  */
 export function withAnswerTool(tools: readonly FlatTool[], choice: FlatChoice | undefined, answer: FlatTool | undefined, others = 0): AnswerOffer {
   if (answer === undefined || choice?.mode === 'required' || choice?.mode === 'named') return { tools, choice, answers: false }

@@ -1,26 +1,29 @@
 import type { JsonObject } from '../../core/item.ts'
 import { isObject } from './json.ts'
 
-/** Names of members that Claude takes at the top of a tool's schema, whoever serves it; below, all are taken. For one other, all tools are refused. */
+/**
+ * Names of members that Claude accepts at the top of a tool's schema, whoever serves it; below the top all are accepted. A single other name has all
+ * tools refused.
+ */
 const TAKEN = /^[a-zA-Z0-9_.-]{1,64}$/
 
-/** Said where a tool cannot be strict for its members. */
+/** Noted if a tool cannot be strict because of its members. */
 export const NOT_STRICT = 'tools: strict, for the names of members'
 
-/** The description of a tool with what has to be told beside. */
+/** A tool's description, with an additional note. */
 export function noted(description: string | undefined, note: string | undefined): string | undefined {
   return note === undefined || description === undefined || description === '' ? (note ?? description) : `${description}\n\n${note}`
 }
 
 export interface NamedSchema {
   readonly schema: JsonObject
-  /** What the model is told of members whose names are not taken. */
+  /** What the model is told about members whose names are not accepted. */
   readonly note?: string
 }
 
 /**
- * A tool's schema without members it may not name, as OData (`$filter`) and query strings (`filter[id]`) have them. The model reads of them
- * in the tool's description instead: no schema holds it to the members that are declared.
+ * A tool's schema without members whose names are not accepted, such as those of OData (`$filter`) and query strings (`filter[id]`). The description
+ * tells the model about them instead, because no schema restricts it to declared members.
  */
 export function takenMembers(schema: JsonObject): NamedSchema {
   const { properties } = schema

@@ -6,11 +6,11 @@ interface Turn<Call> {
 }
 
 /**
- * Calls that wait for their output, by id. Ids are not always unique: some servers begin anew with every turn, some give parallel calls the
- * same one. An output belongs to the latest turn that waits for its id, and there to the first call.
+ * Calls that wait for their output, by id. Ids are not always unique: some servers restart them with every turn, some give parallel calls the same
+ * one. An output belongs to the latest turn that waits for its id, and within it to the first call.
  */
 export class OpenCalls<Call> {
-  /** By id the turns with calls that wait, the latest last: whoever repeats one id a hundred thousand times must not make each search long. */
+  /** By id, the turns with waiting calls, latest last, so that a search stays short even if one id is repeated a hundred thousand times. */
   readonly #waiting = new Map<string, Turn<Call>[]>()
   #turn = 0
 
@@ -22,7 +22,7 @@ export class OpenCalls<Call> {
     else turns.push({ number: this.#turn, calls: [call], taken: 0 })
   }
 
-  /** Somebody else than the model had the word: calls from here on are of another turn. */
+  /** Somebody other than the model spoke: later calls belong to another turn. */
   endTurn(): void {
     this.#turn++
   }
@@ -36,7 +36,7 @@ export class OpenCalls<Call> {
     return call
   }
 
-  /** Calls nobody answered. */
+  /** Calls without an answer. */
   get left(): Call[] {
     return [...this.#waiting.values()].flatMap((turns) => turns.flatMap(({ calls, taken }) => calls.slice(taken)))
   }

@@ -2,10 +2,10 @@ import type { JsonObject } from '../../core/item.ts'
 import { isObject } from './json.ts'
 import { mapSchemas } from './schema-walk.ts'
 
-/** What is said of a tool, or an answer, that is held to its schema by some vendors and may not be by this one. */
+/** The note for a tool or answer that some vendors could hold to its schema, but this one must not. */
 export const STRICT_WITH_OPTIONAL = 'strict: members that may be left out'
 
-/** Whether an object of the schema has members that may be left out: some vendors refuse a strict schema for one, with the whole request. */
+/** Whether an object in the schema has optional members: some vendors refuse a whole request for a strict schema with one. */
 export function hasOptionalMembers(schema: JsonObject): boolean {
   let found = false
   mapSchemas(schema, (node) => {

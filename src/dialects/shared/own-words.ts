@@ -2,8 +2,8 @@ const QUOTES = ['"', "'", '`']
 const isWord = (char: string | undefined): boolean => char !== undefined && /\w/.test(char)
 
 /**
- * A message without what it quotes: from the first quotation mark that opens to the last that closes, so that quoted text with marks in
- * it cannot end its own quotation. Apostrophes within words are none.
+ * A message without its quotations: from the first opening quotation mark to the last closing one, so that marks in the quoted text cannot end the
+ * quotation. Apostrophes within words are not counted.
  */
 export function ownWords(message: string): string {
   let words = message

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A regular expression among a dialect's options: a bad one is a configuration error. */
+/** A regular expression in a dialect's options; an invalid one is a configuration error. */
 export const pattern = z.string().refine((source) => {
   try {
     return new RegExp(source).source !== ''
@@ -9,11 +9,11 @@ export const pattern = z.string().refine((source) => {
   }
 }, 'not a regular expression')
 
-/** As many as configurations have; beyond that somebody makes them up. */
+/** More than configurations contain; beyond that somebody makes them up. */
 const MAX_KEPT = 1_000
 const kept = new Map<string, RegExp>()
 
-/** Compiled once. Without the flags `g` and `y` an expression has no memory, so calls can share it. */
+/** Compiled once. Without the flags `g` and `y` an expression is stateless, so calls can share it. */
 export function compiled(source: string, flags: '' | 'i' = ''): RegExp {
   const key = `${flags}/${source}`
   let expression = kept.get(key)

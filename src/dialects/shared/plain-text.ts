@@ -1,6 +1,6 @@
 /**
- * True when JSON needs no escape for any character of `text` and none is half of a surrogate pair: such text can be copied into a JSON
- * string as it is. Whole pairs count as not plain too; telling them from halves would cost more than it saves.
+ * True if JSON needs no escape for any character of `text` and none is half of a surrogate pair: such text can be copied into a JSON string. Complete
+ * pairs count as not plain, too, because telling them from halves would cost more than it saves.
  */
 export function isPlainText(text: string): boolean {
   for (let at = 0; at < text.length; at++) {

@@ -1,6 +1,6 @@
 import type { ReasoningEffort, ReasoningOptions } from '../../core/request.ts'
 
-/** What the caller wants of reasoning: nothing said, on (how much), or off. */
+/** What the caller wants of reasoning: not specified, on (how much), or off. */
 export type ReasoningWish =
   | { readonly mode: 'default' }
   | { readonly mode: 'off' }
@@ -8,19 +8,19 @@ export type ReasoningWish =
       readonly mode: 'on'
       readonly effort?: Exclude<ReasoningEffort, 'none'>
       readonly maxTokens?: number
-      /** The bound of the answer is that of both. */
+      /** The limit of the answer includes both. */
       readonly within?: true
     }
 
 const ORDER: readonly Exclude<ReasoningEffort, 'none'>[] = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-/** Share of the output limit an effort stands for, where an endpoint knows only budgets. */
+/** The share of the output limit that an effort stands for, at endpoints that have only budgets. */
 const SHARE: { readonly [E in Exclude<ReasoningEffort, 'none'>]: number } = { max: 0.95, xhigh: 0.95, high: 0.8, medium: 0.5, low: 0.2, minimal: 0.1 }
 
 export function reasoningWish(options: ReasoningOptions | null | undefined): ReasoningWish {
   if (options == null) return { mode: 'default' }
   const { effort, max_tokens: maxTokens, enabled, within_output: within } = options
-  // No tokens to think with are no thoughts; formats with a least budget would make some of them.
+  // A budget of zero means no reasoning; formats with a minimum budget would otherwise reason a little.
   if (effort === 'none' || enabled === false || (maxTokens === 0 && effort == null)) return { mode: 'off' }
   if (effort == null && maxTokens == null && enabled == null) return { mode: 'default' }
   return {
@@ -31,25 +31,25 @@ export function reasoningWish(options: ReasoningOptions | null | undefined): Rea
   }
 }
 
-/** The allowed effort closest to the wanted one; of two as close, the smaller. Undefined when nothing is allowed. */
+/** The allowed effort closest to the wanted one; of two equally close ones the smaller. Undefined if none is allowed. */
 export function nearestEffort(wanted: Exclude<ReasoningEffort, 'none'>, allowed: readonly string[]): string | undefined {
   const at = ORDER.indexOf(wanted)
   const ranked = ORDER.filter((effort) => allowed.includes(effort)).map((effort) => ({ effort, distance: Math.abs(ORDER.indexOf(effort) - at) }))
   return ranked.sort((a, b) => a.distance - b.distance)[0]?.effort
 }
 
-/** Names in `dropped` an effort of the caller's that became another. */
+/** Notes in `dropped` that the caller's effort was replaced by another. */
 export function nameChange(wish: ReasoningWish, effort: string | undefined, dropped: string[]): void {
   if (wish.mode === 'on' && wish.effort !== undefined && effort !== undefined && effort !== wish.effort)
     dropped.push(`reasoning.effort: ${wish.effort} became ${effort}`)
 }
 
-/** Tokens an effort may spend on reasoning out of `maxOutputTokens`, 128000 at most. The least a format takes is its own to know. */
+/** Tokens that an effort may spend on reasoning out of `maxOutputTokens`, which counts at most 128000. The minimum is left to each format. */
 export function effortBudget(effort: Exclude<ReasoningEffort, 'none'>, maxOutputTokens: number): number {
   return Math.max(1, Math.min(128_000, Math.floor(maxOutputTokens * SHARE[effort])))
 }
 
-/** The effort whose share of the output limit comes closest to a budget, for endpoints that know only efforts. */
+/** The effort whose share of the output limit is closest to a budget, for endpoints that have only efforts. */
 export function budgetEffort(budget: number, maxOutputTokens: number): Exclude<ReasoningEffort, 'none'> {
   const share = maxOutputTokens > 0 ? budget / maxOutputTokens : 1
   const known = ['minimal', 'low', 'medium', 'high', 'xhigh'] as const

@@ -2,26 +2,26 @@ import type { ReasoningItem } from '../../core/item.ts'
 import { openReasoning } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../../core/request.ts'
 
-/** A reasoning item of the history, opened: the part of an assistant turn that precedes what it led to. */
+/** A reasoning item of the history, decoded: the part of an assistant turn before what it led to. */
 export interface ReasoningPart {
   readonly type: 'reasoning'
-  /** Raw reasoning text, byte-exact where a signature covers it; empty when the item holds none. */
+  /** Raw reasoning text, byte-exact if a signature covers it; empty if the item has none. */
   readonly text: string
   readonly summary: string
   /** Format of `signature` and `data`; `unknown` for plain text. */
   readonly format: string
   readonly signature?: string
-  /** The signature stands on a call, wherever the client has put it. */
+  /** The signature belongs to a call, wherever the client has put it. */
   readonly signs?: 'call'
   /** A vendor's opaque blob: encrypted or redacted content. */
   readonly data?: string
-  /** Who minted it, when it came in the gateway's envelope; absent for the contract's plain fields. */
+  /** Who made it, if it came in the gateway's envelope; absent for the contract's plain fields. */
   readonly scope?: string
 }
 
 /**
- * Reads a reasoning item from the gateway's envelope when it has one, else from the contract's plain fields. An `encrypted_content`
- * that is not an envelope is another party's: nobody here can say who may read it, so it is left out. Undefined when nothing is left.
+ * Decodes a reasoning item from the gateway's envelope if it has one, and otherwise from the contract's plain fields. An `encrypted_content` that is
+ * no envelope comes from somebody else and nobody here knows who can read it, so it is left out. Undefined if nothing is left.
  */
 export function readReasoning(item: ReasoningItem): ReasoningPart | undefined {
   const envelope = openReasoning(item.encrypted_content)
@@ -43,7 +43,7 @@ export function readReasoning(item: ReasoningItem): ReasoningPart | undefined {
   }
 }
 
-/** Whether the caller asks for reasoning in its encrypted field: the clients that do may give back nothing else of it. */
+/** Whether the caller asks for encrypted reasoning; such clients may send back nothing else of it. */
 export function wantsSealedReasoning({ include }: Pick<ModelRequest, 'include'>): boolean {
   return include?.includes('reasoning.encrypted_content') === true
 }

@@ -3,7 +3,7 @@ import type { ModelRequest } from '../../core/request.ts'
 import { refusedForm, toldOtherwise } from './request-forms.ts'
 import { descriptionLimit, withShortDescriptions } from './short-descriptions.ts'
 
-/** Parameters an answer can do without, by the letters of the names they have in any format. Limits and choices of tools are none of them. */
+/** Parameters that an answer can do without, by the letters of their names in any format. Limits and choices of tools are not among them. */
 const NAMES: ReadonlyMap<string, string> = new Map([
   ['temperature', 'temperature'],
   ['topp', 'top_p'],
@@ -28,25 +28,25 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['servicetier', 'service_tier'],
 ])
 
-/** What says that a parameter is not taken: not that its value is out of bounds, which is the caller's fault. */
+/** How servers say that a parameter is not supported. Not that its value is out of range, which is the caller's fault. */
 const REFUSAL =
   /unsupported (?:parameter|value|argument)|(?:parameter|argument|field|value)s? (?:is |are )?(?:not supported|unsupported)|unrecognized (?:request )?(?:argument|parameter|field)|unknown (?:parameter|field|name|argument)|extra (?:inputs|fields) (?:are )?not permitted|(?:is|are) (?:not supported|unsupported|deprecated|not enabled|not allowed) (?:on|by|with|for|when) |property '[^']{1,80}' is unsupported|does(?:n't| not) support (?:the )?(?:parameter|field|argument|setting)|does(?:n't| not) support the [a-z_.]{2,40} field(?! of)|cannot both be specified/i
 
-/** A value that is fixed for a model, or while it thinks: whoever says none gets it. */
+/** The value is fixed for the model, or while it reasons; without the parameter that value is used. */
 const FIXED =
   /\binvalid ([a-z_]+): only [\d.]+ is allowed\b|\b(temperature|top_p|top_k)\b\W? (?:may only be|must be) .{1,60}when thinking is enabled/i
 
-/** Names as they stand in messages: quoted, or after a colon. */
+/** Names as they appear in messages: quoted, or after a colon. */
 const QUOTED =
   /["'`]([A-Za-z_.]{3,40})["'`]|\b([a-z]+(?:_[a-z]+)+|[a-z]+(?:[A-Z][a-z]*)+|temperature)\b|(?:supplied|parameter|argument|model|s\)): ?([A-Za-z_.]{3,40})/g
 
-/** Not a parameter that may be left out, but one that has to say no: models that reason unless told not to take no tools meanwhile. */
+/** A parameter that must be sent as "none" instead of being left out: some models reason by default and accept no tools while they do. */
 const BESIDE_TOOLS = 'reasoning beside tools'
 
-/** One word for all of them, where the server has no more either. */
+/** One name for all of them, where the server has only one, too. */
 const PENALTIES: readonly string[] = ['frequency_penalty', 'presence_penalty', 'repetition_penalty']
 
-/** Refusals in words that hold no name. */
+/** Refusals without a name of a parameter. */
 const TOLD: readonly (readonly [refusal: RegExp, name: string])[] = [
   [/function tools with reasoning_effort are not supported/i, BESIDE_TOOLS],
   [/must be verified to generate reasoning summaries/i, 'reasoning.summary'],
@@ -57,12 +57,12 @@ const TOLD: readonly (readonly [refusal: RegExp, name: string])[] = [
   ],
 ]
 
-/** Not left out either: what goes beyond is told elsewhere. */
+/** Not left out either: what is too long is told elsewhere. */
 const LONG_DESCRIPTIONS = /^tool descriptions beyond (\d+) characters$/
 
 const nameOf = (word: string): string | undefined => NAMES.get(word.replace(/[^A-Za-z]/g, '').toLowerCase())
 
-/** The parameter a request of status 400 or 422 was refused for stands in the error's metadata, if the answer can do without it. */
+/** Notes in the error's metadata the parameter for which a request was refused with status 400 or 422, if the answer can do without it. */
 export function markRefusedParameter(status: number, error: GatewayError): GatewayError {
   const form = refusedForm(status, error.message, error.details.path)
   if (form === undefined && status !== 400 && status !== 422) return error
@@ -78,7 +78,7 @@ function refusedName({ message, details: { path } }: GatewayError): string | und
   if (!REFUSAL.test(message)) return undefined
   const told = path === undefined ? undefined : nameOf(path.replace(/^body\W/, ''))
   if (told !== undefined) return told
-  // Something else was refused, and it is said what.
+  // Something else was refused, and the error names it.
   if (path !== undefined && path !== 'validation_error') return undefined
   const names: string[] = []
   for (const [, quoted, bare, after] of message.matchAll(QUOTED)) {
@@ -88,7 +88,7 @@ function refusedName({ message, details: { path } }: GatewayError): string | und
   return /both/i.test(message) ? names.at(-1) : names[0]
 }
 
-/** The request without them (and without reasoning said to be none, where that is what was refused); the same object where it has none. */
+/** The request without these parameters (or with reasoning set to none, if that is what was refused); the same object if it has none of them. */
 export function withoutParameters(request: ModelRequest, names: Iterable<string>): ModelRequest {
   const wanted = [...names]
   const limit = wanted.map((name) => LONG_DESCRIPTIONS.exec(name)?.[1]).find((found) => found !== undefined)

@@ -4,18 +4,18 @@ interface Form {
   readonly form: RequestForm
   /** What the endpoint refuses, as the caller is told. */
   readonly name: string
-  /** How servers say it: most of these words stand in the templates of models. */
+  /** How servers say it; most of these words come from models' templates. */
   readonly refusal: RegExp
 }
 
-/** How servers say that they know no such field. */
+/** How servers say that they do not know the field. */
 const unknownField = (field: string): RegExp =>
   new RegExp(
     `(?:unrecogni[sz]ed|unknown|unsupported|unexpected|extra).{0,100}\\b${field}\\b|\\b${field}\\b.{0,100}(?:not (?:supported|permitted|allowed)|extra|unknown|unsupported|unexpected)`,
     'i',
   )
 
-/** Forms of a request that only some endpoints insist on, and say so when they are asked in another. */
+/** Forms of a request that only some endpoints require, and that show in their errors if another form was sent. */
 const FORMS: readonly Form[] = [
   {
     form: 'alternating',
@@ -39,14 +39,14 @@ const FORMS: readonly Form[] = [
   { form: 'unmarked', name: 'cache_control', refusal: unknownField('cache_control') },
 ]
 
-/** Templates fail a request, with some servers, as if they had broken. */
+/** On some servers a template that fails looks like a crash. */
 const STATUSES: readonly number[] = [400, 422, 500]
 
-/** What a request was refused for that may be told otherwise. `path`: where, as far as it was said. */
+/** What a request was refused for and can be sent in another form. `path`: where, if the error says it. */
 export const refusedForm = (status: number, message: string, path = ''): string | undefined =>
   STATUSES.includes(status) ? FORMS.find(({ refusal }) => refusal.test(`${path}: ${message}`))?.name : undefined
 
-/** The request told in another form, where a name of what was refused is one of these. */
+/** The request in another form, if the name of what was refused is one of these. */
 export function toldOtherwise(request: ModelRequest, refused: readonly string[]): ModelRequest {
   const forms = FORMS.filter(({ form, name }) => refused.includes(name) && request.told_as?.[form] !== true)
   if (forms.length === 0) return request

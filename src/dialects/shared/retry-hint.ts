@@ -2,18 +2,18 @@
 export type UpstreamHeaders = { readonly [name: string]: string | string[] | undefined }
 
 const MAX_HINT_MS = 24 * 3_600_000
-/** Above this a number is a point in time, not a duration: seconds since 2001 or milliseconds since 1970. */
+/** A larger number is a point in time and not a duration: seconds since 2001 or milliseconds since 1970. */
 const EPOCH_SECONDS = 1e9
 const EPOCH_MS = 1e11
 
 const UNIT_MS: { readonly [unit: string]: number } = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-/** Nobody writes longer ones, and amounts are looked for from every digit. */
+/** Longer numbers do not occur, and the search begins at every digit. */
 const MAX_DURATION_CHARS = 100
 const DURATION = /(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)(?![a-z])/gi
 const WAIT_PHRASE =
   /(?:try again|retry(?:ing)?|available again|resets?|wait)(?: (?:in|after|for|at least))*\s+((?:about )?\d[\d.]*\s*(?:ms|[smhd]\b|milli|sec|min|hour|day|m\d|h\d)[\w. ]{0,40})/i
 
-/** Members of error bodies that say how long or until when. */
+/** Fields of error bodies that say how long to wait, or until when. */
 const HINT_NAMES: ReadonlySet<string> = new Set([
   'retrydelay',
   'retry_after',
@@ -40,7 +40,7 @@ export function parseDuration(text: string): number | undefined {
   let found = false
   let end = -1
   for (const match of text.slice(0, MAX_DURATION_CHARS).matchAll(DURATION)) {
-    // Only one run of amounts: "6m0s" yes, "in 5s, limit 3 per 10m" stops after the first.
+    // Only one run of amounts: "6m0s" counts as a whole, while "in 5s, limit 3 per 10m" ends after the first.
     if (found && match.index > end + 1) break
     found = true
     end = match.index + match[0].length
@@ -68,8 +68,8 @@ function first(value: string | string[] | undefined): string | undefined {
 }
 
 /**
- * Rate-limit headers name several limits (requests, tokens, input tokens). The ones with nothing remaining are what we wait for,
- * the longest of them; when none says it is exhausted, the shortest of all is the best guess.
+ * Rate-limit headers describe several limits (requests, tokens, input tokens). The exhausted ones are those to wait for, the longest of them; if none
+ * is exhausted, the shortest of all is the best guess.
  */
 function resetHeaders(headers: UpstreamHeaders, now: number): number | undefined {
   let exhausted: number | undefined
@@ -87,7 +87,7 @@ function resetHeaders(headers: UpstreamHeaders, now: number): number | undefined
   return exhausted ?? shortest
 }
 
-/** Hints inside a JSON body: RetryInfo of google.rpc, `retry_after`, headers repeated by a router. Looks a few levels deep. */
+/** Hints inside a JSON body: RetryInfo of google.rpc, `retry_after`, headers repeated by a router. Searches a few levels deep. */
 function payloadHint(value: unknown, now: number, depth = 0): number | undefined {
   if (typeof value !== 'object' || value === null || depth > 5) return undefined
   for (const [key, child] of Object.entries(value)) {
@@ -113,8 +113,8 @@ function retryHintFromText(message: string): number | undefined {
 }
 
 /**
- * Milliseconds until the upstream wants to hear from us again; undefined without a hint. The explicit headers win over the body,
- * the body over its prose, and the general rate-limit headers come last because they also stand on answers that were not limited.
+ * Milliseconds until the upstream may be asked again; undefined without a hint. Explicit headers win over the body, the body over its prose, and
+ * general rate-limit headers come last, because answers that were not limited have them too.
  */
 export function retryHint(headers: UpstreamHeaders, payload: unknown, message: string, now: number): number | undefined {
   const ms = first(headers['retry-after-ms'])

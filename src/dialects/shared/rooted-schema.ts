@@ -4,25 +4,25 @@ import { resolve } from './schema-pointer.ts'
 
 type Json = { readonly [key: string]: unknown }
 
-/** Beside a reference only these may stand. */
+/** The only keywords that may stand beside a reference. */
 const BESIDE_REF: ReadonlySet<string> = new Set(['description', 'default'])
 const MAX_DEPTH = 100
 
-/** Members whose value is a map from names to schemas, and those that hold values instead of schemas. */
+/** Keywords whose value is a map from names to schemas, and those that hold values instead of schemas. */
 const MAPS: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas'])
 const VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'example', 'required'])
 
 interface Fitting {
-  /** Nodes that refer to something: what they refer to may have to be moved. */
+  /** Nodes with a reference whose target may have to be moved. */
   readonly referring: { $ref?: string }[]
-  /** Definitions that stand further in, where the endpoint does not look. */
+  /** Definitions that are nested deeper, where the endpoint does not look. */
   readonly inner: Map<string, unknown>
 }
 
 /**
- * A JSON Schema as the newer fields take it: `definitions` become `$defs`, what references name stands among those of the root, and what stands
- * beside a `$ref` goes, because any other makes the whole request fail. Everything else stays; keywords that are not enforced are ignored there.
- * `unfolding` is the request's: what would be written twice beyond it is left open.
+ * A JSON Schema for the newer fields: `definitions` become `$defs`, definitions that references name are moved to the root, and everything beside a
+ * `$ref` is removed, because otherwise the whole request fails. Everything else stays; keywords that are not enforced are ignored there. `unfolding`
+ * is the request's: a definition that would have to be copied beyond it is left open.
  */
 export function fitJsonSchema(schema: Json, unfolding: Unfolding): Json {
   const fitting: Fitting = { referring: [], inner: new Map() }
@@ -38,7 +38,7 @@ function withDefinitions(root: Json, { referring, inner }: Fitting, unfolding: U
   for (const node of referring) {
     const ref = node.$ref!
     const name = DEFINITION.exec(ref)?.[1]
-    // One that refers to the whole refers to no definition, and is a recursion.
+    // A reference to the whole schema refers to no definition, and is a recursion.
     if (ref === '#' || (name !== undefined && (Object.hasOwn(defs, name) || Object.hasOwn(named, name)))) continue
     const target = name !== undefined && inner.has(name) ? inner.get(name) : resolve(root, ref)
     if (!isObject(target) || (!names.has(target) && !unfolding.takes(target))) {

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/item.ts'
 import { asString, isObject } from './json.ts'
 import type { Unfolding } from './unfolding.ts'
 
-/** Keywords structured output refuses; what they say moves into the description. */
+/** Keywords that structured output refuses; they move into the description. */
 const REFUSED: ReadonlySet<string> = new Set([
   'minimum',
   'maximum',
@@ -35,7 +35,7 @@ const REFUSED: ReadonlySet<string> = new Set([
   'contentMediaType',
 ])
 const FORMATS: ReadonlySet<string> = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])
-/** Keywords without meaning for the answer, and those that are rewritten as a whole. */
+/** Keywords that do not affect the answer, and those that are rewritten as a whole. */
 const HANDLED_APART: ReadonlySet<string> = new Set([
   '$schema',
   '$id',
@@ -51,7 +51,10 @@ const HANDLED_APART: ReadonlySet<string> = new Set([
 ])
 const MAX_DEPTH = 64
 
-/** A JSON schema cut down to what structured output and strict tools of Claude accept, whoever serves it. Constraints that cannot be enforced are told to the model. */
+/**
+ * A JSON schema reduced to what Claude's structured output and strict tools accept, whoever serves it. The model is told about constraints that
+ * cannot be enforced.
+ */
 export function sanitizeSchema(schema: JsonObject): JsonObject {
   return sanitize(schema, 0) as JsonObject
 }
@@ -59,7 +62,7 @@ export function sanitizeSchema(schema: JsonObject): JsonObject {
 function sanitize(schema: unknown, depth: number): unknown {
   if (!isObject(schema) || depth > MAX_DEPTH) return schema
   const reference = asString(schema['$ref'])
-  // A reference stands alone; only the definitions of a root may be beside it.
+  // A reference stands alone; only the root may have definitions beside it.
   if (reference !== undefined) return { $ref: reference, ...definitionsOf(schema, depth) }
   const out: { [keyword: string]: unknown } = {}
   const told: string[] = []
@@ -87,7 +90,7 @@ function sanitize(schema: unknown, depth: number): unknown {
   return { ...out, ...definitionsOf(schema, depth) }
 }
 
-/** Items may be anything: as good as unsaid. */
+/** Items that may be anything are as good as none. */
 const saysNothing = (items: unknown): boolean => isObject(items) && Object.keys(items).length === 0
 
 function isRefused(keyword: string, value: unknown): boolean {
@@ -96,7 +99,7 @@ function isRefused(keyword: string, value: unknown): boolean {
   return REFUSED.has(keyword)
 }
 
-/** The value of a keyword that stays, with the schemas inside it. */
+/** The value of a keyword that stays, with its schemas sanitized. */
 function sanitizeKeyword(keyword: string, value: unknown, depth: number): unknown {
   const inner = (each: unknown): unknown => sanitize(each, depth)
   switch (keyword) {
@@ -131,8 +134,8 @@ const mapValues = (object: JsonObject, change: (value: unknown) => unknown): Jso
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]))
 
 /**
- * The schema of a tool's input as tools take it: an object at the top, without a choice of schemas there. Branches are folded into one
- * object: all their properties, required where every branch (of `allOf`: any) requires them. `unfolding` is the request's.
+ * The schema of a tool's input in the form that tools require: an object at the top, without a choice of schemas. Branches are merged into one
+ * object: all their properties, required if every branch (for `allOf`: any branch) requires them. `unfolding` is the request's.
  */
 export function toolInputSchema(parameters: JsonObject, unfolding: Unfolding): JsonObject {
   const branching = ['anyOf', 'oneOf', 'allOf'].filter((keyword) => Array.isArray(parameters[keyword]))
@@ -151,8 +154,8 @@ export function toolInputSchema(parameters: JsonObject, unfolding: Unfolding): J
 }
 
 /**
- * The same for servers that take no other statement about the whole at the top either (`Invalid schema for function`), nor a reference in
- * its place: one such tool has all of them refused.
+ * The same for servers that refuse other keywords about the whole at the top, too (`Invalid schema for function`), as well as a reference there: one
+ * such tool has all of them refused.
  */
 export function objectAtTop(parameters: JsonObject, unfolding: Unfolding): JsonObject {
   const schema = toolInputSchema(parameters, unfolding)
@@ -194,7 +197,7 @@ function foldBranches(schema: unknown, scope: FoldScope, depth: number): Folded 
   return { properties, required: [...required] }
 }
 
-/** What each member may be: in one of several branches this, in another that, as the member that says which branch is meant. */
+/** What each member may be: often one thing in one branch and another in the next, like the member that tells the branches apart. */
 function choicesOf(branches: readonly Folded[]): JsonObject {
   const choices = new Map<string, unknown[]>()
   for (const { properties } of branches) {
@@ -218,7 +221,7 @@ function requiredByAll(branches: readonly Folded[]): string[] {
   return [...times].flatMap(([name, count]) => (count === branches.length ? [name] : []))
 }
 
-/** A definition of the same document; anything else stays unresolved. */
+/** A definition in the same document; anything else stays unresolved. */
 function resolve(reference: string | undefined, root: JsonObject): unknown {
   const path = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference ?? '')
   const definitions = path === null ? undefined : root[path[1]!]

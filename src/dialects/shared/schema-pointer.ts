@@ -2,7 +2,7 @@ import { isObject } from './json.ts'
 
 type Json = { readonly [key: string]: unknown }
 
-/** Only pointers into the same schema; a foreign address cannot be followed. */
+/** Only pointers into the same schema can be followed. */
 export function resolve(root: Json, ref: string): Json | undefined {
   if (!ref.startsWith('#')) return undefined
   let at: unknown = root
@@ -16,8 +16,8 @@ export function resolve(root: Json, ref: string): Json | undefined {
 const MAX_CHAIN = 8
 
 /**
- * A schema with what its root refers to at its root: recursive models of pydantic and zod, and all of msgspec, are written as a reference beside
- * their definitions, where vendors want an object. The same schema where its root refers to nothing that can be followed.
+ * A schema whose root reference is replaced by its target: recursive models of pydantic and zod, and all of msgspec's, are a reference beside
+ * definitions, while vendors want an object. The same schema if its root has no reference that can be followed.
  */
 export function withReferredRoot(schema: Json): Json {
   let rooted = schema

@@ -6,7 +6,7 @@ type Change = (node: JsonObject) => JsonObject
 
 const MAX_DEPTH = 64
 
-/** A schema with each schema in it changed, from the outside in. The same object where nothing changes. */
+/** A schema with every schema in it changed, from the outside in. The same object if nothing changes. */
 export function mapSchemas(schema: JsonObject, change: Change): JsonObject {
   return mapNode(schema, change, 0) as JsonObject
 }
@@ -24,7 +24,7 @@ function mapNode(node: unknown, change: Change, depth: number): unknown {
   return out ?? restated
 }
 
-/** The value of a keyword with the schemas in it; values that are none stay as they are, whatever they look like. */
+/** The value of a keyword with its schemas changed; other values stay as they are, whatever they look like. */
 function mapValue(keyword: string, value: object, change: Change, depth: number): unknown {
   switch (keyword) {
     case 'properties':

@@ -2,7 +2,7 @@ import { cutText } from '../../lib/cut-text.ts'
 
 const REDACTED = '[redacted]'
 
-/** What a key looks like in the wild: the prefixes vendors give their tokens, JWTs, AWS access keys. Stars: some vendors mask half. */
+/** What keys look like: the prefixes of vendors' tokens, JWTs, AWS access keys. With stars, because some vendors mask half of a key. */
 const TOKEN =
   /\b(?:sk|pk|rk|gsk|xai|hf|pplx|nvapi|fw|csk|tgp|r8|or1|key|ghp|glpat)[-_][A-Za-z0-9*][A-Za-z0-9_*.-]{6,}|\bAIza[\w-]{16,}|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\bya29\.[\w.-]{10,}|\beyJ[\w-]{8,}\.[\w.-]{8,}/g
 /** What some servers write for the characters `+`, `/`, `=` and `~` of one: escaped, as numbers, or as in an address. */
@@ -14,13 +14,13 @@ const QUERY = new RegExp(
 )
 /** What stands before a host, name and all: providers quote the addresses of media that they could not fetch, some with their slashes escaped. */
 const USER_INFO = /(:(?:\\*\/){2})[^\s/?#"'<>\\]{1,512}@/g
-/** Quotes may be escaped: bodies are often quoted inside the message of another. */
+/** Quotes may be escaped, because bodies are often quoted inside the message of another. */
 const FIELD =
   /("(?:[\w-]*api[-_]?key|authorization|[\w-]*secret|access_token|refresh_token|password|x-goog-api-key|cookie)\\*"\s*:\s*\\*")(?:[^"\\]|\\[^"\\])*/gi
-/** "Incorrect API key provided: abc-123": what follows, unless it is plainly a word. */
+/** "Incorrect API key provided: abc-123": what follows, unless it is clearly a word. */
 const NAMED = /(\b(?:api|subscription|access|secret)[ _-]?key(?: provided)?:\s*)(?=[^\s"']*[\d*_-])[^\s"',;]+/gi
 
-/** Removes credentials from text of an upstream: keys and users in URLs, authorisation values, vendor tokens, JSON fields that hold secrets. */
+/** Removes credentials from an upstream's text: keys and users in URLs, authorisation values, vendor tokens, JSON fields that hold secrets. */
 export function scrubSecrets(text: string): string {
   return text
     .replace(FIELD, `$1${REDACTED}`)
@@ -31,7 +31,7 @@ export function scrubSecrets(text: string): string {
     .replace(NAMED, `$1${REDACTED}`)
 }
 
-/** Scrubbed, and not longer than `max` characters. Looks at twice that, so that a secret across the cut is still seen whole. */
+/** Scrubbed, and at most `max` characters long. Scrubs twice that much, so that a secret across the cut is seen whole. */
 export function scrubbedExcerpt(text: string, max: number): string {
   const scrubbed = scrubSecrets(cutText(text, max * 2))
   return scrubbed.length > max ? `${cutText(scrubbed, max - 1)}…` : scrubbed

@@ -3,23 +3,23 @@ import type { Target } from '../../core/dialect.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { tierAsked } from '../../core/service-tier.ts'
 
-/** Words of a vendor for the tiers of the contract; a tier without one cannot be asked for there. */
+/** A vendor's words for the tiers of the contract; a tier without a word cannot be requested there. */
 export type TierWords = { readonly [tier in NonNullable<ReturnType<typeof tierAsked>>]?: string }
 
-/** The option for servers that know the field and not every word of it. */
+/** For servers that know the field but not all of its values. */
 export const serviceTiers = z
   .array(z.enum(['auto', 'default', 'flex', 'priority', 'scale']))
   .optional()
   .describe('Service tiers that this server accepts; others are not requested. Default: all.')
 
-/** Of these words the ones a server takes. */
+/** Those of the values that a server accepts. */
 export const wordsTaken = (words: TierWords, taken: z.output<typeof serviceTiers>): TierWords =>
   taken === undefined ? words : Object.fromEntries(taken.map((tier) => [tier, words[tier]]))
 
 /**
- * What the upstream is told of the tier, in its own word; undefined: nothing. An endpoint that stands for a tier asks for this one whatever the
- * caller wrote, as its price is charged; only `scale`, capacity the account bought in advance, is left to the caller at a default endpoint.
- * `known` says whether the server takes such a field from callers; an endpoint of flex or priority is itself the word that it does.
+ * The tier as the upstream is told it, in its own word; undefined: nothing. An endpoint that stands for a tier requests it whatever the caller wrote,
+ * because its price is charged; only `scale`, which is capacity the account bought in advance, is the caller's choice at a default endpoint. `known`:
+ * whether the server accepts the field from callers; an endpoint for flex or priority implies that it does.
  */
 export function serviceTierWord(
   request: ModelRequest,
@@ -34,5 +34,5 @@ export function serviceTierWord(
 
 const isOwn = (tier: Target['tier']): boolean => tier === 'flex' || tier === 'priority'
 
-/** `auto` and `default` are what an upstream does that is told nothing. */
+/** `auto` and `default` are what an upstream does without the field. */
 const isSpecial = (tier: string | undefined): boolean => tier !== undefined && tier !== 'auto' && tier !== 'default'

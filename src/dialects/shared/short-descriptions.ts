@@ -5,7 +5,7 @@ import { cutText } from '../../lib/cut-text.ts'
 
 const TOO_LONG = /tools\[\d{1,6}\][\w.[\]]{0,60}\.description['"]?: string too long\. Expected a string with maximum length (\d{2,7})/i
 
-/** How long the description of a tool may be, where a request was refused for a longer one. */
+/** How long a tool's description may be, if a request was refused for a longer one. */
 export function descriptionLimit(message: string): number | undefined {
   const told = TOO_LONG.exec(message)?.[1]
   return told === undefined ? undefined : Number(told)
@@ -13,7 +13,7 @@ export function descriptionLimit(message: string): number | undefined {
 
 const GOES_ON = ' [more in the instructions]'
 
-/** The request with descriptions of at most so many characters, what they say beyond in its instructions. The same object where all are short enough. */
+/** The request with descriptions of at most this many characters; the rest of them moves into its instructions. The same object if all are short enough. */
 export function withShortDescriptions(request: ModelRequest, max: number): ModelRequest {
   const rests: string[] = []
   const tools = request.tools?.map((tool) => shortened(tool, max, rests))

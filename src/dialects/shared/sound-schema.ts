@@ -10,14 +10,14 @@ const BOUNDS = [
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'])
 
 /**
- * A schema in the words of the draft that providers read (2020-12): those of older drafts, and what other languages make of an empty map, are
- * no schema to them, and they refuse all tools for one. Nothing that was said gets lost. The same object where nothing has to change.
+ * A schema in the draft that providers read (2020-12). Keywords of older drafts, and what other languages write for an empty map, are invalid to
+ * them, and one such schema has all tools refused. Nothing it says gets lost. The same object if nothing has to change.
  */
 export function soundSchema(schema: JsonObject): JsonObject {
   return mapSchemas(schema, (node) => (isUnsound(node) ? restate(node) : node))
 }
 
-/** Whether a node says something in words that are not taken, apart from those inside it. */
+/** Whether a node itself uses keywords that are not accepted; the nodes inside it do not count. */
 function isUnsound(node: JsonObject): boolean {
   let isList = false
   let hasItems = false

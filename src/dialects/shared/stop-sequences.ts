@@ -1,13 +1,13 @@
 import type { ModelRequest } from '../../core/request.ts'
 
 export interface StopRule {
-  /** Sequences of nothing but white space are refused. */
+  /** Sequences of white space alone are refused. */
   readonly blank?: false
-  /** Only so many. */
+  /** How many are accepted. */
   readonly max?: number
 }
 
-/** The caller's stop sequences as the endpoint takes them; what it does not get is named. Empty ones stop nothing and are refused everywhere. */
+/** The caller's stop sequences as the endpoint accepts them; those it does not get are noted. Empty ones stop nothing and are refused everywhere. */
 export function stopSequences(request: ModelRequest, { blank, max = Infinity }: StopRule, dropped: string[]): string[] {
   const stop = request['stop'] ?? request['stop_sequences']
   const asked = (Array.isArray(stop) ? stop : [stop]).filter((each): each is string => typeof each === 'string' && each !== '')

@@ -2,8 +2,8 @@ import type { JsonObject } from '../../core/item.ts'
 import { mapSchemas } from './schema-walk.ts'
 
 /**
- * A strict schema with its choices as `anyOf`: what is refused as `oneOf` (which zod writes for kinds that a member tells apart) by OpenAI and those who
- * validate as it does. An answer is made along one branch of either word. The same object where nothing changes.
+ * A strict schema with its choices as `anyOf`: OpenAI, and those who validate like it, refuse `oneOf` (which zod writes for discriminated unions). An
+ * answer follows one branch with either keyword. The same object if nothing changes.
  */
 export const strictChoices = (schema: JsonObject): JsonObject =>
   mapSchemas(schema, (node) => {

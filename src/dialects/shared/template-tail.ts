@@ -1,23 +1,23 @@
-/** What follows the text of a recognised frame, its closing quote included: the same bytes but for what nobody reads. */
+/** What follows the text of a recognized frame, its closing quote included: the same bytes except for parts that nobody reads. */
 export interface TemplateTail {
   matches(data: string, from: number): boolean
 }
 
-/** Makes the tail of a frame; undefined when such a frame cannot be recognised. */
+/** Makes the tail of a frame; undefined if such a frame cannot be recognized. */
 export type MakeTail = (after: string) => TemplateTail | undefined
 
-/** A copy that does not lean on a larger string: slices of slices compare slowly, and would keep whole reads in memory. */
+/** A copy that does not refer to a larger string: slices of slices compare slowly, and would keep whole reads in memory. */
 export function flat(text: string): string | undefined {
   const copy = Buffer.from(text).toString()
   return copy === text ? copy : undefined
 }
 
-/** Random padding some servers put at the end of each frame. */
+/** Random padding that some servers append to each frame. */
 const PADDING = /^([^]*"(?:obfuscation|p)"\s*:\s*")[A-Za-z0-9+/=_-]*("\s*\})$/
 
-/** The same bytes, but for padding at the end. */
+/** The same bytes, except for padding at the end. */
 export const paddedTail: MakeTail = (after) => {
-  // Where there is none the expression would try every quote.
+  // Without any padding the expression would try every quote.
   const padding = after.includes('"obfuscation"') || after.includes('"p"') ? PADDING.exec(after) : null
   const suffix = flat(padding?.[1] ?? after)
   if (suffix === undefined) return undefined
@@ -54,13 +54,13 @@ class PaddedTail implements TemplateTail {
   }
 }
 
-/** Anything that needs no escape: a quote or a backslash would be the end of the padding, or the beginning of something else. */
+/** Anything that needs no escape: a quote or a backslash would end the padding or begin something else. */
 const isPadding = (code: number): boolean => code >= 32 && code !== 34 && code !== 92 && (code < 0xd800 || code > 0xdfff)
 
 const SPACE = 32
 const CLOSING_BRACE = 125
 
-/** The same bytes; where these are closing braces, with any blanks among them, which some servers pad each frame with. */
+/** The same bytes; if they are closing braces, with any blanks between them, which some servers add as padding. */
 export const bracesTail: MakeTail = (after) => {
   const suffix = flat(after)
   if (suffix === undefined) return undefined
@@ -87,10 +87,10 @@ class BracesTail implements TemplateTail {
 
 const MAX_NUMBERS = 64
 const ZERO = 48
-/** Digits of whole numbers; anything longer is no count. */
+/** Digits of integers; anything longer is no count. */
 const MAX_DIGITS = 12
 
-/** The same bytes, but for counts of tokens, which grow with every frame. */
+/** The same bytes, except for counts of tokens, which grow with every frame. */
 export const countsTail: MakeTail = (after) => {
   const pieces = numberless(after)
   return pieces === undefined ? undefined : new CountsTail(pieces)
@@ -123,7 +123,7 @@ class CountsTail implements TemplateTail {
 
 const isDigit = (code: number): boolean => code >= ZERO && code <= ZERO + 9
 
-/** Splits at the counts of tokens; other numbers stay, they may mean something. Undefined when there are too many. */
+/** Splits at the counts of tokens; other numbers stay, because they may matter. Undefined if there are too many. */
 function numberless(text: string): string[] | undefined {
   const pieces: string[] = []
   let from = 0

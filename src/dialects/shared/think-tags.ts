@@ -1,9 +1,9 @@
-/** `tags`: reasoning stands between tags at the start of the text. `open-omitted`: the template wrote the opening tag, the text starts inside. */
+/** `tags`: reasoning is between tags at the start of the text. `open-omitted`: the template wrote the opening tag, so the text starts inside. */
 export type ThinkTags = 'none' | 'tags' | 'open-omitted'
 
 export type ThinkSink = (kind: 'text' | 'reasoning', text: string) => void
 
-/** What families of open models write, where the server that runs them has no parser for it. */
+/** The tags of families of open models, for servers without a parser for them. */
 const CLOSE_OF: { readonly [open: string]: string } = {
   '<think>': '</think>',
   '<thinking>': '</thinking>',
@@ -17,7 +17,7 @@ const OPEN_TAGS = Object.keys(CLOSE_OF)
 const CLOSE_TAGS = Object.values(CLOSE_OF)
 const ALL_TAGS = [...OPEN_TAGS, ...CLOSE_TAGS]
 
-/** Length of the longest end of `text` that begins `tag`. */
+/** The length of the longest suffix of `text` that is a prefix of `tag`. */
 function partialTag(text: string, tag: string): number {
   for (let length = Math.min(tag.length - 1, text.length); length > 0; length--) {
     if (text.endsWith(tag.slice(0, length))) return length
@@ -26,18 +26,18 @@ function partialTag(text: string, tag: string): number {
 }
 
 /**
- * Splits `<think>...</think>`, and its like, out of streamed text. Tags count only before the answer has begun (a model that writes about the tag must
- * not lose its text); whitespace around them belongs to neither side. What could still become a tag is held back.
- * A class: every answer has one, for as long as it takes.
+ * Separates `<think>...</think>` and the like from streamed text. Tags count only before the answer has begun, because a model that writes about the
+ * tag must not lose its text; white space around them belongs to neither side. What may still become a tag is held back. A class, because every
+ * answer has one for its whole duration.
  */
 export class ThinkSplitter {
   #state: 'before' | 'inside' | 'text'
   #closeTag = '</think>'
   #held = ''
   #reasoned = false
-  /** The opening tag may still come although the template should have written it. */
+  /** The opening tag may still come, although the template should have written it. */
   #mayOpen: boolean
-  /** Whitespace seen before anything was decided: part of the answer only when no tag comes. */
+  /** White space before anything is decided: part of the answer only if no tag comes. */
   #afterClose = false
 
   constructor(mode: ThinkTags) {
@@ -45,12 +45,12 @@ export class ThinkSplitter {
     this.#mayOpen = mode === 'open-omitted'
   }
 
-  /** True once the answer has begun: from here on text passes unchanged. */
+  /** True once the answer has begun: from then on text passes unchanged. */
   get passing(): boolean {
     return this.#state === 'text'
   }
 
-  /** Something waits that is text unless it turns out to be a tag. */
+  /** Something is held back that is text unless it turns out to be a tag. */
   get holdsText(): boolean {
     return this.#state === 'before' && (this.#afterClose ? this.#held.trim() : this.#held) !== ''
   }
@@ -81,7 +81,8 @@ export class ThinkSplitter {
       this.#reasoned = false
       return true
     }
-    // Of thoughts that were told elsewhere, or not thought: the template opened the tag, and the server left its end in the answer.
+    // A closing tag without reasoning before it: the reasoning came elsewhere, or there was none, and the server left the end of the template's tag
+    // in the answer.
     const close = CLOSE_TAGS.find((tag) => start.startsWith(tag))
     if (close !== undefined) {
       this.#held = start.slice(close.length)
@@ -95,7 +96,7 @@ export class ThinkSplitter {
     return false
   }
 
-  /** What follows a tag that closed in the same piece is text once the answer has begun. */
+  /** What follows a closing tag in the same piece is text once the answer has begun. */
   #flush(sink: ThinkSink): boolean {
     if (this.#held !== '') sink('text', this.#held)
     this.#held = ''
@@ -129,7 +130,7 @@ export class ThinkSplitter {
       this.#afterClose = true
       return true
     }
-    // Whitespace at the end waits too: it is dropped when the tag follows.
+    // Trailing white space waits, too: it is dropped if the tag follows.
     const keep = held.length - held.slice(0, held.length - partialTag(held, this.#closeTag)).trimEnd().length
     this.#emitReasoning(held.slice(0, held.length - keep), sink)
     this.#held = held.slice(held.length - keep)

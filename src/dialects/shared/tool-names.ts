@@ -4,7 +4,7 @@ import { hashedName } from './id-map.ts'
 export interface NameRule {
   readonly pattern: RegExp
   readonly max: number
-  /** Names of tools that are not the caller's: his get others. */
+  /** Names that the gateway needs for itself; the caller's tools of these names are renamed. */
   readonly taken?: ReadonlySet<string>
 }
 
@@ -17,19 +17,19 @@ export interface ToolOrigin {
   readonly namespace?: string
 }
 
-/** A reversible map between the caller's tool names and the ones an endpoint accepts; one per request. */
+/** A reversible map between the caller's tool names and those an endpoint accepts; one per request. */
 export interface ToolNames {
-  /** The endpoint's name of a tool; names of past calls to tools no longer offered get one too. */
+  /** The endpoint's name for a tool; past calls to tools that are no longer offered get one, too. */
   upstream(name: string, namespace?: string | null, kind?: ToolOrigin['kind']): string
-  /** The caller's tool behind an endpoint's name; a name the model made up stands for itself. */
+  /** The caller's tool for an endpoint's name; a name that the model made up stays as it is. */
   origin(upstreamName: string): ToolOrigin
-  /** Whether this is no name of a tool that was offered, but the beginning of one. */
+  /** Whether this is not a name of an offered tool, but the beginning of one. */
   begins(written: string): boolean
 }
 
 /**
- * The name in what servers let through of a model's own notation: `functions.` before it, which is where open models think their tools are, or
- * `default_api.`, where Gemini does, and from `<|` on the tokens behind it, which no name holds.
+ * The name without remains of a model's own notation that servers let through: `functions.` before it, a namespace of open models, or `default_api.`,
+ * which is Gemini's, and everything from `<|` on, which no name contains.
  */
 function meantName(written: string): string {
   const tokens = written.indexOf('<|')
@@ -37,13 +37,13 @@ function meantName(written: string): string {
 }
 
 export function createToolNames(rule: NameRule): ToolNames {
-  // Most requests have no tools, and each costs what it allocates.
+  // Most requests have no tools, and allocations have a cost.
   let byOrigin: Map<string, string> | undefined
   let byUpstream: Map<string, ToolOrigin> | undefined
 
   const sanitize = (plain: string): string => {
     const common = plain.replace(/[^a-zA-Z0-9_-]/g, '_').replace(/^[^a-zA-Z_]+/, '_')
-    // Some endpoints take no hyphens either.
+    // Some endpoints accept no hyphens either.
     const clean = rule.pattern.test(common) ? common : common.replaceAll('-', '_')
     const hash = hashedName(plain, 8)
     return `${clean.slice(0, Math.max(0, rule.max - hash.length - 1))}_${hash}`

@@ -15,16 +15,16 @@ export interface FlatTool extends CacheMarked {
   readonly parameters: JsonObject
   readonly strict?: boolean
   readonly isEager?: boolean
-  /** Of its input, where `keepExamples` was asked for. */
+  /** Examples of its input, if `keepExamples` was set. */
   readonly examples?: readonly JsonObject[]
 }
 
-/** A tool choice without the contract's spellings. `name` is the endpoint's. */
+/** A tool choice independent of the contract's spellings. `name` is the endpoint's. */
 export type FlatChoice = { readonly mode: 'auto' | 'none' | 'required' } | { readonly mode: 'named'; readonly name: string }
 
 export interface FlatTools {
   readonly tools: readonly FlatTool[]
-  /** Undefined when the caller chose nothing, or there is nothing to choose from. */
+  /** Undefined if the caller chose nothing, or there is nothing to choose from. */
   readonly choice?: FlatChoice
   readonly names: ToolNames
   readonly dropped: readonly string[]
@@ -37,18 +37,18 @@ interface ToolSource {
 
 const INPUT_DESCRIPTION = 'The complete input of the tool, as plain text.'
 
-/** The grammar cannot be enforced by an endpoint without free-form tools; the model is told instead. */
+/** An endpoint without free-form tools cannot enforce the grammar, so the model is told about it. */
 function customDescription(tool: CustomTool): string {
   const { format } = tool
   const grammar = format?.type === 'grammar' ? `The input must match this ${format.syntax} grammar:\n${format.definition}` : undefined
   return [tool.description, grammar].filter((text) => text !== undefined && text !== '').join('\n\n')
 }
 
-/** What the model reads of examples where there is no field for them; undefined for none. */
+/** Examples as text for the model, for formats without a field for them; undefined if there are none. */
 export const toldExamples = (examples: readonly JsonObject[]): string | undefined =>
   examples.length === 0 ? undefined : `Examples of its input:\n${examples.map((example) => JSON.stringify(example)).join('\n')}`
 
-/** Those a caller gives of the input of a tool; what is no object is none. */
+/** The caller's examples of a tool's input; what is no object is no example. */
 export const examplesOf = ({ input_examples: examples }: FunctionTool): readonly JsonObject[] =>
   Array.isArray(examples) ? examples.filter((example) => isObject(example)) : []
 
@@ -87,7 +87,7 @@ interface Listed {
   readonly namespace?: string
 }
 
-/** Functions and free-form tools, those of namespaces included; everything else is a vendor's or the gateway's own and is named in `dropped`. */
+/** Functions and free-form tools, including those in namespaces; everything else is a vendor's or the gateway's own tool and is noted in `dropped`. */
 function listTools(tools: readonly Tool[], dropped: string[]): Listed[] {
   const listed: Listed[] = []
   for (const tool of tools) {
@@ -104,15 +104,15 @@ function listTools(tools: readonly Tool[], dropped: string[]): Listed[] {
 }
 
 /**
- * The caller's tools as functions with names the endpoint accepts, and the choice among them. Namespaces are flattened, free-form tools
- * wrapped, `allowed_tools` narrows the list. The names of the result lead back to the caller's tools.
+ * The caller's tools as functions with names the endpoint accepts, and the choice among them. Namespaces are flattened, free-form tools wrapped, and
+ * `allowed_tools` narrows the list. The names of the result can be mapped back to the caller's tools.
  */
 export function flattenTools(source: ToolSource, rule: NameRule, { keepExamples = false } = {}): FlatTools {
   const dropped: string[] = []
   const names = createToolNames(rule)
   const listed = listTools(source.tools ?? [], dropped)
   if (listed.length === 0) return chosen([], source.tool_choice, names, dropped)
-  // Names that need no change are taken first, so that a rewritten one never displaces them.
+  // Names that need no change are assigned first, so that a rewritten name never takes one of them.
   const asIs = ({ tool, namespace }: Listed): boolean => namespace === undefined && tool.name.length <= rule.max && rule.pattern.test(tool.name)
   for (const entry of [...listed.filter(asIs), ...listed.filter((each) => !asIs(each))]) {
     names.upstream(entry.tool.name, entry.namespace, entry.tool.type)
@@ -121,7 +121,7 @@ export function flattenTools(source: ToolSource, rule: NameRule, { keepExamples 
     const name = names.upstream(tool.name, namespace)
     return isFunctionTool(tool) ? flatFunction(tool, name, keepExamples) : flatCustom(tool, name)
   })
-  // The same name twice is refused everywhere; the first one stands.
+  // Duplicate names are refused everywhere; the first tool stays.
   const unique = [...new Map(all.toReversed().map((tool) => [tool.name, tool])).values()].toReversed()
   return chosen(unique, source.tool_choice, names, dropped)
 }
@@ -139,7 +139,7 @@ function narrow(
 ): { tools: readonly FlatTool[]; choice?: FlatChoice } {
   if (choice == null) return { tools }
   if (typeof choice === 'string') return { tools, choice: { mode: choice } }
-  // By the caller's name first, and there by the one that stands by itself before one in a namespace. A map, as choices may name as many as there are.
+  // By the caller's name, and among equals the tool outside of namespaces. A map, because a choice may name as many tools as there are.
   const known = new Map<string, FlatTool>()
   const learn = (name: string, tool: FlatTool): void => void (known.has(name) || known.set(name, tool))
   const origins = tools.map((tool) => [names.origin(tool.name), tool] as const)

@@ -29,13 +29,13 @@ import type { ToolNames } from './tool-names.ts'
 export interface FoldOptions {
   readonly callIds: IdRule
   readonly names: ToolNames
-  /** Later system messages: where they stand, or as user text between markers. */
+  /** Later system messages: in place, or as user text between markers. */
   readonly laterSystem: 'in-place' | 'user-text'
   /** Merge neighbours of one role, and begin with a user turn. */
   readonly alternate: boolean
   /** Whether this endpoint can read a piece of reasoning. */
   readonly keepReasoning: (part: ReasoningPart) => boolean
-  /** Whether this endpoint takes an item of another type back as part of the assistant's turn. Default: none. */
+  /** Whether this endpoint accepts an item of another type as part of the assistant's turn. Default: none. */
   readonly keepItem?: (item: OtherItem) => boolean
 }
 
@@ -49,7 +49,7 @@ const isOutput = (item: FoldItem): item is OutputOfCall => item.type === 'functi
 
 const ASSISTANT_TEXTS: ReadonlySet<string> = new Set(['input_text', 'output_text', 'refusal'])
 const ATTACHED: ContentPart = { type: 'input_text', text: 'Attached to the instructions:' }
-/** What is cached up to it may end with it: Claude Code marks a reminder of the system's that stands last. */
+/** A cache mark may be on the last system message: Claude Code marks a reminder at the end. */
 const markedSystem = (texts: readonly InputText[]): ContentPart => ({
   type: 'input_text',
   text: `<system_message>\n${texts.map(({ text }) => text).join('\n\n')}\n</system_message>`,
@@ -57,10 +57,10 @@ const markedSystem = (texts: readonly InputText[]): ContentPart => ({
 })
 const NO_RESULT: readonly ContentPart[] = [{ type: 'input_text', text: 'No result is available for this call.' }]
 /**
- * Folds the items of a request into alternating turns, whatever order they came in: consecutive items of the assistant become one turn,
- * results move directly behind their calls, a call without a result gets one, a result without a call becomes text of the user. Calls of
- * built-in tools that the caller runs become calls of functions; other items the endpoint does not take back are left out and named.
- * Throws `invalid_prompt` for references to stored items, which a stateless gateway cannot resolve.
+ * Folds the items of a request into alternating turns, whatever their order: consecutive assistant items become one turn, results move directly
+ * behind their calls, a call without a result gets one, and a result without a call becomes user text. Calls of built-in tools that run on the
+ * caller's side become function calls; other items that the endpoint does not accept are left out and noted. Throws `invalid_prompt` for references
+ * to stored items, which a stateless gateway cannot resolve.
  */
 export function foldTurns(request: Pick<ModelRequest, 'instructions' | 'input'>, options: FoldOptions): Conversation {
   const dropped = new Set<string>()
@@ -92,13 +92,13 @@ interface Pairing {
 
 const NOTHING_TO_PAIR: Pairing = { outputOf: new Map(), orphans: new Set() }
 
-/** Each output belongs to a call before it with its id that has none yet; failing that, to one after it that nobody answers behind it. */
+/** Each output belongs to an earlier call with its id that has none yet, or else to a later one that no output follows. */
 function pairOutputs(items: readonly FoldItem[]): Pairing {
   if (!items.some((item) => isCall(item) || isOutput(item))) return NOTHING_TO_PAIR
   const outputOf = new Map<CallItem, OutputOfCall>()
   const orphans = new Set<OutputOfCall>()
   const open = new OpenCalls<CallItem>()
-  // Outputs that came before their calls wait in one turn: the first goes first.
+  // Outputs before their calls wait in one turn, in order.
   const early = new OpenCalls<OutputOfCall>()
   for (const item of items) {
     if (isCall(item)) {
@@ -133,7 +133,7 @@ class TurnBuilder {
   readonly #turns: Turn[] = []
   #assistant: AssistantDraft | undefined
   #user: ContentPart[] | undefined
-  /** The user spoke after the answer, without words. */
+  /** The user spoke after the answer, but without content. */
   #silence = false
   /** Media of the system messages before anything else. */
   readonly #attached: ContentPart[] = []
@@ -158,7 +158,7 @@ class TurnBuilder {
     }
     if (isCall(item)) return this.#call(item)
     if (this.#pairing.orphans.has(item)) return this.#orphan(item)
-    // Its turn was or will be written behind the calls; here it only ends the assistant's turn.
+    // Its own turn is placed behind the calls; here it only ends the assistant's turn.
     this.#closeAssistant()
   }
 
@@ -166,7 +166,7 @@ class TurnBuilder {
     this.#closeAssistant()
     this.#closeUser()
     if (this.#attached.length > 0) this.#turns.unshift({ role: 'user', parts: [ATTACHED, ...this.#attached] })
-    // An answer that stands last would be one to go on with.
+    // An answer in last place would be continued by the model.
     if (this.#silence && this.#turns.at(-1)?.role === 'assistant') this.#turns.push({ role: 'user', parts: [OPENING_TURN] })
     return this.#turns
   }
@@ -178,7 +178,7 @@ class TurnBuilder {
     return this.#assistant
   }
 
-  /** What is no text, no assistant of these formats can have said. */
+  /** In these formats the assistant can only say text. */
   #assistantMessage(item: MessageItem): void {
     if (typeof item.content !== 'string') {
       for (const { type } of item.content) if (!ASSISTANT_TEXTS.has(type)) this.#dropped.add(`input: ${type} of the assistant`)
@@ -202,7 +202,7 @@ class TurnBuilder {
     }
     const role = item.role === 'developer' ? 'developer' : 'system'
     const texts = parts.filter((part) => part.type === 'input_text')
-    // No system message of these formats holds media: the user shows them, in the same place.
+    // System messages of these formats cannot contain media, so a user message shows them in the same place.
     const media = texts.length === parts.length ? [] : parts.filter((part) => part.type !== 'input_text')
     if (this.#turns.length === 0 && this.#assistant === undefined && this.#user === undefined) {
       if (texts.length > 0) this.system.push({ role, parts: texts })

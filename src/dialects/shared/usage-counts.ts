@@ -6,8 +6,8 @@ type Json = { readonly [field: string]: unknown }
 const MAX_DEPTH = 3
 
 /**
- * Whether a usage report counts anything at all. Servers send empty ones and ones full of zeros beside the real one, or in its place; one
- * that counts more than there can be is as good as none, and what was used is estimated.
+ * Whether a usage report counts anything. Servers send empty reports and reports of zeros beside the real one, or instead of it. A report with
+ * impossible counts is as good as none, and usage is estimated.
  */
 export const hasCounts = (usage: Json): boolean => counts(usage, 0) && !isAbsurd(usage, 0)
 
@@ -26,7 +26,7 @@ function counts(usage: Json, depth: number): boolean {
   return false
 }
 
-/** A cumulative report over an earlier one. What it leaves out, or says null or nothing but zero to, stays. */
+/** A cumulative report on top of an earlier one. What it omits, or reports as null or zero, stays as it was. */
 export function overlayCounts(before: Json, update: Json): Json {
   const merged: { [field: string]: unknown } = { ...before }
   for (const [field, value] of Object.entries(update)) {
@@ -38,8 +38,8 @@ export function overlayCounts(before: Json, update: Json): Json {
 }
 
 /**
- * What went through a cache and stands beside the prompt, as relays of Claude count it, not in it: more than the prompt is no part of it, and
- * where the sum holds both they are two things.
+ * Cached tokens that are counted beside the prompt and not as part of it, as relays of Claude do: a count larger than the prompt cannot be part of
+ * it, nor can counts whose sum is the total.
  */
 export function countedApart(input: number, cached: number, allInput: number | undefined): number {
   if (cached <= 0 || input <= 0) return 0
