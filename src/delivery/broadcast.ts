@@ -62,16 +62,12 @@ const requestContextFields = (g: Generation): Fields => ({
   provider_responses: g.attempts.map(toProviderResponse),
 })
 
+export const BROADCAST_GROUPS = { cost: costFields, identity: identityFields, requestContext: requestContextFields } as const
+
 /** The opted-in fields, or undefined if no group is on. */
 export function broadcastFields(g: Generation, groups: BroadcastGroups): Fields | undefined {
-  if (!groups.cost && !groups.identity && !groups.requestContext) return undefined
-  const all = {
-    ...(groups.cost ? costFields(g) : {}),
-    ...(groups.identity ? identityFields(g) : {}),
-    ...(groups.requestContext ? requestContextFields(g) : {}),
-  }
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined && value !== null))
+  const wanted = (Object.keys(BROADCAST_GROUPS) as (keyof typeof BROADCAST_GROUPS)[]).filter((name) => groups[name])
+  if (wanted.length === 0) return undefined
+  const fields = wanted.flatMap((name) => Object.entries(BROADCAST_GROUPS[name](g)))
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined && value !== null))
 }
-
-/** Names of the fields of each group, for the documentation. */
-export const BROADCAST_GROUPS = { cost: costFields, identity: identityFields, requestContext: requestContextFields } as const
