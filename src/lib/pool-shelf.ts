@@ -5,12 +5,9 @@ import type { Proxies } from './proxy.ts'
 import { Client, isConnected, Pool } from './undici.ts'
 
 export interface PoolShelfOptions {
-  /** 55 seconds unless told. */
-  readonly keepAliveMs?: number
-  readonly maxConnectionsPerOrigin?: number
-  /** Origins whose connections are kept, 512 unless told; callers may bring many with their own keys. */
+  /** Origins whose connections are kept, 512 by default; callers may bring many with their own keys. */
   readonly maxOrigins?: number
-  /** How long an origin nobody calls is remembered, ten minutes unless told. */
+  /** How long an unused origin is remembered, ten minutes by default. */
   readonly forgetAfterMs?: number
   /** Milliseconds that only go forward. */
   readonly now?: () => number
@@ -90,12 +87,12 @@ export class PoolShelf {
         shelved.places++
         return new KeptClient(url, options)
       },
-      connections: this.#options.maxConnectionsPerOrigin ?? null,
+      connections: null,
       pipelining: 1,
       allowH2: false,
       headersTimeout: 0,
       bodyTimeout: 0,
-      keepAliveTimeout: this.#options.keepAliveMs ?? KEPT_MS,
+      keepAliveTimeout: KEPT_MS,
       connect: createConnector({ timeoutMs: connectTimeoutMs, lookup, proxies: this.#options.proxies }),
     })
     const shelved: Shelved = { pool, places: 0, usedAt: now, lookedAt: now }
