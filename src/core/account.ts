@@ -59,7 +59,7 @@ export interface KeyChange {
   readonly settings?: { readonly [name: string]: unknown }
 }
 
-/** What people do with keys, by command line or management API. `scope` limits everything to one workspace: other keys do not exist. */
+/** Management of keys, by command line or API. `scope` limits everything to one workspace: other keys do not exist. */
 export interface KeyAccounts {
   /** The key itself is in the answer and nowhere else, ever. Throws `invalid_request` and `not_found` (workspace). */
   create(key: NewKey): Promise<{ readonly key: ApiKey; readonly secret: Secret }>
@@ -108,7 +108,7 @@ export interface NewOwnKey {
 
 export type OwnKeyChange = Partial<Omit<NewOwnKey, 'workspaceId' | 'provider'>>
 
-/** What people do with their own keys. `scope` limits everything to one workspace: other keys do not exist. The secret is never readable again. */
+/** Management of callers' own provider keys. `scope` limits everything to one workspace: other keys do not exist. Secrets are never readable again. */
 export interface OwnKeyAccounts {
   create(key: NewOwnKey): Promise<StoredOwnKey>
   list(filter?: { readonly workspaceId?: string; readonly provider?: string }): Promise<readonly StoredOwnKey[]>

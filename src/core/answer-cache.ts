@@ -29,7 +29,7 @@ export interface KeptAnswer {
   readonly events: readonly ModelEvent[]
 }
 
-/** What `Store` keeps of an answer: it is opened by who has the secret key, and asks for it by the digest of the request. */
+/** A kept answer as `Store` holds it. Reading it takes the secret key, and the digest of the request. */
 export interface StoredAnswer {
   readonly key: string
   readonly workspaceId: string
@@ -48,7 +48,7 @@ export interface AnswerStore {
 
 /** Answers of earlier calls. Neither side ever fails a call: what cannot be read is not there, and what cannot be kept is not. */
 export interface AnswerCache {
-  /** False: nothing is kept here, and nobody is told anything of it. */
+  /** False: nothing is kept here, and nobody is told about the cache. */
   readonly enabled: () => boolean
   find(key: string): Promise<KeptAnswer | undefined>
   keep(key: string, workspaceId: string, answer: KeptAnswer): Promise<void>

@@ -44,7 +44,7 @@ export interface AttemptRecord {
   costUsd?: number
   /** Parameters and notes the encoder dropped. */
   dropped?: readonly string[]
-  /** What was sent, as JSON text without media and credentials, until the caller who asked for it (`Call.echoes`) was told. */
+  /** What was sent, as JSON text without media and credentials; present until the caller who asked for it (`Call.echoes`) has been told. */
   echo?: string
 }
 
@@ -73,7 +73,7 @@ export interface CallTrace {
   toolPrices?: number
   /** Executions of server tools, in the order they started. */
   steps?: GenerationStep[]
-  /** What an answer that broke has used, as its record has it: callers who saw a part of it are told. */
+  /** The usage of an answer that broke, as recorded, for callers who saw a part of it. */
   broken?: Usage
   /** Reasoning of the request that a provider could not read: later turns of the call go without it. */
   unreadable?: ReadonlySet<InputItem>
@@ -85,7 +85,7 @@ export interface CallTrace {
   whole?: Set<string>
   /** Parameters of the request that endpoints refused, and go without from then on; made with the first. */
   refused?: Map<string, Set<string>>
-  /** Why the answer could not be told to the caller, though whoever produced it went on. */
+  /** Why the answer could not be told to the caller, although its producer went on. */
   untold?: GatewayError
   /** What a call of several upstream answers used when it broke before its last one. */
   spent?: Usage
@@ -112,7 +112,7 @@ export interface Call {
   readonly id: string
   readonly owner: Owner
   readonly request: ModelRequest
-  /** What the caller named, before aliases, presets and variants; the default where it named nothing. */
+  /** The name the caller used, before aliases, presets and variants; the default if it named no model. */
   readonly requestedModel: string
   /** Why an endpoint may not serve this call, as a clause; undefined: it may. Absent: any may. */
   readonly admits?: (endpoint: Endpoint) => string | undefined
@@ -131,7 +131,7 @@ export interface Call {
   readonly origin: CallOrigin
   /** What happens to a stream that breaks after its first content; undefined: as configured. */
   readonly streamFailure?: StreamFailure
-  /** What its caller wants of answers that were kept; absent: nothing, and none is kept. */
+  /** How the caller wants to use the answer cache; absent: not at all, and its answer is not kept. */
   readonly cache?: CacheWish
   /** Id of the endpoint that served the step before: planned first, so that a call of several upstream answers stays where it began. */
   readonly preferredEndpoint?: string
@@ -147,15 +147,15 @@ export interface Call {
 }
 
 /**
- * `fail`: the failure is told in-band. `continue`: the next endpoint goes on where the answer broke. `buffer`: the answer is held back until
- * it is complete, so that another endpoint can still give all of it.
+ * `fail`: the failure is told in-band. `continue`: the next endpoint continues where the answer broke. `buffer`: the answer is held back until it is
+ * complete, so that another endpoint can still give all of it.
  */
 export const STREAM_FAILURES = ['fail', 'continue', 'buffer'] as const
 export type StreamFailure = (typeof STREAM_FAILURES)[number]
 
 /**
- * What can be done to a request for the sake of one endpoint. The planner counts on it for models none of whose endpoints takes the
- * request as it is; `adapt` is then asked before the attempt is made.
+ * How a request can be adapted to a single endpoint. The planner counts on it for models without an endpoint that takes the request as it is; `adapt`
+ * is then called before the attempt.
  */
 export interface Adaptation {
   /** Modalities that endpoints without them get in another form. */

@@ -18,7 +18,7 @@ export const isClientSearchCall = (item: InputItem): boolean => item.type === CL
 /** What the caller found. */
 export const isClientSearchOutput = (item: InputItem): boolean => item.type === CLIENT_SEARCH_OUTPUT && isByClient(item)
 
-/** Who says nothing of the side that searches is told by the call id, which only the caller needs. */
+/** If the caller does not say on which side the search runs, the call id tells, because only a caller needs one. */
 function isByClient(item: InputItem): boolean {
   const { execution, call_id: callId } = item as { readonly execution?: unknown; readonly call_id?: unknown }
   return execution === 'client' || (execution == null && typeof callId === 'string' && callId !== '')

@@ -55,9 +55,9 @@ export interface Config {
 export interface ResponsesConfig {
   /** Raw reasoning text is shown as a summary as well, for clients that display only summaries. */
   readonly mirrorReasoning: boolean
-  /** A stream that fails says so in an `error` event before `response.failed`, unless its caller says otherwise. */
+  /** A failing stream also sends an `error` event before `response.failed`, for callers who do not say. */
   readonly errorEvent: boolean
-  /** Callers who ask (`debug.echo_upstream_body`) are told what upstreams were sent. */
+  /** Callers may ask to see what upstreams were sent (`debug.echo_upstream_body`). */
   readonly echoUpstreamBody: boolean
 }
 

@@ -42,8 +42,8 @@ export interface DestinationStatusView extends DeliveryStatus {
 }
 
 /**
- * What people do with destinations. `scope` limits everything to one workspace: other destinations do not exist (`not_found`).
- * Throws `invalid_request` with the path of what is wrong, `conflict` for one too many of a type and for lost races.
+ * Management of destinations. `scope` limits everything to one workspace: other destinations do not exist (`not_found`). Throws `invalid_request`
+ * with the path of what is wrong, and `conflict` for one too many of a type and for lost races.
  */
 export interface DestinationAccounts {
   create(destination: NewDestination): Promise<DestinationView>

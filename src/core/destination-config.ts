@@ -49,14 +49,14 @@ export function maskConfig(config: JsonObject, secrets: readonly string[]): Json
   return changeSecrets(config, secrets, maskSecret)
 }
 
-/** What stands for secrets of which nothing is known. */
+/** The mask of secrets about which nothing is known. */
 export const fullMasks = (secrets: readonly string[]): JsonObject =>
   Object.fromEntries(secrets.map(parsePath).flatMap(({ key, everyValue }) => (everyValue ? [] : [[key, FULL_MASK]])))
 
 /**
- * A PATCH over a stored configuration: named keys replace, absent ones stay, null removes. A mask keeps the stored secret, also that of an
- * older one: whoever read before somebody else changed it does not undo the change. `headers` is replaced as a whole, each masked value
- * keeping that of the same name. The result is to be validated as a whole.
+ * Applies a PATCH to a stored configuration: named keys replace, absent ones stay, null removes. A mask keeps the stored secret, even the mask of an
+ * older secret: whoever read the configuration before somebody else changed it must not undo the change. `headers` is replaced as a whole, where a
+ * masked value keeps that of the same name. The result must be validated as a whole.
  */
 export function mergeConfig(stored: JsonObject, patch: JsonObject, secrets: readonly string[]): JsonObject {
   const unmasked = changeSecrets(patch, secrets, (value, key, name) => (isMask(value) ? (storedSecret(stored, key, name) ?? value) : value))

@@ -29,7 +29,10 @@ export interface DestinationContext {
   readonly baseUrl?: string
   /** Where types that write files may write: a folder of the workspace's own. Absent: nowhere. */
   readonly directory?: string
-  /** Milliseconds since the epoch, by the platform's clock where it has said that ours is wrong: for signatures only. Times in the payload come from the records. */
+  /**
+   * Milliseconds since the epoch, by the platform's clock if it has said that ours is wrong. For signatures only; times in the payload come from the
+   * records.
+   */
   readonly now: number
   /** 0 for the first time this batch is sent, more when any of it was sent before. */
   readonly attempt: number
@@ -75,9 +78,9 @@ export type DeliveryOutcome =
       readonly retry?: readonly number[]
     }
   /**
-   * Not now. `afterMs` is the platform's own hint. `maxAttempts` bounds tries that are unlikely to help; with the last (and from the fifth 500 on,
-   * and the eleventh try of any other kind that reached somebody) the culprit is searched by halving. `overload`: alive but busy, no breaker failure. `platformTime`: our clock is wrong for it, and this is what its own says; the next
-   * requests are made for that.
+   * Try later. `afterMs`: the platform's own hint. `maxAttempts` bounds tries that are unlikely to help; at the last one (and from the fifth 500 on,
+   * and the eleventh other failure of a platform that was reached) the culprit is searched by halving. `overload`: alive but busy, which the breaker
+   * does not count. `platformTime`: the platform refused because our clock is wrong, and this is its own time, which the next requests use.
    */
   | {
       readonly kind: 'retry'
@@ -138,7 +141,7 @@ export interface Destination<Settings = unknown> {
   encode(batch: readonly DeliveryRecord[], settings: Settings, context: DestinationContext): EncodeResult | Promise<EncodeResult>
   /** What an answer means. Default: `classifyHttp` of core/outcome.ts. */
   classify?(response: OutgoingResponse, request: OutgoingRequest): DeliveryOutcome
-  /** What was taken is said in the body: an acceptance that breaks off is none. Default: the status says it, whether the rest comes or not. */
+  /** Whether acceptance is told in the body, so that an answer which breaks off is none. Default: the status tells it, whether or not the rest arrives. */
   readonly answersInBody?: boolean
   /** Called with each answer and the number of follow-ups made so far; undefined when the answer is final. */
   followUp?(response: OutgoingResponse, step: number, settings: Settings, context: DestinationContext): FollowUp | undefined

@@ -65,7 +65,7 @@ export interface Decoder {
    * that breaks then broke the answer. Default: `settled` is proof.
    */
   readonly entire?: boolean
-  /** What the upstream has counted by now: all that is told of an answer that breaks off, or is left, before its end. */
+  /** What the upstream has counted so far: all that is known if an answer breaks off or is left before its end. */
   readonly counted?: Usage | undefined
 }
 
@@ -113,22 +113,16 @@ export interface Dialect<Options = unknown> {
   prefills?(request: ModelRequest, target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean | undefined
   /** Whether the upstream is asked for this answer in one piece: its first content is then its last. Default: it streams. */
   asksWhole?(request: ModelRequest, target: Pick<Target<Options>, 'options' | 'upstreamModel' | 'supports'>): boolean
-  /**
-   * Whether the upstream runs this tool (`web_search`) itself, as the caller set it and beside the other tools of the request.
-   * Default: it runs none.
-   */
+  /** Whether the upstream runs this tool (`web_search`) itself, with the caller's settings and beside the other tools of the request. Default: it runs none. */
   hosts?(tool: OtherTool, others: readonly Tool[], target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
   /**
-   * Whether this model can be asked to reason, which some formats leave to options: an endpoint then supports what goes with it, or none of it.
+   * Whether this model can be asked to reason, in formats that leave this to options; an endpoint then supports all parameters of reasoning, or none.
    * Default: as `supports` says.
    */
   reasons?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
-  /**
-   * Most tokens of output the upstream is asked for, where thoughts come on top of the answer the caller bounded. Default: what the request
-   * says.
-   */
+  /** Most output tokens to ask the upstream for, if reasoning comes on top of the answer that the caller bounded. Default: what the request says. */
   mostOutput?(request: ModelRequest, target: Pick<Target<Options>, 'options' | 'upstreamModel' | 'maxOutputTokens'>): number | undefined
-  /** How many times its list price the upstream charges for what is asked, where the request says so (a speed, a place). Default: once. */
+  /** The factor on the list price for this request (a faster speed, a certain place). Default: 1. */
   priceFactor?(request: ModelRequest, target: Pick<Target<Options>, 'options' | 'upstreamModel'>): number
   /**
    * Whether the upstream reads tools and messages between agents that stand in the input (`additional_tools`, `agent_message`). Default: it
@@ -144,6 +138,6 @@ export interface Dialect<Options = unknown> {
   storedPrompts?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
   /** How much the upstream takes of a request for embeddings at a time: it is asked several times for the rest. Default: all of it. */
   batch?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): BatchLimits
-  /** Whether the upstream reads this file, where it reads files at all. Default: it does. What it does not read may be given to it as text. */
+  /** Whether the upstream reads this file, if it reads files at all. Default: it does. Other files may be sent as text. */
   takesFile?(file: InputFile, target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
 }

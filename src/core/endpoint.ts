@@ -51,8 +51,9 @@ export interface Endpoint {
   readonly quantization: string
   readonly region?: string
   /**
-   * Service tier this endpoint stands for, and asks its upstream for; endpoints with `flex` or `priority` serve only those who ask. The others of
-   * the same model and provider are `default` then. Absent: nothing is known of tiers, and the upstream gets the one the caller asks for.
+   * The service tier that this endpoint stands for and requests from its upstream. Endpoints with `flex` or `priority` serve only callers who ask for
+   * it; the others of the same model and provider are `default` then. Absent: nothing is known about tiers, and the upstream gets the tier that the
+   * caller asks for.
    */
   readonly tier?: EndpointTier
   /** True when the model reasons without being asked: silence is then no sign of death. */

@@ -40,7 +40,7 @@ export type ModelEvent =
       readonly type: 'response-end'
       readonly reason: FinishReason
       readonly nativeReason?: string
-      /** What its vendor says of that beside the word. */
+      /** What its vendor says about the end besides the reason. */
       readonly stopped?: Stopped
       /** The upstream goes on when its answer is sent back: tools of its own are not done. Whoever does not ask it to has an answer cut off. */
       readonly paused?: true
@@ -50,7 +50,7 @@ export type ModelEvent =
       readonly vectors?: readonly Vector[]
     }
 
-/** What ended an answer, where its vendor says it. */
+/** What ended the answer, if the vendor says so. */
 export interface Stopped {
   /** The sequence of the caller's that the answer ran into. */
   readonly sequence?: string

@@ -7,14 +7,14 @@ import type { FunctionTool, InputItem, JsonObject, OtherTool, OutputItem, Tool, 
 import type { ModelRequest } from './request.ts'
 import type { Usage } from './usage.ts'
 
-/** What a request says of one page or document that an answer may cite. */
+/** A request's wishes about a page or document that an answer may cite. */
 export interface CitableSource {
   readonly url: string
   readonly title: string
   readonly content?: string
 }
 
-/** What running a server tool came to. Failures the model can react to are results too: `error` is set and `output` tells the model. */
+/** The result of a server tool. Failures that the model can react to are results, too: `error` is set and `output` tells the model. */
 export interface ToolResult {
   /** What the model reads. */
   readonly output: ToolOutput
@@ -77,9 +77,9 @@ export interface ToolContext<S = unknown> {
   /** Functions of the caller the model does not see yet. */
   readonly deferred: readonly FunctionTool[]
   /**
-   * Progress of the output item: an event of the contract, its name without `response.`. Events of a vendor's own item
-   * (`web_search_call.searching`) reach only callers who get that item: clients refuse them on any other. What `begin` tells comes right
-   * after the start of the item.
+   * Progress of the output item: an event of the contract, named without `response.`. Events of a vendor's own item (`web_search_call.searching`)
+   * reach only callers who get that item, because clients refuse them on any other. Events that `begin` reports come directly after the start of the
+   * item.
    */
   emit(name: string, fields?: JsonObject): void
   /**
@@ -109,7 +109,7 @@ export interface ServerTool<S = unknown, A = unknown> {
   readonly description: string
   /** The model's arguments, validated before anything runs; the model sees them as JSON Schema. */
   readonly parameters: ZodType<A>
-  /** What the model sees instead, where the arguments are described by somebody else. */
+  /** The schema the model sees instead, if somebody else describes the arguments. */
   readonly schema?: JsonObject
   /** Further names by which conditions of the caller know it. */
   readonly knownAs?: readonly string[]
@@ -136,7 +136,7 @@ export interface ServerTool<S = unknown, A = unknown> {
   check?(settings: S, request: ToolRequest): void
   /** Tools it gives to the model calls it makes: what cannot run there is refused before anything is sent. */
   nested?(settings: S): readonly Tool[] | undefined
-  /** What the items of this entry name as their `instance_name`, where several entries may stand side by side. */
+  /** The `instance_name` in the items of this entry, if several entries of the tool may exist. */
   instanceName?(settings: S, instance: number): string
   /** Name and description for the model, where they depend on the settings. */
   present?(settings: S): { readonly name?: string; readonly description?: string }
@@ -220,11 +220,11 @@ export interface Plugin<S = unknown> {
   choose?(request: ModelRequest, context: PluginContext<S>): Awaitable<ModelChoice | undefined>
   /** Changes the request before anything is planned. Undefined: nothing to change. Throws GatewayError to refuse the call. */
   prepare?(request: ModelRequest, context: PluginContext<S>): Awaitable<ModelRequest | undefined>
-  /** `prepare` asks nobody and decides who can serve: plans that are only explained have it, too. */
+  /** `prepare` calls nobody and affects who can serve, so plans that are only explained run it, too. */
   readonly preparesAlone?: true
   /** Stands around the answer: all turns of the model and its tools. Asked with the request as it will be planned. */
   wrap?(next: Handler, request: ModelRequest, context: PluginContext<S>): Handler
-  /** True of requests whose answer it changes only where it is told whole: what was streamed is then another answer. Default: of none. */
+  /** True for requests whose answer it changes only if it is not streamed, so that a streamed one is another answer. Default: none. */
   sparesStreams?(request: ModelRequest): boolean
   /** Makes the request suit one endpoint. */
   readonly adapts?: EndpointAdapter<S>

@@ -42,11 +42,11 @@ export interface GenerationAttempt {
   readonly errorMessage?: string
   readonly upstreamId?: string
   readonly isByok?: boolean
-  /** USD of what it wrote. Absent where it wrote all of the answer, and where it wrote nothing. */
+  /** USD for what it wrote. Absent if it wrote all of the answer, or nothing. */
   readonly costUsd?: number
 }
 
-/** An attempt as `provider_responses` of the public record tells it, wherever that list is shown. What is not known is absent. */
+/** An attempt in `provider_responses` of the public record, wherever that list is shown. Unknown values are absent. */
 export interface ProviderResponse {
   readonly provider_name: string
   readonly model_permaslug: string
@@ -67,7 +67,7 @@ export const toProviderResponse = (attempt: GenerationAttempt): ProviderResponse
   ...(attempt.upstreamId === undefined ? {} : { id: attempt.upstreamId }),
 })
 
-/** What the caller's own provider accounts paid, USD: of an answer of several turns, that of those an own key served; null where none did. */
+/** What the caller's own provider accounts paid, USD, over all turns that an own key served; null if there were none. */
 export const upstreamInferenceCost = ({ isByok, cost }: Pick<Generation, 'isByok' | 'cost'>): number | null => cost.byok ?? (isByok ? 0 : null)
 
 /** One execution of a server tool during the call. */
@@ -138,7 +138,7 @@ export interface Generation {
   readonly unitPrices?: { readonly input?: number; readonly output?: number }
   readonly strategy: string
   readonly serviceTier?: string
-  /** What the caller asked the answer to be, where that is not text. */
+  /** The kind of answer the caller asked for, if it is not text. */
   readonly outputType?: 'json' | 'image'
   readonly presetId?: string
   /** The generation whose answer was told again, and no model asked. */
@@ -161,8 +161,8 @@ export const finishReasonOf = ({ finishReason, status }: Pick<Generation, 'finis
 const CHOOSING: ReadonlySet<string> = new Set(['auto', 'free', 'pareto', 'bodybuilder', 'fusion'])
 
 /**
- * What chose the model, in the contract's `router`: the name the caller wrote (`gateway/auto`, without variants), else in a word. Undefined
- * where the caller named the model that served.
+ * What chose the model, as `router` in the contract: the name the caller wrote (`gateway/auto`, without variants), or a word. Undefined if the caller
+ * named the model that served.
  */
 export function routerOf({ strategy, requestedModel }: Pick<Generation, 'strategy' | 'requestedModel'>): string | undefined {
   if (strategy === 'direct') return undefined
@@ -170,7 +170,7 @@ export function routerOf({ strategy, requestedModel }: Pick<Generation, 'strateg
   return name ?? strategy
 }
 
-/** What was said. Kept apart from the record: it leaves the process only for destinations and for stores that asked for it. */
+/** The content of a call. Separate from the record, because it leaves the process only for destinations and for stores that asked for it. */
 export interface GenerationContent {
   readonly instructions?: string
   readonly input: readonly InputItem[]

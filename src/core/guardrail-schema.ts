@@ -21,7 +21,7 @@ const action = z.enum(FILTER_ACTIONS)
 const NEEDS_RECOGNISER: ReadonlySet<string> = new Set(['person-name', 'address'])
 const INJECTION = 'regex-prompt-injection'
 
-/** The message says what is wrong; others only complete "expected ...". */
+/** The message says completely what is wrong; other messages only complete "expected ...". */
 const WHOLE = { whole: true }
 
 const builtinFilter = z

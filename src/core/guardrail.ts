@@ -80,8 +80,8 @@ export interface GuardrailStore {
   /** Throws GatewayError `conflict` when the id exists, `not_found` when the workspace does not. */
   insert(guardrail: StoredGuardrail): Promise<void>
   /**
-   * Reads and writes in one transaction: changes of different rules at the same time do not undo each other. `absent`: what is changed when it
-   * is not stored.
+   * Reads and writes in one transaction, so that concurrent changes of different rules do not undo each other. `absent`: what to change if nothing is
+   * stored.
    */
   modify(id: string, change: (guardrail: StoredGuardrail) => GuardrailPatch, absent?: StoredGuardrail): Promise<StoredGuardrail | undefined>
   /** Takes its assignments with it. */

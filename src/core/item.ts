@@ -13,14 +13,14 @@ export type ItemStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'
 
 /** The end of what shall be cached. */
 export interface CacheMarked {
-  /** `ttl`: for how long, where a front door's own format says so at each mark. */
+  /** `ttl`: the lifetime, if a front door's format has it on each mark. */
   readonly prompt_cache_breakpoint?: { readonly mode: 'explicit'; readonly ttl?: '5m' | '1h' } | null
 }
 /** A document the model shall cite where it uses it, from a front door whose format asks so for each. */
 export interface Citable {
   /**
-   * Of a text, `titled`: its first line is the title; `sourced`: the next is where it was found; `blocks`: how long the texts are that make up the
-   * rest, joined by line breaks, in UTF-16 code units.
+   * How a text is composed. `titled`: its first line is the title; `sourced`: the next line is its source; `blocks`: the lengths of the texts that
+   * make up the rest, joined by line breaks, in UTF-16 code units.
    */
   readonly cited?: { readonly titled?: boolean; readonly sourced?: boolean; readonly blocks?: readonly number[] }
 }
@@ -78,7 +78,7 @@ export interface FileCitation {
   readonly type: 'file_citation'
   readonly file_id: string
   readonly filename: string
-  /** Where the cited text ends, in UTF-16 code units: the recorded answers of this format count so, whatever its documentation says. */
+  /** Where the cited text ends, in UTF-16 code units: recorded answers of this format count like that, whatever its documentation says. */
   readonly index: number
 }
 export interface FilePath {
@@ -143,7 +143,7 @@ export interface FunctionCallOutputItem {
   readonly id?: string | null
   readonly call_id: string
   readonly output: ToolOutput
-  /** The call failed, as a front door whose format says so was told; `output` begins with a word for it. */
+  /** The call failed, according to a front door whose format can say so; `output` begins with a word for it. */
   readonly failed?: boolean | null
   readonly caller?: ToolCaller | null
   readonly status?: ItemStatus | null

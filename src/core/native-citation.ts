@@ -26,7 +26,7 @@ export function nativeCitation(annotation: Annotation, format: Format): JsonObje
   return native?.format === format ? native.citation : undefined
 }
 
-/** `copy`, beside which now stands what stands beside the original: for annotations that change. */
+/** Gives `copy` what is attached to the original, for annotations that are changed. */
 export function carryNative(original: Annotation, copy: Annotation): Annotation {
   const native = natives.get(original)
   if (native !== undefined) natives.set(copy, native)

@@ -29,12 +29,12 @@ const CREDENTIALS = 'headers'
 
 /** Fields whose values are free JSON, whatever they are part of: schemas, and what tools are asked to do. */
 const FREE_FIELDS: ReadonlySet<string> = new Set(['schema', 'input_schema', 'output_schema', 'arguments', 'action', 'actions', 'operation'])
-/** Outputs of tools at the caller that are told as the JSON they are; of a picture of the screen nothing but the picture is told. */
+/** Outputs of the caller's tools that are sent as JSON; of a screenshot only the picture is. */
 const TOLD_AS_JSON = /^(?:local_shell|shell|apply_patch|computer)_call_output$/
 
 /**
- * Whether a field of a tool, a format or an item is free JSON, whose names and values are all words of the caller. What tools other than
- * functions have as `parameters` are settings.
+ * Whether a field of a tool, a format or an item is free JSON, whose names and values are all the caller's words. The `parameters` of tools other
+ * than functions are settings.
  */
 export function isFreeJson(field: string, value: unknown, { type }: JsonObject): boolean {
   if (typeof value !== 'object' || value === null) return false
@@ -53,7 +53,7 @@ export function isOpaqueField(field: string, value: unknown, fields: JsonObject)
 const isImage = ({ type }: JsonObject): boolean => typeof type === 'string' && /(?:^image_generation_call|:image_generation)$/.test(type)
 
 /**
- * Texts that only their maker can read are one long word. What a model of another vendor wrote into a place for such a text was never sealed:
- * it is read like any other.
+ * Texts that only their maker can read are one long word. If a model of another vendor wrote text in their place it was never sealed, and is read
+ * like any other text.
  */
 export const isSealed = (text: unknown): boolean => typeof text === 'string' && /^[\w+/=.-]{64,}$/.test(text)

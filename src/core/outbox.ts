@@ -79,7 +79,7 @@ export interface NewDelivery {
 /** A finished generation on its way into the store, with the destinations it was selected for. */
 export interface OutboxEntry {
   readonly generation: Generation
-  /** The generation as JSON, where somebody has written it already. */
+  /** The generation as JSON, if it has been written already. */
   readonly record?: string
   /** A `GenerationContent` as JSON, media replaced by placeholders. Absent when no selected destination may see content. Kept only until the last delivery is settled. */
   readonly content?: string
@@ -230,11 +230,11 @@ export interface GivenUp {
 /** An outbox in a database, which needs cleaning now and then. */
 export interface DurableOutbox extends Outbox {
   /**
-   * Deletes some of what nobody waits for any more: deliveries of destinations that are gone, content of settled deliveries that a crash or a
-   * race left behind, dead letters older than `deadLetterMs` (default 30 days; `Infinity`: none), data keys without content. Looks at about
-   * `limit` rows; returns how many it deleted. Makes due what a clock that was set back since has put far ahead, and
-   * lets leases that end so far ahead end soon, unless their holder renews them. What has waited for longer than any type takes becomes a dead
-   * letter (`expired`), though nobody sends it; `onExpired` is told of these.
+   * Deletes some of what nobody waits for any more: deliveries of deleted destinations, content of settled deliveries that a crash or race left
+   * behind, dead letters older than `deadLetterMs` (default 30 days; `Infinity`: none), data keys without content. Looks at about `limit` rows and
+   * returns how many it deleted. Also repairs times after the clock was set back: deliveries due far ahead become due, and leases that end far ahead
+   * end soon unless their holder renews them. Deliveries that have waited longer than any type allows become dead letters (`expired`), even if nobody
+   * sends; `onExpired` is told about them.
    */
   sweep(limit: number, deadLetterMs?: number, onExpired?: (expired: GivenUp) => void): Promise<number>
   /** Who holds leases, ended ones included. Reads the whole queue: for the start of a process. */

@@ -41,8 +41,8 @@ const describe = (response: OutgoingResponse): string => {
 }
 
 /**
- * Credentials, an account that is not paid for, a method the address does not take, an address where nothing is, as behind a proxy whose server
- * is away: whatever is sent, until somebody changes something.
+ * Wrong credentials, an unpaid account, a method or address that does not exist (as behind a proxy whose server is away): every request fails until
+ * somebody changes something.
  */
 const CONFIGURATION_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 407, 410])
 

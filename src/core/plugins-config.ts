@@ -3,7 +3,7 @@ import type { Secret } from '../lib/secret.ts'
 /** What the operator gives to plugins: services and keys, which no request can name. */
 export interface PluginsConfig {
   readonly fileParser: {
-    /** What reads PDF files for endpoints that do not, unless the request says. */
+    /** The engine that reads PDF files for endpoints that cannot, unless the request names one. */
     readonly engine: string
     readonly engines: { readonly [name: string]: DocumentEngineConfig }
   }
@@ -26,6 +26,6 @@ export interface ModerationConfig {
   readonly model?: string
   /** A server that speaks the usual moderation API. */
   readonly endpoint?: { readonly url: string; readonly apiKey?: Secret; readonly model?: string }
-  /** What happens to calls while nobody can judge them. */
+  /** What happens to calls while the moderation service is not available. */
   readonly whenUnavailable: 'refuse' | 'allow'
 }

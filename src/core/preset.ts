@@ -140,7 +140,7 @@ export interface DesignatedPreset {
   readonly version: PresetVersion
 }
 
-/** What people do with presets. What is archived, or of another workspace, does not exist. Changes throw `not_found`. */
+/** Management of presets. Archived presets, and those of other workspaces, do not exist. Changes throw `not_found`. */
 export interface PresetAccounts {
   list(workspaceId: string): Promise<readonly StoredPreset[]>
   get(workspaceId: string, slug: string): Promise<DesignatedPreset>

@@ -42,7 +42,7 @@ export interface Pricing extends TokenPrices {
   readonly windows?: readonly PriceWindow[]
 }
 
-/** What is charged for is the request and nothing else: its tokens have no price, and need none. */
+/** Only the request itself is charged: its tokens have no price and need none. */
 export const isPerRequest = ({ request }: Pick<Pricing, 'request'>, { input, output }: Pick<TokenPrices, 'input' | 'output'>): boolean =>
   request !== undefined && input === undefined && output === undefined
 

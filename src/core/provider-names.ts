@@ -22,7 +22,10 @@ export function isNameOf(text: string, provider: NamedProvider): boolean {
   return lower === provider.slug.toLowerCase() || lower === provider.name.toLowerCase() || lower === writtenName(provider)
 }
 
-/** What the vendor of one of several accounts is called, lower-case: whoever names the vendor means all of them. None for other providers. */
+/**
+ * If the provider is one of several accounts of a vendor: the vendor's names, in lower case. Whoever names the vendor means all its accounts. Empty
+ * for other providers.
+ */
 export const vendorNames = (vendor: NamedProvider | undefined): readonly string[] =>
   vendor === undefined ? NONE : [vendor.slug, vendor.name.toLowerCase(), writtenName(vendor)]
 

@@ -93,7 +93,7 @@ export interface ProviderModels {
   readonly author?: string
   /** Whether ids the catalog has no data on are served as `<provider>/<id>`, at an unknown price. Default true. */
   readonly open?: boolean
-  /** What the vendor takes for ids of the price data that only say which model it is: it would answer that it knows none of that name. */
+  /** Ids in the price data that only identify the model; the vendor would answer that it knows no such name. */
   readonly ids?: { readonly [id: string]: string }
   /** Ids of the price data that are not served here, or in no format the gateway speaks. */
   readonly exclude?: RegExp
@@ -129,7 +129,7 @@ export interface Provider {
   /** Dialect of a model; a vendor with several formats declares which model takes which. */
   readonly dialect: string
   readonly dialectFor?: (upstreamModel: string) => string | undefined
-  /** Dialect in which it makes embeddings; `none`: it makes none that the gateway could ask for. Default: as its dialect says. */
+  /** The dialect for embeddings; `none`: it makes none that the gateway could ask for. Default: as its dialect says. */
   readonly embeddings?: string
   /** Dialects of those that are asked in another one: the first whose pattern the upstream id fits. */
   readonly embeddingsFor?: readonly (readonly [model: RegExp, dialect: string])[]

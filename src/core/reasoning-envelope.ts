@@ -10,7 +10,7 @@
 
 import { parseJsonText } from '../lib/json.ts'
 
-/** Format names of the public contract. A caller who gives back an item with any other is refused. */
+/** Format names of the public contract. A caller who sends back an item with another format is refused. */
 export const REASONING_FORMATS = [
   'unknown',
   'openai-responses-v1',
@@ -44,7 +44,7 @@ export interface ReasoningPayload {
   readonly signature?: string
   /** The signature stands on a call. Clients that put all thoughts of a message first do not say whether it stood before the words or behind. */
   readonly signs?: 'call'
-  /** Behind how much of its message it stood, where its envelope stands elsewhere: characters of text, and calls; of several there, `nth`. */
+  /** What it followed in its message, if the envelope is stored elsewhere: characters of text, and calls; `nth` if there are several in one place. */
   readonly at?: Place
   /** The text a signature covers, byte-exact, where the vendor wants it back. */
   readonly text?: string
@@ -105,8 +105,8 @@ export function readableChars(encrypted: unknown): number {
 const isBlob = (data: string): boolean => /^[\w+/=-]{64,}$/.test(data)
 
 /**
- * What an envelope holds that a model may read as text: the words a signature covers, and blocks that were put in whole. Anybody can write an
- * envelope, so what stands in one was not necessarily said by a model. Undefined for anything that is not one of ours.
+ * The parts of an envelope that a model may read as text: the words that a signature covers, and blocks included whole. Anybody can write an
+ * envelope, so its content was not necessarily produced by a model. Undefined for anything that is not one of our envelopes.
  */
 export function readableIn(encrypted: unknown): readonly unknown[] | undefined {
   const payload = typeof encrypted === 'string' ? openReasoning(encrypted) : undefined

@@ -9,7 +9,7 @@ export interface ReasoningOptions {
   readonly enabled?: boolean | null
   /** Thoughts are part of `max_output_tokens` whatever the endpoint, from a front door whose format bounds the two together. */
   readonly within_output?: boolean | null
-  /** The endpoint wants to be told that none is wanted, though it has none to switch off by what is known of it: it has said so. */
+  /** The endpoint requires "none" explicitly, although it is not known to have reasoning to switch off: its refusals have said so. */
   readonly stated?: boolean | null
   readonly context?: string | null
   readonly mode?: string | null
@@ -98,7 +98,7 @@ export interface ModelRequest {
   readonly debug?: { readonly echo_upstream_body?: boolean | null }
   /** Names of features that a vendor has not made part of its format yet, as the caller asks for them in a header (`Dialect.betaHeaders`). */
   readonly vendor_betas?: readonly string[]
-  /** How an endpoint wants to be told, as its refusals have said. */
+  /** The form of a request that an endpoint requires, according to its refusals. */
   readonly told_as?: { readonly [form in RequestForm]?: boolean }
   readonly [extra: string]: unknown
 }

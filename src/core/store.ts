@@ -72,7 +72,7 @@ export interface KeyStore {
   /** Throws GatewayError `conflict` when the hash exists, `not_found` when the workspace does not. */
   insert(key: ApiKey): Promise<void>
   update(hash: string, patch: ApiKeyPatch): Promise<ApiKey | undefined>
-  /** Reads and writes in one transaction: changes of different settings at the same time do not undo each other. What `change` throws is thrown. */
+  /** Reads and writes in one transaction, so that concurrent changes of different settings do not undo each other. Throws what `change` throws. */
   modify(hash: string, change: (key: ApiKey) => ApiKeyPatch): Promise<ApiKey | undefined>
   remove(hash: string): Promise<boolean>
 }
@@ -85,7 +85,7 @@ export interface WorkspaceStore {
   /** Throws GatewayError `conflict` when the id or the slug exists, or a second default workspace is wanted. */
   insert(workspace: Workspace): Promise<void>
   update(id: string, patch: WorkspacePatch): Promise<Workspace | undefined>
-  /** Reads and writes in one transaction: changes of different settings at the same time do not undo each other. What `change` throws is thrown. */
+  /** Reads and writes in one transaction, so that concurrent changes of different settings do not undo each other. Throws what `change` throws. */
   modify(id: string, change: (workspace: Workspace) => WorkspacePatch): Promise<Workspace | undefined>
   /** Takes its keys with it; its generations stay until they are pruned. Throws GatewayError `conflict` for the default workspace. */
   remove(id: string): Promise<boolean>
@@ -97,7 +97,7 @@ export interface WorkspaceStore {
 export interface RecordedGeneration {
   readonly generation: Generation
   readonly content?: GenerationContent
-  /** The generation as JSON, where somebody has written it already. */
+  /** The generation as JSON, if it has been written already. */
   readonly record?: string
 }
 
@@ -110,7 +110,7 @@ export interface Packing<P> {
   /** Roughly what it occupies in memory: good enough to bound a queue, not to bill by. */
   bytes(packed: P): number
   unpack(packed: P): Generation
-  /** The record without what was said; undefined where it has none. */
+  /** The record without content; undefined if it has none. */
   withoutContent(packed: P): P | undefined
 }
 
@@ -140,15 +140,15 @@ export interface GenerationStore {
   /** One transaction. Ids that exist already are left as they are. */
   insertMany(batch: readonly RecordedGeneration[]): Promise<void>
   get(id: string, workspaceId?: string): Promise<Generation | undefined>
-  /** What was said, where the workspace asked to keep it. */
+  /** The content, if the workspace asked to keep it. */
   content(id: string, workspaceId?: string): Promise<GenerationContent | undefined>
   /** Records of calls that began at `from` or later and before `to` (milliseconds since the epoch), oldest first, some hundreds at a time. */
   between(from: number, to: number): AsyncIterable<readonly Generation[]>
   /**
-   * Records that match, newest first, at most `limit` of them. One page looks at a bounded number of rows and reads a bounded number of bytes,
-   * so it may be short, or empty, while `nextCursor` says that there is more: whoever wants all of them goes on until it is null. A cursor is a
-   * place in the order of time and outlives the record it was made from; what was written since, for calls that began after that place, comes
-   * on none of the pages behind it. Throws GatewayError `invalid_request` with the path `cursor` for one that no page gave.
+   * Matching records, newest first, at most `limit`. A page looks at a bounded number of rows and bytes, so it may be short or empty while
+   * `nextCursor` says that there is more; read on until it is null. A cursor is a place in the order of time and outlives its record. Records written
+   * since for calls that began after that place appear on none of the later pages. Throws GatewayError `invalid_request` with the path `cursor` for
+   * one that no page returned.
    */
   list(filter: GenerationFilter, page: { readonly limit: number; readonly cursor?: string }): Promise<GenerationPage>
 }
@@ -279,8 +279,8 @@ export interface Store {
    */
   watch(onChange: () => void): { close(): Promise<void> }
   /**
-   * Names of migrations that were applied by this call, under a lock: processes that start together wait for each other. Rejects with
-   * `invalid_request` for an empty database that has an `encodingFault`. `onSlow` is told what takes its time.
+   * Names of the migrations applied by this call. Under a lock, so processes that start together wait for each other. Rejects with `invalid_request`
+   * for an empty database that has an `encodingFault`. `onSlow` is called with a migration that takes long.
    */
   migrate(onSlow?: (name: string) => void): Promise<readonly string[]>
   /** Names of migrations not yet applied. */

@@ -31,7 +31,7 @@ export const TOOL_CREDENTIALS: readonly string[] = ['authorization', 'headers', 
 /** Of one call, a preset's tools first: a text is searched for each and its parts. */
 const MAX_SECRET_CHARS = 65_536
 
-/** What tools prove themselves with, and what stands behind the origin of their servers: nobody who reads of a failure may see it. */
+/** Credentials of tools, and the paths of their servers: nobody who reads about a failure may see them. */
 export function secretsOfTools(tools: readonly Tool[] | undefined, input: readonly InputItem[] = []): readonly string[] {
   const secrets = [...(tools ?? []), ...input.flatMap(toolsWithin)].flatMap((tool) => {
     if (tool.type === 'function') return []

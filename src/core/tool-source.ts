@@ -77,7 +77,7 @@ export interface ToolSource<S = unknown> {
   check(settings: S, request: ToolRequest): void
   /** The entry as the provider itself may serve it. `only`: nobody else can. Undefined: always ours. */
   hosted?(settings: S, entry: OtherTool): { readonly tool: OtherTool; readonly only: boolean } | undefined
-  /** In bounded time. What went wrong is told by its items; rejects only when the caller is gone. `history` is the input as it came. */
+  /** Within a time limit. Failures are told by its items; it rejects only if the caller has gone. `history` is the input as it came. */
   open(context: SourceContext<S>, history: readonly InputItem[]): Promise<OpenedSource>
   /**
    * The conversation for a model. `find` gives what the model calls a function, by fields of its `choice`; undefined when it is not offered.

@@ -16,13 +16,13 @@ export interface Usage {
   /** Audio among `cachedTokens`; part of `audioInputTokens`. */
   readonly cachedAudioTokens?: number
   readonly imageOutputTokens?: number
-  /** What is charged where that is not what the model saw and wrote: vendors that leave out what they add to a prompt themselves. */
+  /** What is charged, if it is not what the model read and wrote: some vendors leave out what they add to a prompt themselves. */
   readonly billed?: { readonly inputTokens: number; readonly outputTokens: number }
   /** How many times its list price the vendor charges for these tokens, for a speed or a place that was asked for. Absent: once. */
   readonly priceFactor?: number
   /** Requests to server-side tools the upstream charged, by tool. */
   readonly serverToolUse?: { readonly [tool: string]: number }
-  /** What the upstream itself says the call cost, USD. Wins over the catalog's prices. */
+  /** What the upstream itself says the call cost, USD. Takes precedence over the catalog's prices. */
   readonly reportedCost?: number
   /** True when the upstream reported nothing and the counts are an estimate. */
   readonly estimated?: boolean
@@ -30,10 +30,10 @@ export interface Usage {
   readonly raw?: unknown
 }
 
-/** Of that, what is known before the first word. */
+/** The part of the usage that is known before the first word. */
 export type PromptCount = Pick<Usage, 'inputTokens' | 'cachedTokens' | 'cacheWriteTokens' | 'cacheWrite1hTokens'>
 
-/** What an upstream that has not answered yet has counted; undefined where it has not counted the prompt, either. */
+/** What an upstream that has not answered yet has counted; undefined if it has not counted the prompt either. */
 export function promptCount(counted: Usage | undefined): PromptCount | undefined {
   if (counted === undefined || counted.inputTokens === 0) return undefined
   const { inputTokens, cachedTokens, cacheWriteTokens, cacheWrite1hTokens } = counted
@@ -43,7 +43,7 @@ export function promptCount(counted: Usage | undefined): PromptCount | undefined
 /** More tokens than any answer has: what lies beyond is nonsense whose sums and prices would be no numbers any more. */
 export const MAX_TOKENS = 1e12
 
-/** More than any answer costs, USD: beyond it sums would be no numbers any more, and what is nonsense is not what is owed. */
+/** More than any answer costs, USD. A larger amount is nonsense and not what is owed, and sums with it would be meaningless. */
 const MAX_COST = 1e6
 /** More times its list price than anybody charges. */
 const MAX_FACTOR = 1e4

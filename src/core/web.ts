@@ -1,6 +1,6 @@
-/** What rooms ask of the web, whoever serves it. Addresses that callers, models and pages choose go through the safe egress only. */
+/** Access to the web for other rooms, whoever provides it. Addresses that callers, models and pages choose go only through the safe egress. */
 
-/** What is searched for, in words every engine can be told. */
+/** A search in terms that every engine understands. */
 export interface SearchQuery {
   readonly query: string
   readonly maxResults: number
