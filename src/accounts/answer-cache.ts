@@ -80,7 +80,7 @@ interface WrittenAnswer extends KeptAnswer {
   readonly natives?: readonly NativeAt[]
 }
 
-/** What another secret key sealed, or somebody changed, is not there. */
+/** An answer sealed with another secret key, or tampered with, counts as absent. */
 function opened(encryption: Encryption, key: string, sealed: string): KeptAnswer | undefined {
   try {
     const { natives = [], ...answer } = JSON.parse(encryption.open(sealed, answerContext(key)).reveal()) as WrittenAnswer

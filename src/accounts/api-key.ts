@@ -20,7 +20,7 @@ export function hashKey(key: string): string {
   return hash('sha256', key, 'hex')
 }
 
-/** What may be shown of a key: `sk-sb-v1-0f3...9ab`. Of a short key of the operator's own making less, down to nothing. */
+/** The part of a key that may be shown: `sk-sb-v1-0f3...9ab`. Of short keys that an operator chose less is shown, down to nothing. */
 export function labelOf(key: Secret): string {
   const text = key.reveal()
   const prefix = Object.values(PREFIXES).find((known) => text.startsWith(known)) ?? ''

@@ -66,9 +66,9 @@ function newKey(kind: KeyKind, secret: Secret, name: string, origin: NonNullable
 }
 
 /**
- * Brings the store's first keys in line with the environment: the keys it names exist, those it named earlier are revoked, and where it
- * names none one is made, once in the life of the database. Idempotent, and safe when several processes start together.
- * Returns warnings: sentences the operator should read.
+ * Brings the store's first keys in line with the environment: keys it names exist, keys it named earlier are revoked, and if it names none one is
+ * generated, once in the life of the database. Idempotent, and safe if several processes start together. Returns warnings: sentences for the
+ * operator.
  */
 export async function bootstrapKeys({ store, fixedKeys, clock, ids = randomId, onGenerated }: BootstrapOptions): Promise<readonly string[]> {
   const wanted = environmentKeys(fixedKeys, clock)

@@ -9,7 +9,7 @@ export const bindsSlug = (rules: readonly ConfiguredGuardrail[], slug: string): 
 
 export const bindsKeyName = (rules: readonly ConfiguredGuardrail[], name: string): boolean => rules.some(({ keys }) => keys?.includes(name))
 
-/** What rules name and nobody has: a rule that binds nobody is more likely a slip than a wish. */
+/** Names in rules that match nothing: a rule that binds nobody is more likely a typing error than a wish. */
 export function namesOfNobody(
   rules: readonly ConfiguredGuardrail[],
   workspaces: readonly Pick<Workspace, 'id' | 'slug'>[],

@@ -3,8 +3,8 @@ import type { Generation } from '../core/generation.ts'
 import type { Workspace } from '../core/store.ts'
 
 /**
- * Whether a workspace keeps what was said in this call: off unless switched on, for the keys it names (all by default), and for its share of
- * sessions. The share is a hash, so that a session is kept whole or not at all.
+ * Whether a workspace keeps the content of this call: off by default; if on, for the keys it names (default: all) and for its share of sessions. The
+ * share is a hash, so that a session is kept whole or not at all.
  */
 export function createContentPolicy(workspaceOf: (id: string) => Workspace | undefined): (generation: Generation) => boolean {
   return (generation) => {

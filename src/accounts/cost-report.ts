@@ -16,11 +16,11 @@ export interface CostLine {
   ownKeysUsd: number
   /** The part of both that tools, plugins and items charged by the request cost: some of it is on somebody else's invoice. */
   extrasUsd: number
-  /** Calls whose cost is what the provider itself has said. */
+  /** Calls whose cost was reported by the provider itself. */
   reported: number
-  /** Calls that used tokens nobody knows the price of: their cost counts as none. */
+  /** Calls with tokens of unknown price, whose cost counts as none. */
   unpriced: number
-  /** Calls whose tokens were estimated, as the provider had counted none, and what these cost. */
+  /** Calls whose tokens were estimated because the provider counted none, and the cost of these. */
   estimated: number
   estimatedUsd: number
   /** Attempts that broke after they had begun to answer, when another one ended the call: a provider may charge for them. */
@@ -34,8 +34,8 @@ export interface CostReport {
 }
 
 /**
- * Sums up records to be held against a provider's invoice. A call and its tokens stand under the endpoint that ended it, money under those who
- * wrote for it; what tools and plugins cost is where the call is. Where an answer that another one ended had begun, the line says so (`broken`).
+ * Sums up records for comparison with a provider's invoice. A call and its tokens belong to the endpoint that ended it, money to the endpoints that
+ * wrote it; the cost of tools and plugins is with the call. If an endpoint began an answer that another one ended, its line says so (`broken`).
  */
 export function createCostReport(): CostReport {
   const lines = new Map<string, CostLine>()
@@ -71,7 +71,7 @@ const isUnpaid = ({ errorType, firstTokenMs, endpointId, costUsd }: GenerationAt
 
 type Part = GenerationAttempt & { readonly costUsd: number }
 
-/** What other endpoints than the last were paid for. Nothing where the call was not charged for, whatever its parts would have cost. */
+/** What endpoints other than the last one were paid. Nothing if the call was not charged for, whatever its parts would have cost. */
 function partsOfOthers({ attempts, endpointId, cost }: Generation): readonly Part[] {
   const parts = attempts.filter((attempt): attempt is Part => attempt.costUsd !== undefined && attempt.endpointId !== endpointId)
   const known = parts.reduce((sum, { costUsd }) => sum + costUsd, 0)

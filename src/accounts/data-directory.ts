@@ -39,8 +39,8 @@ const OTHERS = 0o077
 export const databaseFileIn = (path: string): string => join(resolve(path), 'signalbox.db')
 
 /**
- * Opens the data directory, making it (0700) and the secret key file (0600) where they are missing, and proves that it can be written.
- * Several processes may do so at once. Throws GatewayError `invalid_request` with what to set or repair.
+ * Opens the data directory. Creates it (0700) and the secret key file (0600) if they are missing, and proves that it is writable. Several processes
+ * may do so at once. Throws GatewayError `invalid_request` with what to set or repair.
  */
 export async function openDataDirectory({ path, secretKey, existing = false }: DataDirectoryOptions): Promise<DataDirectory> {
   const absolute = resolve(path)
@@ -69,8 +69,8 @@ export async function openDataDirectory({ path, secretKey, existing = false }: D
 }
 
 /**
- * With what is missing above it. Node's own way tries for ever, in a thread that cannot be stopped, where a directory that is there takes none and
- * says that something is missing (/proc).
+ * Creates missing parents as well. Node's `recursive` would try for ever, in a thread that cannot be stopped, if an existing directory accepts no
+ * entries and reports them as missing (/proc).
  */
 async function makeDirectory(path: string): Promise<void> {
   try {
@@ -106,7 +106,7 @@ async function proveWritable(directory: string): Promise<void> {
   }
 }
 
-/** Of `file`, which is the data directory or stands in it: the refusal of somebody who may not use it. The sentence names who asks, and what to do. */
+/** The error for a user without access to `file`, which is the data directory or in it. It names the user, and what to do. */
 export function notWritable(directory: string, file: string, cause: unknown, what = 'cannot be written'): GatewayError {
   const code = codeOf(cause)
   const otherwise = 'or choose another with --data or SIGNALBOX_DATA_DIR'
@@ -211,13 +211,14 @@ function toStaged(directory: string, key: Buffer): StagedKey {
     key,
     async adopt() {
       const file = join(directory, SECRET_KEY_FILE)
-      // An administrator may rotate; the gateway, which runs as somebody else, has to read it. Who may not give it away still gets it in place.
+      // An administrator may rotate as root, but the gateway runs as another user and has to read the key. Without the right to change the owner the
+      // file is still written.
       const owner = await stat(file).catch(() => undefined)
       const moveFrom = async (draft: string): Promise<void> => {
         if (owner !== undefined && owner.uid !== process.getuid?.()) await chown(draft, owner.uid, owner.gid).catch(() => undefined)
         await rename(draft, file)
       }
-      // What is staged may meanwhile be the key of another rotation, which found this one's not in use yet and put it away.
+      // The staged key may by now belong to another rotation, which saw that this one's is not in use and removed it.
       const staged = await readSecretKey(stagedFile(directory)).catch(() => undefined)
       if (!staged?.equals(key)) return withDraft(file, new Secret(key.toString('base64')), moveFrom)
       await moveFrom(stagedFile(directory))

@@ -33,7 +33,7 @@ export interface DestinationSnapshotOptions {
  */
 export interface DestinationSnapshot {
   get(id: string): DestinationRecord | undefined
-  /** False until the store was read for the first time: nobody knows yet what there is. */
+  /** False until the store was first read: until then nobody knows what exists. */
   readonly loaded: boolean
   /** Looks now, then regularly. Never rejects: a store that is away is asked again. */
   start(): Promise<void>

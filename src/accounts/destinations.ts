@@ -38,7 +38,7 @@ export interface DestinationAccountsOptions {
   readonly onChange?: () => void
 }
 
-/** The rules of destinations: what may be written, what may be read, and who may do either. */
+/** The rules for destinations: what may be written and read, and by whom. */
 export function createDestinationAccounts(options: DestinationAccountsOptions): DestinationAccounts {
   const { store, outbox, encryption, types, clock, newId = randomUUID, privacyLocked = false, onChange = () => undefined } = options
 
@@ -146,7 +146,7 @@ export function createDestinationAccounts(options: DestinationAccountsOptions): 
   }
 }
 
-/** Whoever was faster changed what he named. This change is of what it names, and is made to what stands then. */
+/** Somebody else was faster. This change concerns only the fields it names, so it is applied again to what is stored now. */
 async function againWhenRaced<T>(change: () => Promise<T>): Promise<T> {
   for (let left = MAX_RACES; ; left--) {
     try {
@@ -208,7 +208,7 @@ function checkFields({ name, apiKeyHashes, samplingRate, privacyMode }: Destinat
   }
 }
 
-/** What is to be stored, complete with defaults: what was sent, over what is stored already. */
+/** What to store, complete with defaults: the request on top of what is stored already. */
 function checkConfig({ settings, secrets }: Destination, sent: JsonObject, stored?: JsonObject): JsonObject {
   const mask = unknownMask(stored ?? {}, sent, secrets)
   if (mask !== undefined)
@@ -230,7 +230,7 @@ interface Fault {
   readonly message: string
 }
 
-/** Path and reason of the first thing that is wrong. Messages of schemas name what is expected, never what was sent; keys are no secrets. */
+/** Path and reason of the first error. Messages of schemas name what is expected and never what was sent; keys are no secrets. */
 function firstFault(schema: ZodType, { issues }: ZodError, sent: unknown): Fault {
   const issue = issues[0]
   if (issue === undefined) return { path: [], message: 'is not valid' }

@@ -46,7 +46,7 @@ export interface FoundContent {
   readonly content: GenerationContent | undefined
 }
 
-/** Finds a record and what was said, which is written with it: whoever waits for the one waits for both. */
+/** Finds a record and its content, which are written together: waiting for one is waiting for both. */
 export function createFindContent({ find, isPending, settled, contentOf }: FindContentOptions) {
   return async (id: string, workspaceId: string | undefined): Promise<FoundContent | undefined> => {
     const generation = await find(id, workspaceId)

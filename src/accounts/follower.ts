@@ -2,8 +2,8 @@ import type { Clock } from '../lib/clock.ts'
 
 export interface FollowerOptions {
   /**
-   * Brings the copy up to date; rejects when the original cannot be asked. Never runs twice at a time. `anew`: the look before failed, and what answers
-   * now may be another original (a server that took over without the last changes, a backup) whose version says nothing beside that of the first.
+   * Brings the copy up to date; rejects if the original cannot be read. Never runs twice at a time. `anew`: the last look failed, so what answers now
+   * may be another original (a server that took over without the last changes, a backup), whose version cannot be compared with that of the first.
    */
   readonly synchronize: (anew: boolean) => Promise<void>
   readonly clock: Clock

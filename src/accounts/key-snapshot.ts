@@ -69,7 +69,7 @@ export interface SnapshotStats {
   /** Milliseconds since the database was last heard; undefined when it never was. */
   readonly contactAgeMs: number | undefined
   readonly failing: boolean
-  /** Whether `start` was called: before that the database may lack migrations, and what the environment says. */
+  /** Whether `start` was called: before that the database may lack migrations and the keys of the environment. */
   readonly prepared: boolean
   /** The secret key was changed while this process runs. */
   readonly secretKeyOutdated: boolean
@@ -80,7 +80,7 @@ export interface KeySnapshot extends Authenticator {
   restore(): Promise<boolean>
   /** Reads the database and from then on follows its version. Rejects when it cannot be read, and follows it all the same. */
   start(): Promise<void>
-  /** Reads what changed, now. Rejects when the database cannot be asked; what is in memory stays. */
+  /** Reads changes now. Rejects if the database cannot be read; what is in memory stays. */
   refresh(): Promise<void>
   /** A change made by this process: in force when this returns. */
   apply(key: ApiKey): void
@@ -256,11 +256,14 @@ function secondLook(follower: Follower, clock: Clock, timing: SnapshotTiming, is
 const uncheckable = (retryAfterMs: number) =>
   new GatewayError('provider_overloaded', 'The API key cannot be checked at the moment; try again', { retryAfterMs, failover: 'never' })
 
-/** The keys of the last-known-good file, or of a database that was not told yet, beside those of the environment. Keys of an earlier environment end with it, though the database could not be told yet. */
+/**
+ * The keys of the last-known-good file, or of a database that does not know the environment yet, together with the environment's keys. Keys of an
+ * earlier environment are invalid even if the database could not be told yet.
+ */
 function inForce({ keys: stored, gone = [] }: KnownAccounts, environmentKeys: readonly ApiKey[]): readonly ApiKey[] {
   const named = new Map(environmentKeys.map((key) => [key.hash, key]))
-  // What people said of the key stays in force: that it is off, when it ends, what it may spend. A revocation by a person outlives the
-  // variable, too; one by an earlier change of the variable does not.
+  // What people have set for the key stays in force: that it is disabled, when it expires, what it may spend. A person's revocation also outlives the
+  // variable; a revocation by an earlier change of the variable does not.
   const kept = stored
     .filter((key) => key.origin !== 'environment' || named.has(key.hash))
     .map((key) => (key.origin === 'environment' ? { ...key, revokedAt: null } : key))

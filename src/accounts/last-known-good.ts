@@ -49,7 +49,7 @@ export const createKnownGuardrails = (file: string): LastKnownGood<KnownGuardrai
 
 export const createKnownPresets = (file: string): LastKnownGood<KnownPresets> => createKnownFile(file, parsePresets)
 
-/** One JSON file of what was last read from the database, the owner's alone. `parse` answers undefined for what is not of its kind. */
+/** One JSON file with what was last read from the database, readable by its owner alone. `parse` returns undefined for other content. */
 function createKnownFile<Known extends object>(
   file: string,
   parse: (fields: { readonly [name: string]: unknown }) => Known | undefined,

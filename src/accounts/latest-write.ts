@@ -6,8 +6,8 @@ export interface LatestWrite<T> {
 }
 
 /**
- * Writes a state each time it changes, one write at a time. Of states that come while one is being written only the newest is kept: whoever
- * makes a thousand keys in a row makes as many states of all keys.
+ * Writes a state each time it changes, one write at a time. Of the states that arrive during a write only the newest is kept: creating a thousand
+ * keys in a row makes a thousand states of all keys.
  */
 export function createLatestWrite<T>(write: (value: T) => Promise<void>, onFailure: (error: unknown) => void = () => undefined): LatestWrite<T> {
   let waiting: { readonly value: T } | undefined

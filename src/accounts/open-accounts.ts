@@ -50,9 +50,9 @@ export interface Accounts {
 }
 
 /**
- * Prepares the database (migrations, secret key, default workspace, first keys) and the snapshot the hot path reads. A database that is away
- * does not stop the start: what is known without it serves, and the preparation follows as soon as it answers. Rejects with what the
- * operator must repair: a wrong secret key, malformed keys.
+ * Prepares the database (migrations, secret key, default workspace, first keys) and the snapshot that the hot path reads. A database that is away
+ * does not stop the start: last-known data serves, and the preparation follows when it answers. Rejects with what the operator must repair: a wrong
+ * secret key, malformed keys.
  */
 export async function openAccounts(options: AccountsOptions): Promise<Accounts> {
   const {
@@ -91,7 +91,7 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
       if (failure.errorType !== 'provider_overloaded') throw failure
       return failure
     }
-    // From here on the snapshot follows by itself, whether or not this first look succeeds. Where the database is gone again, what is known without it serves.
+    // From here on the snapshot follows by itself, whether or not this first look succeeds. If the database is gone again, last-known data serves.
     await snapshot.start().catch(() => snapshot.restore())
     return undefined
   }

@@ -107,7 +107,7 @@ async function checkRoom(store: PresetStore, workspaceId: string): Promise<void>
   throw new GatewayError('conflict', `The workspace has ${MAX_PRESETS} presets already, and may not have more`)
 }
 
-/** What was archived comes back; what was disabled stays so. */
+/** An archived preset is restored; a disabled one stays disabled. */
 function presetOf(draft: PresetDraft, before: StoredPreset | undefined, now: number): Omit<StoredPreset, 'id' | 'designatedVersionId'> {
   return {
     workspaceId: draft.workspaceId,

@@ -14,7 +14,7 @@ export interface RememberedCopyOptions<Known> {
   readonly install: (known: Known) => void
   /** For a start without the database. */
   readonly lastKnownGood: LastKnownGood<Known> | undefined
-  /** The same for copies that say the same: what stands there already is not written again. Default: every copy is written. */
+  /** Equal for copies with the same content, which then are not written again. Default: every copy is written. */
   readonly fingerprint?: (known: Known) => string
   readonly clock: Clock
   /** Default: two seconds. */
@@ -54,7 +54,7 @@ export function createRememberedCopy<Known>(options: RememberedCopyOptions<Known
       const known = await load()
       install(known)
       version = current
-      // What cannot be written now is written after the next change; the snapshot of API keys says so in the log.
+      // If writing fails it is repeated after the next change; the snapshot of API keys logs the failure.
       if (saving === undefined) return
       const fingerprint = options.fingerprint?.(known)
       if (fingerprint !== undefined && fingerprint === saved) return
@@ -98,5 +98,5 @@ export function createRememberedCopy<Known>(options: RememberedCopyOptions<Known
   }
 }
 
-/** When a caller who was told that something is not known yet should try again, milliseconds. */
+/** Retry hint for callers who were told that something is not known yet, milliseconds. */
 export const UNKNOWN_RETRY_MS = POLL_MS

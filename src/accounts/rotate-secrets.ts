@@ -11,9 +11,9 @@ export interface Rotation {
 }
 
 /**
- * Seals every secret of the store with another master key, all or none. The secrets themselves do not change, nor does what waits in the
- * outbox. Processes that still hold the old key can read what they read before, and are refused when they want to write a secret.
- * Throws GatewayError `precondition_failed` when `current` is not the store's key, `invalid_request` when there is nothing to change.
+ * Seals every secret in the store with another master key, all or none. The secrets themselves, and what waits in the outbox, do not change.
+ * Processes with the old key can still read what they read before, and are refused when they write a secret. Throws GatewayError
+ * `precondition_failed` if `current` is not the store's key, `invalid_request` if there is nothing to change.
  */
 export async function rotateSecrets(store: Pick<Store, 'facts' | 'rewrapSecrets'>, current: Buffer, next: Buffer): Promise<Rotation> {
   if (current.equals(next)) throw new GatewayError('invalid_request', 'The new secret key is the one in use; nothing was changed')

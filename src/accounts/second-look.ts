@@ -10,7 +10,7 @@ export interface SecondLookOptions {
   readonly everyMs: number
 }
 
-/** A look for what is not known yet, shared by all who ask while it lasts and made anew no sooner than allowed. Undefined: none is made. */
+/** A look for unknown keys, shared by all who ask while it runs and repeated no sooner than allowed. Undefined: none is made. */
 export function createSecondLook({ clock, look, worthIt, everyMs }: SecondLookOptions): () => Promise<void> | undefined {
   let looking: Promise<void> | undefined
   let lookedAt = -Infinity

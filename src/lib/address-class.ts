@@ -1,9 +1,9 @@
 import { BlockList, isIP } from 'node:net'
 
 /**
- * What an IP address may be for us: `public` is global unicast; `private` is reachable when the operator says so; `forbidden` is everything
- * else, at any setting: link-local and cloud metadata, multicast, unspecified, documentation, translated and tunnelled forms of IPv4
- * (which would hide any of the above), and every IPv6 block that is not allocated for unicast.
+ * How an IP address may be used: `public` is global unicast; `private` is reachable if the operator allows it; `forbidden` is everything else under
+ * any setting: link-local and cloud metadata, multicast, unspecified, documentation, translated and tunnelled forms of IPv4 (which could hide any of
+ * these), and every IPv6 block that is not allocated for unicast.
  */
 export type AddressClass = 'public' | 'private' | 'forbidden'
 

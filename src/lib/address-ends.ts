@@ -1,4 +1,4 @@
-/** What ends a sentence, or stands around an address in Markdown, and is no part of the address it stands behind. */
+/** Punctuation that ends a sentence, or surrounds an address in Markdown, and does not belong to the address before it. */
 export const SENTENCE_ENDS = '.,;:!?*،؟।'
 
 /**

@@ -4,7 +4,8 @@ import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net'
 const PATIENCE_MS = 1_500
 
 /**
- * For whatever connects by itself (drivers of databases, message brokers), in each thread: Node closes an address that has not answered after a quarter of
- * a second and takes the next, though it may be one of IPv6 where there is none. Those who call over HTTP have all of them tried side by side (`connector.ts`).
+ * For libraries that connect by themselves (drivers of databases and message brokers), in each thread: Node gives up an address after a quarter of a
+ * second and tries the next one, even if that is an IPv6 address on a host without IPv6. HTTP connections try all addresses side by side
+ * (`connector.ts`).
  */
 export const waitForAddresses = (): void => setDefaultAutoSelectFamilyAttemptTimeout(PATIENCE_MS)

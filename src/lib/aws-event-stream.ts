@@ -15,7 +15,7 @@ export class EventStreamError extends Error {
 }
 
 export interface EventStreamLimits {
-  /** Bytes of one frame, 16 MiB unless told: what the parser may hold. */
+  /** Bytes of one frame, 16 MiB by default: the most the parser holds. */
   readonly maxFrameBytes?: number
 }
 
@@ -54,8 +54,8 @@ interface FrameKind {
 }
 
 /**
- * Frames of `application/vnd.amazon.eventstream` from arbitrary cuts of bytes, both checksums verified. A frame that arrives whole is
- * read in place; one that is cut is gathered in a buffer that grows with what came, never with what a length field promises.
+ * Parses frames of `application/vnd.amazon.eventstream` from arbitrarily cut bytes and verifies both checksums. A complete frame is read in place; a
+ * cut one is gathered in a buffer that grows with what arrives, never with what a length field promises.
  */
 export function createAwsEventStreamParser(listener: EventStreamListener, limits: EventStreamLimits = {}): EventStreamParser {
   const maxFrameBytes = limits.maxFrameBytes ?? 16 * 1024 * 1024

@@ -28,8 +28,8 @@ const addressesOf = createBoundedLookup({ most: Math.max(1, Math.floor(lookupThr
 const systemResolver: Resolver = async (host) => (await addressesOf(host)).map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
 
 /**
- * Connects to what the policy allows. A name is resolved once, every address it has is checked, and the connection goes to one of the checked ones: what
- * is checked is what is used. Where a proxy stands between, it is the proxy that resolves: then what is known of the name here is checked before it is asked.
+ * Connects to what the policy allows. A name is resolved once, all its addresses are checked, and the connection goes to one of them, so that what is
+ * checked is what is used. If a proxy resolves the name instead, the addresses known here are checked before it is asked.
  */
 export function createCheckedConnector(options: CheckedConnectorOptions, policy: EgressPolicy): buildConnector.connector {
   const resolver = options.resolver ?? systemResolver

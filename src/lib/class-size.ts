@@ -11,8 +11,9 @@ const UNICODE_CLASS = /\\p/gi
 const UNICODE_CLASS_CHARACTERS = 2_000
 
 /**
- * About how many characters a compiler looks at one by one to build the classes of a regular expression, read off its text. Where case does not
- * count it looks for the other cases of each character in a range: `[\u0100-\u{1e943}]` is six characters of text, and 125,000 to look up.
+ * An estimate, from its text, of how many characters a compiler visits to build the character classes of a regular expression. Without case it looks
+ * up the other cases of each character in a range:
+ * `[\u0100-\u{1e943}]` is a few characters of text, and 125,000 to look up.
  */
 export function classSize(source: string): number {
   const unicode = (source.match(UNICODE_CLASS)?.length ?? 0) * UNICODE_CLASS_CHARACTERS

@@ -9,8 +9,8 @@ export interface ClosingStep {
 const LIMIT_MS = 2_000
 
 /**
- * One after the other, each within its limit: what hangs (a server that takes bytes and answers nothing) or fails is reported, and does not
- * keep the rest from closing. Never rejects.
+ * Closes one thing after the other, each within its limit: one that hangs (a server that accepts bytes and answers nothing) or fails is reported and
+ * does not keep the rest from closing. Never rejects.
  */
 export async function closeInOrder(steps: readonly ClosingStep[], onProblem: (name: string, error: unknown) => void): Promise<void> {
   for (const { name, close, limitMs = LIMIT_MS } of steps) {

@@ -4,7 +4,7 @@ export function closest(word: string, known: readonly string[]): string | undefi
   return near !== undefined && near.distance <= Math.max(1, Math.floor(near.name.length / 3)) ? near.name : undefined
 }
 
-/** The known name that says less than this one, or more: `bedrock` and `amazon-bedrock`. The shortest where there are several. */
+/** The known name that contains this one, or is contained in it: `bedrock` and `amazon-bedrock`. The shortest, if there are several. */
 export function closestByWords(name: string, known: readonly string[]): string | undefined {
   const words = wordsOf(name)
   const isPart = (some: ReadonlySet<string>, all: ReadonlySet<string>): boolean => some.size > 0 && [...some].every((word) => all.has(word))
@@ -21,7 +21,7 @@ const wordsOf = (name: string): ReadonlySet<string> =>
       .filter((word) => word.length > 2),
   )
 
-/** What would be right instead of a word nobody knows: the end of a sentence. */
+/** What was probably meant by an unknown word, as the end of a sentence. */
 export function insteadOf(word: string, known: readonly string[]): string {
   const near = closest(word, known)
   return near === undefined ? `expected one of: ${known.join(', ')}` : `did you mean ${near}? (known: ${known.join(', ')})`

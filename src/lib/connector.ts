@@ -17,7 +17,7 @@ export interface ConnectorOptions {
   readonly timeoutMs: number
   /** Certificate authorities besides the system's, PEM. */
   readonly ca?: string
-  /** Where it says a proxy, the name is the proxy's to look up. */
+  /** If it names a proxy, the proxy resolves the host name. */
   readonly proxies?: Proxies | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * Whether a provider's credential can be sent: visible ASCII characters in one line, which is what a header carries, or the JSON file of a
- * cloud account. Anything else was pasted together with what stood around it.
+ * Whether a provider's credential can be sent: visible ASCII characters in one line, as a header takes, or the JSON file of a cloud account. Anything
+ * else was pasted together with its surroundings.
  */
 export const isCredentialText = (text: string): boolean => /^[\x20-\x7e]+$/.test(text.trim()) || isJsonObject(text)
 

@@ -2,7 +2,7 @@
 const MAX_HEAD = 1_024
 
 /**
- * The beginning of a data URL, its data apart. What callers write before the comma may have megabytes, and a pattern that repeats a group runs out
- * of stack over them: a head that does not end in here is none.
+ * The beginning of a data URL, before its data. It is cut, because callers may send megabytes before the comma, on which a pattern that repeats a
+ * group overflows the stack; a head that does not end within it is none.
  */
 export const dataHead = (url: string): string => url.slice(0, MAX_HEAD)

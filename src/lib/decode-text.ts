@@ -1,9 +1,9 @@
 import { TextDecoder } from 'node:util'
 
 /**
- * The text in bytes that somebody else has written. A mark at their beginning says how they are to be read and counts most, then what is said
- * of them, then what XML says of itself; bytes of which nobody says anything, or a charset nobody knows, are UTF-8. Where no letter beyond
- * ASCII is any in UTF-8, they are what browsers take such bytes for: tables and texts of older programs.
+ * Decodes text of unknown origin. A byte order mark counts most, then the declared charset, then that of an XML declaration; without one, or with an
+ * unknown charset, it is UTF-8. If its bytes are broken as UTF-8 and no letter beyond ASCII is valid, it is read as windows-1252, as browsers do:
+ * such text comes from older programs.
  */
 export function decodeText(bytes: Uint8Array, charset?: string): string {
   const decoder = decoderFor(markedCharset(bytes) ?? charset ?? xmlCharset(bytes))
@@ -23,7 +23,7 @@ function decoderFor(charset: string | undefined): TextDecoder {
   }
 }
 
-/** What a byte order mark says, if there is one. */
+/** The charset of a byte order mark, if there is one. */
 export function markedCharset(bytes: Uint8Array): string | undefined {
   const [first, second, third] = bytes
   if (first === 0xff && second === 0xfe) return 'utf-16le'

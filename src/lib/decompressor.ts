@@ -10,7 +10,7 @@ const DECOMPRESSORS: { readonly [encoding: string]: (() => Transform) | undefine
   zstd: createZstdDecompress,
 }
 
-/** What undoes an answer's compression: `none` where nothing has to be undone, undefined for what nobody here can (several times, other ways). */
+/** The decompressor for an answer: `none` if it is not compressed, undefined if it cannot be read (compressed several times, or in another way). */
 export function decompressor(header: string | string[]): Transform | 'none' | undefined {
   const encodings = String(header)
     .toLowerCase()

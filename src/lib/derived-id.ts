@@ -19,7 +19,7 @@ export function otlpTraceId(id: string): string {
   return HEX_32.test(hex) && !ZEROS.test(hex) ? hex : sha256(id).slice(0, 32)
 }
 
-/** The trace of a call: the caller's where it says one, else its own. */
+/** The trace of a call: the caller's, if it names one, or else its own. */
 export function callTraceId(given: unknown, callId: string): string {
   return typeof given === 'string' && given.trim() !== '' ? given : callId
 }

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { classifyAddress } from './address-class.ts'
 import { isHeaderValue } from './header-value.ts'
 
-/** What may be asked for, as far as the text of a request tells; addresses behind names are checked when they are resolved. */
+/** Checks a request as far as its text allows; the addresses of names are checked when they are resolved. */
 
 export type EgressFailure = 'refused' | 'dns' | 'connect' | 'timeout' | 'aborted' | 'network'
 

@@ -64,8 +64,8 @@ export interface Egress {
 }
 
 /**
- * The only way out for addresses that users choose. A name is resolved once per connection, every address it has is checked, and the
- * connection goes to one of the checked ones: what is checked is what is used, so a name that changes its mind gains nothing.
+ * The only way out for addresses that users choose. A name is resolved once per connection, all its addresses are checked, and the connection goes to
+ * one of them: what is checked is what is used, so a name whose addresses change gains nothing.
  */
 export function createEgress(options: EgressOptions): Egress {
   const policy: EgressPolicy = { allowPrivate: options.allowPrivate, allowHttp: options.allowHttp ?? false, extraPorts: options.extraPorts ?? [] }

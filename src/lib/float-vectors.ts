@@ -16,7 +16,7 @@ export function fromBase64(text: string): number[] | undefined {
   return vector
 }
 
-/** Whether it is base64 of whole floats all of which are numbers: a sum that overflowed is told as infinite, or as none (NaN). */
+/** Whether it is base64 of whole floats that are all finite: an overflowed sum is sent as infinity or NaN. */
 export function holdsNumbers(text: string): boolean {
   const bytes = bytesOf(text)
   if (bytes === undefined) return false

@@ -220,9 +220,10 @@ class DispatchedExchange implements Exchange, SentHandler {
   }
 
   /**
-   * A connection that was kept may be dead unnoticed: a proxy, a firewall or the server itself has forgotten it, often with all others. What breaks
-   * at once and without a byte of an answer says nothing of the server then: it goes out again, once, over a new connection. What breaks later may
-   * have been worked on, and is for whoever counts tries. The client that has just lost its connection belongs to nobody else before this returns.
+   * A kept connection may be dead without anybody noticing: a proxy, a firewall or the server has forgotten it, often with all others. If it breaks
+   * at once and without a byte of an answer, that says nothing about the server, and the request is sent again, once, over a new connection. If it
+   * breaks later, the request may have been worked on, and retrying is up to the caller. The client that has just lost its connection cannot be used
+   * by anybody else before this returns.
    */
   #isSentAgain(error: Error): boolean {
     const { kept } = this
@@ -279,7 +280,7 @@ class DispatchedExchange implements Exchange, SentHandler {
   #fail(failure: HttpFailure): void {
     if (this.#ended || this.#failure !== undefined) return
     this.#failure = failure
-    // What came before it counts, though nobody has been told yet.
+    // What arrived before the failure counts, although the reader has not been told yet.
     this.#tell()
     this.#rejectHead(failure)
     this.#waiting?.reject(failure)

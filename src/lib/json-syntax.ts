@@ -1,4 +1,4 @@
-/** Where a JSON text breaks: the index of the first character no valid document could have there, and what is wrong with it. */
+/** Where a JSON text breaks: the index of the first character that no valid document could have there, and what is wrong with it. */
 export interface JsonFault {
   readonly position: number
   readonly reason: string

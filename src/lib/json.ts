@@ -37,7 +37,7 @@ const COLON = 58
 
 /** A key that spells `__proto__`, escapes included. In valid JSON a quote that is not escaped opens or closes a string, so a match is a key. */
 const PROTO_KEY = /"(?:_|\\u005[fF]){2}(?:p|\\u0070)(?:r|\\u0072)(?:o|\\u006[fF])(?:t|\\u0074)(?:o|\\u006[fF])(?:_|\\u005[fF]){2}"[ \t\n\r]*:/
-/** An escaped half of a surrogate pair. Whether its other half stands next to it is left to the strings themselves: parity of backslashes is treacherous. */
+/** An escaped half of a surrogate pair. Whether it stands alone is checked in the parsed strings, because counting backslashes in the text is error-prone. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/
 
 /**
@@ -73,8 +73,8 @@ export function parseJson(bytes: Buffer, limits: JsonLimits = {}): unknown {
 }
 
 /**
- * JSON that comes as text inside of something else: arguments of calls, answers of servers that callers name. Throws JsonError where it goes
- * beyond the limits, and SyntaxError where it is none.
+ * Parses JSON that is text inside of something else: arguments of calls, answers of servers that callers name. Throws JsonError beyond the limits,
+ * and SyntaxError for invalid JSON.
  */
 export function parseJsonText(text: string): unknown {
   assertLimits(text, {})
@@ -183,7 +183,7 @@ function closingQuote(text: string, open: number): number {
 
 type Container = unknown[] | { [key: string]: unknown }
 
-/** An escaped backslash, which may stand before anything, or what JSON.stringify makes of half a surrogate pair. */
+/** An escaped backslash, which may precede anything, or half of a surrogate pair as JSON.stringify writes it. */
 const BACKSLASH_OR_HALF = /\\\\|\\ud[89a-f][0-9a-f]{2}/g
 
 /**

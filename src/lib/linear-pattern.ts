@@ -8,12 +8,12 @@ export interface Span {
   readonly end: number
 }
 
-/** A regular expression of somebody else's: matching takes time linear in the text, whatever it says. */
+/** A regular expression from a stranger: matching is linear in the text, whatever the expression is. */
 export interface LinearPattern {
   test(text: string): boolean
   /**
-   * Every match that is not empty, in order, without overlaps. `undefined` in between: nothing was found, and time went by. No step takes
-   * more than some 50 ms, whatever the pattern and the text are. `from`: where the first match may begin; what stands before is seen.
+   * Every non-empty match, in order and without overlaps. `undefined` in between: nothing found yet, and time has passed. No step takes more than
+   * about 50 ms, for any pattern and text. `from`: where the first match may begin; the text before it is still seen as context.
    */
   search(text: string, from?: number): Generator<Span | undefined, void>
 }
@@ -21,7 +21,7 @@ export interface LinearPattern {
 const MAX_CHARS = 10_000
 /** Instructions of a compiled pattern: the factor before the text's length. */
 const MAX_PROGRAM = 500
-/** What unfolds to more is not compiled to see how large it is. What repeats nothing never does. */
+/** A larger pattern is refused without compiling it to see how large it is. A pattern without repetitions is never larger. */
 const MAX_UNFOLDED = 2 * MAX_CHARS
 /** Characters that may be looked at to build its classes: four times all that have a case, or classes of Unicode by the hundred. */
 const MAX_CLASSES = 500_000
@@ -72,9 +72,9 @@ function limitAutomaton(pattern: RE2JS): void {
 }
 
 /**
- * Looks at one part of the text after the other, short enough that one look takes no longer than it may. A match is taken where at least
- * the overlap follows its beginning; the others are left to the next look, which sees what comes after them. A pattern without unbounded
- * repetition matches fewer characters than it has instructions: of those none is missed.
+ * Searches one part of the text after the other, each short enough for one step. A match is accepted if at least the overlap follows its beginning;
+ * others are left to the next step, which sees more text after them. A pattern without unbounded repetition matches fewer characters than it has
+ * instructions, so none of its matches is missed.
  */
 function* search(pattern: RE2JS, text: string, begin: number): Generator<Span | undefined, void> {
   const size = pattern.programSize()
@@ -96,7 +96,7 @@ function* search(pattern: RE2JS, text: string, begin: number): Generator<Span | 
   }
 }
 
-/** Matches of `text[from, to)`, with what stands before it in view. */
+/** Matches in `text[from, to)`, with the text before it as context. */
 function* searchPart(pattern: RE2JS, text: string, from: number, to: number): Generator<Span | undefined, void> {
   // The search for places is slower by far than the question whether there are any. The character before decides what a border of a word is.
   if (!pattern.test(text.slice(Math.max(from - 2, 0), to))) return

@@ -3,9 +3,9 @@ interface Cell<V> {
 }
 
 /**
- * A map for what comes and goes with every call. V8's own keeps each table it has outgrown, with everything that was in it, and points from it to
- * the next (`OrderedHashTable`): once one such table is old, young collections take all that follow for alive, and everything that was ever in
- * the map stays until a full collection. Here what is taken out leaves an empty cell and its key behind, so keys are small.
+ * A map for objects that come and go with every call. V8's own map keeps each table it has outgrown, with its content, and links it to the next
+ * (`OrderedHashTable`). Once such a table is in the old generation, young collections treat all later ones as alive, and everything that was ever in
+ * the map stays until a full collection. Here a removed entry leaves only an empty cell and its key, so keys should be small.
  */
 export class LiveMap<K extends string | number, V extends object> {
   readonly #cells = new Map<K, Cell<V>>()
@@ -53,7 +53,7 @@ export class LiveSet<V extends object> {
     return place
   }
 
-  /** Does nothing where it has been deleted before: somebody else may have the place. */
+  /** Does nothing if it was deleted before: the place may belong to somebody else by then. */
   delete(place: number, value: V): void {
     if (this.#places[place] !== value) return
     this.#places[place] = undefined

@@ -2,9 +2,9 @@ import dns, { lookup as dnsLookup, type LookupAddress, type LookupOptions } from
 import type { LookupFunction } from 'node:net'
 
 /**
- * Names are looked up by the C library, which keeps a thread of the process's pool for as long as a name server says nothing: ten seconds and
- * more. libuv has half of the pool's threads for that. So of each name one look-up is under way at a time, whoever else asks meanwhile: with one for
- * each connection, the name of a single provider whose server is silent would keep all others from being found.
+ * Names are resolved by the C library, which occupies a thread of the process's pool while a name server is silent: ten seconds and more. libuv
+ * allows half of the pool's threads for that. So there is one look-up per name at a time, shared by all who ask: with one per connection, a single
+ * provider with a silent name server would keep all others from being resolved.
  */
 export function createLookup(lookUp: LookUp = dnsLookup): LookupFunction {
   const underWay = new Map<string, Callback[]>()
@@ -25,9 +25,9 @@ type Callback = Parameters<LookupFunction>[2]
 type LookUp = (hostname: string, options: LookupOptions, callback: Callback) => void
 
 /**
- * The same for whatever connects by itself and takes no look-up of ours (drivers of databases and brokers), in each thread: Node's own is replaced,
- * which sockets ask for by its name each time. A database whose name server says nothing is tried again and again by a pool of connections, and
- * within a second had every thread for names; no provider was found any more.
+ * The same for libraries that connect by themselves and take no look-up function of ours (drivers of databases and brokers), in each thread: replaces
+ * Node's own, which sockets call by name. A pool whose database has a silent name server retries all the time, and within a second occupied every
+ * thread, so that no provider could be resolved.
  */
 export function shareLookups(node: Pick<typeof dns, 'lookup'> = dns): void {
   const own = node.lookup
@@ -50,9 +50,8 @@ export interface BoundedOptions {
 }
 
 /**
- * Addresses of a name, for names that callers choose: whoever owns one can have its server say nothing, and with enough of them would hold every
- * thread there is for looking up. They have a few of these threads. Rejects with the system's error, or with one of the code `EAI_AGAIN` where
- * it was no name's turn in time or too many wait.
+ * Resolves names that callers choose, with a few threads only: whoever owns a name can make its server silent, and with enough names occupy every
+ * thread. Rejects with the system's error, or with code `EAI_AGAIN` if a name's turn did not come in time or too many wait.
  */
 export function createBoundedLookup({ most, waiting: room, limitMs }: BoundedOptions, lookUp: LookUp = dnsLookup) {
   const flights = new Map<string, Promise<readonly LookupAddress[]>>()
@@ -114,7 +113,7 @@ export function createBoundedLookup({ most, waiting: room, limitMs }: BoundedOpt
 
 const tooMany = (): Error => Object.assign(new Error('too many names are being looked up'), { code: 'EAI_AGAIN' })
 
-/** libuv's own number where nobody has set another. */
+/** libuv's default. */
 const POOL = 4
 
 /** Threads libuv gives at a time to what may take long, names among it: half of the pool (`slow_work_thread_threshold`). */

@@ -65,7 +65,7 @@ const TOLD_BY = 8190
 /** The same for base64: of a long one its beginning is looked at, without the letter that ends in the middle. Undefined also for what is no base64. */
 export function sniffBase64(data: string): string | undefined {
   const head = data.slice(0, (TOLD_BY / 3) * 4)
-  // Blanks stand among the letters, too: a pattern that also looked for those behind them would try every place where these may begin.
+  // Blanks are part of the character class: a pattern that also looked for trailing blanks would try every place where they may begin.
   if (!/^[\w+/\s-]+={0,2}$/.test(head.trimEnd() || head)) return undefined
   const bytes = Buffer.from(head, 'base64')
   return sniffMediaType(data.length > head.length ? bytes.subarray(0, endOfLetters(bytes)) : bytes)

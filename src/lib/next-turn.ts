@@ -1,8 +1,8 @@
 const waiting: (() => void)[] = []
 
 /**
- * After everything else that is ready. Of all who wait in this process one goes on per round of the event loop: many long pieces of work
- * together keep the others waiting no longer than one of them does.
+ * Continues after everything else that is ready. One waiter per turn of the event loop continues: many long pieces of work together delay others no
+ * longer than a single one.
  */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {

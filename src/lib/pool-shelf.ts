@@ -16,18 +16,18 @@ export interface PoolShelfOptions {
 
 interface Shelved {
   readonly pool: Pool
-  /** Places for connections the pool has made: it takes none back when its connection is closed, only when none could be made. */
+  /** Places that the pool has made for connections. It does not remove a place when its connection closes, only when no connection could be made. */
   places: number
   usedAt: number
   lookedAt: number
 }
 
-/** How often a pool is looked at for places nobody needs any more, and from when on they are worth a new pool. */
+/** How often a pool is checked for unused places, and how many justify a new pool. */
 const LOOK_EVERY_MS = 60_000
 const FEW_PLACES = 32
 const SPARE = 4
 
-/** A handler that is told where to send its request again, if it goes out over a connection that was used before. */
+/** A handler that is told where to send its request again if it goes out over a kept connection. */
 export interface SentHandler extends Dispatcher.DispatchHandler {
   kept: Client | undefined
 }
@@ -43,8 +43,9 @@ class KeptClient extends Client {
 const lookup = createLookup()
 
 /**
- * How long a connection nobody uses is kept, where its server does not say. Load balancers keep theirs for a minute at the least. Whoever calls
- * every half minute would else pay for each call with two round trips and a handshake; one that was closed meanwhile is noticed, and costs a new one.
+ * How long an unused connection is kept if its server does not say. Load balancers keep theirs for at least a minute. Otherwise a caller with a
+ * request every half minute would pay two round trips and a handshake each time; if the server has closed it meanwhile, that is noticed and costs a
+ * new connection.
  */
 const KEPT_MS = 55_000
 

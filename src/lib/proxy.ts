@@ -31,7 +31,7 @@ export interface Proxies {
   readonly except: string
 }
 
-/** A variable that should name a proxy does not. The message never says what it holds: an address may carry a password. */
+/** A variable that should name a proxy and does not. The message never contains its value, which may include a password. */
 export class ProxyVariableError extends Error {
   readonly variable: string
 
@@ -45,9 +45,9 @@ export class ProxyVariableError extends Error {
 type Environment = { readonly [name: string]: string | undefined }
 
 /**
- * The proxies of the environment, as curl, Go and Python read them: `HTTPS_PROXY` for targets with TLS, `HTTP_PROXY` for others, `ALL_PROXY` where the
- * one that is meant is missing, and `NO_PROXY`; each also in small letters, which come first. What is on this machine is reached straight, whatever they
- * say. Undefined where none is named, so that nobody asks. Throws ProxyVariableError.
+ * The proxies of the environment, as curl, Go and Python read them: `HTTPS_PROXY` for targets with TLS, `HTTP_PROXY` for others, `ALL_PROXY` if the
+ * specific one is missing, and `NO_PROXY`; lower-case names win. This machine is always reached directly. Undefined if no proxy is named, so that
+ * nobody has to ask. Throws ProxyVariableError.
  */
 export function readProxies(env: Environment): Proxies | undefined {
   const secure = proxyOf(env, ['HTTPS_PROXY', 'ALL_PROXY'])

@@ -12,7 +12,7 @@ export function fewRandomBytes(length: number): Buffer {
     used = 0
   }
   const bytes = Buffer.from(pool.subarray(used, used + length))
-  // Nobody gets them twice, nor reads later what somebody was given.
+  // Each byte is given out once and then erased.
   pool.fill(0, used, (used += length))
   return bytes
 }

@@ -45,7 +45,7 @@ export function parseSentinelUrl(url: string): SentinelUrl | undefined {
   }
 }
 
-/** Escapes that are none are found where the configuration is read. */
+/** Malformed escapes are reported when the configuration is read. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)

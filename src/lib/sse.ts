@@ -1,8 +1,8 @@
 import { StringDecoder } from 'node:string_decoder'
 
 /**
- * Called per event with its joined `data` lines and its `event` name. Comments, `id` and `retry` lines are passed over. An object that stands
- * where an event would, without `data:`, is one, too: some servers tell so of a failure after their first words.
+ * Called for each event with its joined `data` lines and its `event` name. Comments, `id` and `retry` lines are ignored. A bare JSON object in place
+ * of an event, without `data:`, counts as one, because some servers report a failure like that after their first words.
  */
 export type SseListener = (data: string, event: string | undefined) => void
 
@@ -103,7 +103,7 @@ class LineParser implements SseParser {
     }
   }
 
-  /** Cuts complete lines; returns what is left. Each end of a line is looked for once, however many of the other kind come before it. */
+  /** Cuts complete lines and returns the rest. Each kind of line end is searched for once, however many of the other kind come before it. */
   #lines(text: string): string {
     let start = 0
     let lf = text.indexOf('\n')

@@ -42,7 +42,7 @@ class ViewBuilder {
 }
 
 const ESCAPES = /%(?:[2-7c-f][0-9a-f]|0[9ad])|&#?[0-9a-z]{2,8};|\\(?:u[0-9a-f]{4}|x[0-9a-f]{2}|["/\\bfnrt])/i
-/** Of what may be a letter of another script. */
+/** Characters that may be letters of another script. */
 const FOREIGN_ESCAPE = /%[c-f]|&#|\\u/i
 // oxlint-disable-next-line no-control-regex -- everything beyond ASCII
 const BEYOND_ASCII = /[^\x00-\x7f]/
@@ -138,8 +138,8 @@ const FOREIGN_DIGIT = /[^\P{Nd}0-9]/u
 export const unmaskText = (original: string): TextView | undefined => (mayBeDisguised(original) ? unmask(original, LOOKALIKES) : undefined)
 
 /**
- * The same with letters that look like Latin ones left as they are: words of their own scripts are made of them. Undefined where `unmaskText`
- * says as much.
+ * The same, but with letters that look like Latin ones unchanged, because words of their own scripts consist of them. Undefined if `unmaskText` gives
+ * the same.
  */
 export function unmaskOwnScript(original: string): TextView | undefined {
   if (!(ALIKE.test(original) || FOREIGN_ESCAPE.test(original)) || !(ESCAPES.test(original) || isDressed(original))) return undefined
@@ -150,7 +150,7 @@ export function unmaskOwnScript(original: string): TextView | undefined {
 function unmask(original: string, lookalikes: typeof LOOKALIKES): TextView | undefined {
   const view = new ViewBuilder()
   let changed = false
-  // Texts repeat their characters; what one stands for is worked out once.
+  // Texts repeat their characters, so each replacement is computed once.
   const known = new Map<string, string>()
   for (const match of original.matchAll(UNIT)) {
     const [unit] = match
@@ -204,7 +204,7 @@ function composed(marked: string, lookalikes: typeof LOOKALIKES): string {
   return base <= '\x7f' ? whole.replace(/(?<=^.)\p{M}+$/u, '') : whole
 }
 
-/** Bytes of UTF-8 as a URL writes them; what is none stays. */
+/** UTF-8 bytes as escaped in URLs; invalid escapes stay. */
 function decoded(bytes: string): string {
   try {
     return decodeURIComponent(bytes)

@@ -1,4 +1,4 @@
-/** Where in a trace a request stands: the header `traceparent` of W3C Trace Context. */
+/** The place of a request in a trace: the header `traceparent` of W3C Trace Context. */
 export interface TraceParent {
   /** 32 hex digits. */
   readonly traceId: string
@@ -10,7 +10,7 @@ const FORM = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/
 const ZEROS = /^0+$/
 const SAMPLED = 1
 
-/** Undefined for what is none, and for a trace that its maker does not record: nothing of it is anywhere that could be joined. */
+/** Undefined if it is malformed, or if its trace is not recorded: then there is nothing to join. */
 export function readTraceParent(header: string): TraceParent | undefined {
   const [, version, traceId = '0', spanId = '0', flags = '0', rest] = FORM.exec(header) ?? []
   // Later versions may say more behind the flags; this one does not.

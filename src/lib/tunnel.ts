@@ -42,7 +42,7 @@ function ask(connection: Socket, { authorization }: Proxy, { protocol, hostname,
     headers: { host: authority, ...(authorization === undefined ? {} : { 'proxy-authorization': authorization }) },
     createConnection: () => connection,
   })
-  // Whatever follows the first error is nobody's any more, and has to find a listener all the same.
+  // After the first error nobody listens to this socket any more, but an error event needs a listener.
   asked.on('error', opened)
   asked.once('connect', ({ statusCode = 0 }, socket: Socket, head: Buffer) => {
     if (statusCode < 200 || statusCode > 299) {

@@ -1,14 +1,14 @@
-/** As many go on together as gain by it. Of a thousand, all would be half done, with what that takes of memory, before the first is. */
+/** The most that gain from continuing together. With a thousand, all would be half done, and take the memory for that, before the first is finished. */
 const GROUP = 32
 
 /** The group that is not full. */
 let open: (() => void)[] | undefined
 
 /**
- * Runs `work` when all that this turn of the event loop brought has been read, together with what others have put off until then, in the order
- * it came. Under load a turn brings the bytes of several calls. Gone through one after the other, each call meets a processor that has just
- * forgotten how its step is done, and wakes its reader for a single write; gone through together, step by step, they share both. A call that is
- * alone waits for nothing. What `work` throws is thrown when the others have had their turn.
+ * Runs `work` once everything that this turn of the event loop brought has been read, together with other deferred work, in order. Under load a turn
+ * brings the bytes of several calls. Handled one after the other, each call finds the processor's caches cold for its step, and wakes its reader for
+ * a single write; handled together, step by step, they share both. A single call waits for nothing. What `work` throws is thrown after the others
+ * have run.
  */
 export function atTurnEnd(work: () => void): void {
   if (open === undefined || open.length === GROUP) {

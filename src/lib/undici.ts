@@ -1,6 +1,6 @@
 /**
- * What is used of undici, from where it lives. The entry of the package also loads its `fetch`, its caches and its mocks: 3 MB in each thread
- * and a tenth of the time a start takes.
+ * The parts of undici that are used, from their own files. The entry of the package also loads its `fetch`, caches and mocks: 3 MB in each thread and
+ * a tenth of the time of a start.
  */
 import type { Dispatcher } from 'undici'
 import api from 'undici/lib/api/index.js'

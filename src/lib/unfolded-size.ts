@@ -8,9 +8,9 @@ const FLAGS = /\?[\w-]*\)/y
 const LONG_ESCAPE = /[pPxu]\{[^}]{0,100}\}/y
 
 /**
- * About how many instructions a regular expression comes to, read off its text: repetitions are counted out, and multiply inside one another.
- * Whoever compiles one to see how large it is has done the work by then: ten thousand characters unfold to a million instructions. Without
- * such repetitions it is no more than the number of characters.
+ * An estimate, from its text, of how many instructions a regular expression compiles to: repetitions are unrolled, and multiply when nested.
+ * Compiling it to see would already do the work: ten thousand characters can unroll to a million instructions. Without such repetitions it is at most
+ * the number of characters.
  */
 export function unfoldedSize(source: string): number {
   const around: number[] = []

@@ -6,7 +6,7 @@ export interface UnknownKey {
   readonly known: readonly string[]
 }
 
-/** The first key of a value that its schema would pass over; undefined where there is none. Objects that take any key know all. */
+/** The first key of a value that its schema would ignore; undefined if there is none. In objects that take any key all keys are known. */
 export function unknownKey(schema: unknown, value: unknown): UnknownKey | undefined {
   const object = unwrapped(schema)
   if (!(object instanceof ZodObject) || object.def.catchall !== undefined || typeof value !== 'object' || value === null) return undefined

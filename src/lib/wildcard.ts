@@ -1,4 +1,4 @@
-/** Whether a pattern in which `*` stands for any characters, none included, describes the whole text. Case does not matter. Linear in the text times the stars. */
+/** Whether a pattern, in which `*` stands for any number of characters, matches the whole text. Case does not matter. Linear in the text times the stars. */
 export function matchesWildcard(pattern: string, text: string): boolean {
   const [first = '', ...rest] = pattern.toLowerCase().split('*')
   const subject = text.toLowerCase()

@@ -5,8 +5,8 @@ const START = new Script('work()')
 let stage: Context | undefined
 
 /**
- * The result of work that ends within `ms`, else undefined: it is stopped where it stands, so it must hold nothing that others use. For code
- * of others whose running time cannot be told from its input; stopping costs a thread for as long as the work runs.
+ * The result of work that ends within `ms`, or undefined: it is terminated where it is, so it must hold nothing that others use. For third-party code
+ * whose running time cannot be predicted from its input; costs a thread for as long as the work runs.
  */
 export function withinTime<T>(ms: number, work: () => T): T | undefined {
   stage ??= createContext({})

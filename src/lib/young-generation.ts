@@ -24,9 +24,9 @@ export interface YoungGenerationOptions {
 const DEFAULTS: YoungGenerationOptions = { heldBytes: 16 * 1024 * 1024, busyPerSecond: 20, busySeconds: 3 }
 
 /**
- * Holds V8's young generation small until the work asks for more. By itself it doubles with every burst, up to 64 MiB, and stays: a
- * thousand streams opened at once would each cost 40 KB more, for garbage that is long gone. Under sustained load the full size is worth
- * its memory, as each collection copies what is in flight. Returns what ends the watch; the factor that was set last stays.
+ * Keeps V8's young generation small until the work needs more. By itself it doubles with every burst, up to 64 MiB, and stays: a thousand streams
+ * opened at once would each cost 40 KB more, for garbage that is long gone. Under sustained load the full size is worth its memory, because each
+ * collection copies what is in flight. Returns what ends the watch; the last factor stays in force.
  */
 export function holdYoungGeneration(collector: Collector = v8Collector(), options: YoungGenerationOptions = DEFAULTS): () => void {
   let factor = 1
