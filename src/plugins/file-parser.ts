@@ -49,7 +49,7 @@ export function createFileParser(options: FileParserOptions): Plugin<Settings> {
     id: 'file-parser',
     settings,
     timeoutMs: 180_000,
-    // What costs money runs for the call, where it is paid; what costs nothing need not be looked for in every call.
+    // Engines that cost money run once for the call, where they are paid; free ones run only for endpoints that need them.
     ...(isFree ? {} : { implied: (request) => filesIn(request).length > 0 }),
     check({ pdf }) {
       if (pdf?.engine !== undefined && pdf.engine !== NATIVE) parser.engineFor(pdf.engine)
@@ -87,7 +87,7 @@ interface Fetched {
   readonly parsed: Parsed
 }
 
-/** Which files are read: by what the request says of them, and by what they are. Default: all. */
+/** Which files are read, by their declaration and their content. Default: all. */
 interface Wanted {
   readonly part?: (part: InputFile) => boolean
   readonly file?: (file: FileBytes) => boolean
@@ -199,7 +199,7 @@ class FileParser {
     }
     if (kind === 'text') return { text: cutText(decodeText(file.bytes, file.charset), MAX_CHARS), images: [], cost: 0, cached: false }
     const service = kind === 'pdf' ? engine : undefined
-    // Whether somebody else has sent this very file is nobody's business: what it costs, and how long it takes, would tell.
+    // Caches are per workspace: price and duration would reveal whether somebody else has sent this very file.
     const key = `${owner.workspaceId}/${service?.engine.name ?? OWN}/${kind}/${file.charset ?? ''}/${createHash('sha256').update(file.bytes).digest('base64')}`
     const known = this.#cache.get(key, clock)
     if (known !== undefined) return { ...known, cost: 0, cached: true }

@@ -15,8 +15,8 @@ import { createWebFetch } from './web-fetch.ts'
 import { createWeb } from './web.ts'
 
 /**
- * Every plugin, in the order in which those that apply to a call run: who chooses the model before those that ask what it can do, who may refuse
- * a call before those that spend money for it, and what shortens a prompt after all that lengthen it. A new one is a file in this folder and a line here.
+ * Every plugin, in the order in which they run: those that choose the model before those that ask what it can do, those that may refuse a call before
+ * those that spend money on it, and those that shorten a prompt after those that lengthen it. A new one is a file in this folder and a line here.
  */
 export function createPlugins(dependencies: PluginDependencies): readonly Plugin[] {
   const { config, catalog, tokensOf, search, pages, operatorEgress, fusionModels } = dependencies

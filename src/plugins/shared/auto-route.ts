@@ -39,8 +39,8 @@ export interface AutoRouteOptions {
 const KEPT = 3
 
 /**
- * Chooses a model for each request: what kind of work it is, told by rules; which models can do it at all; a band of their prices; and in it
- * those made for that work, the newest first. Every step stands in the stage it leaves.
+ * Chooses a model for each request: the kind of work, by rules; the models that can do it; a band of their prices; and within it the models made for
+ * that work, newest first. Every step is in the stage it reports.
  */
 export function createAutoRoute({ id, router, catalog, tokensOf }: AutoRouteOptions): Plugin<Settings> {
   const memory = new ModelMemory()

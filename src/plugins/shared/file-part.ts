@@ -41,7 +41,7 @@ function unescapeText(text: string): string {
 /** An address that is the file itself. */
 const isData = (url: InputFile['file_url']): url is string => typeof url === 'string' && /^data:/i.test(url)
 
-/** Where a part's file is to be fetched. Some callers put the address where the data goes, and others the data where the address goes. */
+/** The address from which a part's file is fetched. Some callers put the address where the data goes, and others the data where the address goes. */
 export function addressOf({ file_url: url, file_data: data }: InputFile): string | undefined {
   if (isData(url)) return undefined
   if (typeof url === 'string' && url !== '') return url

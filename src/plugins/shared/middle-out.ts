@@ -28,10 +28,10 @@ const LEAST_TOKENS = 32
 const MARK = '\n[... left out ...]\n'
 
 /**
- * The request with the middle of its input left out, so that it is estimated at `room` tokens or less. What stands at the start and at the
- * end stays: models read the middle with the least attention. Instructions, the last message of the user and what came last are kept and,
- * when they alone are too long, the longest texts among them lose their middles. Undefined when nothing can be left out. `asked`: where the
- * question stands that the caller sent, when plugins have added messages behind it.
+ * The request with the middle of its input left out, so that it is estimated at `room` tokens or less. The start and the end stay, because models pay
+ * the least attention to the middle. Instructions, the user's last message and the latest items are kept; if they alone are too long, the longest
+ * texts among them lose their middles. Undefined if nothing can be left out.
+ * `asked`: the place of the caller's question, if plugins have added messages after it.
  */
 export function middleOut(request: ModelRequest, room: number, tokensOf: TokensOf, asked?: number): Shortened | undefined {
   const weigh = (items: readonly InputItem[]): number => tokensOf({ input: items })

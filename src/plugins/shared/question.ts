@@ -4,8 +4,8 @@ import type { ModelRequest } from '../../core/request.ts'
 const isQuestion = (item: InputItem): item is MessageItem => item.type === 'message' && item['role'] === 'user'
 
 /**
- * The last message of the user, and where it stands: of the request he sent, also in what plugins have made of it since, whose additions come
- * behind. What they give the model, in a message of its own or in place of a file, is not his word.
+ * The user's last message in the original request, and its place; also in a request that plugins have extended since, whose additions come after it.
+ * What plugins add, as a message or in place of a file, is not the user's.
  */
 export function lastQuestion({ input }: ModelRequest): { readonly index: number; readonly text: string } | undefined {
   const index = input.findLastIndex(isQuestion)
@@ -15,8 +15,8 @@ export function lastQuestion({ input }: ModelRequest): { readonly index: number;
 }
 
 /**
- * The same without documents and search results that a front door's format keeps in messages of the user: what stands in them is no more his word.
- * Undefined where he has written nothing himself.
+ * The same without documents and search results that a front door's format keeps in user messages, as these are not the user's words. Undefined if
+ * the user has written nothing.
  */
 export function ownQuestion(request: ModelRequest): { readonly index: number; readonly text: string } | undefined {
   const question = lastQuestion(request)

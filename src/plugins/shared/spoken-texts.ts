@@ -21,9 +21,9 @@ const NO_CONTENT: ReadonlySet<string> = new Set([
 ])
 
 /**
- * All a model may read of what a caller sends, one text for each item and field: instructions, messages, calls and their results, what tools
- * and formats say of themselves, what plugins and image models are told, files that are text and came along. Unlike what guardrails change,
- * names count: they are read here only.
+ * All texts of a request that a model may read, one per item and field: instructions, messages, calls and their results, descriptions of tools and
+ * formats, prompts of plugins and image models, and text files. Unlike for guardrails, which change texts, names count as well, because they are only
+ * read here.
  */
 export function spokenTexts(request: ModelRequest): readonly string[] {
   const { instructions, input, ...rest } = request
