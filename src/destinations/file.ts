@@ -121,8 +121,8 @@ async function appendWhole(handle: FileHandle, bytes: Buffer): Promise<void> {
 }
 
 /**
- * Who was killed while writing, or lost its power, left a part of a line; what follows must not be taken for the rest of it. What another process is
- * just writing looks the same: its line would be followed by an empty one.
+ * A process that was killed while writing, or a loss of power, leaves a partial line, and the next line must not be taken for the rest of it. If
+ * another process is just writing, it looks the same, and an empty line will follow its line.
  */
 async function findEnd(handle: FileHandle): Promise<{ readonly size: number; readonly endsInLine: boolean }> {
   let { size } = await handle.stat()

@@ -36,8 +36,8 @@ const spans = (options: HoneyhiveSettings): OtlpOptions => ({
 })
 
 /**
- * HoneyHive by OTLP. Its sessions are UUIDs: the caller's session, or the trace where there is none, gives one. A session nobody has begun must be asked
- * for: spans of one that does not exist are accepted and shown nowhere (github.com/honeyhiveai/skills).
+ * HoneyHive over OTLP. Its sessions are UUIDs, derived from the caller's session, or from the trace if there is none. A session must be started
+ * explicitly: spans of one that does not exist are accepted and shown nowhere (github.com/honeyhiveai/skills).
  */
 export const honeyhive: Destination<HoneyhiveSettings> = {
   type: 'honeyhive',

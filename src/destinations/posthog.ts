@@ -110,8 +110,8 @@ function common(record: DeliveryRecord, step: TraceStep): object {
 }
 
 /**
- * Other characters in a trace's id make the platform drop the event; ids that name a span or the trace as a parent must stay equal to it. Where
- * some are replaced, the id gets what tells it from others: those of callers who write no Latin letters would be all the same.
+ * With other characters in a trace's id the platform drops the event, and ids that name a span or the trace as a parent must stay equal to it. If
+ * characters are replaced a hash is appended: otherwise the ids of callers who write no Latin letters would all be the same.
  */
 function toAiId(id: string): string {
   const known = id.replace(/[^A-Za-z0-9\-_~.@()!':|]/g, '_')

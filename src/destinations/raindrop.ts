@@ -114,7 +114,7 @@ function toEvent(record: DeliveryRecord): object {
   }
 }
 
-/** What was asked last and what was answered. Refused without either, so that a private event tells its conversation among the properties. */
+/** The last question and the answer. Refused without either, so a private event describes its conversation in the properties. */
 function toAiData(record: DeliveryRecord): object {
   const { content, generation } = record
   if (content === undefined) return {}

@@ -28,7 +28,7 @@ import {
 import { traceSteps, type TraceStep } from './shared/trace-steps.ts'
 
 const VARIABLES = ['prefix', 'date', 'year', 'month', 'day', 'apiKeyName'] as const
-/** Of a part of a key: file systems behind a store take 255, with what stands around it in a name; S3 takes 1,024 of the whole. */
+/** For one part of a key: file systems behind a store allow 255 characters, with whatever surrounds it in a name; S3 allows 1,024 for the whole key. */
 const MAX_PART_BYTES = 200
 
 const settings = destinationSettings({

@@ -47,7 +47,7 @@ export function startLoadProbe({ clock, onLoad, everyMs = EVERY_MS, processes = 
 export interface MemoryUse {
   readonly heapUsed: number
   readonly heapLimit: number
-  /** What the container allows all of its processes: 0 or absurdly much where there is none. */
+  /** What the container allows all of its processes together: 0 or an absurdly large number if there is no limit. */
   readonly allowed: number
   readonly resident: number
   /** Without pages of files, which processes share and the kernel takes back. */
@@ -55,8 +55,8 @@ export interface MemoryUse {
 }
 
 /**
- * Of the heap, or of what the container allows, whichever is nearer to its end. Of several processes each may use its part: they get like shares of
- * the calls, and the kernel ends one of them when all together have used what is allowed, however little each has.
+ * The share of the heap or of the container's limit, whichever is closer to exhaustion. Each of several processes may use its part of the container:
+ * they get equal shares of the calls, and the kernel kills one of them once all together have used the limit, however little each has.
  */
 export function memoryShareOf(use: MemoryUse, processes: number): number {
   return Math.max(use.heapUsed / use.heapLimit, isBounded(use) ? inContainer(use, processes) / use.allowed : 0)
@@ -72,7 +72,7 @@ const isBounded = ({ allowed }: MemoryUse): boolean => allowed > 0 && allowed < 
 
 const inContainer = ({ resident, own }: MemoryUse, processes: number): number => (processes === 1 ? resident : Math.max(resident, own * processes))
 
-/** Linux tells the resident memory in a file: where none can be opened (no files left, no /proc) what was read last counts, beside the heap. */
+/** Linux reports resident memory in a file. If none can be opened (no descriptors left, no /proc), the last value counts, and the heap. */
 export function createMemoryLook(processes: number): () => MemoryUse {
   let resident = 0
   const limit = heapLimit()
@@ -101,7 +101,7 @@ export function chosenHeapLimit(options: string): number | undefined {
   return megabytes === 0 ? undefined : megabytes * 1_024 * 1_024
 }
 
-/** What no file stands behind; undefined where the system does not say (only Linux does). */
+/** Memory without a file behind it; undefined if the system does not say (only Linux does). */
 function ownMemory(): number | undefined {
   try {
     const kilobytes = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]

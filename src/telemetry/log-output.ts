@@ -23,9 +23,9 @@ export function logOutput(fd: number): DestinationStream {
 }
 
 /**
- * The same pipe, opened once more for this process alone. Whether a write waits belongs to what was opened, which is shared with whoever it was
- * handed on to: every process that is started makes it wait, and so does each that ends, for all who have it. The way to open it again is Linux's;
- * where there is none (or it is another user's) it stays as it is.
+ * The same pipe, opened again for this process alone. Whether a write blocks is a property of the open file, which is shared with every process that
+ * inherited it: each of them makes it blocking for all when it starts, and again when it ends. Opening it again works on Linux; elsewhere (or if it
+ * belongs to another user) it stays as it is.
  */
 function openedAlone(fd: number): number {
   try {

@@ -45,7 +45,7 @@ function prettyLine(line: string): string {
 
 const CONTROL = /[\p{Cc}\u2028\u2029]/gu
 
-/** Texts of strangers stand in log lines: none may end its line, or tell the terminal what to do. */
+/** Log lines contain texts of strangers, which must neither end the line nor control the terminal. */
 function oneLine(text: string): string {
   return text.replace(CONTROL, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

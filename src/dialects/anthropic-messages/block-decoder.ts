@@ -101,7 +101,7 @@ export class BlockDecoder {
     switch (type) {
       case 'text': {
         this.#server.flush()
-        // Whoever asked for citations is told which block each stands in.
+        // With citations each block is told by itself, because callers who asked for them get them per block.
         if (this.writer.messageKey !== undefined && this.#isCited()) this.writer.closeMessage()
         const open: TextBlock = {
           kind: 'text',

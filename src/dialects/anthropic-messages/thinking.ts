@@ -68,8 +68,8 @@ export function planThinking(
 }
 
 /**
- * What a request says of thinking where it sends some back: that of a history which has changed since is to be left out, not refused with all the rest.
- * A model that thinks unasked is told to think for it.
+ * What to do with reasoning in a request that sends some back: if the history was changed since, it must be left out instead of having the whole
+ * request refused. A model that reasons by default must be told to reason for that.
  */
 export function withStaleThoughts(thinking: JsonObject | undefined, rules: ModelRules, messages: readonly Message[]): JsonObject | undefined {
   if (rules.stale_thinking !== 'dropped' || (thinking !== undefined && thinking['type'] !== 'adaptive')) return thinking

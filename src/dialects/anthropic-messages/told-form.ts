@@ -15,7 +15,7 @@ export function inForm({ told_as: form }: ModelRequest, target: MessagesTarget):
   }
 }
 
-/** Thoughts before every call, where an endpoint insists on that: a blank stands for those nobody has any more. */
+/** Reasoning before every call, for endpoints that require it; a blank stands for reasoning that is no longer available. */
 export function thinkBeforeCalls({ told_as: form }: ModelRequest, messages: readonly Message[]): void {
   if (form?.reasoned !== true) return
   for (const { role, content } of messages) {

@@ -3,7 +3,7 @@ import { budgetEffort, effortBudget, nameChange, nearestEffort, reasoningWish } 
 import type { ReasoningWish } from '../shared/reasoning-options.ts'
 import type { ModelTraits } from './model-traits.ts'
 
-/** Where nobody says how long an answer may be, budgets are shares of this. */
+/** If nobody says how long an answer may be, budgets are shares of this. */
 const ASSUMED_OUTPUT_TOKENS = 32_000
 const MIN_BUDGET = 1024
 
@@ -28,7 +28,7 @@ export interface ReasoningSituation {
 
 const OFF: ReasoningPlan = { fields: {}, on: false }
 
-/** How the caller's wish is said to this model; names what could not be said in `dropped`. */
+/** How the caller's wish is expressed for this model; what cannot be expressed is noted in `dropped`. */
 export function planReasoning(request: ModelRequest, traits: ModelTraits, situation: ReasoningSituation, dropped: string[]): ReasoningPlan {
   const wish = reasoningWish(request.reasoning)
   const adaptive = traits.reasoning === 'thinking-adaptive'

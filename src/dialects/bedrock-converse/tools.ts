@@ -79,7 +79,7 @@ function withStubs(tools: readonly FlatTool[], called: readonly string[]): reado
   return called.map((name) => ({ name, description: 'No longer available.', parameters: { type: 'object', properties: {} } }))
 }
 
-/** What is offered, with points behind what is marked where the model takes them here. */
+/** The offered tools, followed by cache points where they are marked and the model supports them here. */
 export function toolList({ tools }: Offer, systemTools: readonly string[], traits: ModelTraits, cache: CachePlan, dropped: string[]): JsonObject[] {
   const unfolding = new Unfolding()
   const specs = tools.flatMap((tool): JsonObject[] => [

@@ -9,7 +9,7 @@ import type { CohereTarget, Documents } from './content.ts'
 
 export type CohereMessage = { readonly role: string; readonly [field: string]: unknown }
 
-/** What an envelope's blob says of reasoning this format wrote: where it goes back to. */
+/** The part of an envelope that names the place of this format's reasoning. */
 export const PLAN = 'tool_plan'
 export const THINKING = 'thinking'
 

@@ -21,7 +21,7 @@ type Body = { [field: string]: unknown }
 
 const TOOL_NAMES: NameRule = { pattern: /^[a-zA-Z_][a-zA-Z0-9_]*$/, max: 64 }
 const CALL_IDS = { pattern: /^[a-zA-Z0-9_-]+$/, max: 128 }
-/** Where nobody says how long an answer may be, budgets are shares of this. */
+/** If nobody says how long an answer may be, budgets are shares of this. */
 const ASSUMED_OUTPUT_TOKENS = 32_000
 
 /** A request as `chat` takes it. Names in `dropped` what this endpoint does not get. */

@@ -22,7 +22,7 @@ const options = z.strictObject({
 type Options = z.output<typeof options>
 type CohereTarget = Target<Options>
 
-/** What callers of other vendors call the same, or what comes nearest. */
+/** The equivalent words of other vendors, or the closest. */
 const WORDS: { readonly [word: string]: string | undefined } = {
   query: 'search_query',
   document: 'search_document',
@@ -77,7 +77,7 @@ function read({ embeddings, meta, id }: JsonObject): EmbeddingsFound {
   return { vectors: Array.isArray(vectors) ? vectors : undefined, usage: usageOf(meta), id: asString(id) }
 }
 
-/** What is billed is all that is told: words and pictures apart, each in tokens where they have some. */
+/** Only billed units are reported: texts and pictures separately, each in tokens if there are any. */
 function usageOf(meta: unknown): Usage | undefined {
   const units = isObject(meta) ? meta['billed_units'] : undefined
   if (!isObject(units)) return undefined

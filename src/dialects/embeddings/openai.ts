@@ -69,7 +69,7 @@ function encodeRequest(request: ModelRequest, { upstreamModel, options: declared
   }
 }
 
-/** What vectors are for, as the server says it; undefined where it cannot. */
+/** The purpose of embeddings in the server's words; undefined if it has none. */
 function wordFor(purpose: string | undefined, words: Options['input_types']): string | undefined {
   if (purpose === undefined || words === undefined) return undefined
   const word = Object.hasOwn(words, purpose) ? words[purpose] : purpose

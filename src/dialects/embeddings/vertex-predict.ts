@@ -45,7 +45,7 @@ function read({ predictions }: JsonObject): EmbeddingsFound {
   return { vectors: found.map(({ values }) => values), usage: usageOf(found) }
 }
 
-/** Each vector tells what its text had; where one does not, all are estimated. */
+/** Each vector reports the tokens of its text; if one does not, all are estimated. */
 function usageOf(found: readonly JsonObject[]): Usage | undefined {
   let inputTokens = 0
   for (const { statistics } of found) {

@@ -42,7 +42,7 @@ export function isUnspecified(native: string): boolean {
   return native === '' || native === 'FINISH_REASON_UNSPECIFIED'
 }
 
-/** What old models put on every chunk: it ends an answer only where nothing else is said. */
+/** Old models put this reason on every chunk, so it ends an answer only if no other reason is given. */
 export function isBareStop(native: string): boolean {
   return native === 'STOP'
 }

@@ -110,8 +110,8 @@ const SEARCHED = 1_000_000
 const SEARCHED_TEXTS = 8
 
 /**
- * Where segments stand. Their own text is the proof: offsets of answers in several parts may count from another start. What the last one was
- * off by is tried first; all searches together have a bound, beyond which offsets are taken as they are.
+ * Finds the places of segments by their text: offsets in answers with several parts may count from another start. The deviation of the last segment
+ * is tried first. All searches together have a bound, beyond which offsets are used as they are.
  */
 class Places {
   readonly #text: string

@@ -115,7 +115,7 @@ function fileData(uri: string, fallback?: string): JsonObject {
   return { fileData: { ...(mimeType === undefined ? {} : { mimeType }), fileUri: uri } }
 }
 
-/** Data where it is at hand, the address where the endpoint reads it itself, else what was fetched for it. */
+/** The data if they are at hand, the address if the endpoint reads it itself, or else what was fetched for it. */
 function blob(url: string, assumed: string, target: GeminiTarget, named?: string): JsonObject {
   if (/^data:/i.test(url)) return inlineDataUrl(url, named, assumed, target)
   if (readsItself(url, target.options)) return fileData(url, named ?? assumed)

@@ -6,7 +6,7 @@ import type { ReasoningWish } from '../shared/reasoning-options.ts'
 import type { ModelTraits } from './model-traits.ts'
 import type { GeminiOptions } from './options.ts'
 
-/** Where nobody says how long an answer may be, budgets are shares of this. */
+/** If nobody says how long an answer may be, budgets are shares of this. */
 const ASSUMED_OUTPUT_TOKENS = 32_000
 
 type On = Extract<ReasoningWish, { mode: 'on' }>

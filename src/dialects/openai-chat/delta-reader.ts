@@ -77,7 +77,7 @@ export class DeltaReader {
     this.#content(delta['content'])
     if (!this.#splitter.holdsText) this.#waiting = undefined
     else if (delta['content']) this.#waiting = joined(this.#waiting, logprobs)
-    // Of a delta without text: they are no other's, and what comes next may be read in passing.
+    // Cleared even if the delta had no text: they belong to no other delta, and the next may be read by its template alone.
     this.#logprobs = undefined
     if (typeof delta['refusal'] === 'string') this.#writer.refusal(delta['refusal'])
     // A picture ends the text that the citations stand in.

@@ -47,8 +47,8 @@ export function encodeMessages(whole: Conversation, target: ChatTarget, extraSys
 }
 
 /**
- * Leaves out turns of the assistant that hold only reasoning this server does not get back (an answer cut off while it was thinking):
- * an empty message would stand for them. Users who then meet are merged where roles must alternate.
+ * Leaves out assistant turns that contain only reasoning which this server does not get back (an answer cut off while it was reasoning), because an
+ * empty message would take their place. User turns that become neighbours are merged if roles must alternate.
  */
 function withoutSilentTurns(turns: readonly Turn[], { options, scope }: ChatTarget): Turn[] {
   const kept = turns.filter((turn) => turn.role !== 'assistant' || !isSilent(turn.parts, options, scope))
@@ -60,7 +60,7 @@ function isSilent(parts: readonly AssistantPart[], options: OpenAiChatOptions, s
   return reasoning.length === parts.length && Object.keys(replayFields(reasoning, false, '', options, scope)).length === 0
 }
 
-/** What the system says stands at the beginning of what the user says first. */
+/** System messages are put at the beginning of the user's first message. */
 function withoutSystem(conversation: Conversation, extra: readonly string[]): Conversation {
   const { system, turns } = conversation
   const told: readonly ContentPart[] = [...system.flatMap(({ parts }) => parts), ...extra.map((text): ContentPart => ({ type: 'input_text', text }))]
@@ -118,7 +118,7 @@ function marksOnTexts(parts: readonly ContentPart[]): readonly ContentPart[] {
   return moved
 }
 
-/** What is said in one text, as a part where a breakpoint ends with any of it. */
+/** Texts joined into one; as a part if any of them ends with a cache mark. */
 function markedText(text: string, from: readonly object[], options: OpenAiChatOptions): string | JsonObject[] {
   const mark = options.cache_breakpoints && text !== '' ? cacheMark(lastMark(from), true) : {}
   return mark.cache_control === undefined ? text : [{ type: 'text', text, ...mark }]
@@ -164,7 +164,7 @@ function toolCalls(calls: readonly CallPart[], parts: readonly AssistantPart[], 
   })
 }
 
-/** What signs a call stands before it; what arrived after all calls belongs to the first. `read`: the sign of a part, where it is one. */
+/** The signature of a call stands before it; one that arrived after all calls belongs to the first. `read`: the signature in a part, if it is one. */
 function signBefore(
   call: CallPart,
   calls: readonly CallPart[],
@@ -224,7 +224,7 @@ function replayDetails(part: ReasoningPart, scope: string): unknown[] {
 
 // ---- tool results ----
 
-/** What the model is told of attachments that are not where it expects them. */
+/** What the model is told about attachments that are not where it expects them. */
 function note(count: number, where: string | undefined): string {
   if (count === 0) return ''
   const what = `${count} ${count === 1 ? 'attachment' : 'attachments'}`

@@ -22,7 +22,7 @@ export function oneCallEach(turns: readonly Turn[]): Turn[] {
 
 const hasSeveral = (turn: Turn | undefined): boolean => turn?.role === 'assistant' && turn.parts.filter(({ type }) => type === 'call').length > 1
 
-/** What stands before a call belongs to it, what stands behind the last one too. */
+/** What stands before a call belongs to it; what stands after the last call does as well. */
 function byCall(parts: readonly AssistantPart[]): readonly (readonly AssistantPart[])[] {
   const last = parts.findLastIndex(({ type }) => type === 'call')
   const groups: AssistantPart[][] = [[]]

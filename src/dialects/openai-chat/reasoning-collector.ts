@@ -6,8 +6,8 @@ import type { OpenAiChatOptions } from './options.ts'
 type Detail = { [field: string]: unknown }
 
 /**
- * What a reasoning item needs to be sent back one day, gathered while it streams: its text where the server wants text, the list of
- * details as the server wrote it (pieces of one block joined) where it wants those.
+ * What a reasoning item needs to be sent back later, gathered while it streams: its text for servers that want text, or the list of details as the
+ * server wrote it (with the pieces of a block joined).
  */
 export class ReasoningCollector {
   readonly #options: OpenAiChatOptions

@@ -10,7 +10,7 @@ type ChatTarget = Target<OpenAiChatOptions>
 type Effort = Exclude<ReasoningEffort, 'none'>
 
 const COMMON_EFFORTS: readonly string[] = ['low', 'medium', 'high']
-/** Where nobody says how long an answer may be, budgets are shares of this. */
+/** If nobody says how long an answer may be, budgets are shares of this. */
 const ASSUMED_OUTPUT_TOKENS = 32_000
 
 /** The body fields that ask for reasoning in this server's way; names what could not be said in `dropped`. `forced`: a call is demanded. */
@@ -109,7 +109,7 @@ function effortField(wish: Decided, { style, efforts, known }: KnownEfforts, lim
     if (!known) return {}
   }
   const wanted = wish.mode === 'off' ? 'minimal' : effortOf(wish, limit)
-  // What always reasons and knows no medium is left to itself where nobody says how much.
+  // A model that always reasons and has no medium effort gets none if nobody asks for one.
   if (wanted === undefined && known && !efforts.includes('medium') && !efforts.includes('none')) return {}
   const effort = nearestEffort(wanted ?? 'medium', efforts)
   if (effort !== undefined) {

@@ -18,7 +18,7 @@ type ChatTarget = Target<OpenAiChatOptions>
 type Body = { [field: string]: unknown }
 type Offered = Body & { tools?: readonly JsonObject[] }
 
-/** What is offered and how it is chosen from; names what could not be said in `dropped`. */
+/** The offered tools and the choice among them; what cannot be expressed is noted in `dropped`. */
 export function encodeTools(flat: FlatTools, format: FormatPlan, request: ModelRequest, target: ChatTarget, dropped: string[]): Offered {
   const { options, supports } = target
   const { answers, ...wanted } = withAnswerTool(flat.tools, flat.choice, format.answerTool)
@@ -64,7 +64,7 @@ function encodeTool(tool: FlatTool, options: OpenAiChatOptions, unfolding: Unfol
   const folded = objectAtTop(tool.parameters, unfolding)
   const bounded = options.tool_bounds === 'sent' ? folded : tellBounds(folded, options.tool_bounds === 'told' ? undefined : 'patterns')
   const parameters = options.schemas === 'curated' ? curateSchema(bounded, unfolding) : bounded
-  // What was folded holds more than a strict schema may; not to be strict is what silence means, where some vendors do not know the word.
+  // A merged schema contains more than a strict one may. Non-strict is the default, and some vendors do not know the word.
   const wanted = options.strict_tools && tool.strict === true && parameters === tool.parameters
   const strict = wanted && !(options.optional_members === 'refused' && hasOptionalMembers(tool.parameters))
   if (wanted && !strict) dropped.push(`tools: ${STRICT_WITH_OPTIONAL}`)

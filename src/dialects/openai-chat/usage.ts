@@ -38,7 +38,7 @@ export function decodeUsage(raw: { readonly [field: string]: unknown }, conventi
 
   if (total !== undefined && conventions.input_from_total && total > output) input = total - output
   if (total !== undefined && conventions.output_from_total && total > input) output = total - input
-  // Where the total is the sum of three, reasoning stands beside the output, not in it: arithmetic says so without a declaration.
+  // If the total is the sum of all three, reasoning is counted beside the output and not in it; so no option has to declare it.
   else if (reasoning > 0 && (total === undefined ? conventions.output_excludes_reasoning : total === input + output + reasoning)) output += reasoning
   input += countedApart(input, (cached ?? 0) + (written ?? 0), total === undefined ? undefined : total - output)
 

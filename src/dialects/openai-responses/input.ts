@@ -128,7 +128,7 @@ function encodeOther(item: OtherItem, position: number, context: InputContext): 
 /** A name, perhaps with an id behind it; ids of containers have digits in them. */
 const NAME = /^[a-z]+(?:_[a-z]+)*(?::|$)/
 
-/** Code that ran in no container of this format: others put the name of what ran it where the id of a container stands. */
+/** Code that did not run in a container of this format has the name of what ran it in place of a container's id. */
 function ranElsewhere({ type, container_id: container }: OtherItem): boolean {
   return type === 'code_interpreter_call' && typeof container === 'string' && NAME.test(container)
 }
@@ -162,7 +162,7 @@ function asTaken(item: OtherItem, { callIds }: InputContext): JsonObject {
   if (!ID_FREE.has(item.type)) return item
   const { id, ...rest } = item
   if (item.type === 'local_shell_call' && id != null && typeof item['call_id'] === 'string') callIds.set(id, item['call_id'])
-  // This output has no other word for its call than what stands in its id.
+  // This output refers to its call only by its id.
   if (item.type === 'local_shell_call_output' && id != null && item['call_id'] == null) return { ...rest, id: callIds.get(id) ?? id }
   return rest
 }

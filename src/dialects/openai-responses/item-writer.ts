@@ -111,7 +111,7 @@ export class ItemWriter {
     if (item.started) this.#passArguments(item, delta, plain, out)
   }
 
-  /** What `whole` has beyond the arguments that came so far. Text that says something else is passed over: what was streamed stands. */
+  /** What `whole` adds to the arguments received so far. If it contradicts them it is ignored, because they were streamed already. */
   appendMissing(item: AnswerItem, whole: string, out: ModelEvent[]): void {
     if (whole.length > item.text.length && whole.startsWith(item.text)) this.appendArguments(item, whole.slice(item.text.length), false, out)
   }

@@ -22,8 +22,8 @@ export function callerOf(item: { readonly caller?: unknown }): { readonly caller
 }
 
 /**
- * Keeps programs and what belongs to them together, in place: calls and outputs name the program that waits for them, where it is sent along; what came
- * of one that is not is left out.
+ * Keeps programs and what belongs to them together, in place: calls and outputs name the program that waits for them if it is sent along; results of
+ * other programs are left out.
  */
 export function linkPrograms(entries: readonly Entry[], mapId: MapId, dropped: Set<string>): void {
   const idsOf = (type: string): Set<unknown> => new Set(entries.flatMap(({ item }) => (item?.['type'] === type ? [item['call_id']] : [])))

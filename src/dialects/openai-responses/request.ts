@@ -40,7 +40,7 @@ const HANDLED: ReadonlySet<string> = new Set([
   'service_tier',
 ])
 
-/** Words of other formats, for what always comes here or is a matter of tiers. Unlike fields nobody knows, vendors are known to refuse them. */
+/** Fields of other formats, for what always comes or depends on tiers. Unlike unknown fields, vendors are known to refuse them. */
 const FOREIGN: ReadonlySet<string> = new Set(['usage', 'include_reasoning', 'speed'])
 
 /** The same, for what its caller has to hear of. */
