@@ -47,6 +47,12 @@ describe('a look-up', () => {
     void other
   })
 
+  it('leaves nobody waiting for a name that cannot be looked up at all', async () => {
+    const lookup = createLookup()
+    // Node throws at once for such a name. The second one who asks must not wait for the first.
+    for (const _ of [1, 2]) await expect(ask(lookup, 'a\0b')).rejects.toMatchObject({ code: 'ERR_INVALID_ARG_VALUE' })
+  })
+
   it('asks the system', async () => {
     const { promise, resolve } = Promise.withResolvers<unknown>()
     createLookup()('localhost', { all: true }, (error, addresses) => resolve(error ?? addresses))

@@ -14,10 +14,16 @@ export function createLookup(lookUp: LookUp = dnsLookup): LookupFunction {
     if (waiting !== undefined) return void waiting.push(callback)
     const callbacks: Callback[] = [callback]
     underWay.set(key, callbacks)
-    lookUp(hostname, options, (...found) => {
+    try {
+      lookUp(hostname, options, (...found) => {
+        underWay.delete(key)
+        for (const each of callbacks) each(...found)
+      })
+    } catch (error) {
+      // A name with a NUL, for example: nobody will ever be called back.
       underWay.delete(key)
-      for (const each of callbacks) each(...found)
-    })
+      throw error
+    }
   }
 }
 
