@@ -258,7 +258,7 @@ export async function createApp({
         { name: 'limits', close: () => accounting.close() },
         { name: 'database', close: () => state.close() },
       ],
-      (what, error) => logger.warn({ what, error }, 'something was not closed in order'),
+      (what, error) => logger.warn({ what, error }, 'something could not be closed'),
     )
     health.close()
   }

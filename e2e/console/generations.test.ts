@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
     await dialog.getByText('s-1').waitFor()
     expect(new URL(page.url()).searchParams.get('id')).toMatch(/^gen-/)
     await dialog.getByRole('tab', { name: 'Content' }).click()
-    await dialog.getByText('What was said in this call was not kept').waitFor()
+    await dialog.getByText('The content of this call was not stored').waitFor()
     await dialog.getByRole('button', { name: 'Close' }).click()
     await dialog.waitFor({ state: 'hidden' })
     expect(new URL(page.url()).search).toBe('')

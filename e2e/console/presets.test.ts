@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser)('the presets page', () => {
     const form = page.getByRole('form', { name: 'New version' })
     const save = form.getByRole('button', { name: 'Save as a new version' })
     await form.getByLabel('Configuration').fill('{ "temperature": ')
-    await form.getByText('This is no JSON yet').waitFor()
+    await form.getByText('This is not valid JSON yet').waitFor()
     expect(await save.isDisabled()).toBe(true)
     await form.getByLabel('Configuration').fill('{ "temperature": "hot" }')
     await save.click()

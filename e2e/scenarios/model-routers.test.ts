@@ -95,7 +95,7 @@ describe('plans that are only explained', () => {
     const { status, plan } = await explain(body)
     expect(status).toBe(400)
     expect((await gateway.respond(body)).status).toBe(400)
-    expect(plan).toMatchObject({ error: { message: expect.stringContaining('nobody to judge') } })
+    expect(plan).toMatchObject({ error: { message: expect.stringContaining('no model to ask') } })
   })
 
   it('have the tools that plugins add: endpoints that cannot call any come only where no other is', async () => {

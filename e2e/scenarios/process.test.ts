@@ -231,7 +231,7 @@ describe('signalbox serve', () => {
     expect((await ask(url, key, { model: 'demo/echo', input: 'still there' })).status).toBe(200)
     child.kill('SIGWINCH')
     expect(await exit).toBe(1)
-    expect(said()).toContain('stopping in order')
+    expect(said()).toContain('shutting down in order')
   })
 
   it('serves on when its log cannot be written: the disk is full', async () => {

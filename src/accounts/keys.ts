@@ -95,7 +95,7 @@ export function createKeyAccounts({ store, clock, ids = randomId, onChange = () 
       checkExpiry(change.expiresAt, clock.now())
       const { settings, ...rest } = change
       return modify(hash, (key) => {
-        if (key.revokedAt !== null) throw new GatewayError('conflict', 'The key is revoked; what is revoked cannot be changed')
+        if (key.revokedAt !== null) throw new GatewayError('conflict', 'The key is revoked, so it cannot be changed')
         return settings ? { ...rest, settings: mergeSettings(key, settings) } : rest
       })
     },

@@ -46,7 +46,7 @@ describe('signalbox check and doctor', () => {
     ['a default that is no plugin', { defaults: { plugins: [{ id: 'weeb' }] } }, /defaults\.plugins\[0\]\.id/],
     ['a setting out of its bounds', { defaults: { plugins: [{ id: 'web', max_results: 300 }] } }, /defaults\.plugins\[0\]\.max_results/],
     ['a misspelt setting', { defaults: { plugins: [{ id: 'web', max_result: 3 }] } }, /did you mean max_results\?/],
-    ['moderation by nobody', { defaults: { plugins: [{ id: 'moderation' }] } }, /defaults\.plugins\[0\] \(line 1\): .*nobody to judge/],
+    ['moderation by nobody', { defaults: { plugins: [{ id: 'moderation' }] } }, /defaults\.plugins\[0\] \(line 1\): .*no model to ask/],
     ['engines that do not exist', { tools: { web_search: { engines: { gogle: {} } } } }, /tools\.web_search\.engines\.gogle/],
   ])('refuse what serve refuses: %s', async (_, file, message) => {
     await expect(over(check, file)).rejects.toThrow(message)

@@ -27,7 +27,7 @@ describe('what nobody caught', () => {
     const { source, said, stops } = watched()
     const error = new Error('thrown')
     source.emit('uncaughtException', error)
-    expect(said).toEqual([[error, expect.stringContaining('stopping in order')]])
+    expect(said).toEqual([[error, expect.stringContaining('shutting down in order')]])
     expect(stops).toEqual([[expect.any(String), 1]])
   })
 })

@@ -14,9 +14,9 @@ export interface LastResortOptions {
  * may finish, new ones are refused, and the supervisor starts the process again.
  */
 export function catchTheUncaught({ logger, stop, process: source = process }: LastResortOptions): void {
-  source.on('unhandledRejection', (error) => logger.error({ error }, 'a failure nobody heard of, a bug: calls go on'))
+  source.on('unhandledRejection', (error) => logger.error({ error }, 'an unhandled rejection, a bug: calls go on'))
   source.on('uncaughtException', (error) => {
-    logger.error({ error }, 'a failure nobody caught, a bug: stopping in order')
+    logger.error({ error }, 'an uncaught failure, a bug: shutting down in order')
     stop('a failure nobody caught', 1)
   })
 }

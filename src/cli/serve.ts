@@ -105,7 +105,7 @@ async function configure(options: LoadOptions): Promise<{ readonly config: Confi
 function outliveOutput(logger: Logger): void {
   process.stdout.removeAllListeners('error')
   process.stdout.on('error', (error) =>
-    logger.warn({ error }, 'standard output cannot be written, and what was to be shown there is lost: make other keys with signalbox keys create'),
+    logger.warn({ error }, 'standard output cannot be written, so the new keys were not shown: create others with signalbox keys create'),
   )
 }
 

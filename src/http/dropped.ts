@@ -12,7 +12,7 @@ export function tellDropped(server: Server, logger: Pick<Logger, 'warn'>, everyM
   const tell = (): void => {
     timer = undefined
     if (dropped === 0) return
-    logger.warn({ dropped, most }, 'connections are closed as they come: callers have half of the files this process may open (ulimit -n)')
+    logger.warn({ dropped, most }, 'new connections are refused: callers already hold half of the files this process may open (ulimit -n)')
     dropped = 0
     timer = setTimeout(tell, everyMs).unref()
   }

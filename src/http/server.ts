@@ -34,7 +34,7 @@ const CLIENT_ERRORS: { readonly [code: string]: readonly [status: string, messag
 }
 const NOT_HTTP = ['400 Bad Request', 'The request is not valid HTTP'] as const
 const NO_HOST = ['400 Bad Request', 'The request has no Host header, which HTTP/1.1 asks for'] as const
-const NO_TUNNEL = ['400 Bad Request', 'This is no proxy: there is no CONNECT'] as const
+const NO_TUNNEL = ['400 Bad Request', 'This is not a proxy: CONNECT is not supported'] as const
 const NO_WEBSOCKET = ['426 Upgrade Required', 'There are no websockets here: POST to this address over HTTP'] as const
 const UNMET = ['417 Expectation Failed', 'The only expectation that is met is 100-continue'] as const
 

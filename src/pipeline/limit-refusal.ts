@@ -28,7 +28,7 @@ export function refusal(verdict: Refused, limits: CallLimits, now: number): Gate
       return tooMany(`${whose} may have ${verdict.limit} requests running at a time`, state, 1_000, 'concurrent_requests')
     }
     case 'unknown':
-      return new GatewayError('provider_overloaded', 'What was spent so far cannot be told at the moment; try again', {
+      return new GatewayError('provider_overloaded', 'The spending so far is not available at the moment; try again', {
         retryAfterMs: 2_000,
         failover: 'never',
       })

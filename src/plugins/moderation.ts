@@ -26,7 +26,7 @@ export function createModeration({ judge, whenUnavailable }: ModerationOptions):
       if (judge !== undefined) return
       throw new GatewayError(
         'invalid_request',
-        'The plugin moderation has nobody to judge: the operator of this gateway sets a model or an endpoint under plugins.moderation',
+        'The plugin moderation has no model to ask: the operator of this gateway sets a model or an endpoint under plugins.moderation',
         { path: 'plugins' },
       )
     },

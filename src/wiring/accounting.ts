@@ -145,7 +145,7 @@ async function openSharedState(config: () => Config, load: SpentLoader, logger: 
   let isRefusalTold = false
   const onRefused = (error: Error): void => {
     if (!isRefusalTold)
-      logger.warn({ error: error.message }, 'the shared state refuses its channels: cooldowns and moved sessions are not told among processes')
+      logger.warn({ error: error.message }, 'the shared state refuses its channels: cooldowns and moved sessions are not shared between processes')
     isRefusalTold = true
   }
   await Promise.all([firstContact(redis), firstContact(subscriber)])

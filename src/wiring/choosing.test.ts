@@ -36,7 +36,7 @@ describe('the models plugins choose, as explained', () => {
     await expect(asking).rejects.toMatchObject({
       errorType: 'invalid_request',
       status: 400,
-      message: expect.stringContaining('chosen anew for each call'),
+      message: expect.stringContaining('explain asks no model'),
     })
   })
 })

@@ -71,7 +71,7 @@ function contextFor({ settings }: ActivePlugin, call: Call, { defaults }: Choice
 const chosenPerCall = (): GatewayError =>
   new GatewayError(
     'invalid_request',
-    'The models of this request are chosen anew for each call, by asking a model; explain asks nobody and cannot show them',
+    'A model chooses the models of this request anew for each call; explain asks no model, so it cannot show them',
     {
       path: 'model',
     },

@@ -58,7 +58,7 @@ export function contentRoutes(options: ContentRouteOptions): ManagementRoutes {
       const found = await options.find(id, workspaceReadable(request))
       if (found === undefined) throw new GatewayError('not_found', `There is no generation ${id.slice(0, 100)}`)
       if (found.content === undefined)
-        throw new GatewayError('not_found', 'What was said in this call was not kept: the workspace has not asked for it')
+        throw new GatewayError('not_found', 'The content of this call was not stored: the workspace does not store content')
       return { data: presentContent(found.generation, found.content) }
     })
   }

@@ -10,7 +10,7 @@ it('a key that is revoked while it is changed is no more there, as a moment late
   const key = sampleKey('a'.repeat(64))
   const accounts: Partial<KeyAccounts> = {
     get: () => Promise.resolve(key),
-    update: () => Promise.reject(new GatewayError('conflict', 'The key is revoked; what is revoked cannot be changed')),
+    update: () => Promise.reject(new GatewayError('conflict', 'The key is revoked, so it cannot be changed')),
   }
   const app = createManagementApp(
     {

@@ -20,7 +20,7 @@ function read(tree: unknown, context: ImportContext): Imported {
   if (!providers.isMapping || providers.members().length === 0)
     throw new GatewayError(
       'invalid_request',
-      'This is no configuration of Bifrost: a mapping under providers is expected (what it keeps in its database is not in its file)',
+      'This is not a Bifrost configuration: a mapping under providers is expected (what Bifrost keeps in its database is not in its file)',
     )
   const book = new AccountBook(context.vendors)
   const unlisted = unlistedOf(root.at('version').value)

@@ -21,7 +21,7 @@ function read(tree: unknown, context: ImportContext): Imported {
   if (!list.isList)
     throw new GatewayError(
       'invalid_request',
-      'This is no configuration of the LiteLLM proxy: a list under model_list is expected (models that it keeps in its database are not in its file)',
+      'This is not a configuration of the LiteLLM proxy: a list under model_list is expected (models that LiteLLM keeps in its database are not in its file)',
     )
   const entries = readEntries(root, context)
   const patience = patienceOf(root)

@@ -30,7 +30,7 @@ function read(tree: unknown, context: ImportContext): Imported {
   const root = new Given(tree, ledger)
   const marks = ['targets', 'provider', 'virtual_key']
   if (!marks.some((member) => root.at(member).isThere))
-    throw new GatewayError('invalid_request', 'This is no gateway config of Portkey: targets, a provider or a virtual_key is expected')
+    throw new GatewayError('invalid_request', 'This is not a Portkey gateway config: targets, a provider or a virtual_key is expected')
   const book = new AccountBook(context.vendors)
   const reader = new Reader(context, book)
   const flow = reader.flowOf(root, [])

@@ -11,7 +11,7 @@ export function Content({ id }: { readonly id: string }): ReactNode {
   if (read.error?.status === 404) {
     return (
       <Text size="sm" c="dimmed">
-        What was said in this call was not kept. A workspace keeps it when it asks for that:{' '}
+        The content of this call was not stored. A workspace stores it if this is switched on:{' '}
         <Anchor component={Link} href="/workspaces">
           Workspaces
         </Anchor>

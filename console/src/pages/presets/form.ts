@@ -36,7 +36,7 @@ export function parseConfig(text: string): Parsed {
     if (typeof config === 'object' && config !== null && !Array.isArray(config)) return { config: config as Config }
     return { problem: 'An object is expected: { "temperature": 0.2 }' }
   } catch (error) {
-    return { problem: `This is no JSON yet: ${error instanceof Error ? error.message : String(error)}` }
+    return { problem: `This is not valid JSON yet: ${error instanceof Error ? error.message : String(error)}` }
   }
 }
 
