@@ -24,13 +24,13 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
   })
   const depth = new Gauge({
     name: 'gateway_delivery_queue_depth',
-    help: 'Deliveries that wait, by type of destination.',
+    help: 'Waiting deliveries by type of destination.',
     labelNames: ['type'],
     registers,
   })
   const oldest = new Gauge({
     name: 'gateway_delivery_oldest_seconds',
-    help: 'Age of the oldest delivery that waits, by type of destination.',
+    help: 'Age of the oldest waiting delivery by type of destination.',
     labelNames: ['type'],
     registers,
   })

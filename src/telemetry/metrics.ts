@@ -142,15 +142,13 @@ export function createMetrics(): Metrics {
   toldAgain.register(
     registers,
     'gateway_answers_told_again_total',
-    'Calls answered with an answer that was kept, by the model and provider that had given it.',
+    'Calls answered from the answer cache, by the model and provider of the original answer.',
     ['model', 'provider'],
   )
-  passedOver.register(
-    registers,
-    'gateway_passed_over_total',
-    'Attempts that were not made because a limit the operator gave the provider was used up.',
-    ['provider', 'limit'],
-  )
+  passedOver.register(registers, 'gateway_passed_over_total', 'Attempts skipped because a configured limit of the provider was used up.', [
+    'provider',
+    'limit',
+  ])
 
   return {
     registry,

@@ -11,13 +11,13 @@ export function createRetentionMetrics(registry: Registry): RetentionMetrics {
   const registers = [registry]
   const deleted = new Counter({
     name: 'gateway_retention_deleted_total',
-    help: 'Rows deleted because of their age, by what they were.',
+    help: 'Rows deleted because of their age, by kind.',
     labelNames: ['what'],
     registers,
   })
   const last = new Gauge({ name: 'gateway_retention_last_run_timestamp_seconds', help: 'When this process last cleaned up.', registers })
-  const duration = new Gauge({ name: 'gateway_retention_last_run_seconds', help: 'How long that took.', registers })
-  const unfinished = new Gauge({ name: 'gateway_retention_unfinished', help: '1 when that ended before everything was deleted.', registers })
+  const duration = new Gauge({ name: 'gateway_retention_last_run_seconds', help: 'Duration of the last round of cleaning up.', registers })
+  const unfinished = new Gauge({ name: 'gateway_retention_unfinished', help: '1 if the last round ended before everything was deleted.', registers })
   // A gauge without labels begins with 0, which would read as a round in 1970 that took no time and deleted everything.
   for (const gauge of [last, duration, unfinished]) gauge.remove()
   return {
