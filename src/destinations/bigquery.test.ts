@@ -3,17 +3,27 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { DestinationContext, OutgoingResponse } from '../core/destination.ts'
 import { testDestination } from '../testing/destination-contract.ts'
+import { madeUpKey } from '../testing/made-up-key.ts'
 import { bigquery } from './bigquery.ts'
 
 const serviceAccountKey = readFileSync(new URL('__fixtures__/service-account.json', import.meta.url), 'utf8')
 const config = { projectId: 'my-project', datasetId: 'observability', tableId: 'traces', serviceAccountKey }
+/** Its signature would take seconds in the thread that delivers for everybody. */
+const longKey = JSON.stringify({ ...(JSON.parse(serviceAccountKey) as object), private_key: madeUpKey(16_384) })
 const error = (reason: string): string => JSON.stringify({ error: { errors: [{ reason }] } })
 
 testDestination(bigquery, {
   config,
   required: ['projectId', 'datasetId', 'serviceAccountKey'],
   defaults: { tableId: 'gateway_traces' },
-  invalid: [{ serviceAccountKey: '{}' }, { serviceAccountKey: 'x' }, { datasetId: 'a/b' }, { projectId: '../x' }, { tableId: 'a b' }],
+  invalid: [
+    { serviceAccountKey: '{}' },
+    { serviceAccountKey: longKey },
+    { serviceAccountKey: 'x' },
+    { datasetId: 'a/b' },
+    { projectId: '../x' },
+    { tableId: 'a b' },
+  ],
   classification: [
     [200, '{"kind":"bigquery#tableDataInsertAllResponse"}', 'delivered'],
     [200, '{"insertErrors":[{"index":0,"errors":[{"reason":"invalid","location":"tags","message":"no array"}]}]}', 'partial'],

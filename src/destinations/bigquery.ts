@@ -1,8 +1,9 @@
-import { createPrivateKey, createSign } from 'node:crypto'
+import { createSign } from 'node:crypto'
 import { z } from 'zod'
 import type { DeliveryRecord } from '../core/delivery.ts'
 import type { DeliveryOutcome, Destination, DestinationContext, OutgoingRequest, OutgoingResponse } from '../core/destination.ts'
 import { classifyHttp, excerpt } from '../core/outcome.ts'
+import { MAX_KEY_BITS, signingKey } from '../lib/signing-key.ts'
 import { asObject, asObjects, readObject } from './shared/read-answer.ts'
 import { isoTime } from './shared/record-metadata.ts'
 import { destinationSettings, HEADER_SECRETS, joinUrl, mergeHeaders } from './shared/settings.ts'
@@ -21,7 +22,7 @@ const settings = destinationSettings({
   serviceAccountKey: z
     .string()
     .max(20_000)
-    .refine((text) => readKey(text) !== undefined, 'must be the JSON of a service account key')
+    .refine((text) => readKey(text) !== undefined, `must be the JSON of a service account key of at most ${MAX_KEY_BITS} bits`)
     .describe('JSON key of a service account with the role BigQuery Data Editor on the table.'),
 })
 type BigquerySettings = z.output<typeof settings>
@@ -98,7 +99,7 @@ function readKey(text: string): ServiceAccountKey | undefined {
   try {
     const { client_email, private_key_id, private_key } = asObject(JSON.parse(text)) ?? {}
     if (typeof client_email !== 'string' || typeof private_key_id !== 'string' || typeof private_key !== 'string') return undefined
-    createPrivateKey(private_key)
+    if (signingKey(private_key) === undefined) return undefined
     return { email: client_email, id: private_key_id, pem: private_key }
   } catch {
     return undefined

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { isGatewayError } from '../../core/error.ts'
 import { manualClock } from '../../lib/clock.ts'
+import { madeUpKey } from '../../testing/made-up-key.ts'
 import { createGoogleTokens, parseGoogleCredentials, type GoogleCredentials } from './google-auth.ts'
 
 type Reply = (response: ServerResponse, attempt: number) => void
@@ -60,6 +61,18 @@ async function failure(work: Promise<unknown>): Promise<{ readonly type: string;
   if (!isGatewayError(error)) throw new Error('no GatewayError', { cause: error })
   return { type: error.errorType, dead: error.details.credentialDead === true, message: error.message }
 }
+
+describe('a private key that a caller brought', () => {
+  test('is not signed with when it is so large that signing takes a second', async () => {
+    const tokens = createGoogleTokens(parseGoogleCredentials(keyFile({ private_key: madeUpKey(16_384) })), manualClock())
+    expect(await failure(tokens.get(live))).toEqual({
+      type: 'authentication',
+      dead: true,
+      message: 'The private key of the service account is longer than 4096 bits',
+    })
+    expect(forms).toEqual([])
+  })
+})
 
 describe('the exchange', () => {
   test('sends an assertion the key signed, for one hour and this endpoint', async () => {

@@ -1,8 +1,10 @@
-import { createSign } from 'node:crypto'
-import { GatewayError } from '../../core/error.ts'
+import { sign } from 'node:crypto'
+import { promisify } from 'node:util'
+import { GatewayError, isGatewayError } from '../../core/error.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { createHttpClient } from '../../lib/http-client.ts'
 import { readProxies } from '../../lib/proxy.ts'
+import { MAX_KEY_BITS, signingKey } from '../../lib/signing-key.ts'
 
 /** A key file of the cloud platform, reduced to the parts that the exchange needs. */
 export type GoogleCredentials =
@@ -86,17 +88,23 @@ function tokenUri(text: string | undefined): string {
 
 const invalid = (what: string): GatewayError => new GatewayError('invalid_request', `The key file ${what}`)
 
-/** A signed request for a token, valid for one hour from `now` (milliseconds). */
-function signAssertion(credentials: Extract<GoogleCredentials, { type: 'service_account' }>, now: number): string {
+const signInPool = promisify(sign)
+
+/** A signed request for a token, valid for one hour from `now` (milliseconds). Signed in another thread, because a signature takes milliseconds. */
+async function signAssertion(credentials: Extract<GoogleCredentials, { type: 'service_account' }>, now: number): Promise<string> {
   const seconds = Math.floor(now / 1000)
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
   const header = { alg: 'RS256', typ: 'JWT', ...(credentials.privateKeyId === undefined ? {} : { kid: credentials.privateKeyId }) }
   const claims = { iss: credentials.clientEmail, scope: SCOPE, aud: credentials.tokenUri, iat: seconds, exp: seconds + ASSERTION_SECONDS }
   const unsigned = `${encode(header)}.${encode(claims)}`
+  const unusable = (why: string, cause?: unknown): GatewayError =>
+    new GatewayError('authentication', `The private key of the service account ${why}`, { credentialDead: true, cause })
   try {
-    return `${unsigned}.${createSign('RSA-SHA256').update(unsigned).sign(credentials.privateKey, 'base64url')}`
+    const key = signingKey(credentials.privateKey)
+    if (key === undefined) throw unusable(`is longer than ${MAX_KEY_BITS} bits`)
+    return `${unsigned}.${(await signInPool('RSA-SHA256', Buffer.from(unsigned), key)).toString('base64url')}`
   } catch (error) {
-    throw new GatewayError('authentication', 'The private key of the service account cannot sign', { credentialDead: true, cause: error })
+    throw isGatewayError(error) ? error : unusable('cannot sign', error)
   }
 }
 
@@ -169,7 +177,7 @@ async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 async function exchange(credentials: GoogleCredentials, clock: Clock, signal: AbortSignal): Promise<Token> {
   const fields: Record<string, string> =
     credentials.type === 'service_account'
-      ? { grant_type: GRANT, assertion: signAssertion(credentials, clock.now()) }
+      ? { grant_type: GRANT, assertion: await signAssertion(credentials, clock.now()) }
       : {
           grant_type: 'refresh_token',
           client_id: credentials.clientId,
