@@ -5,6 +5,7 @@ const RELIABILITY: Advice = { kind: 'fine', message: 'nothing to set: failover, 
 const GUARDRAILS = tell('guardrails (docs/guides/guardrails.md), or guardrails.rules of the file')
 const PRESET = tell('a request or a preset says it (POST /api/v1/presets)')
 const ENTRA = tell('Azure needs a key of the resource; tokens of Entra ID are not converted')
+const STICKY: Advice = { kind: 'fine', message: 'nothing to set: calls with one session_id stay with their endpoint (docs/guides/clients.md)' }
 const VERSION: Advice = { kind: 'fine', message: 'not needed: the current version of the API is asked' }
 
 const TARGET: { readonly [member: string]: Advice } = {
@@ -13,7 +14,8 @@ const TARGET: { readonly [member: string]: Advice } = {
     'answers are kept for requests with X-Gateway-Cache: true, or of a preset with cache_enabled, and for identical ones only (docs/guides/answer-cache.md)',
   ),
   'strategy.on_status_codes': tell('another endpoint is asked after any failure that it may help with (docs/guides/reliability.md)'),
-  'strategy.sticky_session': { kind: 'fine', message: 'nothing to set: calls with one session_id stay with their endpoint (docs/guides/clients.md)' },
+  'strategy.sticky': STICKY,
+  'strategy.sticky_session': STICKY,
   name: { kind: 'fine', message: 'counts where conditions choose among targets' },
   drop_params: { kind: 'fine', message: 'always so, and told in the metadata' },
   default_input_guardrails: GUARDRAILS,

@@ -70,4 +70,28 @@ describe('a config of Portkey', () => {
     const { notes } = portkey.read({ strategy: { mode: 'fallback' }, drop_params: true, default_input_guardrails: ['g'], targets: [inner] }, context)
     expect(notes.filter(({ message }) => message.includes('or is not known'))).toEqual([])
   })
+
+  it('may name providers in its models alone, as the page of Portkey advises', () => {
+    const target = (model: string) => ({ override_params: { model } })
+    const targets = [
+      target('@openai-prod/gpt-4o'),
+      target('@bedrock-eu/eu.anthropic.claude-sonnet-4-5-20250929-v1:0'),
+      target('@vertex-prod/gemini-2.5-pro'),
+    ]
+    const imported = portkey.read({ strategy: { mode: 'fallback' }, targets }, context)
+    expect(endpoints(imported, 'portkey/config')).toEqual([
+      { provider: 'openai', upstream_model: 'gpt-4o' },
+      { provider: 'amazon-bedrock', upstream_model: 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0', weight: 0 },
+      { provider: 'google-vertex', upstream_model: 'gemini-2.5-pro', weight: 0 },
+    ])
+    expect(imported.file.providers[0]).toEqual({ slug: 'openai', api_keys: ['${OPENAI_PROD_API_KEY}'] })
+    expect(told(imported, 'targets[0].override_params.model')?.message).toContain('OPENAI_PROD_API_KEY')
+    expect(endpoints(portkey.read(target('@openai-prod/gpt-4o'), context), 'portkey/config')).toMatchObject([{ provider: 'openai' }])
+  })
+
+  it('asks the provider that the model of a target names, whatever stands around it', () => {
+    const targets = [{ override_params: { model: '@openai-prod/gpt-4o' } }, { override_params: { model: 'claude-sonnet-4-5' } }]
+    const imported = portkey.read({ provider: '@anthropic-prod', strategy: { mode: 'fallback' }, targets }, context)
+    expect(endpoints(imported, 'portkey/config')).toMatchObject([{ provider: 'openai' }, { provider: 'anthropic' }])
+  })
 })

@@ -6,7 +6,7 @@ import type { ImportContext, Imported, Importer } from '../shared/importer.ts'
 import { unservedKind } from '../shared/kinds.ts'
 import { adviceAt } from './advice.ts'
 import { CONFIG_MODEL, NAME } from './names.ts'
-import { targetOf, type Target } from './targets.ts'
+import { targetOf, whoIn, type Target } from './targets.ts'
 
 /** A gateway config, as Portkey's page shows it or as requests carry it. */
 export const portkey: Importer = { name: NAME, title: 'Portkey', file: 'config.json', read }
@@ -28,9 +28,11 @@ const NOBODY: Flow = { first: [], spares: [] }
 function read(tree: unknown, context: ImportContext): Imported {
   const ledger = new Ledger()
   const root = new Given(tree, ledger)
-  const marks = ['targets', 'provider', 'virtual_key']
-  if (!marks.some((member) => root.at(member).isThere))
-    throw new GatewayError('invalid_request', 'This is not a Portkey gateway config: targets, a provider or a virtual_key is expected')
+  if (!root.at('targets').isThere && !whoIn(root).isThere)
+    throw new GatewayError(
+      'invalid_request',
+      'This is not a Portkey gateway config: targets, a provider, a virtual_key or a model with its provider (@provider/model) is expected',
+    )
   const book = new AccountBook(context.vendors)
   const reader = new Reader(context, book)
   const flow = reader.flowOf(root, [])
@@ -38,7 +40,7 @@ function read(tree: unknown, context: ImportContext): Imported {
   const groups = named.flatMap(([name, one]) => groupOf(name, one, context) ?? [])
   const models = modelsOf(groups, context, () => false)
   const isDefault = groups.some(({ name }) => name === CONFIG_MODEL)
-  if (isDefault) (root.at('strategy').isThere ? root.at('strategy').at('mode') : whoOf(root)).note('do', AS_MODEL)
+  if (isDefault) (root.at('strategy').isThere ? root.at('strategy').at('mode') : whoIn(root)).note('do', AS_MODEL)
   const notes = ledger.close(root, reader.advice)
   return { file: { providers: book.drafts(), models, ...(isDefault ? { defaults: { model: CONFIG_MODEL } } : {}) }, notes }
 }
@@ -102,9 +104,6 @@ class Reader {
 
 const BY_PRICE = 'accounts share the calls of a model by price and health; a weight is that of an endpoint under models'
 
-/** The part of a target to put a note on: a note on the whole target would also cover everything inside it. */
-const whoOf = (given: Given): Given => given.at(given.at('provider').isThere ? 'provider' : 'virtual_key')
-
 const product = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined && b === undefined ? undefined : (a ?? 1) * (b ?? 1)
 
@@ -113,7 +112,7 @@ function groupOf(name: string, { first, spares }: Flow, { vendors }: ImportConte
   const isSaid = ({ model }: Leaf): boolean => model !== undefined
   if (first.length === 0 || !first.every(isSaid)) {
     for (const { given, model } of [...first, ...spares])
-      whoOf(given).note(
+      whoIn(given).note(
         'do',
         model === undefined ? CALLERS : 'names a model, beside targets that take any: a request or a preset names both under models',
       )
@@ -123,7 +122,7 @@ function groupOf(name: string, { first, spares }: Flow, { vendors }: ImportConte
     const author = vendors.get(account.vendor ?? '')?.author ?? provider
     return { provider, author, upstream: model, rateLimits: {}, embeds: false, ...(weight === undefined || weight < 0 ? {} : { weight }) }
   }
-  for (const { given, model } of spares) if (model === undefined) whoOf(given).note('do', CALLERS)
+  for (const { given, model } of spares) if (model === undefined) whoIn(given).note('do', CALLERS)
   return { name, deployments: first.filter(served).map(toDeployment), aliases: [], spares: spares.filter(isSaid).filter(served).map(toDeployment) }
 }
 
@@ -132,6 +131,6 @@ const CALLERS =
 
 function served({ given, model = '' }: Leaf): boolean {
   const kind = unservedKind(model)
-  if (kind !== undefined) whoOf(given).note('lost', `${JSON.stringify(model)} is not carried: nothing here serves models for ${kind}`)
+  if (kind !== undefined) whoIn(given).note('lost', `${JSON.stringify(model)} is not carried: nothing here serves models for ${kind}`)
   return kind === undefined
 }

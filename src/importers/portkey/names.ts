@@ -5,15 +5,18 @@ export const NAME = 'portkey'
 /** The model that stands for a whole config, for callers that sent its id in a header. */
 export const CONFIG_MODEL = 'portkey/config'
 
-/** Names that are missing here are built-in providers of the same name, or unknown. */
+/** Provider names as Portkey writes them, and as people name the keys they store there. Names that are missing here are built-in providers of the same name, or unknown. */
 export const PROVIDERS: { readonly [name: string]: string } = {
+  aws: 'amazon-bedrock',
   'azure-ai': 'azure',
   'azure-openai': 'azure',
   bedrock: 'amazon-bedrock',
+  claude: 'anthropic',
   cortex: 'snowflake-cortex',
   dashscope: 'alibaba',
   'featherless-ai': 'featherless',
   'fireworks-ai': 'fireworks',
+  gemini: 'google-ai-studio',
   github: 'github-models',
   google: 'google-ai-studio',
   'mistral-ai': 'mistral',
@@ -21,6 +24,7 @@ export const PROVIDERS: { readonly [name: string]: string } = {
   'novita-ai': 'novita',
   'perplexity-ai': 'perplexity',
   'together-ai': 'together',
+  vertex: 'google-vertex',
   'vertex-ai': 'google-vertex',
   'workers-ai': 'cloudflare',
   'x-ai': 'xai',

@@ -22,7 +22,7 @@ export interface Target {
 export function targetOf(given: Given, around: readonly Given[], { vendors }: ImportContext, book: AccountBook): Target | undefined {
   const find = (member: string): Given => [given, ...around].map((place) => place.at(member)).find(({ isThere }) => isThere) ?? given.at(member)
   const lost = (message: string): undefined => given.note('lost', `is not carried: ${message}`) as undefined
-  const { vendor, vault } = whoOf(find, vendors)
+  const { vendor, vault } = whoOf(given, find, vendors)
   if (vendor === undefined) return lost(NOBODY)
   const baseUrl = textOf(find('custom_host'))?.replace(/\/+$/, '')
   const fault = baseUrl === undefined ? undefined : faultOfAddress(baseUrl)
@@ -53,19 +53,29 @@ function patienceOf(given: Given): Patience {
 
 /** The provider, and the name of the key if it is stored in Portkey. */
 function whoOf(
+  given: Given,
   find: (member: string) => Given,
   vendors: ImportContext['vendors'],
 ): { readonly vendor: string | undefined; readonly vault: string | undefined } {
+  const inModel = [given.at('provider'), given.at('virtual_key')].some(({ isThere }) => isThere) ? undefined : keptIn(given.at('override_params'))
   const provider = find('provider')
-  const inVault = find('virtual_key').isThere ? find('virtual_key') : isKept(provider) ? provider : undefined
-  const vault = inVault?.text()?.replace(/^@/, '')
-  const named = !provider.isThere || isKept(provider) ? undefined : provider.text()
+  const named = inModel !== undefined || !provider.isThere || isKept(provider) ? undefined : provider.text()
+  const inVault = inModel ?? vaultOf(find('virtual_key'), provider) ?? (named === undefined ? keptIn(find('override_params')) : undefined)
+  const vault = inVault?.text()?.replace(/^@([^/]+).*$/, '$1')
   const vendor = vendorOf(named ?? vault ?? '', vendors, named === undefined)
   if (inVault !== undefined && vault !== undefined && vendor !== undefined) {
     const guess = named === undefined ? `is taken for one of ${vendor}, by its name; ` : ''
     inVault.note('do', `${guess}its key stays where it is kept: ${variableOf(vault)} has to hold it`)
   }
   return { vendor, vault }
+}
+
+const vaultOf = (virtualKey: Given, provider: Given): Given | undefined => (virtualKey.isThere ? virtualKey : isKept(provider) ? provider : undefined)
+
+/** The model of these parameters, where it names its provider as well: `@slug/model`. */
+function keptIn(params: Given): Given | undefined {
+  const model = params.at('model')
+  return isKept(model) && /^@[^/]+\/./.test(String(model.value)) ? model : undefined
 }
 
 /** `@slug` names something stored in Portkey. */
@@ -113,6 +123,12 @@ function keysOf(
   if (vault !== undefined) return [`\${${variableOf(vault)}}`]
   // In Portkey the key may come with each request; callers send none here.
   return hasOther ? undefined : keyless ? null : undefined
+}
+
+/** What says who a target is. A note on all of it would stand for all that it holds. */
+export function whoIn(target: Given): Given {
+  const said = ['provider', 'virtual_key'].map((member) => target.at(member)).find(({ isThere }) => isThere)
+  return said ?? keptIn(target.at('override_params')) ?? target.at('virtual_key')
 }
 
 function modelOf(find: (member: string) => Given): string | undefined {
