@@ -49,7 +49,7 @@ describe('a config of Portkey', () => {
     expect(endpoints(conditional, 'strong')).toMatchObject([{ provider: 'openai', upstream_model: 'gpt-4o' }])
     expect(endpoints(conditional, 'cheap')).toMatchObject([{ provider: 'ollama' }])
     expect(endpoints(conditional, 'portkey/config')).toMatchObject([{ provider: 'ollama', upstream_model: 'llama3.2' }])
-    expect(told(conditional, 'strategy.conditions')?.message).toContain('nothing chooses by conditions')
+    expect(told(conditional, 'strategy.conditions[0]')?.message).toContain('nothing chooses by conditions')
   })
 
   it('without models is its providers, and callers name the model', () => {
@@ -93,5 +93,18 @@ describe('a config of Portkey', () => {
     const targets = [{ override_params: { model: '@openai-prod/gpt-4o' } }, { override_params: { model: 'claude-sonnet-4-5' } }]
     const imported = portkey.read({ provider: '@anthropic-prod', strategy: { mode: 'fallback' }, targets }, context)
     expect(endpoints(imported, 'portkey/config')).toMatchObject([{ provider: 'openai' }, { provider: 'anthropic' }])
+  })
+
+  it('with conditions on the model alone keeps the names that callers say', () => {
+    const model = (query: unknown, then: string) => ({ query: { 'params.model': query }, then })
+    const conditions = [model({ $eq: 'fast' }, 'a'), model({ $in: ['smart', 'smarter'] }, 'b'), model('plain', 'b'), model({ $regex: '^x' }, 'a')]
+    const targets = [
+      { name: 'a', override_params: { model: '@openai-prod/gpt-4o-mini' } },
+      { name: 'b', override_params: { model: '@anthropic-prod/claude-sonnet-4-5' } },
+    ]
+    const imported = portkey.read({ strategy: { mode: 'conditional', conditions, default: 'a' }, targets }, context)
+    expect(endpoints(imported, 'fast')).toMatchObject([{ provider: 'openai' }])
+    for (const name of ['b', 'smart', 'smarter', 'plain']) expect(endpoints(imported, name)).toMatchObject([{ provider: 'anthropic' }])
+    expect(imported.notes.map(({ path }) => path).filter((path) => path.startsWith('strategy.conditions'))).toEqual(['strategy.conditions[3]'])
   })
 })

@@ -5,6 +5,7 @@ import { Given, Ledger, type Advice } from '../shared/given.ts'
 import type { ImportContext, Imported, Importer } from '../shared/importer.ts'
 import { unservedKind } from '../shared/kinds.ts'
 import { adviceAt } from './advice.ts'
+import { namesAsked } from './conditions.ts'
 import { CONFIG_MODEL, NAME } from './names.ts'
 import { targetOf, whoIn, type Target } from './targets.ts'
 
@@ -36,8 +37,8 @@ function read(tree: unknown, context: ImportContext): Imported {
   const book = new AccountBook(context.vendors)
   const reader = new Reader(context, book)
   const flow = reader.flowOf(root, [])
-  const named = [[CONFIG_MODEL, flow] as const, ...reader.named]
-  const groups = named.flatMap(([name, one]) => groupOf(name, one, context) ?? [])
+  const named = [[CONFIG_MODEL, flow, []] as const, ...reader.named]
+  const groups = named.flatMap(([name, one, others]) => groupOf(name, others, one, context) ?? [])
   const models = modelsOf(groups, context, () => false)
   const isDefault = groups.some(({ name }) => name === CONFIG_MODEL)
   if (isDefault) (root.at('strategy').isThere ? root.at('strategy').at('mode') : whoIn(root)).note('do', AS_MODEL)
@@ -47,7 +48,7 @@ function read(tree: unknown, context: ImportContext): Imported {
 
 class Reader {
   readonly advice: { [path: string]: Advice } = {}
-  readonly named: (readonly [name: string, flow: Flow])[] = []
+  readonly named: (readonly [name: string, flow: Flow, others: readonly string[]])[] = []
   readonly #context: ImportContext
   readonly #book: AccountBook
 
@@ -89,8 +90,10 @@ class Reader {
   /** Each target becomes a separate model, because nothing here chooses by the content of a request. */
   #conditional(strategy: Given, targets: readonly Given[], flows: readonly Flow[]): Flow {
     const names = targets.map((target) => target.at('name').text())
-    for (const [index, name] of names.entries()) if (name !== undefined) this.named.push([name, flows[index]!])
-    strategy.at('conditions').note('do', 'nothing chooses by conditions: callers name the model, which is called like the target')
+    const isModel = (name: string): boolean => (flows[names.indexOf(name)]?.first ?? []).some(({ model }) => model !== undefined)
+    const asked = namesAsked(strategy.at('conditions'), isModel)
+    for (const [index, name] of names.entries())
+      if (name !== undefined) this.named.push([name, flows[index]!, (asked.get(name) ?? []).filter((other) => !names.includes(other))])
     const chosen = strategy.at('default').isThere ? names.indexOf(strategy.at('default').text()) : -1
     return flows[chosen] ?? NOBODY
   }
@@ -108,7 +111,7 @@ const product = (a: number | undefined, b: number | undefined): number | undefin
   a === undefined && b === undefined ? undefined : (a ?? 1) * (b ?? 1)
 
 /** Undefined if callers name the model; then the providers serve it without a group. */
-function groupOf(name: string, { first, spares }: Flow, { vendors }: ImportContext): Group | undefined {
+function groupOf(name: string, aliases: readonly string[], { first, spares }: Flow, { vendors }: ImportContext): Group | undefined {
   const isSaid = ({ model }: Leaf): boolean => model !== undefined
   if (first.length === 0 || !first.every(isSaid)) {
     for (const { given, model } of [...first, ...spares])
@@ -123,7 +126,7 @@ function groupOf(name: string, { first, spares }: Flow, { vendors }: ImportConte
     return { provider, author, upstream: model, rateLimits: {}, embeds: false, ...(weight === undefined || weight < 0 ? {} : { weight }) }
   }
   for (const { given, model } of spares) if (model === undefined) whoIn(given).note('do', CALLERS)
-  return { name, deployments: first.filter(served).map(toDeployment), aliases: [], spares: spares.filter(isSaid).filter(served).map(toDeployment) }
+  return { name, deployments: first.filter(served).map(toDeployment), aliases, spares: spares.filter(isSaid).filter(served).map(toDeployment) }
 }
 
 const CALLERS =
