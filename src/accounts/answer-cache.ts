@@ -9,24 +9,24 @@ export interface AnswerCacheOptions {
   readonly store: AnswerStore
   readonly encryption: Encryption
   readonly clock: Clock
-  /** Read whenever it matters: the operator may change it. `size`: bytes of all kept answers together. */
+  /** Read for each use, because the operator may change it. `size` is the limit in bytes for all kept answers together. */
   readonly settings: () => { readonly enabled: boolean; readonly size: number }
-  /** Told when the store begins to fail, and, with undefined, when it is back. */
+  /** Called with the error when the store begins to fail, and with undefined when it works again. */
   readonly onTrouble?: (error: unknown) => void
 }
 
-/** Characters of one answer: longer ones are made again. */
+/** Characters of one answer; longer ones are not kept. */
 const MAX_ANSWER_CHARS = 4 * 1024 * 1024
-/** A store that has no answer by then is slower than hoping for one is worth. */
+/** A store that takes longer is slower than a possible hit is worth. */
 const FIND_LIMIT_MS = 500
-/** An answer ends when it is kept, so that whoever asks again finds it; one that takes longer is kept behind its back. */
+/** A call ends only after its answer is kept, so that an immediate repetition finds it. A write that takes longer continues in the background. */
 const KEEP_LIMIT_MS = 500
-/** Under way at a time: a store that has stopped would have them wait in memory. */
+/** Concurrent writes. If the store hangs, more of them would pile up in memory. */
 const MAX_KEEPING = 64
-/** All of them are counted at the first and each of so many. */
+/** Trimming counts all answers, so it runs at the first write and then once per this many. */
 const TRIM_EVERY = 32
 
-/** Kept answers, encrypted, in the database: processes share them, and they outlive a restart. */
+/** Kept answers, encrypted, in the database: all processes share them, and they survive a restart. */
 export function createAnswerCache({ store, encryption, clock, settings, onTrouble = () => undefined }: AnswerCacheOptions): AnswerCache {
   let failing = false
   let keeping = 0
@@ -36,7 +36,7 @@ export function createAnswerCache({ store, encryption, clock, settings, onTroubl
     if (fails !== failing) onTrouble(error)
     failing = fails
   }
-  /** Undefined for work that fails, or is not done in time. */
+  /** Undefined if the work fails or does not finish in time. */
   const attempt = <T>(work: Promise<T>, limitMs: number): Promise<T | undefined> => {
     const done = work.then(
       (value) => {
@@ -75,12 +75,12 @@ export function createAnswerCache({ store, encryption, clock, settings, onTroubl
   }
 }
 
-/** `natives`: absent in those of earlier versions. */
+/** `natives` is absent in answers of earlier versions. */
 interface WrittenAnswer extends KeptAnswer {
   readonly natives?: readonly NativeAt[]
 }
 
-/** An answer sealed with another secret key, or tampered with, counts as absent. */
+/** An answer that was sealed with another secret key, or changed since, counts as absent. */
 function opened(encryption: Encryption, key: string, sealed: string): KeptAnswer | undefined {
   try {
     const { natives = [], ...answer } = JSON.parse(encryption.open(sealed, answerContext(key)).reveal()) as WrittenAnswer

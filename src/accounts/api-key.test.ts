@@ -21,7 +21,7 @@ describe('an API key', () => {
   it.each([
     ['sk-sb-v1-0f3' + 'x'.repeat(58) + '9ab', 'sk-sb-v1-0f3...9ab'],
     ['sk-sb-mgmt-v1-0f3' + 'x'.repeat(58) + '9ab', 'sk-sb-mgmt-v1-0f3...9ab'],
-    // Of the operator's own making: never more than a quarter is shown.
+    // A key that the operator chose: at most a quarter of it is shown.
     ['my-own-key-of-twenty-four', 'my-...our'],
     ['sixteen-chars-ok', 'si...ok'],
     ['short', '...'],

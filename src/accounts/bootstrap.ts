@@ -11,11 +11,11 @@ export interface BootstrapOptions {
   readonly fixedKeys: Pick<FixedKeys, 'apiKey' | 'managementKey'>
   readonly clock: Clock
   readonly ids?: IdSource
-  /** Told of a generated key as soon as it is in force, so that a database that fails a moment later cannot swallow it. */
+  /** Called as soon as a generated key is in force, so that it is not lost if the database fails a moment later. */
   readonly onGenerated: (generated: GeneratedKey) => void
 }
 
-/** A key made at the first start, and the only place where it can be read. */
+/** A key made at the first start. It can be read only here. */
 export interface GeneratedKey {
   readonly key: ApiKey
   readonly secret: Secret
@@ -25,7 +25,10 @@ const VARIABLES: { readonly [K in KeyKind]: string } = { inference: 'SIGNALBOX_A
 const GENERATED_NAMES: { readonly [K in KeyKind]: string } = { inference: 'first key', management: 'first management key' }
 const MAX_FIXED_CHARS = 512
 
-/** The keys the environment names, as they would be stored. Needs no database. Throws GatewayError `invalid_request`, never quoting a key. */
+/**
+ * The keys that the environment names, in the form in which they are stored. Needs no database. Throws GatewayError `invalid_request`, which never
+ * quotes a key.
+ */
 export function environmentKeys({ apiKey, managementKey }: Pick<FixedKeys, 'apiKey' | 'managementKey'>, clock: Clock): readonly ApiKey[] {
   const keys: ApiKey[] = []
   if (apiKey) keys.push(environmentKey('inference', apiKey, clock.now()))
@@ -66,8 +69,8 @@ function newKey(kind: KeyKind, secret: Secret, name: string, origin: NonNullable
 }
 
 /**
- * Brings the store's first keys in line with the environment: keys it names exist, keys it named earlier are revoked, and if it names none one is
- * generated, once in the life of the database. Idempotent, and safe if several processes start together. Returns warnings: sentences for the
+ * Brings the store's first keys in line with the environment: keys that it names exist, and keys that it named earlier are revoked. If it names none,
+ * one is generated, once in the life of the database. Idempotent, and safe when several processes start together. Returns warnings: sentences for the
  * operator.
  */
 export async function bootstrapKeys({ store, fixedKeys, clock, ids = randomId, onGenerated }: BootstrapOptions): Promise<readonly string[]> {
@@ -98,7 +101,7 @@ async function ensureNamed(store: BootstrapOptions['store'], named: ApiKey, cloc
     })
   }
   if (existing.revokedAt === null) return []
-  // Revoked by an earlier change of the variable: naming it again brings it back. Revoked by a person: it stays so.
+  // If an earlier change of the variable revoked the key, naming it again restores it. If a person revoked it, it stays revoked.
   if (existing.origin !== 'environment')
     return [`${variable} names a key that was revoked on ${new Date(existing.revokedAt).toISOString()}; it stays revoked: set another`]
   await store.keys.update(named.hash, { revokedAt: null, updatedAt: clock.now() })
@@ -121,7 +124,8 @@ async function generateOnce(store: BootstrapOptions['store'], kind: KeyKind, clo
   const key = newKey(kind, secret, GENERATED_NAMES[kind], 'generated', clock.now())
   await store.keys.insert(key)
   const won = await store.facts.replace(fact, undefined, key.hash)
-  // Without the claim a generated key is nobody's: another process won, or an earlier start died before it could print it.
+  // A generated key without the claim is useless, because nobody has seen it: another process won, or an earlier start died before it could print the
+  // key.
   for (const orphan of won ? ofKind.filter(({ origin }) => origin === 'generated') : [key]) await store.keys.remove(orphan.hash)
   return won ? { key, secret } : undefined
 }

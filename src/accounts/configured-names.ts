@@ -2,14 +2,14 @@ import type { ConfiguredGuardrail } from '../core/guardrail.ts'
 import type { ApiKey, Workspace } from '../core/store.ts'
 
 /**
- * Slugs and names by which the operator's file binds workspaces and keys. Who is bound by one may not give it up: the rule would be lifted
- * by whom it was made for.
+ * Slugs and names by which the operator's file binds workspaces and keys. Those that are bound may not change their slug or name, or they would lift
+ * a rule that was made for them.
  */
 export const bindsSlug = (rules: readonly ConfiguredGuardrail[], slug: string): boolean => rules.some(({ workspaces }) => workspaces?.includes(slug))
 
 export const bindsKeyName = (rules: readonly ConfiguredGuardrail[], name: string): boolean => rules.some(({ keys }) => keys?.includes(name))
 
-/** Names in rules that match nothing: a rule that binds nobody is more likely a typing error than a wish. */
+/** Names in rules that no workspace or key has: a rule that binds nothing is more likely a typing error than an intention. */
 export function namesOfNobody(
   rules: readonly ConfiguredGuardrail[],
   workspaces: readonly Pick<Workspace, 'id' | 'slug'>[],

@@ -3,8 +3,8 @@ import type { Generation } from '../core/generation.ts'
 import type { Workspace } from '../core/store.ts'
 
 /**
- * Whether a workspace keeps the content of this call: off by default; if on, for the keys it names (default: all) and for its share of sessions. The
- * share is a hash, so that a session is kept whole or not at all.
+ * Whether a workspace stores the content of this call: only if it has switched this on, for the keys that it names (by default all), and for its
+ * share of sessions. The share is decided by a hash, so that a session is stored completely or not at all.
  */
 export function createContentPolicy(workspaceOf: (id: string) => Workspace | undefined): (generation: Generation) => boolean {
   return (generation) => {
@@ -17,5 +17,5 @@ export function createContentPolicy(workspaceOf: (id: string) => Workspace | und
   }
 }
 
-/** Uniform in 0 .. 1 by the first 48 bits of a hash. */
+/** Uniform in 0 .. 1, from the first 48 bits of a hash. */
 const shareOf = (id: string): number => parseInt(hash('sha256', `content logging\0${id}`, 'hex').slice(0, 12), 16) / 2 ** 48

@@ -71,9 +71,9 @@ describe('what providers are owed by the records', () => {
       endpointId: 'm/1@c',
       attempts: [
         attempt('a', { errorType: 'provider_unavailable', firstTokenMs: 5 }),
-        // Paid for what it wrote.
+        // Charged for the text that it wrote.
         attempt('a', { errorType: 'provider_unavailable', firstTokenMs: 5, costUsd: 0 }),
-        // Said nothing.
+        // Wrote nothing.
         attempt('b', { errorType: 'provider_unavailable', status: 503 }),
         attempt('c', { firstTokenMs: 7 }),
       ],
@@ -94,14 +94,14 @@ describe('what providers are owed by the records', () => {
       ['b', 0, 0, 0.25],
       ['c', 1, 0.25, 0],
     ])
-    // Sums of binary fractions depend on the order: these two make 0.30000000000000004.
+    // Sums of binary fractions depend on the order: these two add up to 0.30000000000000004.
     const others = [attempt('a', { costUsd: 0.1 }), attempt('b', { costUsd: 0.2 })]
     expect(money({ ...last, attempts: others, cost: paid(0.3) }).map(([provider, , usd]) => [provider, Number(usd).toFixed(9)])).toEqual([
       ['a', '0.100000000'],
       ['b', '0.200000000'],
       ['c', '-0.000000000'],
     ])
-    // Nobody was charged.
+    // Nothing was charged.
     expect(money({ ...last, attempts, cost: paid(0) })).toEqual([['c', 1, 0, 0]])
   })
 })

@@ -1,7 +1,7 @@
 import { roundUsd } from '../core/cost.ts'
 import type { Generation, GenerationAttempt } from '../core/generation.ts'
 
-/** What the calls of one model at one provider came to. Tokens in the normal form of `Usage`, money in USD. */
+/** The sum of the calls to one model at one provider. Tokens are normalised as in `Usage`; money is in USD. */
 export interface CostLine {
   readonly provider: string
   readonly model: string
@@ -10,32 +10,33 @@ export interface CostLine {
   cachedTokens: number
   outputTokens: number
   reasoningTokens: number
-  /** What the gateway's own accounts paid. */
+  /** Paid by the gateway's own accounts. */
   usd: number
-  /** What callers' own keys paid. */
+  /** Paid by callers' own keys. */
   ownKeysUsd: number
-  /** The part of both that tools, plugins and items charged by the request cost: some of it is on somebody else's invoice. */
+  /** The part of both sums for tools, plugins and items charged per request; some of it is on another provider's invoice. */
   extrasUsd: number
-  /** Calls whose cost was reported by the provider itself. */
+  /** Calls whose cost the provider reported. */
   reported: number
-  /** Calls with tokens of unknown price, whose cost counts as none. */
+  /** Calls with tokens of unknown price, which count as free. */
   unpriced: number
-  /** Calls whose tokens were estimated because the provider counted none, and the cost of these. */
+  /** Calls with estimated tokens, because the provider counted none, and their cost. */
   estimated: number
   estimatedUsd: number
-  /** Attempts that broke after they had begun to answer, when another one ended the call: a provider may charge for them. */
+  /** Attempts that broke off after the start of an answer, when another attempt ended the call; a provider may charge for them. */
   broken: number
 }
 
 export interface CostReport {
   add(generation: Generation): void
-  /** By provider, then model. */
+  /** Sorted by provider, then model. */
   lines(): readonly CostLine[]
 }
 
 /**
- * Sums up records for comparison with a provider's invoice. A call and its tokens belong to the endpoint that ended it, money to the endpoints that
- * wrote it; the cost of tools and plugins is with the call. If an endpoint began an answer that another one ended, its line says so (`broken`).
+ * Adds up records for a comparison with a provider's invoice. A call and its tokens are listed under the endpoint that ended it. Money is listed
+ * under the endpoints that wrote for it, and the cost of tools and plugins with the call. Answers that began and were ended by another endpoint are
+ * counted as `broken`.
  */
 export function createCostReport(): CostReport {
   const lines = new Map<string, CostLine>()
@@ -49,7 +50,7 @@ export function createCostReport(): CostReport {
     add(generation) {
       for (const attempt of generation.attempts) if (isUnpaid(attempt, generation)) lineOf(attempt.provider, attempt.model).broken++
       const { provider, model } = generation
-      // It reached nobody.
+      // The call reached no endpoint.
       if (provider === undefined || model === undefined) return
       const line = lineOf(provider, model)
       addTo(line, generation)
@@ -65,17 +66,17 @@ export function createCostReport(): CostReport {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** It had begun to answer, broke, and was not charged for: another endpoint gave all of the answer. */
+/** Whether an attempt began to answer, broke off and was not charged for: another endpoint gave the whole answer. */
 const isUnpaid = ({ errorType, firstTokenMs, endpointId, costUsd }: GenerationAttempt, generation: Generation): boolean =>
   errorType !== undefined && firstTokenMs !== undefined && costUsd === undefined && endpointId !== generation.endpointId
 
 type Part = GenerationAttempt & { readonly costUsd: number }
 
-/** What endpoints other than the last one were paid. Nothing if the call was not charged for, whatever its parts would have cost. */
+/** What was paid to endpoints other than the last. Empty if the call was not charged for, whatever its parts would have cost. */
 function partsOfOthers({ attempts, endpointId, cost }: Generation): readonly Part[] {
   const parts = attempts.filter((attempt): attempt is Part => attempt.costUsd !== undefined && attempt.endpointId !== endpointId)
   const known = parts.reduce((sum, { costUsd }) => sum + costUsd, 0)
-  // The call's own sum was added up in another order.
+  // The call's own sum was added up in another order, so both are rounded.
   return roundUsd(known) <= roundUsd(cost.total) ? parts : []
 }
 

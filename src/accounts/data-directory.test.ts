@@ -51,7 +51,7 @@ describe('the data directory', () => {
   })
 
   it('is refused when it cannot be written, whoever brings the key: what it is, who asks and what to do', async () => {
-    // A file takes no files, not even from root.
+    // A file cannot contain files, not even for root.
     await writeFile(join(parent, 'file'), '')
     const uid = process.getuid?.()
     for (const given of [{}, { secretKey: generateSecretKey() }]) {
@@ -80,7 +80,7 @@ describe('the data directory', () => {
     expect(await modeOf(join(path, 'secret.key'))).toBe(0o600)
   })
 
-  // Only root can give files to others, as an administrator does who rotates for the gateway's user.
+  // Only root can change the owner of files, as does an administrator who rotates the key for the gateway's user.
   it.runIf(process.getuid?.() === 0)('leaves a rotated key file with whom it belonged to', async () => {
     await openDataDirectory({ path })
     const file = join(path, 'secret.key')
@@ -113,7 +113,7 @@ describe('the data directory', () => {
   it('holds the key that the database has, when a second rotation put the first one away before it was done', async () => {
     await openDataDirectory({ path })
     const first = await stageSecretKey(path, generateSecretKey())
-    // The second finds what looks like the rest of an interrupted one.
+    // To the second rotation the first one looks like an interrupted one.
     await (await findStagedKey(path))?.discard()
     const second = await stageSecretKey(path, generateSecretKey())
     await first.adopt()

@@ -12,22 +12,22 @@ export interface DataDirectory {
   readonly databaseFile: string
   /** Keys as hashes, for a start without the database. */
   readonly lastKnownGoodFile: string
-  /** Callers' own provider keys, sealed, for the same. */
+  /** Callers' own provider keys, sealed, for a start without the database. */
   readonly ownKeysFile: string
-  /** The same for guardrails. */
+  /** Guardrails, for a start without the database. */
   readonly guardrailsFile: string
-  /** What presets set was, sealed. */
+  /** Presets, with sealed content, for a start without the database. */
   readonly presetsFile: string
   readonly secretKey: Buffer
-  /** Where the secret key comes from; `created` at the first start without one. */
+  /** The source of the secret key; `created` at a first start without one. */
   readonly secretKeySource: 'environment' | 'file' | 'created'
 }
 
 export interface DataDirectoryOptions {
   readonly path: string
-  /** SIGNALBOX_SECRET_KEY, base64: then no key file is read or made. */
+  /** SIGNALBOX_SECRET_KEY in base64. If it is set, no key file is read or made. */
   readonly secretKey?: Secret
-  /** For commands beside an installation that exists already: neither the directory nor a key is made. Default: both are. */
+  /** For commands that work on an existing installation: neither the directory nor a key is created. By default both are. */
   readonly existing?: boolean
 }
 
@@ -35,12 +35,12 @@ const SECRET_KEY_FILE = 'secret.key'
 const OWNER_ONLY = 0o600
 const OTHERS = 0o077
 
-/** The embedded database of a data directory, which need not exist. */
+/** The path of the embedded database in a data directory; the file need not exist. */
 export const databaseFileIn = (path: string): string => join(resolve(path), 'signalbox.db')
 
 /**
- * Opens the data directory. Creates it (0700) and the secret key file (0600) if they are missing, and proves that it is writable. Several processes
- * may do so at once. Throws GatewayError `invalid_request` with what to set or repair.
+ * Opens the data directory, creates it (0700) and the secret key file (0600) if they are missing, and proves that it is writable. Safe when several
+ * processes do so at once. Throws GatewayError `invalid_request` with what to set or repair.
  */
 export async function openDataDirectory({ path, secretKey, existing = false }: DataDirectoryOptions): Promise<DataDirectory> {
   const absolute = resolve(path)
@@ -69,8 +69,8 @@ export async function openDataDirectory({ path, secretKey, existing = false }: D
 }
 
 /**
- * Creates missing parents as well. Node's `recursive` would try for ever, in a thread that cannot be stopped, if an existing directory accepts no
- * entries and reports them as missing (/proc).
+ * Also creates missing parent directories. Node's recursive mkdir loops for ever, in a thread that cannot be stopped, if an existing directory
+ * accepts no entries and reports ENOENT (/proc).
  */
 async function makeDirectory(path: string): Promise<void> {
   try {
@@ -91,10 +91,10 @@ const isDirectory = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** What no retry mends; a disk that is full, for one, may have room again. */
+/** Errors that no retry resolves. Others may pass: a full disk may have space again. */
 const NOT_WRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR'])
 
-/** A database that cannot be made and keys that cannot be remembered would look like an outage, and lose records for as long as it "lasts". */
+/** If the database could not be created or keys not be saved, it would look like an outage, and records would be lost for as long as it "lasts". */
 async function proveWritable(directory: string): Promise<void> {
   const probe = join(directory, `.writable.${randomId(8)}`)
   try {
@@ -106,11 +106,11 @@ async function proveWritable(directory: string): Promise<void> {
   }
 }
 
-/** The error for a user without access to `file`, which is the data directory or in it. It names the user, and what to do. */
+/** The error for a user without access to `file`, which is the data directory or inside it. It names the user and what to do. */
 export function notWritable(directory: string, file: string, cause: unknown, what = 'cannot be written'): GatewayError {
   const code = codeOf(cause)
   const otherwise = 'or choose another with --data or SIGNALBOX_DATA_DIR'
-  // The root of a container, as often as not: whoever owns it, nothing can be written there.
+  // This is often the root file system of a container: nothing can be written there, whoever owns it.
   if (code === 'EROFS') {
     const advice = `its file system is mounted read-only; mount one that can be written there, ${otherwise}`
     return new GatewayError('invalid_request', `${file} ${what} (EROFS): ${advice}`, { cause })
@@ -138,7 +138,7 @@ async function readSecretKey(file: string): Promise<Buffer | undefined> {
   }
 }
 
-/** Whether `key` is in the file now; false where there was one already, which stays. */
+/** Whether `key` is in the file now. False if there was a key before, which stays. */
 const placeKey = (file: string, key: Secret): Promise<boolean> =>
   withDraft(file, key, (draft) =>
     link(draft, file).then(
@@ -151,8 +151,8 @@ const placeKey = (file: string, key: Secret): Promise<boolean> =>
   )
 
 /**
- * Written whole under another name, which `place` makes the file's: nobody ever reads half a key, of several processes one wins, and the disk has
- * it before the database holds anything that only this key opens.
+ * Writes the whole key under another name, which `place` then turns into the file's. Nobody ever reads half a key, one of several processes wins, and
+ * the key is on disk before the database contains anything that only it can open.
  */
 async function withDraft<T>(file: string, key: Secret, place: (draft: string) => Promise<T>): Promise<T> {
   const draft = `${file}.${randomId(8)}`
@@ -179,12 +179,12 @@ async function createSecretKey(file: string): Promise<{ readonly key: Buffer; re
 }
 
 /**
- * A key on its way to becoming the key file's: written beside it before the database changes, moved over it afterwards. A crash in between
- * leaves both keys on disk, and the next rotation finishes the move.
+ * A key that is about to replace the key file: it is written next to the file before the database changes, and moved over it afterwards. A crash in
+ * between leaves both keys on disk, and the next rotation finishes the move.
  */
 export interface StagedKey {
   readonly key: Buffer
-  /** The key file from now on. */
+  /** Makes it the key file. */
   adopt(): Promise<void>
   discard(): Promise<void>
 }
@@ -200,7 +200,7 @@ export async function stageSecretKey(directory: string, key: Secret): Promise<St
   return toStaged(directory, parseSecretKey(key, file))
 }
 
-/** What an interrupted rotation left behind. */
+/** The key that an interrupted rotation left behind. */
 export async function findStagedKey(directory: string): Promise<StagedKey | undefined> {
   const key = await readSecretKey(stagedFile(directory))
   return key && toStaged(directory, key)
@@ -211,14 +211,14 @@ function toStaged(directory: string, key: Buffer): StagedKey {
     key,
     async adopt() {
       const file = join(directory, SECRET_KEY_FILE)
-      // An administrator may rotate as root, but the gateway runs as another user and has to read the key. Without the right to change the owner the
-      // file is still written.
+      // When an administrator rotates, the gateway must still be able to read the key as another user, so the owner is preserved. If changing the
+      // owner is not permitted, the key is put in place all the same.
       const owner = await stat(file).catch(() => undefined)
       const moveFrom = async (draft: string): Promise<void> => {
         if (owner !== undefined && owner.uid !== process.getuid?.()) await chown(draft, owner.uid, owner.gid).catch(() => undefined)
         await rename(draft, file)
       }
-      // The staged key may by now belong to another rotation, which saw that this one's is not in use and removed it.
+      // The staged file may meanwhile contain the key of another rotation, which saw that this key was not in use yet and discarded it.
       const staged = await readSecretKey(stagedFile(directory)).catch(() => undefined)
       if (!staged?.equals(key)) return withDraft(file, new Secret(key.toString('base64')), moveFrom)
       await moveFrom(stagedFile(directory))

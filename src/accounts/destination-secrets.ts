@@ -5,7 +5,7 @@ import type { DestinationRecord, StoredDestination } from '../core/outbox.ts'
 import { destinationContext } from '../core/secret-context.ts'
 import { Secret } from '../lib/secret.ts'
 
-/** The two columns of a configuration: what may lie open, and an envelope for the rest. `secrets` are the type's paths. */
+/** The two columns of a configuration: the part that may be readable, and an envelope for the rest. `secrets` are the paths of the type's secrets. */
 export function sealConfig(
   encryption: Encryption,
   destination: { readonly id: string; readonly type: string },
@@ -17,12 +17,12 @@ export function sealConfig(
   return { config: open, sealed: encryption.seal(new Secret(JSON.stringify(secret)), destinationContext(destination.id, destination.type)) }
 }
 
-/** The secrets of a configuration, in the clear: for memory only. Throws what `Encryption.open` throws. */
+/** The secrets of a configuration in plain text, for use in memory only. Throws the errors of `Encryption.open`. */
 export function openSecrets(encryption: Encryption, { id, type, sealed }: Pick<StoredDestination, 'id' | 'type' | 'sealed'>): JsonObject {
   return sealed === null ? {} : (JSON.parse(encryption.open(sealed, destinationContext(id, type)).reveal()) as JsonObject)
 }
 
-/** A stored destination with its secrets in the clear: for memory only. Throws what `Encryption.open` throws. */
+/** A stored destination with its secrets in plain text, for use in memory only. Throws the errors of `Encryption.open`. */
 export function openDestination(encryption: Encryption, stored: StoredDestination): DestinationRecord {
   return withSecrets(stored, openSecrets(encryption, stored))
 }

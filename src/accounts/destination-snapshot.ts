@@ -18,32 +18,32 @@ export interface DestinationSnapshotOptions {
   readonly encryption: Encryption
   readonly clock: Clock
   /**
-   * Whenever they may have changed: all destinations whose secrets could be opened, and those another process can open. Events are chosen for
-   * these too, and wait; only what `get` knows can be sent to.
+   * Called whenever destinations may have changed, with those whose secrets could be opened and those that only another process can open. Events are
+   * selected for the latter as well, and wait; only destinations that `get` returns can receive any.
    */
   readonly onChange: (destinations: ReadonlyMap<string, DestinationRecord>) => void
-  /** A destination that cannot be used, or a store that does not answer (once per outage). */
+  /** Reports a destination that cannot be used, or a store that does not answer (once per outage). */
   readonly onProblem: (message: string, destinationId?: string) => void
   readonly pollMs?: number
 }
 
 /**
- * Destinations in memory, secrets in the clear, in step with the store: changes of other processes are seen within `pollMs`. When the secret
- * key is changed while this process runs, the secrets it knows stay in force, as in an outage.
+ * Destinations in memory, with secrets in plain text, in step with the store: changes by other processes are seen within `pollMs`. If the secret key
+ * changes while this process runs, the secrets in memory stay in force, as in an outage.
  */
 export interface DestinationSnapshot {
   get(id: string): DestinationRecord | undefined
-  /** False until the store was first read: until then nobody knows what exists. */
+  /** False until the first successful read of the store: until then the destinations are unknown. */
   readonly loaded: boolean
-  /** Looks now, then regularly. Never rejects: a store that is away is asked again. */
+  /** Looks now, then regularly. Never rejects: a store that is unavailable is asked again. */
   start(): Promise<void>
-  /** Looks now. Rejects when the store cannot be asked. */
+  /** Looks now. Rejects if the store cannot be asked. */
   refresh(): Promise<void>
   close(): Promise<void>
 }
 
 const POLL_MS = 2_000
-/** Setting of a workspace: false keeps everything in, whatever its destinations say. */
+/** A workspace setting: false stops all events, whatever the workspace's destinations say. */
 const BROADCAST_SWITCH = 'is_observability_broadcast_enabled'
 
 export function createDestinationSnapshot(options: DestinationSnapshotOptions): DestinationSnapshot {
@@ -53,7 +53,7 @@ export function createDestinationSnapshot(options: DestinationSnapshotOptions): 
   const opener = createOpener(encryption, onProblem)
 
   const synchronize = async (anew: boolean): Promise<void> => {
-    // Read first: what changes during the read is read again at the next look.
+    // The version is read first, so that changes during the read are read again at the next look.
     const current = await store.version()
     if (current === version && !anew) return
     const { destinations: stored } = await store.destinations.list({})
@@ -94,29 +94,29 @@ export function createDestinationSnapshot(options: DestinationSnapshotOptions): 
 
 interface Opened {
   readonly destination: DestinationRecord
-  /** False when its secrets are not known: it can be chosen for, and not be sent to. */
+  /** False if its secrets are unknown: events can be selected for it but not sent. */
   readonly complete: boolean
 }
 
 interface Known {
-  /** The envelope's part that is the same as long as the secrets are. */
+  /** The part of the envelope that changes only with the secrets. */
   readonly part: string | undefined
   readonly secrets: JsonObject
   readonly config: JsonObject
 }
 
 interface Opener {
-  /** Undefined for one that cannot be used, which is reported. */
+  /** Undefined for a destination that cannot be used, which is reported. */
   open(stored: StoredDestination): Opened | undefined
-  /** Forgets the secrets of all others. */
+  /** Forgets the secrets of all other destinations. */
   keepOnly(ids: ReadonlySet<string>): void
 }
 
-/** Opens destinations, and remembers what it opened last of each. */
+/** Opens destinations, and remembers the last opened state of each. */
 function createOpener(encryption: Encryption, onProblem: DestinationSnapshotOptions['onProblem']): Opener {
   const known = new Map<string, Known>()
 
-  /** The secret key was changed while this process runs. */
+  /** For the case that the secret key was changed while this process runs. */
   const remembered = (stored: StoredDestination, sealed: string): Opened => {
     const before = known.get(stored.id)
     if (before === undefined) {
@@ -124,7 +124,8 @@ function createOpener(encryption: Encryption, onProblem: DestinationSnapshotOpti
       return { destination: withSecrets(stored, {}), complete: false }
     }
     onProblem('the secret key was changed while this process ran: the last known secrets stay in force; restart it with the new one', stored.id)
-    // Secrets that were replaced since go where they were meant to go, and not to an address that came with the new ones.
+    // If the secrets were replaced since, the old ones go only to the address that they were meant for, and not to one that came with the new
+    // secrets.
     const same = before.part === sealedPartOf(sealed)
     return { destination: same ? withSecrets(stored, before.secrets) : { ...withSecrets(stored, {}), config: before.config }, complete: true }
   }

@@ -39,7 +39,7 @@ describe('a destination whose secrets cannot be read any more', () => {
         config: { apiKey: 'secret-of-the-api', spaceKey: 'secret-of-the-space', modelId: 'm', headers: { 'x-key': 'secret-header' } },
       })
     damaged = (await make('damaged')).id
-    // What was made at the same moment is listed in any order.
+    // Destinations of the same moment are listed in any order.
     clock.advance(1)
     await make('whole')
     await store.destinations.update(damaged, DEFAULT_WORKSPACE_ID, { sealed: 'damaged' }, 1)

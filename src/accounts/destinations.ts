@@ -13,12 +13,12 @@ import type { Clock } from '../lib/clock.ts'
 import { countCharacters } from '../lib/count-characters.ts'
 import { openDestination, sealConfig, withSecrets } from './destination-secrets.ts'
 
-/** Of one type in one workspace. */
+/** Destinations of one type in one workspace. */
 const MAX_PER_TYPE = 5
 const MAX_NAME_CHARS = 256
 const MAX_KEY_HASHES = 1_000
 const MIN_SAMPLING_RATE = 0.0001
-/** How often a change is made anew because another one of the same destination came between. */
+/** How often a change is retried because another change of the same destination came first. */
 const MAX_RACES = 20
 
 export interface DestinationAccountsOptions {
@@ -32,9 +32,9 @@ export interface DestinationAccountsOptions {
   readonly newId?: () => string
   readonly test: (destination: DestinationRecord) => Promise<TestResult>
   readonly sendTest: (destination: DestinationRecord) => Promise<TestResult>
-  /** The operator's: every destination is in privacy mode, and nobody may change that. */
+  /** The operator's setting: every destination is in privacy mode, and nobody may change that. */
   readonly privacyLocked?: boolean
-  /** Told after every change: whoever keeps a copy should look. */
+  /** Called after every change, so that copies can be refreshed. */
   readonly onChange?: () => void
 }
 
@@ -146,7 +146,10 @@ export function createDestinationAccounts(options: DestinationAccountsOptions): 
   }
 }
 
-/** Somebody else was faster. This change concerns only the fields it names, so it is applied again to what is stored now. */
+/**
+ * A change that came first has altered the fields that it names. This one is then applied to the result, and alters only the fields that it names
+ * itself.
+ */
 async function againWhenRaced<T>(change: () => Promise<T>): Promise<T> {
   for (let left = MAX_RACES; ; left--) {
     try {
@@ -166,11 +169,11 @@ function findType(types: DestinationAccountsOptions['types'], name: string): Des
 
 interface Opened {
   readonly destination: DestinationRecord
-  /** Its secrets are damaged: it can be shown, changed and deleted, and works again when its owner sends them anew. */
+  /** Its secrets are damaged: it can be shown, changed and deleted, and works again once its owner sends them anew. */
   readonly isDamaged: boolean
 }
 
-/** One that cannot be read must not hide the others. What a restart with the right key mends is no damage. */
+/** An unreadable destination must not hide the others. A wrong secret key is not damage, because a restart with the right one resolves it. */
 function openAsFarAsPossible(encryption: Encryption, stored: StoredDestination): Opened {
   try {
     return { destination: openDestination(encryption, stored), isDamaged: false }
@@ -180,14 +183,14 @@ function openAsFarAsPossible(encryption: Encryption, stored: StoredDestination):
   }
 }
 
-/** Of a type that is gone from this build nothing is safe to show: its list of secrets went with it. */
+/** If this build lacks the type, nothing is safe to show, because its list of secrets is missing too. */
 function toView({ destination, isDamaged }: Opened, type: Destination | undefined, privacyLocked: boolean): DestinationView {
   const { revision: _revision, ...rest } = destination
   const config = type === undefined ? {} : { ...maskConfig(rest.config, type.secrets), ...(isDamaged ? fullMasks(type.secrets) : {}) }
   return { ...rest, privacyMode: privacyLocked || rest.privacyMode, config }
 }
 
-/** Only existing keys of the group change. */
+/** Only existing keys of the group are changed. */
 function mergeBroadcast(before: DestinationRecord['broadcast'], change: NonNullable<DestinationChange['broadcast']>): DestinationRecord['broadcast'] {
   return {
     cost: change.cost ?? before.cost,
@@ -208,7 +211,7 @@ function checkFields({ name, apiKeyHashes, samplingRate, privacyMode }: Destinat
   }
 }
 
-/** What to store, complete with defaults: the request on top of what is stored already. */
+/** The configuration to store, complete with defaults: what was sent, merged over what is stored. */
 function checkConfig({ settings, secrets }: Destination, sent: JsonObject, stored?: JsonObject): JsonObject {
   const mask = unknownMask(stored ?? {}, sent, secrets)
   if (mask !== undefined)
@@ -230,7 +233,7 @@ interface Fault {
   readonly message: string
 }
 
-/** Path and reason of the first error. Messages of schemas name what is expected and never what was sent; keys are no secrets. */
+/** Path and reason of the first fault. Messages of schemas name what is expected, never what was sent; keys are not secret. */
 function firstFault(schema: ZodType, { issues }: ZodError, sent: unknown): Fault {
   const issue = issues[0]
   if (issue === undefined) return { path: [], message: 'is not valid' }
@@ -241,7 +244,7 @@ function firstFault(schema: ZodType, { issues }: ZodError, sent: unknown): Fault
   return { path: issue.path.map((part) => String(part).slice(0, 60)), message }
 }
 
-/** A key that is nearly one of the known: most likely why that one is missing. */
+/** A key that is almost a known one: the likely reason why that one is missing. */
 function misspeltKey(schema: ZodType, issues: ZodError['issues']): Fault | undefined {
   const known = schema instanceof ZodObject ? Object.keys(schema.shape) : []
   const keys = issues.flatMap((issue) => (issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : []))
@@ -249,7 +252,7 @@ function misspeltKey(schema: ZodType, issues: ZodError['issues']): Fault | undef
   return key === undefined ? undefined : { path: [key], message: `unknown; ${insteadOf(key, known)}` }
 }
 
-/** No text column of PostgreSQL takes it. */
+/** PostgreSQL's text columns do not accept it. */
 const hasNull = (text: string): boolean => text.includes('\0')
 const NO_NULL = 'may not contain the character U+0000'
 

@@ -7,22 +7,22 @@ import { Secret } from '../lib/secret.ts'
 
 const ALGORITHM = 'aes-256-gcm'
 const KEY_BYTES = 32
-/** 96 bits, drawn anew for every encryption. A data key encrypts once, so only the wraps of one master key share a nonce space. */
+/** 96 bits, random for every encryption. A data key encrypts only once, so only the wraps of one master key share a nonce space. */
 const IV_BYTES = 12
 const TAG_BYTES = 16
 const VERSION = 'sbe1'
 
 export interface EncryptionOptions {
-  /** Wraps what is sealed from now on. 32 bytes. */
+  /** The key for sealing. 32 bytes. */
   readonly current: Buffer
-  /** Still opens what it wrapped: the keys before a rotation. */
+  /** Earlier keys, from before rotations, for opening what they sealed. */
   readonly previous?: readonly Buffer[]
   readonly randomBytes?: (length: number) => Buffer
 }
 
 /**
- * AES-256-GCM envelopes. Each secret has its own data key; the master key only wraps data keys, so that rotating it rewrites some eighty
- * characters per secret and never touches the secret itself.
+ * AES-256-GCM envelopes. Each secret has its own data key, and the master key only wraps data keys. Rotating it rewrites some eighty characters per
+ * secret and never touches the secret itself.
  *
  * Wire form: `sbe1.<id of the master key>.<wrapped data key>.<secret>`, the last two as base64url of nonce, ciphertext and tag.
  */
@@ -82,7 +82,7 @@ function parse(text: string): Envelope {
 
 function decrypt(key: Buffer, text: string, aad: string): Buffer {
   const bytes = Buffer.from(text, 'base64url')
-  // Decoders forgive stray characters and spare bits; an envelope is accepted only in the one spelling it was written in.
+  // Decoders tolerate stray characters and spare bits. An envelope is accepted only in the exact spelling in which it was written.
   if (bytes.length < IV_BYTES + TAG_BYTES || bytes.toString('base64url') !== text) throw unreadable()
   try {
     const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
@@ -97,7 +97,7 @@ function decrypt(key: Buffer, text: string, aad: string): Buffer {
 const unreadable = () => new GatewayError('server', 'A stored secret cannot be decrypted: it was changed, or belongs to another record')
 const wrapAad = (keyId: string, context: string) => `signalbox data key\0${keyId}\0${context}`
 const bodyAad = (context: string) => `signalbox secret\0${context}`
-/** Tells keys apart without telling anything about them. */
+/** Identifies a key without revealing anything about it. */
 const idOf = (key: Buffer) => hash('sha256', Buffer.concat([Buffer.from('signalbox master key id\0'), key]), 'hex').slice(0, 12)
 
 /** The bytes of a master key given as base64. `where` names its source in the error, which never quotes it. Throws GatewayError `invalid_request`. */
@@ -117,8 +117,8 @@ export function generateSecretKey(randomBytes: (length: number) => Buffer = syst
 const CANARY = SECRET_KEY_CANARY
 
 /**
- * Proves that the master key is the one this database's secrets were sealed with, before anything is sealed with another. The first start
- * leaves a canary; after a rotation it moves to the new key. Throws GatewayError `precondition_failed`, one sentence for the operator.
+ * Proves that the master key is the one that sealed this database's secrets, before anything is sealed with another. The first start leaves a canary;
+ * after a rotation it moves to the new key. Throws GatewayError `precondition_failed`, one sentence for the operator.
  */
 export async function verifySecretKey(encryption: Encryption, facts: FactStore): Promise<void> {
   for (;;) {
@@ -133,7 +133,7 @@ export async function verifySecretKey(encryption: Encryption, facts: FactStore):
   }
 }
 
-/** Whether the secrets of the store have another master key than this process: `secrets rotate` ran beside it. */
+/** Whether the store's secrets have another master key than this process, because `secrets rotate` ran meanwhile. */
 export async function isOutdated({ keyId }: Encryption, facts: Pick<FactStore, 'get'>): Promise<boolean> {
   const stored = await facts.get(CANARY)
   return stored !== undefined && masterKeyOf(stored) !== keyId
@@ -143,7 +143,7 @@ function openCanary(encryption: Encryption, stored: string): string {
   try {
     if (encryption.open(stored, CANARY).reveal() === CANARY) return encryption.rewrap(stored, CANARY)
   } catch {
-    // Why it does not open makes no difference to what the operator has to do.
+    // The reason does not matter for what the operator has to do.
   }
   throw new GatewayError(
     'precondition_failed',

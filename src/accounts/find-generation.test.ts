@@ -7,7 +7,7 @@ import { createFindContent, createFindGeneration } from './find-generation.ts'
 const clock = manualClock()
 const idOf = (ageMs: number): string => `gen-${Math.floor((clock.now() - ageMs) / 1_000)}-abc`
 
-/** Found at the look of this number; how many there were, and how long was waited. */
+/** The record appears at look number `at`. Returns whether it was found, the number of looks and the time waited. */
 async function find(id: string, at: number) {
   let looks = 0
   let waited = 0

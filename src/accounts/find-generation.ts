@@ -11,13 +11,13 @@ export interface FindGenerationOptions {
 /** Records wait up to 50 ms for their batch, and then for the database. */
 const LOOKS = 3
 const BETWEEN_MS = 100
-/** Ids tell when a call began. Whoever asks for one that is older has had the time for another try. */
+/** Ids contain the time when a call began. Callers that ask for an older one have had the time to ask again themselves. */
 const YOUNG_MS = 3_600_000
 const BEGAN = /^gen-(\d{1,12})-/
 
 /**
- * Finds a record. Callers ask for it with the last byte of their answer in hand, and may ask another process than the one that served them, whose
- * record is on its way to the database: what is not there and may be is looked for again.
+ * Finds a record. Callers ask for it right after the last byte of their answer, and may reach another process than the one that served them, while
+ * the record is still on its way to the database. So a record that is absent but may exist is looked for again.
  */
 export function createFindGeneration({ look, clock, sleep }: FindGenerationOptions): FindGenerationOptions['look'] {
   return async (id, workspaceId) => {
@@ -34,9 +34,9 @@ export function createFindGeneration({ look, clock, sleep }: FindGenerationOptio
 
 export interface FindContentOptions {
   readonly find: FindGenerationOptions['look']
-  /** Whether this process has the record, and has not written it yet. */
+  /** Whether this process has the record but has not written it yet. */
   readonly isPending: (id: string, workspaceId: string | undefined) => boolean
-  /** Resolves when all records of this process are written, or cannot be. */
+  /** Resolves when all records of this process are written, or cannot be written. */
   readonly settled: () => Promise<void>
   readonly contentOf: (id: string, workspaceId: string | undefined) => Promise<GenerationContent | undefined>
 }
@@ -46,7 +46,7 @@ export interface FoundContent {
   readonly content: GenerationContent | undefined
 }
 
-/** Finds a record and its content, which are written together: waiting for one is waiting for both. */
+/** Finds a record and its content, which are written together, so waiting for one means waiting for both. */
 export function createFindContent({ find, isPending, settled, contentOf }: FindContentOptions) {
   return async (id: string, workspaceId: string | undefined): Promise<FoundContent | undefined> => {
     const generation = await find(id, workspaceId)

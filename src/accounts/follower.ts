@@ -2,27 +2,28 @@ import type { Clock } from '../lib/clock.ts'
 
 export interface FollowerOptions {
   /**
-   * Brings the copy up to date; rejects if the original cannot be read. Never runs twice at a time. `anew`: the last look failed, so what answers now
-   * may be another original (a server that took over without the last changes, a backup), whose version cannot be compared with that of the first.
+   * Brings the copy up to date; rejects if the original cannot be asked. Never runs twice at a time. `anew` means that the previous look failed: what
+   * answers now may be another original (a server that took over without the last changes, a backup), whose version cannot be compared with the
+   * previous one.
    */
   readonly synchronize: (anew: boolean) => Promise<void>
   readonly clock: Clock
-  /** Between two looks, and the same while they fail. Milliseconds. */
+  /** Milliseconds between two looks, and between two while they fail. */
   readonly pollMs: number
   readonly failedPollMs: number
-  /** Once per outage. */
+  /** Called once per outage. */
   readonly onLost: (error: unknown) => void
   readonly onBack: (outageMs: number) => void
 }
 
-/** Keeps a copy in step with its original by looking again and again. */
+/** Keeps a copy in step with its original by polling. */
 export interface Follower {
-  /** Looks now, and from then on regularly. Rejects when the first look fails; the later ones come all the same. */
+  /** Looks now, and then regularly. Rejects if the first look fails, but continues to look. */
   start(): Promise<void>
-  /** Looks now. A look that runs already may have begun too early, so another follows it; who asks meanwhile shares that one. */
+  /** Looks now. A look that is already running may have started too early, so another one follows it, which all concurrent callers share. */
   refresh(): Promise<void>
   readonly failing: boolean
-  /** Milliseconds since the last look that succeeded; undefined when none has. */
+  /** Milliseconds since the last successful look; undefined if there was none. */
   readonly contactAgeMs: number | undefined
   close(): Promise<void>
 }
@@ -70,7 +71,7 @@ export function createFollower({ synchronize, clock, pollMs, failedPollMs, onLos
     if (closed) return
     const waitMs = failingSince === undefined ? pollMs : failedPollMs
     timer = setTimeout(() => void poll(), waitMs)
-    // The copy serves the process; it is no reason to keep it alive.
+    // The copy must not keep the process alive.
     timer.unref()
   }
 

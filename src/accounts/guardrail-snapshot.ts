@@ -12,22 +12,22 @@ export interface GuardrailSnapshotOptions {
   readonly store: { readonly version: Store['version']; readonly guardrails: Pick<Store['guardrails'], 'list' | 'assignments'> }
   readonly authenticator: Pick<Authenticator, 'workspace'>
   readonly clock: Clock
-  /** Those of the configuration, and whether calls are served while the stored ones are not known. */
+  /** The guardrails of the configuration, and whether calls are served while the stored ones are unknown. */
   readonly config: () => { readonly rules: readonly ConfiguredGuardrail[]; readonly whenUnknown: 'allow' | 'refuse' }
-  /** For a start without the database: what it forbade stays forbidden. */
+  /** For a start without the database: what was forbidden stays forbidden. */
   readonly lastKnownGood?: LastKnownGood<KnownGuardrails>
   readonly pollMs?: number
 }
 
-/** Guardrails in memory, for the hot path. They follow the database like the API keys do, and outlive it. */
+/** Guardrails in memory, for the hot path. They follow the database like the API keys do, and stay in force when it is unavailable. */
 export interface GuardrailSnapshot extends Guardrails {
-  /** Reads the store and from then on follows it. Rejects when it cannot be read, and follows it all the same. */
+  /** Reads the store and then follows it. Rejects if it cannot be read, but continues to follow it. */
   start(start?: CopyStart): Promise<void>
   refresh(): Promise<void>
   close(): Promise<void>
 }
 
-/** Id of the guardrail that applies to all calls of a workspace, the same before and after it is stored. */
+/** The id of the guardrail that applies to all calls of a workspace; it is the same before and after it is stored. */
 export const defaultGuardrailId = (workspaceId: string): string => uuidFromId(`default guardrail of ${workspaceId}`)
 
 export function createGuardrailSnapshot(options: GuardrailSnapshotOptions): GuardrailSnapshot {
@@ -35,14 +35,14 @@ export function createGuardrailSnapshot(options: GuardrailSnapshotOptions): Guar
   let byId = new Map<string, StoredGuardrail>()
   let byKey = new Map<string, GuardrailAssignment>()
   let known = false
-  /** Compiled once per owner: the snapshot of keys makes new owners whenever keys or workspaces change. */
+  /** Compiled once per owner: the snapshot of keys creates new owner objects whenever keys or workspaces change. */
   let applied = new WeakMap<Owner, readonly AppliedGuardrail[]>()
   let appliedFor: readonly ConfiguredGuardrail[] | undefined
-  /** Of those of the configuration: how often they have changed. */
+  /** Counts the changes of the configured guardrails. */
   let configRevision = 0
 
   function install({ guardrails, assignments }: KnownGuardrails): void {
-    // The same object while nothing changed in it: what was compiled for it is used on.
+    // Keeps the same object while nothing in it changes, so that what was compiled for it stays in use.
     const kept = (now: StoredGuardrail): StoredGuardrail => {
       const before = byId.get(now.id)
       return before !== undefined && JSON.stringify(before) === JSON.stringify(now) ? before : now

@@ -31,7 +31,7 @@ const rule = (name: string, more: Partial<ConfiguredGuardrail> = {}): Configured
 let store: Store
 let accounts: GuardrailAccounts
 const open: GuardrailSnapshot[] = []
-/** As another process sees it: it looks only when it is told. */
+/** The view of another process, which looks only when told to. */
 const snapshot = (
   options: Partial<GuardrailSnapshotOptions> & { readonly rules?: readonly ConfiguredGuardrail[]; readonly whenUnknown?: 'allow' | 'refuse' } = {},
 ): GuardrailSnapshot => {
@@ -116,7 +116,7 @@ describe('what applies to a caller', () => {
     expect(guardrails.of(me)).toBe(before)
     await store.keys.insert(sampleKey('k2'))
     await guardrails.refresh()
-    // Another list after any change, and the same rules where they did not change: what was compiled for them is used on.
+    // A new list after any change, but the same rules object where nothing changed, so that what was compiled for it stays in use.
     expect(guardrails.of(me)![0]!.rules).toBe(before[0]!.rules)
   })
 

@@ -13,24 +13,24 @@ export interface GuardrailAccountsOptions {
   }
   readonly clock: Clock
   readonly newId?: () => string
-  /** Told after every change, before it is answered. */
+  /** Awaited after every change, before the change is answered. */
   readonly onChange?: () => Promise<void>
 }
 
-/** In one workspace: all of them are in memory. */
+/** The limit for one workspace, because all guardrails are in memory. */
 const MAX_GUARDRAILS = 200
 
 export function createGuardrailAccounts(options: GuardrailAccountsOptions): GuardrailAccounts {
   const { store, clock, newId = randomUUID, onChange = () => Promise.resolve() } = options
 
-  /** What is stored, or the default of a workspace that was never changed. */
+  /** The stored guardrail, or the default of a workspace if it was never changed. */
   const need = async (id: string, scope: string | undefined): Promise<{ readonly guardrail: StoredGuardrail; readonly isStored: boolean }> => {
     const stored = await store.guardrails.get(id)
     const guardrail = stored ?? (await untouchedDefault(id))
     if (guardrail === undefined || (scope !== undefined && guardrail.workspaceId !== scope)) throw notFound()
     return { guardrail, isStored: stored !== undefined }
   }
-  /** A default can be taken back at any moment, and is there all the same. */
+  /** A default can be deleted at any time and still exists, in its unchanged form. */
   const unlessStored = async ({ id, workspaceId }: StoredGuardrail): Promise<StoredGuardrail | undefined> => {
     const workspace = id === defaultGuardrailId(workspaceId) ? await store.workspaces.get(workspaceId) : undefined
     return workspace && defaultOf(workspace)
@@ -132,7 +132,7 @@ const toGuardrail = (id: string, { workspaceId, name, description, rules }: Guar
   updatedAt: null,
 })
 
-/** Field by field; lists are replaced whole, null removes. */
+/** Merged field by field; lists are replaced as a whole, null removes a field. */
 function mergeRules(before: GuardrailRules, change: GuardrailRules): GuardrailRules {
   return Object.fromEntries(Object.entries({ ...before, ...defined(change) }).filter(([, value]) => value !== null))
 }

@@ -17,7 +17,7 @@ const SECRET = 'sk-sb-v1-the-key-itself'
 const keyOf = (overrides: Partial<ApiKey> = {}) => sampleKey(hashKey(SECRET), { name: 'laptop', creatorUserId: 'user-1', ...overrides })
 const UNAVAILABLE = expect.objectContaining({ errorType: 'provider_overloaded', status: 503 })
 
-/** A store in front of a real one, whose database can go away, hang and come back. */
+/** Wraps a store so that its database can fail, hang and recover. */
 function breakable(store: Store) {
   let fault: 'none' | 'fails' | 'hangs' = 'none'
   let calls = 0
@@ -109,7 +109,7 @@ describe('the key snapshot', () => {
     const snapshot = createSnapshot()
     await snapshot.start()
     expect([SECRET, 'other 0', 'other 2'].map((bearer) => attempt(snapshot, bearer))).toEqual(['revoked', 'revoked', 'revoked'])
-    // Whoever sent a request with it a moment ago finds its limits.
+    // A request that arrived with the key a moment ago still finds its limits.
     expect(snapshot.key(hashKey(SECRET))).toMatchObject({ name: 'laptop' })
     expect(snapshot.key(hashKey('other 0'))).toBeUndefined()
     expect(snapshot.stats().keys).toBe(4)
@@ -137,7 +137,7 @@ describe('the key snapshot', () => {
     await store.keys.insert(keyOf({ hash: hashKey('another'), name: 'another' }))
     await snapshot.refresh()
     expect([lists, hashes]).toEqual([[['laptop'], ['laptop', 'another']], 1])
-    // By another process, minutes before this one hears of it.
+    // Revoked by another process, minutes before this one notices.
     await store.keys.update(live.hash, { revokedAt: 6 })
     await snapshot.refresh()
     expect([SECRET, 'old', 'another'].map((bearer) => attempt(snapshot, bearer))).toEqual(['revoked', 'revoked', 'ok'])
@@ -187,7 +187,7 @@ describe('the key snapshot', () => {
       const OTHER = 'sk-sb-v1-another'
       const other = (overrides: Partial<ApiKey> = {}) => sampleKey(hashKey(OTHER), { name: 'another', ...overrides })
       let lists = 0
-      /** A snapshot in whose process something is done between each reading of the keys and its end. */
+      /** A snapshot in whose process `meanwhile` runs during each read of the keys. */
       const during = async (meanwhile: (snapshot: KeySnapshot) => Promise<void> | void): Promise<KeySnapshot> => {
         lists = 0
         for (const key of [keyOf(), other()]) await store.keys.insert(key)
@@ -199,7 +199,7 @@ describe('the key snapshot', () => {
               ...database.keys,
               list: async (...args) => {
                 const list = await store.keys.list(...args)
-                // Not for ever: what never ends would not fail.
+                // Bounded, because an endless loop would hang the test instead of failing it.
                 if (isOn && ++lists < 50) await meanwhile(snapshot)
                 return list
               },
@@ -325,7 +325,7 @@ describe('the key snapshot', () => {
         await snapshot.lookAgain()
         await vi.advanceTimersByTimeAsync(1)
       }
-      // Ten in the second that has passed; the second look of two seconds' interval has not come.
+      // Ten in the past second; the second look at the interval of two seconds has not come yet.
       expect(database.calls() - before).toBeLessThanOrEqual(11)
       expect(database.calls() - before).toBeGreaterThanOrEqual(10)
     })
@@ -352,7 +352,7 @@ describe('the key snapshot', () => {
       expect(outcome).toBeUndefined()
       await vi.advanceTimersByTimeAsync(1)
       expect(outcome).toEqual(UNAVAILABLE)
-      // The look itself ends later.
+      // Lets the look itself end.
       await vi.advanceTimersByTimeAsync(1_000)
     })
   })
@@ -501,7 +501,7 @@ describe('the key snapshot', () => {
       }
       expect(attempt(await restored({ ...named!, disabled: true }), 'env-key')).toBe('disabled')
       expect(attempt(await restored({ ...named!, expiresAt: Date.now() - 1 }), 'env-key')).toBe('expired')
-      // Revoked by an earlier change of the variable: naming it again brings it back, and all that was said of it.
+      // An earlier change of the variable revoked the key. Naming it again restores it, with its settings.
       const back = (await restored({ ...named!, name: 'ours', settings: limits, revokedAt: 5 })).authenticate('env-key')
       expect(back).toMatchObject({ ok: true, key: { name: 'ours', settings: limits, revokedAt: null }, owner: { keyName: 'ours' } })
     })

@@ -10,7 +10,7 @@ import { createLatestWrite } from './latest-write.ts'
 import { createSecondLook } from './second-look.ts'
 
 export type SnapshotEvent =
-  /** The database does not answer; what is in memory stays in force. Said once per outage. */
+  /** The database does not answer; the content in memory stays in force. Reported once per outage. */
   | { readonly type: 'database-lost'; readonly error: unknown }
   | { readonly type: 'database-back'; readonly outageMs: number }
   | { readonly type: 'file-not-written'; readonly error: unknown }
@@ -20,10 +20,10 @@ export interface KeySnapshotOptions {
     readonly keys: Pick<Store['keys'], 'list' | 'revokedBefore'>
     readonly workspaces: Pick<Store['workspaces'], 'list'>
   }
-  /** Asked whenever the configuration has changed: whether the secrets of the store are encrypted with another key by now. */
+  /** Called when the configuration has changed, to find out whether the store's secrets are encrypted with another key now. */
   readonly isSecretKeyOutdated?: () => Promise<boolean>
   readonly clock: Clock
-  /** Keys named by the operator's environment: they serve even before the database was ever reached. */
+  /** Keys from the operator's environment: they work even if the database was never reached. */
   readonly environmentKeys?: readonly ApiKey[]
   readonly lastKnownGood?: LastKnownGood<KnownAccounts>
   readonly onEvent?: (event: SnapshotEvent) => void
@@ -33,19 +33,19 @@ export interface KeySnapshotOptions {
 export interface SnapshotTiming {
   /** Between looks at the store's version. */
   readonly pollMs: number
-  /** The same while it fails. */
+  /** The same while looks fail. */
   readonly failedPollMs: number
-  /** For one look: small, so that a lost answer and the next look still fit into the five seconds a revocation may take. */
+  /** For one look. After a lost answer the next look must still fit into the five seconds within which a revocation takes effect. */
   readonly versionLimitMs: number
   /** For reading all keys. */
   readonly loadLimitMs: number
-  /** Between looks for keys that are not known here: wrong keys, however many, cost the database no more than this. */
+  /** Between looks for unknown keys: wrong keys, however many, cost the database no more than this. */
   readonly lookAgainMs: number
-  /** For one of them: a caller waits for it. */
+  /** For one such look, for which a caller waits. */
   readonly lookAgainLimitMs: number
-  /** Without contact for this long, a key that is not known here may exist all the same. */
+  /** After this long without contact, an unknown key may nevertheless exist. */
   readonly staleMs: number
-  /** How long all of a revoked key is kept: longer than a request that came before takes to be read and to look for its limits. */
+  /** How long a revoked key is kept in full: longer than it takes to read an earlier request and look up its limits. */
   readonly rememberRevokedMs: number
 }
 
@@ -61,34 +61,34 @@ const DEFAULT_TIMING: SnapshotTiming = {
 }
 
 export interface SnapshotStats {
-  /** Where the content comes from: nowhere yet, the last-known-good file, the database. */
+  /** The source of the content: none yet, the last-known-good file, or the database. */
   readonly source: 'none' | 'file' | 'database'
   readonly version: number | undefined
   readonly keys: number
   readonly workspaces: number
-  /** Milliseconds since the database was last heard; undefined when it never was. */
+  /** Milliseconds since the last contact with the database; undefined if there was none. */
   readonly contactAgeMs: number | undefined
   readonly failing: boolean
-  /** Whether `start` was called: before that the database may lack migrations and the keys of the environment. */
+  /** Whether `start` was called. Before that the database may lack migrations and the environment's keys. */
   readonly prepared: boolean
-  /** The secret key was changed while this process runs. */
+  /** Whether the secret key was changed while this process runs. */
   readonly secretKeyOutdated: boolean
 }
 
 export interface KeySnapshot extends Authenticator {
-  /** Takes over the last-known-good file and the environment's keys, for a start without the database. False when that gave no keys. */
+  /** Loads the last-known-good file and the environment's keys, for a start without the database. False if that yields no keys. */
   restore(): Promise<boolean>
-  /** Reads the database and from then on follows its version. Rejects when it cannot be read, and follows it all the same. */
+  /** Reads the database and then follows its version. Rejects if it cannot be read, but continues to follow it. */
   start(): Promise<void>
-  /** Reads changes now. Rejects if the database cannot be read; what is in memory stays. */
+  /** Reads what changed, now. Rejects if the database cannot be asked; the content in memory stays. */
   refresh(): Promise<void>
-  /** A change made by this process: in force when this returns. */
+  /** Applies a change made by this process; it is in force on return. */
   apply(key: ApiKey): void
   stats(): SnapshotStats
   close(): Promise<void>
 }
 
-/** Longer than any key; a longer token is not worth hashing. */
+/** Longer than any key; hashing a longer token is a waste. */
 const MAX_TOKEN_CHARS = 1_024
 const MISSING: Authentication = { ok: false, reason: 'missing' }
 const UNKNOWN: Authentication = { ok: false, reason: 'unknown' }
@@ -98,20 +98,20 @@ const EXPIRED: Authentication = { ok: false, reason: 'expired' }
 
 type Accepted = Extract<Authentication, { ok: true }>
 
-/** Keys and workspaces in memory, as the hot path reads them. They follow the database, and outlive it. */
+/** Keys and workspaces in memory, for the hot path. They follow the database, and stay in force when it is unavailable. */
 export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
   const { store, clock, environmentKeys = [], lastKnownGood, isSecretKeyOutdated = () => Promise.resolve(false), onEvent = () => undefined } = options
   const timing: SnapshotTiming = { ...DEFAULT_TIMING, ...options.timing }
 
   let keys = new Map<string, Accepted>()
-  /** Hashes of keys revoked long ago: that they are is all anybody asks of them. As they only become more, they are read once and then added to. */
+  /** Hashes of keys that were revoked long ago, of which nothing else is needed. They only become more, so they are read once and then added to. */
   const gone = new Set<string>()
   let workspaces = new Map<string, Workspace>()
   let source: SnapshotStats['source'] = 'none'
   let version: number | undefined
   let secretKeyOutdated = false
   let prepared = false
-  /** By this process since the last reading began: what was read then may be older. */
+  /** Changes made by this process since the last read began, whose results may be older. */
   let changes = new Map<string, ApiKey>()
   const saving = lastKnownGood && savingIn(lastKnownGood, onEvent)
 
@@ -126,7 +126,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
 
   function install(known: KnownAccounts, from: 'file' | 'database'): void {
     const isGone = ({ revokedAt }: ApiKey): boolean => revokedAt !== null && revokedAt < clock.now() - timing.rememberRevokedMs
-    // Whatever is not listed any more was revoked some time ago, or went with its workspace.
+    // Keys that are not listed any more were revoked some time ago, or deleted with their workspace.
     for (const hash of [...keys.keys(), ...(known.gone ?? [])]) gone.add(hash)
     keys = new Map(known.keys.filter((key) => !isGone(key)).map((key) => [key.hash, accept(key)]))
     for (const key of known.keys) gone[isGone(key) ? 'add' : 'delete'](key.hash)
@@ -137,25 +137,25 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
 
   async function synchronize(anew: boolean): Promise<void> {
     changes = new Map()
-    // The version is read first: whatever changes during the read is read again at the next look.
+    // The version is read first, so that changes during the read are read again at the next look.
     const current = await within(timing.versionLimitMs, store.version())
     if (current === version && source === 'database' && !anew) return
     const lists = Promise.all([readAccounts(store, clock.now() - timing.rememberRevokedMs, source === 'database'), isSecretKeyOutdated()])
     const [accounts, outdated] = await within(timing.loadLimitMs, lists)
     const known: KnownAccounts = { version: current, ...accounts }
-    // Until it was told of them, a database that answers does not know the keys of the environment: it has not revoked them.
+    // Until `start` has prepared the database, the absence of the environment's keys there does not mean that they are revoked.
     install(prepared ? known : { ...known, keys: inForce(known, environmentKeys) }, 'database')
     for (const key of newerOf(changes, (hash) => keys.get(hash)?.key)) {
       keys.set(key.hash, accept(key))
       gone.delete(key.hash)
     }
-    // At the next look, not now: whoever changes keys all the time would keep what others have revoked from being heard of.
+    // At the next look and not now: under constant changes of keys, an immediate read would delay the revocations made by others.
     if (changes.size > 0) version = undefined
     secretKeyOutdated = outdated
     saving?.put({ ...known, gone: [...gone] })
   }
 
-  /** An unknown key is only known to be wrong while the database is heard. */
+  /** An unknown key is certainly wrong only while the database is in contact. */
   const mayBeKnownElsewhere = (): boolean => source !== 'database' || (follower.failing && (follower.contactAgeMs ?? Infinity) > timing.staleMs)
 
   function authenticate(bearer: string): Authentication {
@@ -172,7 +172,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
 
   async function restore(): Promise<boolean> {
     const known = await lastKnownGood?.read()
-    // The database was reached meanwhile: it knows better.
+    // The database was reached meanwhile and is more current.
     if (source === 'database') return true
     if (known) install({ ...known, keys: inForce(known, environmentKeys) }, 'file')
     else for (const key of environmentKeys) keys.set(key.hash, accept(key))
@@ -195,7 +195,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     apply: (key) => {
       changes.set(key.hash, key)
       keys.set(key.hash, accept(key))
-      // Read anew, whatever version was seen: the database may tell of a change after a later one of others. If that fails, the next look comes.
+      // Forces a full read, whatever version was seen: the database may report this change after a later one by others.
       version = undefined
       void follower.refresh().catch(() => undefined)
     },
@@ -245,7 +245,7 @@ function secondLook(follower: Follower, clock: Clock, timing: SnapshotTiming, is
     clock,
     everyMs: timing.lookAgainMs,
     worthIt: () => isRead() && !follower.failing,
-    // Why it failed, is told with the loss of the database; a key that could not be asked about is not called wrong.
+    // The reason of a failure is reported as the loss of the database. A key that could not be checked is not called wrong.
     look: () =>
       within(timing.lookAgainLimitMs, follower.refresh()).catch(() => {
         throw uncheckable(timing.pollMs)
@@ -257,13 +257,13 @@ const uncheckable = (retryAfterMs: number) =>
   new GatewayError('provider_overloaded', 'The API key cannot be checked at the moment; try again', { retryAfterMs, failover: 'never' })
 
 /**
- * The keys of the last-known-good file, or of a database that does not know the environment yet, together with the environment's keys. Keys of an
- * earlier environment are invalid even if the database could not be told yet.
+ * The keys of the last-known-good file, or of a database that is not prepared yet, together with those of the environment. Keys of an earlier
+ * environment are no longer valid, even if the database does not know yet.
  */
 function inForce({ keys: stored, gone = [] }: KnownAccounts, environmentKeys: readonly ApiKey[]): readonly ApiKey[] {
   const named = new Map(environmentKeys.map((key) => [key.hash, key]))
-  // What people have set for the key stays in force: that it is disabled, when it expires, what it may spend. A person's revocation also outlives the
-  // variable; a revocation by an earlier change of the variable does not.
+  // Settings that people made stay in force: that the key is disabled, when it expires, what it may spend. So does a revocation by a person, but not
+  // one by an earlier change of the variable.
   const kept = stored
     .filter((key) => key.origin !== 'environment' || named.has(key.hash))
     .map((key) => (key.origin === 'environment' ? { ...key, revokedAt: null } : key))
@@ -286,7 +286,7 @@ function accept(key: ApiKey): Accepted {
   }
 }
 
-/** The store has limits of its own, made for its work; these are ours. */
+/** The store's own limits suit its work; these suit the snapshot. */
 async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
   const limit = Promise.withResolvers<never>()
   const timer = setTimeout(() => limit.reject(new GatewayError('provider_overloaded', `The database did not answer within ${limitMs} ms`)), limitMs)

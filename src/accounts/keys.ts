@@ -11,21 +11,21 @@ export interface KeyAccountsOptions {
   readonly store: Pick<Store, 'keys' | 'workspaces'>
   readonly clock: Clock
   readonly ids?: IdSource
-  /** Told of every change at once: the snapshot of this process. */
+  /** Called at once with every change, for the snapshot of this process. */
   readonly onChange?: (key: ApiKey) => void
-  /** In one workspace, revoked ones apart. Default: 10,000. */
+  /** Keys in one workspace, without revoked ones. Default: 10,000. */
   readonly maxKeys?: number
 }
 
-/** All of them are in the memory of every process, whoever made them. */
+/** Every process has all keys in memory, whoever made them. */
 const MAX_KEYS = 10_000
 const MAX_NAME_CHARS = 256
-/** Later years have more digits than a date may have, and clients cannot read what they are shown. */
+/** Later years have more digits than a date may have, and clients could not parse them. */
 const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
-/** Shorter starts of a hash are more likely a mistake than a reference. */
+/** Shorter prefixes of a hash are more likely a mistake than a reference. */
 const MIN_HASH_CHARS = 8
 
-/** What people do with keys. Nothing here is on the hot path. */
+/** Management of keys by people. Nothing here is on the hot path. */
 export function createKeyAccounts({ store, clock, ids = randomId, onChange = () => undefined, maxKeys = MAX_KEYS }: KeyAccountsOptions): KeyAccounts {
   const get = async (hash: string, scope?: string): Promise<ApiKey | undefined> => {
     const key = await store.keys.get(hash)
@@ -102,7 +102,7 @@ export function createKeyAccounts({ store, clock, ids = randomId, onChange = () 
 
     revoke: async (hash, scope) => {
       const key = await need(hash, scope)
-      // A person's word outlives the variable that named the key: the next start must not bring it back.
+      // A revocation by a person outlives the variable that named the key: the next start must not restore it.
       if (key.revokedAt !== null && key.origin !== 'environment') return key
       return modify(hash, ({ revokedAt }) => ({ revokedAt: revokedAt ?? clock.now(), origin: null }))
     },
@@ -118,7 +118,7 @@ async function workspaceFor(store: Pick<Store, 'workspaces'>, { workspaceId }: N
 }
 
 function checkName(name: string): void {
-  // Control characters would play with the terminals and logs that list keys.
+  // Control characters would disturb terminals and logs that list keys.
   // oxlint-disable-next-line no-control-regex
   if (name.trim() === '' || countCharacters(name) > MAX_NAME_CHARS || /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(name)) {
     throw new GatewayError('invalid_request', `name must be 1 to ${MAX_NAME_CHARS} characters without control characters`, { path: 'name' })
@@ -136,7 +136,7 @@ function mergeSettings(key: ApiKey, change: NonNullable<KeyChange['settings']>):
   return Object.fromEntries(Object.entries({ ...key.settings, ...change }).filter(([, value]) => value !== null))
 }
 
-/** The surest reading wins: the key itself or its hash, then the start of a hash, then label and name. */
+/** The most certain interpretation wins: the key itself or its hash, then a prefix of the hash, then label and name. */
 function pick(keys: readonly ApiKey[], reference: string): ApiKey {
   const own = hashKey(reference)
   const readings: readonly ((key: ApiKey) => boolean)[] = [
@@ -146,7 +146,7 @@ function pick(keys: readonly ApiKey[], reference: string): ApiKey {
   ]
   for (const reading of readings) {
     const matches = keys.filter(reading)
-    // Of several with one name, those that still work are meant.
+    // If several have the name, it refers to those that still work.
     const usable = matches.filter((key) => key.revokedAt === null)
     const [first, second] = usable.length > 0 ? usable : matches
     if (first && second) throw new GatewayError('conflict', 'Several keys match; name one by its hash')

@@ -17,7 +17,7 @@ describe('the file of what was last known', () => {
       await writeFile(join(directory, old), '')
       await utimes(join(directory, old), long, long)
     }
-    // Of another process that is at it.
+    // The draft of another process that is still writing.
     await writeFile(join(directory, `${name}.Zz9yXw8v`), '')
     const known = createLastKnownGood(join(directory, name))
     await known.write({ version: 1, keys: [], workspaces: [] })

@@ -6,17 +6,17 @@ import type { ApiKey, StoredOwnKey, Workspace } from '../core/store.ts'
 import { writeDurably } from '../lib/durable-file.ts'
 import { randomId } from '../lib/id.ts'
 
-/** What a start without the database needs: hashes and names, never a key. */
+/** The data for a start without the database: hashes and names, never a key. */
 export interface KnownAccounts {
   readonly version: number
-  /** Without those revoked some time ago. */
+  /** Without keys that were revoked some time ago. */
   readonly keys: readonly ApiKey[]
-  /** Their hashes; absent in files of before. */
+  /** Hashes of those keys; absent in files of earlier versions. */
   readonly gone?: readonly string[]
   readonly workspaces: readonly Workspace[]
 }
 
-/** Callers' own provider keys as the database has them: sealed. */
+/** Callers' own provider keys, sealed as in the database. */
 export interface KnownOwnKeys {
   readonly ownKeys: readonly StoredOwnKey[]
 }
@@ -27,15 +27,15 @@ export interface KnownGuardrails {
   readonly assignments: readonly GuardrailAssignment[]
 }
 
-/** Presets in force, as the database has them: what they set is sealed. */
+/** Active presets, with sealed content as in the database. */
 export interface KnownPresets {
   readonly presets: readonly ActivePreset[]
 }
 
 export interface LastKnownGood<Known> {
-  /** Undefined when there is none or it cannot be used. */
+  /** Undefined if there is none, or it cannot be used. */
   read(): Promise<Known | undefined>
-  /** Replaces the file in one step, so that a crash, or a loss of power, leaves the old one or the new one. Rejects when the disk refuses. */
+  /** Replaces the file atomically, so that a crash or power failure leaves either the old or the new one. Rejects if writing fails. */
   write(known: Known): Promise<void>
 }
 
@@ -49,7 +49,9 @@ export const createKnownGuardrails = (file: string): LastKnownGood<KnownGuardrai
 
 export const createKnownPresets = (file: string): LastKnownGood<KnownPresets> => createKnownFile(file, parsePresets)
 
-/** One JSON file with what was last read from the database, readable by its owner alone. `parse` returns undefined for other content. */
+/**
+ * One JSON file with the last content read from the database, accessible only to its owner. `parse` returns undefined for content of another kind.
+ */
 function createKnownFile<Known extends object>(
   file: string,
   parse: (fields: { readonly [name: string]: unknown }) => Known | undefined,
@@ -82,10 +84,10 @@ function createKnownFile<Known extends object>(
   }
 }
 
-/** Longer than any other process writes one. */
+/** Longer than any other process takes to write one. */
 const STALE_MS = 3_600_000
 
-/** Drafts of processes that were killed before they could give them their name: nobody else would ever remove them. */
+/** Removes drafts of processes that were killed before they could rename them. Nothing else would ever do so. */
 async function sweep(file: string): Promise<void> {
   const prefix = `${basename(file)}.`
   for (const name of await readdir(dirname(file))) {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createLatestWrite } from './latest-write.ts'
 
-/** A write that ends when told to. */
+/** A write that ends only when told to. */
 function heldWrite() {
   const written: number[] = []
   const ends: ((error?: Error) => void)[] = []

@@ -1,13 +1,13 @@
 export interface LatestWrite<T> {
-  /** Writes it unless a newer one comes before its turn. */
+  /** Writes the value, unless a newer one arrives before its turn. */
   put(value: T): void
-  /** Resolves when nothing is being written and nothing waits. */
+  /** Resolves when no write is running or waiting. */
   settled(): Promise<void>
 }
 
 /**
- * Writes a state each time it changes, one write at a time. Of the states that arrive during a write only the newest is kept: creating a thousand
- * keys in a row makes a thousand states of all keys.
+ * Writes a state each time it changes, one write at a time. Only the newest of the states that arrive during a write is kept: creating a thousand
+ * keys in a row produces a thousand states of all keys.
  */
 export function createLatestWrite<T>(write: (value: T) => Promise<void>, onFailure: (error: unknown) => void = () => undefined): LatestWrite<T> {
   let waiting: { readonly value: T } | undefined

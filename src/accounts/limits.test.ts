@@ -33,7 +33,7 @@ describe('the limits of a caller', () => {
       rules: { limit_usd: 5, reset_interval: 'daily', include_byok_in_budgets: true },
     }
     let applied: readonly AppliedGuardrail[] | undefined = [strict]
-    // The same one, so that nothing but the guardrails changes.
+    // The same key object, so that only the guardrails change.
     const key = sampleKey('h')
     const book = createLimitBook({ key: () => key, workspace: () => undefined }, () => config, { of: () => applied })
     expect(book(owner)).toMatchObject([
@@ -131,7 +131,7 @@ describe('the limits of a caller', () => {
     const second = book(owner)
     expect(second).not.toBe(first)
     expect(book(owner)).toBe(second)
-    // The owner of a call that has begun is that of the time before.
+    // A call that has begun keeps its owner from before the change.
     key = limited(2)
     expect(book(owner)?.[0]?.budgets).toEqual([{ interval: 'lifetime', limitUsd: 2 }])
     workspace = sampleWorkspace('w', { settings: { budgets: { daily: budget(3) } } })

@@ -13,7 +13,7 @@ interface Rates {
   readonly maxOpen?: number
 }
 
-/** The settings of a key or workspace, over the configuration's. */
+/** The settings of a key or workspace, with defaults from the configuration. */
 function ratesOf(settings: ApiKey['settings'], defaults: Partial<LimitsConfig> = {}): Rates {
   const own = rateLimitsOf({ settings })
   const requestsPerMinute = own.requests_per_minute ?? defaults.requestsPerMinute
@@ -59,7 +59,7 @@ function workspaceLimits(workspace: Workspace): SubjectLimits {
   }
 }
 
-/** What a guardrail lets each key under it spend: figures of their own, beside the key's. */
+/** The budget that a guardrail gives each key under it: counted separately from the key's own. */
 function guardrailLimits({ id, rules, revision = 0 }: AppliedGuardrail, owner: Owner): readonly SubjectLimits[] {
   const { limit_usd: limitUsd, reset_interval: interval, include_byok_in_budgets: includeByok = false } = rules
   if (limitUsd == null) return []
@@ -82,8 +82,8 @@ interface CompiledLimits {
 }
 
 /**
- * The limits of a caller as they are now, compiled once per owner and anew when its key or workspace is another: a few looks into maps answer,
- * and for a caller without limits they say so. The owner of a call that began before a change is that of the time before.
+ * The current limits of a caller. They are compiled once per owner, and again when its key or workspace changes, so that a few map lookups suffice,
+ * also to find that a caller has no limits. A call that began before a change keeps its owner from before.
  */
 export function createLimitBook(
   authenticator: Pick<Authenticator, 'key' | 'workspace'>,
@@ -92,7 +92,7 @@ export function createLimitBook(
 ): (owner: Owner) => CallLimits | undefined {
   let compiled = new WeakMap<Owner, CompiledLimits>()
   let compiledFor: LimitsConfig | undefined
-  /** Grows when credits come, go or change: what was spent without them counts. */
+  /** Incremented when credits are added, removed or changed, because what was spent without them counts. */
   let creditsRevision = 0
   return (owner) => {
     const current = config()

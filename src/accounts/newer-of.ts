@@ -1,8 +1,8 @@
 import type { ApiKey } from '../core/store.ts'
 
 /**
- * Of keys that this process changed while all were read, those that say more than what was read: whoever was read as revoked stays so, and of two
- * others the later counts.
+ * Of the keys that this process changed while all were read, those that are newer than what was read. A key that was read as revoked stays revoked;
+ * otherwise the later change counts.
  */
 export function newerOf(changed: ReadonlyMap<string, ApiKey>, readAs: (hash: string) => ApiKey | undefined): readonly ApiKey[] {
   return [...changed.values()].filter((key) => {

@@ -13,17 +13,19 @@ import { createLastKnownGood } from './last-known-good.ts'
 
 export type AccountsEvent =
   | SnapshotEvent
-  /** The database was not there at the start: keys come from the environment and the last-known-good file until it is. */
+  /** The database was unavailable at the start: until it answers, keys come from the environment and the last-known-good file. */
   | { readonly type: 'started-without-database'; readonly error: GatewayError; readonly keys: number }
-  /** A migration takes its time, and the start waits for it. */
+  /** A migration takes long, and the start waits for it. */
   | { readonly type: 'migrating'; readonly migration: string }
-  /** The database is still not prepared, for another reason than before: one that answers by now may refuse what a start needs. */
+  /** The database is still not prepared, for another reason than before: it may answer by now and refuse something that a start needs. */
   | { readonly type: 'still-without-database'; readonly error: GatewayError }
-  /** A first key was made: print it, it is shown once and never again. */
+  /** A first key was made: print it, because it is shown only once. */
   | ({ readonly type: 'key-generated' } & GeneratedKey)
-  /** The database was prepared; `warnings` are sentences the operator should read. Once, at the start or when the database came. */
+  /** The database was prepared; `warnings` are sentences for the operator. Emitted once, at the start or when the database became available. */
   | { readonly type: 'ready'; readonly warnings: readonly string[] }
-  /** The database came, and starting with it would have been refused (a wrong secret key, most likely). The process should end. */
+  /**
+   * The database became available, and a start with it would have been refused (most likely because of a wrong secret key). The process should end.
+   */
   | { readonly type: 'refused'; readonly error: GatewayError }
 
 export interface AccountsOptions {
@@ -32,27 +34,27 @@ export interface AccountsOptions {
   readonly fixedKeys: Pick<FixedKeys, 'apiKey' | 'managementKey'>
   readonly clock: Clock
   readonly ids?: IdSource
-  /** Where to keep the last-known-good keys; absent: nowhere. */
+  /** Where to store the last-known-good keys; if absent, they are not stored. */
   readonly lastKnownGoodFile?: string
   readonly onEvent?: (event: AccountsEvent) => void
-  /** Asked at the start about a database that cannot be used: the error to refuse the start with, when that is no outage. */
+  /** Called at the start about a database that cannot be used. Returns the error that the start should fail with if this is not an outage. */
   readonly refusal?: (failure: GatewayError) => GatewayError | undefined
-  /** Between two tries to reach a database that was away at the start. */
+  /** Between two attempts to reach a database that was unavailable at the start. */
   readonly retryMs?: number
 }
 
 export interface Accounts {
   readonly snapshot: KeySnapshot
   readonly keys: KeyAccounts
-  /** The database is what is in force, and answered when it was last asked. */
+  /** Whether the database's content is in force, and the database answered when it was last asked. */
   answers(): boolean
   close(): Promise<void>
 }
 
 /**
- * Prepares the database (migrations, secret key, default workspace, first keys) and the snapshot that the hot path reads. A database that is away
- * does not stop the start: last-known data serves, and the preparation follows when it answers. Rejects with what the operator must repair: a wrong
- * secret key, malformed keys.
+ * Prepares the database (migrations, secret key, default workspace, first keys) and the snapshot for the hot path. An unavailable database does not
+ * prevent the start: keys that are known without it work, and the preparation follows as soon as it answers. Rejects with what the operator must
+ * repair: a wrong secret key, malformed keys.
  */
 export async function openAccounts(options: AccountsOptions): Promise<Accounts> {
   const {
@@ -77,7 +79,7 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
   const keys = createKeyAccounts({ store, clock, ...(ids ? { ids } : {}), onChange: (key) => snapshot.apply(key) })
   const closing = new AbortController()
 
-  /** Undefined when done; the error when the database is away. Rejects when starting must be refused. */
+  /** Undefined when done; the error if the database is unavailable. Rejects if the start must be refused. */
   async function prepare(onSlow?: (migration: string) => void): Promise<GatewayError | undefined> {
     try {
       await store.migrate(onSlow)
@@ -91,7 +93,8 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
       if (failure.errorType !== 'provider_overloaded') throw failure
       return failure
     }
-    // From here on the snapshot follows by itself, whether or not this first look succeeds. If the database is gone again, last-known data serves.
+    // From here on the snapshot follows by itself, whether or not this first look succeeds. If the database is unavailable again, keys that are known
+    // without it stay in force.
     await snapshot.start().catch(() => snapshot.restore())
     return undefined
   }

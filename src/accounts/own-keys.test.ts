@@ -65,7 +65,7 @@ describe('own provider keys', () => {
     const second = await ring.create({ workspaceId: DEFAULT_WORKSPACE_ID, provider: 'acme', secret: new Secret(`${SECRET}-2`) })
     const rows = await store.ownKeys.list()
     expect(JSON.stringify(rows)).not.toContain(SECRET.slice(6))
-    // A sealed value that is moved to another row opens nothing.
+    // A sealed value that is moved to another row cannot be opened.
     await store.ownKeys.update(id, { sealed: rows.find((row) => row.id === second.id)!.sealed, updatedAt: 2 })
     await ring.refresh()
     expect(secretsOf(ring)).toEqual([`${SECRET}-2`])

@@ -14,27 +14,27 @@ export interface OwnKeysOptions {
   readonly encryption: Encryption
   readonly clock: Clock
   readonly newId?: () => string
-  /** A key that cannot be decrypted is left out; the others serve. */
+  /** Reports a key that cannot be decrypted; it is left out, and the others stay in use. */
   readonly onUnreadable?: (id: string, error: unknown) => void
   /**
-   * The secret key was changed while this process runs. Keys it knows go on serving, as in an outage: without them, who pays for himself would
-   * be served at the gateway's expense.
+   * Reports that the secret key was changed while this process runs. The decrypted keys stay in use, as in an outage: without them, callers who pay
+   * for themselves would be served at the gateway's expense.
    */
   readonly onOutdated?: (ids: readonly string[]) => void
-  /** For a start without the database: without it, who pays for himself would be served at the gateway's expense. */
+  /** For a start without the database: without these keys, callers who pay for themselves would be served at the gateway's expense. */
   readonly lastKnownGood?: LastKnownGood<KnownOwnKeys>
   readonly pollMs?: number
 }
 
-/** Callers' own provider keys, in memory for the hot path and in the store for people. They follow the database like the API keys do. */
+/** Callers' own provider keys, in memory for the hot path and in the store for management. They follow the database like the API keys do. */
 export interface OwnKeyRing extends OwnKeys, OwnKeyAccounts {
-  /** Reads the store and from then on follows it; a store that is away is tried again. */
+  /** Reads the store and then follows it; a store that is unavailable is tried again. */
   start(start?: CopyStart): Promise<void>
   refresh(): Promise<void>
   close(): Promise<void>
 }
 
-/** In one workspace: all of them are in memory, decrypted with every change, and each call of the workspace looks through them. */
+/** The limit for one workspace: all keys are in memory, are decrypted with every change, and are searched by each call of the workspace. */
 const MAX_OWN_KEYS = 1_000
 const SHOWN_CHARS = 4
 const GAP = '...'
@@ -56,7 +56,7 @@ export function createOwnKeyRing(options: OwnKeysOptions): OwnKeyRing {
     if (key === undefined || (scope !== undefined && key.workspaceId !== scope)) throw notFound()
     return key
   }
-  /** In force in this process when a change is answered. */
+  /** A change is in force in this process when it is answered. */
   const changed = async <T>(result: T): Promise<T> => {
     await copy.refresh().catch(() => undefined)
     return result
@@ -112,7 +112,7 @@ export function createOwnKeyRing(options: OwnKeysOptions): OwnKeyRing {
   }
 }
 
-/** Gives the keys that are enabled and can be decrypted, by workspace, in their order. */
+/** Returns the keys that are enabled and can be decrypted, by workspace, in their order. */
 function createOpener({ encryption, onUnreadable, onOutdated }: OwnKeysOptions) {
   let known = new Map<string, Secret>()
   return (stored: readonly StoredOwnKey[]): ReadonlyMap<string, readonly OwnKey[]> => {
@@ -169,16 +169,16 @@ function sealed(encryption: Encryption, id: string, secret: Secret): { readonly 
   return { sealed: encryption.seal(secret, ownKeyContext(id)), label: maskOf(secret) }
 }
 
-/** First and last characters, of a short credential fewer, down to nothing. */
+/** The first and last characters; fewer for a short credential, down to nothing. */
 function maskOf(secret: Secret): string {
   const text = secret.reveal()
   const shown = Math.min(SHOWN_CHARS, Math.floor(text.length / 8))
-  // A credential of several lines or in JSON (cloud accounts) shows its start at most.
+  // A multi-line or JSON credential (of a cloud account) shows at most its start.
   const clean = (part: string): string => part.replace(/[^\x21-\x7e]/g, '')
   return `${clean(text.slice(0, shown))}${GAP}${shown === 0 || text.startsWith('{') ? '' : clean(text.slice(-shown))}`
 }
 
-/** Whether a text is what `maskOf` makes of some credential. */
+/** Whether a text is a result of `maskOf` for some credential. */
 function isLabel(text: string): boolean {
   const gap = text.indexOf(GAP)
   return gap >= 0 && gap <= SHOWN_CHARS && text.length - gap - GAP.length <= SHOWN_CHARS

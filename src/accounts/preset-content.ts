@@ -4,10 +4,10 @@ import type { PresetContent, PresetVersion, StoredPresetVersion } from '../core/
 import { presetContext } from '../core/secret-context.ts'
 import { Secret } from '../lib/secret.ts'
 
-/** Characters of what one preset sets, as JSON. */
+/** Characters of the content of one preset, as JSON. */
 const MAX_CONTENT_CHARS = 256 * 1024
 
-/** Throws GatewayError `invalid_request` for more than is kept. */
+/** Throws GatewayError `invalid_request` if the content is too long. */
 export function sealContent(encryption: Encryption, versionId: string, { systemPrompt, config }: PresetContent): string {
   const text = JSON.stringify({ systemPrompt, config })
   if (text.length > MAX_CONTENT_CHARS)
@@ -15,7 +15,7 @@ export function sealContent(encryption: Encryption, versionId: string, { systemP
   return encryption.seal(new Secret(text), presetContext(versionId))
 }
 
-/** Throws GatewayError when the envelope is of another secret key, or was changed. */
+/** Throws GatewayError if the envelope has another secret key, or was changed. */
 export function openVersion(encryption: Encryption, stored: StoredPresetVersion): PresetVersion {
   const { systemPrompt, config } = JSON.parse(encryption.open(stored.sealed, presetContext(stored.id)).reveal()) as PresetContent
   const { id, presetId, version, creatorId, createdAt } = stored

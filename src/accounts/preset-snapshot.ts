@@ -8,23 +8,23 @@ import type { KnownPresets, LastKnownGood } from './last-known-good.ts'
 import { openVersion } from './preset-content.ts'
 import { createRememberedCopy, UNKNOWN_RETRY_MS, type CopyStart } from './remembered-copy.ts'
 
-/** As far as an envelope tells which key it was made with. */
+/** The length of the part of an envelope that identifies its key. */
 const KEY_CHARS = 80
 
 export interface PresetSnapshotOptions {
   readonly store: { readonly version: Store['version']; readonly presets: Pick<Store['presets'], 'designated'> }
   readonly encryption: Encryption
   readonly clock: Clock
-  /** A preset that cannot be decrypted is left out; the others serve. */
+  /** Reports a preset that cannot be decrypted; it is left out, and the others stay in use. */
   readonly onUnreadable?: (id: string, error: unknown) => void
   /** For a start without the database: requests that name a preset are served as before. */
   readonly lastKnownGood?: LastKnownGood<KnownPresets>
   readonly pollMs?: number
 }
 
-/** Presets in memory, for the hot path. They follow the database like the API keys do, and outlive it. */
+/** Presets in memory, for the hot path. They follow the database like the API keys do, and stay in force when it is unavailable. */
 export interface PresetSnapshot extends Presets {
-  /** Reads the store and from then on follows it. Rejects when it cannot be read, and follows it all the same. */
+  /** Reads the store and then follows it. Rejects if it cannot be read, but continues to follow it. */
   start(start?: CopyStart): Promise<void>
   refresh(): Promise<void>
   close(): Promise<void>
@@ -33,7 +33,7 @@ export interface PresetSnapshot extends Presets {
 export function createPresetSnapshot(options: PresetSnapshotOptions): PresetSnapshot {
   const { store, encryption, onUnreadable = () => undefined } = options
   let bySlug = new Map<string, Preset>()
-  /** By version: what is designated still need not be decrypted again. */
+  /** By version, so that a version that is still designated is not decrypted again. */
   let opened = new Map<string, Preset>()
 
   function install({ presets }: KnownPresets): void {
@@ -67,7 +67,7 @@ export function createPresetSnapshot(options: PresetSnapshotOptions): PresetSnap
     fingerprint: ({ presets }) =>
       hash(
         'sha256',
-        // Under another secret key the same content is another text.
+        // The same content has another ciphertext under another secret key.
         presets.map(({ preset, version }) => `${preset.id} ${preset.updatedAt} ${version.id} ${version.sealed.slice(0, KEY_CHARS)}`).join('\n'),
       ),
     clock: options.clock,
@@ -76,7 +76,7 @@ export function createPresetSnapshot(options: PresetSnapshotOptions): PresetSnap
   return {
     find(workspaceId, slug) {
       const preset = bySlug.get(keyOf(workspaceId, slug))
-      // The file may lack what has come since it was written.
+      // The file may lack presets that were made since it was written.
       if (preset === undefined && !copy.current) throw unknownYet()
       return preset
     },
@@ -86,7 +86,7 @@ export function createPresetSnapshot(options: PresetSnapshotOptions): PresetSnap
   }
 }
 
-// A space stands in no slug and in no id of a workspace.
+// Neither slugs nor workspace ids contain spaces.
 const keyOf = (workspaceId: string, slug: string): string => `${workspaceId} ${slug}`
 
 const unknownYet = (): GatewayError =>

@@ -18,7 +18,7 @@ const clock = { now: () => now, monotonic: () => now }
 
 let store: Store
 let presets: PresetAccounts
-/** As another process sees it: it looks only when it is told. */
+/** The view of another process, which looks only when told to. */
 let elsewhere: PresetSnapshot
 beforeEach(async () => {
   now = 1_000
@@ -168,7 +168,7 @@ describe('presets', () => {
     const after = createPresetSnapshot({ store: away, encryption, clock, lastKnownGood: createKnownPresets(file) })
     await expect(after.start()).rejects.toThrow('away')
     expect(after.find(DEFAULT_WORKSPACE_ID, 'mail')).toMatchObject({ slug: 'mail', systemPrompt: 'You write mails.' })
-    // Another may have been made since the file was written: that it is absent is not for this process to say.
+    // A preset may have been made since the file was written, so this process must not claim that it does not exist.
     expect(() => after.find(DEFAULT_WORKSPACE_ID, 'other')).toThrow(expect.objectContaining({ errorType: 'provider_overloaded' }) as Error)
     await after.close()
     await rm(folder, { recursive: true })

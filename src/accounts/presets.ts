@@ -22,11 +22,11 @@ export interface PresetAccountsOptions {
   readonly encryption: Encryption
   readonly clock: Clock
   readonly newId?: () => string
-  /** Told after every change, before it is answered. */
+  /** Awaited after every change, before the change is answered. */
   readonly onChange?: () => Promise<void>
 }
 
-/** In one workspace: all of them are in memory. */
+/** The limit for one workspace, because all presets are in memory. */
 const MAX_PRESETS = 1_000
 
 export function createPresetAccounts(options: PresetAccountsOptions): PresetAccounts {

@@ -7,14 +7,14 @@ const POLL_MS = 2_000
 const FAILED_POLL_MS = 1_000
 
 export interface RememberedCopyOptions<Known> {
-  /** Grows with every change of what is copied. */
+  /** Increases with every change of the original. */
   readonly version: () => Promise<number>
   readonly load: () => Promise<Known>
-  /** Puts it in force. */
+  /** Puts the content in force. */
   readonly install: (known: Known) => void
   /** For a start without the database. */
   readonly lastKnownGood: LastKnownGood<Known> | undefined
-  /** Equal for copies with the same content, which then are not written again. Default: every copy is written. */
+  /** Equal for equal content: a copy that is on disk already is not written again. By default every copy is written. */
   readonly fingerprint?: (known: Known) => string
   readonly clock: Clock
   /** Default: two seconds. */
@@ -22,16 +22,16 @@ export interface RememberedCopyOptions<Known> {
 }
 
 export interface CopyStart {
-  /** It was asked in vain a moment ago: what was last known is put in force without waiting for it again. */
+  /** Set if the database did not answer a moment ago: the last known content is put in force without waiting for it again. */
   readonly databaseIsAway?: boolean
 }
 
-/** A copy, in memory, of what the database has: it follows the database and outlives it. */
+/** A copy of database content in memory, which follows the database and stays in force when it is unavailable. */
 export interface RememberedCopy {
-  /** Reads the database and from then on follows it. Rejects when it cannot be read, puts in force what was last known, and follows it all the same. */
+  /** Reads the database and then follows it. If it cannot be read, puts the last known content in force, rejects, and continues to follow it. */
   start(start?: CopyStart): Promise<void>
   refresh(): Promise<void>
-  /** False before the database was ever read: what is not in the copy may exist. */
+  /** False before the first read of the database: something that is not in the copy may exist. */
   readonly current: boolean
   close(): Promise<void>
 }
@@ -54,7 +54,7 @@ export function createRememberedCopy<Known>(options: RememberedCopyOptions<Known
       const known = await load()
       install(known)
       version = current
-      // If writing fails it is repeated after the next change; the snapshot of API keys logs the failure.
+      // A copy that cannot be written now is written after the next change; the snapshot of API keys logs the failure.
       if (saving === undefined) return
       const fingerprint = options.fingerprint?.(known)
       if (fingerprint !== undefined && fingerprint === saved) return
@@ -64,13 +64,13 @@ export function createRememberedCopy<Known>(options: RememberedCopyOptions<Known
     clock,
     pollMs,
     failedPollMs: FAILED_POLL_MS,
-    // The snapshot of API keys reads the same database and says so already.
+    // The snapshot of API keys reads the same database and reports its loss.
     onLost: () => undefined,
     onBack: () => undefined,
   })
   const restore = async (): Promise<void> => {
     const known = await lastKnownGood?.read()
-    // The database may have been reached meanwhile: it knows better.
+    // The database may have been reached meanwhile and is more current.
     if (known !== undefined && version === undefined) install(known)
   }
   return {
@@ -98,5 +98,5 @@ export function createRememberedCopy<Known>(options: RememberedCopyOptions<Known
   }
 }
 
-/** Retry hint for callers who were told that something is not known yet, milliseconds. */
+/** How many milliseconds a caller should wait before it asks again for something that is not known yet. */
 export const UNKNOWN_RETRY_MS = POLL_MS

@@ -33,7 +33,7 @@ describe('rotating the secret key', () => {
     await expect(open(OLD)).rejects.toMatchObject({ errorType: 'precondition_failed' })
     await verifySecretKey(createEncryption({ current: NEW }), store.facts)
     await expect(verifySecretKey(createEncryption({ current: OLD }), store.facts)).rejects.toMatchObject({ errorType: 'precondition_failed' })
-    // Those who follow the version read the new envelopes.
+    // Processes that follow the version read the new envelopes.
     expect(await store.version()).toBe(version + 1)
   })
 

@@ -3,17 +3,17 @@ import { GatewayError } from '../core/error.ts'
 import { createEncryption, verifySecretKey } from './encryption.ts'
 
 export interface Rotation {
-  /** Public names of the two keys. */
+  /** Public ids of the two keys. */
   readonly from: string
   readonly to: string
-  /** Secrets that changed hands. */
+  /** The number of secrets that were sealed with the new key. */
   readonly secrets: number
 }
 
 /**
- * Seals every secret in the store with another master key, all or none. The secrets themselves, and what waits in the outbox, do not change.
- * Processes with the old key can still read what they read before, and are refused when they write a secret. Throws GatewayError
- * `precondition_failed` if `current` is not the store's key, `invalid_request` if there is nothing to change.
+ * Seals every secret of the store with another master key, all or none. The secrets themselves do not change, nor does the outbox. Processes that
+ * still have the old key can use what they have read, and are refused when they want to write a secret. Throws GatewayError `precondition_failed` if
+ * `current` is not the store's key, `invalid_request` if there is nothing to change.
  */
 export async function rotateSecrets(store: Pick<Store, 'facts' | 'rewrapSecrets'>, current: Buffer, next: Buffer): Promise<Rotation> {
   if (current.equals(next)) throw new GatewayError('invalid_request', 'The new secret key is the one in use; nothing was changed')

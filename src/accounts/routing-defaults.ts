@@ -3,11 +3,11 @@ import type { Owner } from '../core/call.ts'
 import type { Config } from '../core/config.ts'
 import { SORT_KEYS, type ProviderPreferences, type SortKey } from '../core/request.ts'
 
-/** What a workspace and the configuration add to requests that do not say; the workspace goes before the configuration. */
+/** Defaults of a workspace and of the configuration for requests that leave them open. The workspace takes precedence. */
 export interface OwnerDefaults {
   /** For calls that name no model. */
   readonly model?: string
-  /** The same for calls that want images. */
+  /** For calls for images that name no model. */
   readonly imageModel?: string
   readonly promptCaching?: '5m' | '1h'
   readonly provider?: ProviderPreferences
@@ -17,7 +17,7 @@ export interface OwnerDefaults {
 
 type Wanted = Pick<Config, 'defaults' | 'routing'>
 
-/** Compiled once per owner: the snapshot makes new owners whenever keys or workspaces change, so that one look into a map answers. */
+/** Compiled once per owner, so that one map lookup suffices: the snapshot creates new owner objects whenever keys or workspaces change. */
 export function createRoutingDefaults(authenticator: Pick<Authenticator, 'workspace'>, config: () => Wanted): (owner: Owner) => OwnerDefaults {
   let compiled = new WeakMap<Owner, OwnerDefaults>()
   let compiledFor: Wanted | undefined
@@ -50,5 +50,5 @@ function compile(settings: { readonly [name: string]: unknown }, { defaults, rou
   }
 }
 
-/** A hand-edited row never makes a reader fail. */
+/** A row that was edited by hand never causes an error. */
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)

@@ -2,15 +2,17 @@ import type { Clock } from '../lib/clock.ts'
 
 export interface SecondLookOptions {
   readonly clock: Clock
-  /** Reads what changed; rejects when that does not work within its limit. */
+  /** Reads what changed; rejects if that fails or exceeds its limit. */
   readonly look: () => Promise<void>
-  /** False while looking is known to be of no use. */
+  /** False while a look is known to be useless. */
   readonly worthIt: () => boolean
   /** Between two looks. */
   readonly everyMs: number
 }
 
-/** A look for unknown keys, shared by all who ask while it runs and repeated no sooner than allowed. Undefined: none is made. */
+/**
+ * A look for something that is not known yet. Concurrent callers share it, and the next one starts no sooner than allowed. Undefined if none is made.
+ */
 export function createSecondLook({ clock, look, worthIt, everyMs }: SecondLookOptions): () => Promise<void> | undefined {
   let looking: Promise<void> | undefined
   let lookedAt = -Infinity
