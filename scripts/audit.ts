@@ -1,6 +1,6 @@
 /**
- * Asks the registry for known advisories against what ships. Ends with code 1 for one that is high or critical; a registry that does not
- * answer the question (mirrors often do not) is said, and fails nothing.
+ * Asks the registry for known advisories on the packages that ship. Exits with 1 if one is high or critical. A registry that does not answer the
+ * question (mirrors often do not) is reported, but does not fail the audit.
  *
  *   npm run audit
  */
@@ -13,7 +13,7 @@ const LIMIT_MS = 60_000
 
 export type Verdict = { readonly kind: 'clean' | 'silent'; readonly message: string } | { readonly kind: 'found'; readonly message: string }
 
-/** What npm's JSON answer means for the packages that `concerns` names. */
+/** Evaluates npm's JSON output for the packages that `concerns` names. */
 export function judgeAudit(output: string, concerns: (name: string) => boolean): Verdict {
   let report: { readonly vulnerabilities?: { readonly [name: string]: { readonly severity: string; readonly range?: string } } }
   try {
@@ -32,8 +32,8 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const options = { cwd: join(import.meta.dirname, '..'), timeout: LIMIT_MS, maxBuffer: 64 * 1024 * 1024 }
   const packages = lockedPackages()
   const shipped = new Set([...packages.filter(runs), ...consolePackages(packages)].map(({ name }) => name))
-  // Of everything: npm takes what the console is built of for a matter of development. It ends with 1 both for findings and for a registry that
-  // refuses: only its answer tells them apart.
+  // Audits all packages, because npm counts those that the console is built from as development dependencies. npm exits with 1 both for findings and
+  // for a registry that refuses; only its output distinguishes them.
   execFile('npm', ['audit', '--json'], options, (_error, output) => {
     const { kind, message } = judgeAudit(output, (name) => shipped.has(name))
     console.log(kind === 'silent' ? `NOT AUDITED: ${message}` : message)

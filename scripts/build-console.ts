@@ -1,5 +1,6 @@
 /**
- * Builds the web console into `dist/`, for whoever serves it: hashed files, each also compressed, and a list of them, beyond which nothing is served.
+ * Builds the web console into `dist/`, from where it is served: hashed files, each also compressed, and a list of them. Nothing outside the list is
+ * served.
  *
  *   node scripts/build-console.ts               always
  *   node scripts/build-console.ts --if-stale    as `npm start` and the tests do
@@ -15,7 +16,7 @@ import { BUNDLES, consoleFingerprint, isConsoleCurrent } from '../bin/bundle.js'
 
 const ROOT = join(import.meta.dirname, '..')
 const CONSOLE = join(ROOT, 'console')
-/** Below this a header is longer than what is saved. */
+/** For smaller files the header is longer than the saving. */
 const WORTH_COMPRESSING = 1_024
 
 const TYPES: { readonly [extension: string]: string } = {
@@ -32,7 +33,7 @@ const compressions = {
 type Encoding = keyof typeof compressions
 
 interface ListedFile {
-  /** Below the console's address: `assets/index-abc.js`. */
+  /** Relative to the console's address: `assets/index-abc.js`. */
   readonly path: string
   readonly type: string
   readonly encodings: readonly Encoding[]
@@ -56,7 +57,7 @@ async function main(): Promise<void> {
   const folder = `console-${Date.now()}-${createHash('sha256').update(sources).digest('hex').slice(0, 8)}`
   const target = join(BUNDLES, folder)
   mkdirSync(target, { recursive: true })
-  // Whoever builds may have set it (test runners do), and what is built would be slow and talkative then.
+  // The caller's environment may have another value (test runners set one), with which the build would be slow and verbose.
   process.env['NODE_ENV'] = 'production'
   await build({ root: CONSOLE, configFile: join(CONSOLE, 'vite.config.ts'), logLevel: 'warn', build: { outDir: target, emptyOutDir: true } })
   const paths = globSync('**/*.*', { cwd: target }).toSorted()

@@ -1,11 +1,12 @@
 /**
- * Makes one bundle of the sources and their packages, which `bin/signalbox.js` prefers: half the files' start-up time and a fifth of the
- * memory at rest go into loading twelve hundred modules twice (decision 95).
+ * Bundles the sources and their packages. `bin/signalbox.js` prefers the bundle to the files: half of the files' start-up time and a fifth of the
+ * memory at rest are spent on loading twelve hundred modules twice (decision 95).
  *
  *   npm run build                      always
  *   node scripts/build.ts --if-stale   as `npm start` and the tests do
  *
- * A folder per build, and a pointer that is replaced at once: a gateway that runs from the one before still finds what it loads late.
+ * Every build has its own folder, and a pointer to it is replaced atomically. A gateway that runs from the previous build still finds the files that
+ * it loads late.
  */
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
@@ -16,22 +17,26 @@ import { removeOldBuilds } from '../bin/builds.js'
 import { BUNDLES, currentBundle, fingerprint } from '../bin/bundle.js'
 
 const ROOT = join(import.meta.dirname, '..')
-/** What starts by itself: the command, and threads, which the sources look for under these names beside them. */
+/** The entry points: the command, and the threads, which the sources look for under these names next to their own file. */
 const ENTRIES = {
   run: join(ROOT, 'src/cli/run.ts'),
   'delivery-worker': join(ROOT, 'src/wiring/delivery-worker.ts'),
   'parse-worker': join(ROOT, 'src/tools/shared/parse-worker.ts'),
 }
-/** Optional companions of packages that are looked for and not there. */
+/** Optional dependencies of packages, which they try to load and which are not installed. */
 const ABSENT = ['pg-native', 'pg-cloudflare', 'pino-pretty']
 
-/** V8 keeps a source with a single character beyond Latin-1 in two bytes each. In code, comments gone, such characters only stand in literals. */
+/**
+ * V8 stores a source with a single character beyond Latin-1 with two bytes per character. Once comments are removed, such characters occur only in
+ * literals.
+ */
 const inAscii = (code: string): string => code.replaceAll(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 async function bundleInto(folder: string): Promise<number> {
   const bundle = await rolldown({ input: ENTRIES, platform: 'node', external: [...builtinModules, /^node:/, ...ABSENT], logLevel: 'warn' })
   try {
-    // Names of functions and classes stay, for the stacks of errors; those of variables and the layout do not, as each thread keeps the text.
+    // Names of functions and classes stay for the stack traces of errors. Names of variables and the layout do not, because each thread keeps the
+    // text in memory.
     const { output } = await bundle.generate({
       format: 'esm',
       entryFileNames: '[name].js',
@@ -51,7 +56,7 @@ async function bundleInto(folder: string): Promise<number> {
   }
 }
 
-/** All bundles in `dist`, by name. */
+/** All bundles in `dist`, newest first. */
 function bundlesByAge(): readonly string[] {
   const made = readdirSync(BUNDLES).filter((name) => /^[0-9a-f]{12}$/.test(name))
   const byAge = made.map((name) => ({ name, at: statSync(join(BUNDLES, name)).mtimeMs })).toSorted((a, b) => b.at - a.at)

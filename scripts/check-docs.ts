@@ -1,6 +1,6 @@
 /**
- * What the documents promise: every dependency explained, every decision complete, every relative link and its heading there, ARCHITECTURE.md short.
- * Prints one line per finding and fails when there is any.
+ * Checks the documents: every dependency is explained, every decision is complete, every relative link and its heading exist, and ARCHITECTURE.md is
+ * short. Prints one line per finding and fails if there is any.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -49,7 +49,7 @@ function checkDecisions(): void {
 
 const proseOf = (page: string): string => read(page).replace(/```[\s\S]*?```/g, '')
 
-/** What a heading is called in a link, as GitHub makes it; generated pages name places themselves. */
+/** The anchors of headings as GitHub makes them; generated pages have explicit ones in addition. */
 function anchorsOf(page: string): ReadonlySet<string> {
   const prose = proseOf(page)
   const headings = [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, ''))

@@ -1,8 +1,8 @@
 /**
- * A vendor's name as a string literal stands only in its own file and in catalog data: a branch on a name elsewhere is a quirk that
- * should have been a declared option.
+ * A vendor's name may be a string literal only in the vendor's own file and in catalog data. Elsewhere a branch on a name is a peculiarity that
+ * should be a declared option.
  *
- *   node scripts/check-vendor-names.ts [ROOT]     prints one line per finding, fails when there is any
+ *   node scripts/check-vendor-names.ts [ROOT]     prints one line per finding, fails if there is any
  */
 import { pathToFileURL } from 'node:url'
 import { existsSync, globSync, readFileSync } from 'node:fs'
@@ -11,23 +11,23 @@ import ts from 'typescript'
 
 interface VendorRoom {
   readonly folder: string
-  /** Literals that mean a vendor of this room. */
+  /** Literals that name a vendor of this folder. */
   readonly literals: (slug: string) => readonly string[]
 }
 
 const ROOMS: readonly VendorRoom[] = [
   { folder: 'providers', literals: (slug) => [slug] },
   { folder: 'destinations', literals: (slug) => [slug] },
-  // Bare tool names are ordinary words (`shell`, `files`); their wire spelling is not.
+  // Tool names alone are ordinary words (`shell`, `files`); their names in the API are not.
   { folder: 'tools', literals: (slug) => [`gateway:${slug}`] },
 ]
 
-/** Destinations named after no vendor: ordinary words with meanings of their own elsewhere. */
+/** Destinations that are not named after a vendor: ordinary words with other meanings elsewhere. */
 const WORDS = new Set(['file', 'webhook'])
 
 /**
- * Files where names are data, not decisions: what another gateway calls a provider is told in the `names.ts` of its importer, and nowhere else there;
- * the last is written from the document of the API.
+ * Files in which names are data and not decisions. Other gateways' names of providers belong in the importers' `names.ts` and in none of their other
+ * files. The last pattern is generated from the OpenAPI document.
  */
 const DATA = [
   /^src\/importers\/[^/]+\/names\.ts$/,
@@ -38,7 +38,7 @@ const DATA = [
   /^console\/src\/api\/schema\.ts$/,
 ]
 
-/** Words of the public contract that happen to be a vendor's slug too: file, literal, why. */
+/** Words of the public contract that are also a vendor's slug: file, literal, reason. */
 const ALLOWED: readonly { readonly file: RegExp; readonly literal: RegExp; readonly why: string }[] = [
   { file: /^src\/doors\//, literal: /^(?:perplexity|parallel|exa|firecrawl|native)$/, why: 'search engines the request schema lets a caller choose' },
   { file: /^src\/tools\/search-engines\/perplexity\.ts$/, literal: /^perplexity$/, why: 'the vendor’s search service, apart from its models' },
@@ -54,7 +54,7 @@ const ALLOWED: readonly { readonly file: RegExp; readonly literal: RegExp; reado
   },
 ]
 
-/** Properties of a vendor's declaration that point at another by name: its price list, the author of its models. */
+/** Properties of a vendor's declaration that refer to another vendor by name: its price list, the author of its models. */
 const DECLARED_PROPERTIES = new Set(['priceProvider', 'author'])
 
 export interface Finding {
@@ -64,7 +64,7 @@ export interface Finding {
   readonly owner: string
 }
 
-/** Slugs by the literal that names them, with the folder and file (or folder) that may say so. */
+/** For each literal that names a vendor, the folder and file (or folder) that may contain it. */
 function vendorLiterals(root: string): ReadonlyMap<string, readonly string[]> {
   const owners = new Map<string, string[]>()
   for (const { folder, literals } of ROOMS) {
@@ -95,11 +95,11 @@ function literalsOf(file: string, text: string): readonly { readonly text: strin
   return found
 }
 
-/** Every vendor literal in the sources, those of the console included, outside the vendor's own file. */
+/** Every vendor literal in the sources, including the console, outside the vendor's own file. */
 export function findVendorNames(root: string): readonly Finding[] {
   const owners = vendorLiterals(root)
   const quoted = new RegExp(`(['"\`])(?:${[...owners.keys()].map((name) => name.replace(/\W/g, '\\$&')).join('|')})\\1`)
-  // Most files say no such name, and need not be parsed; but it may be spelt in escapes.
+  // Most files contain no such name and need not be parsed. Escapes could hide one, so files with escapes are parsed.
   const maySay = (source: string): boolean => /\\[ux]/.test(source) || quoted.test(source.replace(/\\(?:\r?\n)?/g, ''))
   const findings: Finding[] = []
   for (const file of globSync(['src/**/*.ts', 'console/src/**/*.{ts,tsx}'], { cwd: root }).sort()) {

@@ -1,10 +1,10 @@
 /**
- * Everything that can be said about the sources without running them, behind `npm run check`.
+ * Runs all static checks of the sources, for `npm run check`.
  *
  *   node scripts/check.ts                      all parts
  *   node scripts/check.ts --only lint,format   some of them
  *
- * Parts run as processes, as many at a time as there are cores (at most four), the slowest first. One line per part, then all failures.
+ * Each part is a process. As many run in parallel as there are cores (at most four), the slowest first. Prints one line per part, then all failures.
  */
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
@@ -13,11 +13,11 @@ import { parseArgs, stripVTControlCharacters } from 'node:util'
 
 const ROOT = join(import.meta.dirname, '..')
 const PART_LIMIT_MS = 180_000
-/** Parts that run at a time. */
+/** The number of parts that run in parallel. */
 const WIDTH = Math.min(4, availableParallelism())
 /**
- * Threads of the compiler and of the linter, which run beside each other: with more of them than cores there is more work (each checker reads what
- * the others read) that takes longer.
+ * Threads of the compiler and of the linter, which run at the same time. More threads than cores increase the work (each checker reads what the
+ * others read) and take longer.
  */
 const THREADS = String(Math.max(1, Math.floor(availableParallelism() / 2)))
 const FOLDERS = ['src', 'e2e', 'bench', 'scripts', 'console', 'examples']
@@ -28,7 +28,7 @@ interface Part {
   readonly command: readonly [string, ...string[]]
 }
 
-/** The next run asks only of what has changed since, a third of the time; a machine that checks once would only write it down. */
+/** With this file the next run checks only what has changed, in a third of the time. A machine that checks only once would write it for nothing. */
 const LEARNT = process.env['CI'] === undefined ? ['--incremental', '--tsBuildInfoFile', 'node_modules/.cache/check/types.tsbuildinfo'] : []
 
 const PARTS: readonly Part[] = [
@@ -36,7 +36,7 @@ const PARTS: readonly Part[] = [
   {
     name: 'types',
     says: 'strict TypeScript',
-    // The compiler of version 7; `typescript` itself stays at 6 for the tools that read sources through its API.
+    // The compiler is version 7; `typescript` itself stays at 6 for the tools that parse sources with its API.
     command: ['node', 'node_modules/typescript-native/bin/tsc', '--noEmit', '-p', '.', '--pretty', 'false', '--checkers', THREADS, ...LEARNT],
   },
   {
@@ -55,7 +55,7 @@ const PARTS: readonly Part[] = [
   { name: 'vendor-names', says: 'a vendor’s name stands only in its own file', command: ['node', 'scripts/check-vendor-names.ts'] },
   { name: 'dialects', says: 'every cell of the formats has its tests', command: ['node', 'scripts/gen-dialects.ts', '--check'] },
   { name: 'format', says: 'oxfmt', command: ['oxfmt', '--check', ...FOLDERS, 'vitest.config.ts'] },
-  // A lockfile written where a registry lacks other platforms' optional packages installs for its author and for nobody else.
+  // A lockfile that was written with a registry that lacks other platforms' optional packages installs for its author and for nobody else.
   {
     name: 'lockfile',
     says: 'npm ci would accept it',
@@ -71,8 +71,8 @@ const PARTS: readonly Part[] = [
 ]
 
 /**
- * The compiler and the linter are Go: they live for seconds, and half of their work was collecting garbage that nobody needs the room of. What is
- * set already stays. Scripts read the same sources one after another.
+ * The compiler and the linter are written in Go and run for seconds. Half of their work was garbage collection for memory that nothing else needs.
+ * Values that are already set stay. Scripts parse the same sources one after another, so their compiled code is cached.
  */
 const THRIFT = { GOMAXPROCS: THREADS, GOGC: '1000', GOMEMLIMIT: '3GiB', NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/check') }
 
@@ -112,7 +112,7 @@ function run(part: Part): Promise<Outcome> {
 }
 
 function report({ part, ok, ms, output }: Outcome): void {
-  // A part that passes may still leave one line worth reading (sizes, counts).
+  // A part that passes may still print one line worth reading (sizes, counts).
   const note = ok && output.startsWith('note: ') ? `  ${output.slice(6).split('\n')[0] ?? ''}` : ''
   console.log(`${ok ? 'ok  ' : 'FAIL'} ${part.name.padEnd(13)} ${(ms / 1000).toFixed(1).padStart(5)} s  ${part.says}${note}`)
 }

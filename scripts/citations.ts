@@ -3,10 +3,10 @@ import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** Files that speak of citations without making any. */
+/** Files that mention citations without making any. */
 const EXCLUDED = ['**/node_modules/**', 'e2e/coverage.test.ts', 'scripts/test-titles.test.ts']
 
-/** Ids of requirements by the test files that cite them, sorted. Citations are read from the sources, so that no run of the suite is needed. */
+/** The test files that cite each requirement, sorted, by the requirement's id. Citations are read from the sources, so that no test run is needed. */
 export function readCitations(): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, Set<string>>()
   for (const file of globSync('{src,e2e,scripts,bench}/**/*.test.ts', {

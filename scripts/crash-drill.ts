@@ -1,5 +1,5 @@
 /**
- * Kills a gateway with SIGKILL at random moments under load and checks that everything recorded is delivered, and nothing in two versions.
+ * Kills a gateway with SIGKILL at random moments under load, and checks that everything recorded is delivered and nothing in two versions.
  *
  *   node scripts/crash-drill.ts                        50 runs of 1,000 calls
  *   node scripts/crash-drill.ts --runs 5 --calls 200

@@ -1,11 +1,11 @@
 /**
- * One destination is dead for a while under load: what do the other destination, the answers and the memory notice?
+ * Lets one destination fail for a while under load, and measures the effect on the other destination, the answers and the memory.
  *
  *   node scripts/dead-destination-drill.ts                      10 minutes at 200 calls a second
  *   node scripts/dead-destination-drill.ts --minutes 1 --rate 50
  *
- * Two gateways get the same calls at the same moments, one without destinations: their latencies are compared. Exits with 1 when something
- * is lost, the living destination's p99 exceeds five seconds, or memory still grows at the end.
+ * Two gateways receive the same calls at the same time, one of them without destinations, and their latencies are compared. Exits with 1 if something
+ * is lost, the working destination's p99 exceeds five seconds, or memory still grows at the end.
  */
 import { parseArgs } from 'node:util'
 import { runDeadDestinationDrill } from '../src/testing/dead-destination-drill.ts'

@@ -1,6 +1,6 @@
 /**
- * Writes src/store/schema.sqlite.sql and schema.postgres.sql as the migrations make them; with --check only compares, and fails when they differ.
- * PostgreSQL: SIGNALBOX_TEST_POSTGRES_URL or the usual local one; without any, its file is left alone (an error with --check --all).
+ * Writes src/store/schema.sqlite.sql and schema.postgres.sql with the result of the migrations. With --check it only compares them, and fails if they
+ * differ. PostgreSQL is SIGNALBOX_TEST_POSTGRES_URL or the usual local one; without one its file stays as it is (an error with --check --all).
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { dumpSchema } from '../src/store/dump-schema.ts'

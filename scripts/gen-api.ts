@@ -2,7 +2,7 @@
  * Writes docs/reference/api.md from the OpenAPI document that a gateway serves: every route, its key and its fields.
  *
  *   node scripts/gen-api.ts            writes the page
- *   node scripts/gen-api.ts --check    fails when the page is not what would be written
+ *   node scripts/gen-api.ts --check    fails if the page differs from what would be written
  */
 import { pathToFileURL } from 'node:url'
 import { startGateway } from '../src/testing/start-gateway.ts'
@@ -23,7 +23,7 @@ interface Operation {
   readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } }
 }
 
-/** What the page needs of the document. */
+/** The part of the document that the page needs. */
 export interface ApiDocument {
   readonly tags: readonly { readonly name: string }[]
   readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } }
@@ -41,7 +41,7 @@ Send the key as \`Authorization: Bearer ...\`. The column *key* says which one a
 Fields in **bold** are required. An error is \`{"error": {"code", "message", "metadata": {"error_type", "source", ...}}}\`.
 `
 
-/** Of these every client library knows the fields, or they are those of the first. */
+/** Routes without a table of fields: every client library knows the fields, or they are those of the first route. */
 const FIELDS_ELSEWHERE: ReadonlySet<string> = new Set([
   'POST /api/v1/responses',
   'POST /api/v1/route/explain',
@@ -73,14 +73,14 @@ function fieldsOf({ parameters = [], requestBody }: Operation, document: ApiDocu
   return [query.length === 0 ? '' : `query: ${query.join(', ')}`, inBody.join(', ')].filter((part) => part !== '').join('; ')
 }
 
-/** The object behind a reference, or among alternatives. */
+/** The object type behind a reference, or among alternatives. */
 function resolve(schema: Schema, document: ApiDocument): Schema {
   if (schema.$ref !== undefined) return resolve(document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}, document)
   if (schema.properties !== undefined) return schema
   return schema.anyOf?.map((one) => resolve(one, document)).find(({ properties }) => properties !== undefined) ?? {}
 }
 
-/** The document as a gateway of these sources serves it. */
+/** The document that a gateway of these sources serves. */
 export async function servedDocument(): Promise<ApiDocument> {
   const gateway = await startGateway()
   try {

@@ -1,9 +1,9 @@
 /**
- * Writes docs/reference/benchmarks.md from the raw samples beside it.
+ * Writes docs/reference/benchmarks.md from the raw samples next to it.
  *
  *   npm run bench -- --out docs/reference/benchmarks.json
  *   node scripts/gen-benchmarks.ts            writes the page
- *   node scripts/gen-benchmarks.ts --check    fails when the page is not what would be written
+ *   node scripts/gen-benchmarks.ts --check    fails if the page differs from what would be written
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ interface Run {
 
 const round = (value: number): string => (Number.isFinite(value) ? String(Number(value.toPrecision(3))) : 'not measured')
 
-/** Programs answer errors with whole pages of HTML. */
+/** Some programs answer errors with whole HTML pages. */
 const plain = (note: string): string =>
   note
     .replaceAll(/<[^>]*>/g, ' ')

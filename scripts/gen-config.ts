@@ -2,7 +2,7 @@
  * Writes docs/reference/configuration.md from the schema of the configuration file: every key with its type, default and meaning.
  *
  *   node scripts/gen-config.ts            writes the page
- *   node scripts/gen-config.ts --check    fails when the page is not what would be written
+ *   node scripts/gen-config.ts --check    fails if the page differs from what would be written
  */
 import { pathToFileURL } from 'node:url'
 import { OVERRIDES } from '../src/config/load.ts'
@@ -19,7 +19,7 @@ interface Node extends Field {
   readonly additionalProperties?: Node | boolean
 }
 
-/** A key of the file, as the page and its test see it. */
+/** A key of the configuration file, for the page and its test. */
 export interface Key {
   readonly path: string
   readonly type: string
@@ -70,7 +70,7 @@ Keys marked **at the start** take effect only after a restart. The log line \`co
 | mapping | keys that you choose, or that the reader of the mapping knows |
 `
 
-/** Variables that stand for no key of the file. */
+/** Variables that do not correspond to a key of the file. */
 const MORE_VARIABLES: readonly (readonly [string, string])[] = [
   ['SIGNALBOX_CONFIG', 'The configuration file; `--config`.'],
   ['SIGNALBOX_API_KEY', 'The first inference key. If unset, the first start creates one and prints it once. `signalbox send` uses it, too.'],
@@ -93,14 +93,14 @@ const MORE_VARIABLES: readonly (readonly [string, string])[] = [
   ['NODE_COMPILE_CACHE', 'Directory for compiled code. If Node cannot write there, every start compiles again.'],
 ]
 
-/** The page as text. Sections in the order of the schema. */
+/** The page as text, with sections in the order of the schema. */
 export function configurationPage(): string {
   const sections = Map.groupBy(configKeys(), ({ path }) => path.split(/[.[]/, 1)[0]!)
   const tables = [...sections].map(([name, keys]) => `## ${name}\n\n| key | type | default | |\n|---|---|---|---|\n${keys.map(row).join('\n')}\n`)
   return `${HEAD}\n${tables.join('\n')}\n${variablesSection()}`
 }
 
-/** Every key that takes a value, depth first. */
+/** Every key that accepts a value, depth first. */
 export function configKeys(): readonly Key[] {
   return keysOf(configJsonSchema(), '')
 }
@@ -118,12 +118,12 @@ function keysOf(node: Node, prefix: string): readonly Key[] {
     const [within, beneath] = insideOf(field)
     if (within === undefined) return [key]
     const inner = keysOf(within, `${path}${beneath}`)
-    // A section is its keys; what else can be said of it stands in a line of its own.
+    // A section consists of its keys; it has a line of its own only if it has a description.
     return field.description === undefined ? inner : [key, ...inner]
   })
 }
 
-/** The mapping with known keys that a value is or holds, and how its path goes on. */
+/** The mapping with known keys that a value is or contains, and the suffix of its path. */
 function insideOf(field: Node): readonly [Node | undefined, string] {
   for (const one of [field, ...(field.anyOf ?? [])]) {
     if (one.properties !== undefined) return [one, '']
@@ -134,7 +134,9 @@ function insideOf(field: Node): readonly [Node | undefined, string] {
   return [undefined, '']
 }
 
-/** What a name may be. Where a type of its own is written (`true or false`), the texts it is understood from are not of interest. */
+/**
+ * The allowed values of an enum. Where the schema states a type explicitly (`true or false`), the texts that are parsed as that type do not matter.
+ */
 const namesOf = (field: Node): readonly unknown[] | undefined =>
   [field, field.items, ...(field['x-type'] === undefined ? (field.anyOf ?? []) : [])].find((one) => one?.enum !== undefined)?.enum
 

@@ -1,15 +1,15 @@
 /**
- * Writes console/src/api/schema.ts from the OpenAPI document that a gateway serves: what each route of the management API takes and answers,
- * as types, so that the console cannot ask for what is not there.
+ * Writes console/src/api/schema.ts from the OpenAPI document that a gateway serves: types of the requests and answers of each management route, so
+ * that the console cannot request what does not exist.
  *
  *   node scripts/gen-console-api.ts            writes the file
- *   node scripts/gen-console-api.ts --check    fails when the file is not what would be written
+ *   node scripts/gen-console-api.ts --check    fails if the file differs from what would be written
  */
 import { pathToFileURL } from 'node:url'
 import { servedDocument } from './gen-api.ts'
 import { publish } from './reference-page.ts'
 
-/** What is read of a JSON Schema; the rest (bounds, patterns) is checked by the gateway and is no matter of types. */
+/** The parts of a JSON Schema that are read. The rest (bounds, patterns) is checked by the gateway and does not affect types. */
 export interface Schema {
   readonly $ref?: string
   readonly type?: string | readonly string[]
@@ -42,10 +42,10 @@ export interface Document {
 
 const HEAD = '// Written by scripts/gen-console-api.ts; do not edit.\n'
 
-/** What a management key may call, or either kind may read. How models are asked is not of these types. */
+/** Whether a management key may call the route, or either kind of key may read it. Calls to models are not among these types. */
 const isManaged = (method: string, { 'x-key': key }: Operation): boolean => key === 'management' || (key === 'any' && method === 'get')
 
-/** The file: every schema the routes refer to as a type, then `Routes`. */
+/** The file: a type for every schema that the routes refer to, then `Routes`. */
 export function consoleApi({ paths, components }: Document): string {
   const wanted = new Set<string>()
   const routes = Object.entries(paths).flatMap(([path, item]) =>
@@ -54,7 +54,7 @@ export function consoleApi({ paths, components }: Document): string {
       .map(([method, operation]) => `  '${method.toUpperCase()} ${path}': ${routeType(operation, wanted)}\n`),
   )
   const types: string[] = []
-  // A set grows while it is walked: what a schema refers to comes after it.
+  // The set grows during the iteration: schemas that a schema refers to follow it.
   for (const name of wanted) types.push(`export type ${name} = ${typeOf(components.schemas[name] ?? {}, wanted)}\n`)
   return `${HEAD}\n${types.join('\n')}\nexport interface Routes {\n${routes.join('')}}\n`
 }
@@ -72,7 +72,7 @@ function routeType({ parameters = [], requestBody, responses }: Operation, wante
   return `{ params: ${inPlace('path').replaceAll(' | undefined', '')}; query: ${inPlace('query')}; body: ${jsonOf(requestBody)}; answer: ${jsonOf(success)} }`
 }
 
-/** A schema as a type expression; the names it refers to are added to `wanted`. */
+/** A schema as a type expression; the names that it refers to are added to `wanted`. */
 export function typeOf(schema: Schema, wanted: Set<string>): string {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)
@@ -93,7 +93,7 @@ const union = (types: readonly string[]): string => {
   return own.length === 1 ? own[0]! : `(${own.join(' | ')})`
 }
 
-/** Parts that only bound a value (a pattern, a length) say nothing of its type. */
+/** Parts that only restrict a value (a pattern, a length) do not affect its type. */
 function intersection(types: readonly string[]): string {
   const telling = types.filter((type) => type !== 'unknown')
   return telling.length === 0 ? 'unknown' : telling.map((type) => `(${type})`).join(' & ')

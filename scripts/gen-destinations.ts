@@ -1,8 +1,8 @@
 /**
- * Writes docs/reference/destinations.md from the types themselves: settings with defaults and secrets, limits, and the tables warehouses need.
+ * Writes docs/reference/destinations.md from the destination types: settings with defaults and secrets, limits, and the tables that warehouses need.
  *
  *   node scripts/gen-destinations.ts            writes the page
- *   node scripts/gen-destinations.ts --check    fails when the page is not what would be written
+ *   node scripts/gen-destinations.ts --check    fails if the page differs from what would be written
  */
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
@@ -47,7 +47,7 @@ const TABLES: { readonly [type: string]: string } = {
   snowflake: snowflakeTable('GATEWAY_TRACES'),
 }
 
-/** The page as text. Types by name. */
+/** The page as text, with types sorted by name. */
 export function destinationsPage(types: Iterable<Destination> = DESTINATIONS.values()): string {
   const sorted = [...types].sort((a, b) => a.type.localeCompare(b.type))
   const index = sorted.map(({ type, name }) => `| [\`${type}\`](#${anchor(type, name)}) | ${name} |`).join('\n')

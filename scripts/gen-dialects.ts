@@ -1,8 +1,8 @@
 /**
- * Writes docs/reference/dialects.md: what each upstream format can do, with the tests that show it, and its options.
+ * Writes docs/reference/dialects.md: what each upstream format supports, with the tests that prove it, and its options.
  *
  *   node scripts/gen-dialects.ts            writes the page
- *   node scripts/gen-dialects.ts --check    fails when the page is not what would be written, or names a test that does not exist
+ *   node scripts/gen-dialects.ts --check    fails if the page differs from what would be written, or names a test that does not exist
  */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -40,7 +40,6 @@ that makes only embeddings has one of these as its \`dialect\`. \`src/testing/em
 
 const anchor = (dialect: string, feature: string): string => `${dialect}-${feature}`.replaceAll('_', '-')
 
-/** The page as text. */
 export function dialectsPage(cells: { readonly [dialect: string]: Cells } = CELLS): string {
   const names = Object.keys(cells)
   const rows = (Object.keys(FEATURES) as Feature[]).map((feature) => {
@@ -93,7 +92,7 @@ function optionsOf(dialect: Dialect): string {
   return `### Options of \`${name}\`\n\n| option | default | |\n|---|---|---|\n${rows.join('\n')}\n`
 }
 
-/** What is wrong with the table: cells without tests, tests that do not exist, declared parameters a cell denies, formats without cells. */
+/** The faults of the table: cells without tests, tests that do not exist, declared parameters that a cell denies, formats without cells. */
 export function findGaps(cells: { readonly [dialect: string]: Cells } = CELLS): string[] {
   const gaps = answerDialects
     .map(({ name }) => name)

@@ -1,8 +1,8 @@
 /**
- * Writes docs/reference/fault-list.md: what must hold under faults and attacks, with the tests that show it, or why there is none.
+ * Writes docs/reference/fault-list.md: the requirements under faults and attacks, with the tests that prove them, or the reason why there is none.
  *
  *   node scripts/gen-fault-list.ts            writes the page
- *   node scripts/gen-fault-list.ts --check    fails when the page is not what would be written
+ *   node scripts/gen-fault-list.ts --check    fails if the page differs from what would be written
  */
 import { pathToFileURL } from 'node:url'
 import { FAULTS, WITHOUT_TEST } from '../e2e/fault-list.ts'
@@ -34,7 +34,6 @@ const HEAD = `# Faults and attacks
 This list says what must hold when something fails or somebody attacks. Tests cite an entry with \`verifies('A4', 'its title')\`. The last table gives the reason and the plan for each entry without a test. \`npm test\` fails if an entry has neither a test nor a reason, or if it has both.
 `
 
-/** The page as text. */
 export function faultListPage(citations: ReadonlyMap<string, readonly string[]> = readCitations()): string {
   const known: { readonly [id: string]: string } = { ...REQUIREMENTS, ...FAULTS }
   const idsOf = (letter: string): string[] =>

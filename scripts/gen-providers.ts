@@ -2,7 +2,7 @@
  * Writes docs/reference/providers.md from the declarations: what switches each known provider on.
  *
  *   node scripts/gen-providers.ts            writes the page
- *   node scripts/gen-providers.ts --check    fails when the page is not what would be written
+ *   node scripts/gen-providers.ts --check    fails if the page differs from what would be written
  */
 import { pathToFileURL } from 'node:url'
 import { switchOnOf, type SwitchOn } from '../src/catalog/switch-on.ts'
@@ -23,7 +23,7 @@ This page lists every provider that Signalbox knows. Set one of the variables un
 You can also write an entry under \`providers\`: \`api_keys\` for the key, \`base_url\` for an address, \`settings\` for the rest. Providers without a variable need such an entry. Servers without a key are switched on by their address. If a server is not in the list but speaks a known format, declare it there with a \`dialect\` and a \`base_url\`.
 `
 
-/** The page as text. Providers by slug. */
+/** The page as text, with providers sorted by slug. */
 export function providersPage(providers: readonly Provider[] = PROVIDERS): string {
   const rows = providers.toSorted((a, b) => (a.slug < b.slug ? -1 : 1)).map(row)
   return `${HEAD}\n| slug | name | dialect | switched on by | also needs | also takes |\n|---|---|---|---|---|---|\n${rows.join('\n')}\n`

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 const ROOT = join(import.meta.dirname, '..')
 const BUILD_LIMIT_MS = 100_000
 
-/** The instructions of one kind in the stage that builds, without their name. */
+/** The instructions of one kind in the build stage, without their name. */
 function instructionsOf(kind: 'COPY' | 'RUN'): readonly string[] {
   const [, build = ''] = readFileSync(join(ROOT, 'deploy/Dockerfile'), 'utf8').split(/^FROM /m)
   return build.split('\n').flatMap((line) => (line.startsWith(`${kind} `) ? [line.slice(kind.length + 1)] : []))

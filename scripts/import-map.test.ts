@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '..')
 const CONFIG = join(ROOT, '.dependency-cruiser.cjs')
 const { forbidden } = createRequire(import.meta.url)(CONFIG) as { forbidden: { name: string; comment: string }[] }
 
-/** One planted violation per rule: the importing file, what it imports, the rule that must object. */
+/** One planted violation per rule: the importing file, its import, and the rule that must report it. */
 const PLANTED: readonly (readonly [from: string, to: string, rule: string])[] = [
   ['src/lib/a.ts', 'src/core/target.ts', 'lib-imports-nothing'],
   ['src/core/a.ts', 'src/catalog/target.ts', 'core-imports-lib'],
@@ -51,7 +51,7 @@ const PLANTED: readonly (readonly [from: string, to: string, rule: string])[] = 
   ['src/store/d.ts', 'src/store/missing.ts', 'resolvable'],
 ]
 
-/** What the house does all day; none of it may be flagged. */
+/** Normal imports, none of which may be reported. */
 const ALLOWED: readonly (readonly [from: string, to: string])[] = [
   ['src/core/ok.ts', 'src/lib/target.ts'],
   ['src/doors/responses/ok.ts', 'src/core/target.ts'],

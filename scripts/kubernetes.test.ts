@@ -54,13 +54,14 @@ describe.each(deployments)('each deployment for Kubernetes', ({ selector, templa
 
   it('finds its own pods', () => expect(metadata.labels).toMatchObject(selector.matchLabels))
 
-  // One that is ended in the middle of it begins the migration anew, and never comes to its end.
+  // A pod that is killed during a migration starts the migration again, and would never finish it.
   it('is waited for as long as a migration may take', () => {
     const { periodSeconds, failureThreshold } = container.startupProbe
     expect(periodSeconds * failureThreshold * 1_000).toBeGreaterThan(MAINTENANCE_LIMIT_MS)
   })
 
-  // Of a Service by this name every pod made after it has SIGNALBOX_PORT=tcp://...: no port to listen on, and no start.
+  // Every pod that is created after a Service of this name gets SIGNALBOX_PORT=tcp://..., which is not a port to listen on, so the gateway would not
+  // start.
   it('is told of no Services by variables', () => {
     expect(manifests.filter(({ kind }) => kind === 'Service').map((service) => service.metadata.name)).toEqual(['signalbox'])
     expect(spec.enableServiceLinks).toBe(false)

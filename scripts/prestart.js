@@ -1,10 +1,10 @@
-// Before `npm start`: makes the bundle when there is none of these sources, where what it takes is there. JavaScript, because the machine's
-// own Node runs it where the pinned one was not installed (`--omit=dev`, `--ignore-scripts`), and that may know no TypeScript.
+// Runs before `npm start`: builds the bundle if there is none of these sources and the tools for it are installed. It is JavaScript, because the
+// machine's own Node runs it if the pinned one was not installed (`--omit=dev`, `--ignore-scripts`), and that one may not support TypeScript.
 import { currentBundle, isConsoleCurrent } from '../bin/bundle.js'
 
 if (currentBundle() === undefined) {
   try {
-    // Whoever starts a fresh checkout has none of them; whoever left the tools out (`--omit=dev`) has this one.
+    // A fresh checkout has no packages at all; an installation without the tools (`--omit=dev`) has this one.
     import.meta.resolve('commander')
   } catch {
     process.stderr.write('The packages are not installed yet. Run this first: npm ci\n')

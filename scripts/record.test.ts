@@ -16,7 +16,7 @@ import { targetFor } from './record/exchange.ts'
 import { createScrubber } from './record/scrub.ts'
 import { record, type Recorded } from './record.ts'
 
-/** What must be in no file. */
+/** Texts that no file may contain. */
 const KEY = 'acme-private-key-0123456789'
 const CANARIES = [
   KEY,
@@ -63,7 +63,7 @@ const speak =
   (_request, response) => {
     response.writeHead(200, { 'content-type': streamed ? voice.contentType : 'application/json', ...LEAKY_HEADERS })
     if (!streamed) return void response.end(voice.json(ANSWER))
-    // A frame nobody asked for, which names the account.
+    // An unrequested frame that names the account.
     if (voice.dialect === 'bedrock-converse') response.write(awsEvent('ping', { account: '123456789012', owner: 'acme-holding' }))
     else response.write(`: acme-holding\n\n`)
     for (const frame of voice.stream(ANSWER)) response.write(frame)
@@ -113,7 +113,7 @@ function expectClean(canaries: readonly string[] = CANARIES): void {
   }
 }
 
-/** Items of an answer without what may differ: ids and sealed content. */
+/** Items of an answer without the parts that may differ: ids and sealed content. */
 function saidBy(voice: VendorVoice, { body, contentType }: Pick<Recording, 'body' | 'contentType'>): unknown {
   const dialect = dialects.get(voice.dialect)!
   const request: ModelRequest = { input: [], tools: REQUEST.tools }
@@ -133,7 +133,7 @@ describe.each([...VENDOR_VOICES.values()].map((voice) => [voice.dialect, voice] 
   ])('as %s is recorded without a trace of the account, and replays as it was', async (_name, stream) => {
     const recorded = await run(voice, [speak(voice, stream)], { stream })
     expect(JSON.stringify(upstream!.requests[0]!.headers)).toContain(KEY)
-    // One format seals nothing: what it wants back is plain text.
+    // One format seals nothing: the content that it expects back is plain text.
     expectClean(dialect === 'cohere-v2' ? CANARIES : [...CANARIES, SEALED])
     expect(recorded.features).toEqual(expect.arrayContaining(['reasoning.text', 'tool_call', 'tool_call.parallel']))
     const [recording] = readRecordings(join(folder, 'out'), FORMATS[dialect]!)

@@ -1,11 +1,11 @@
 /**
- * Records one exchange with a real vendor as a fixture, scrubbed of everything that leads to an account.
+ * Records one exchange with a real vendor as a fixture, without anything that leads to an account.
  *
  *   npm run record -- --model acme/small --name greeting "Say hello."
  *   npm run record -- --model acme/small --name two-tools --request request.json [--json] [--provider acme/turbo] [--out FOLDER] [--config FILE]
  *
  * `--request` is a body of POST /api/v1/responses. Another call with the same name adds a step: the results of tools, the next question.
- * The folder (default `./recordings`) is one that `SIGNALBOX_FIXTURES` can name: the replay suites then read it.
+ * `SIGNALBOX_FIXTURES` can name the folder (default `./recordings`), so that the replay suites read it.
  */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -30,7 +30,7 @@ export interface RecordOptions {
   readonly config: Config
   readonly env: { readonly [name: string]: string | undefined }
   readonly model: string
-  /** Provider or tag, where several serve the model. */
+  /** Provider or tag, if several serve the model. */
   readonly provider?: string
   /** A body of POST /api/v1/responses. */
   readonly body: { readonly [field: string]: unknown }
@@ -39,7 +39,7 @@ export interface RecordOptions {
   readonly folder: string
 }
 
-/** What was written, and what the answer was found to hold. */
+/** The written files, and the features found in the answer. */
 export interface Recorded {
   readonly request: string
   readonly response: string
@@ -89,15 +89,15 @@ async function findEndpoint({ config, env, model, provider }: RecordOptions): Pr
   throw new Error(endpoints.length === 0 ? `--model: no endpoint serves ${model}` : `--provider: ${provider} does not serve ${model}; ${serving} do`)
 }
 
-/** Addresses of vendors are public; those of resources, accounts and own servers are not. */
+/** Vendors' own addresses are public; those of resources, accounts and the operator's servers are not. */
 function isPublic({ provider, connection }: Endpoint): boolean {
   return PROVIDERS.find(({ slug }) => slug === provider)?.baseUrl === connection.baseUrl
 }
 
-/** Everything the configuration knows of keys and accounts. */
+/** All keys and names of accounts in the configuration. */
 function canariesOf({ config, name }: RecordOptions, { provider, connection }: Endpoint): Canaries {
   const own = config.providers.filter(({ slug }) => slug === provider)
-  // Where a resource lies is no secret, and its name may be any word.
+  // The region of a resource is no secret, and its name may be any word.
   const isPlace = (setting: string): boolean => /region|location/i.test(setting)
   const texts = (value: unknown): string[] => {
     if (typeof value === 'string') return [value]

@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** What pages need of a JSON Schema. */
+/** The parts of a JSON Schema that the pages need. */
 export interface Field {
   readonly type?: string
   readonly enum?: readonly unknown[]
@@ -14,10 +14,10 @@ export interface Field {
   readonly required?: readonly string[]
 }
 
-/** Text as it can stand in one cell of a table. */
+/** Text escaped for one cell of a table. */
 export const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 
-/** What a setting is when nobody sets it, as code; empty when there is nothing, or too much to show. */
+/** The default of a setting, as code; empty if there is none, or if it is too long to show. */
 export function presetOf({ default: value }: Field, maxChars = Infinity): string {
   if (value === undefined) return ''
   const text = typeof value === 'string' ? value : JSON.stringify(value)
@@ -27,7 +27,7 @@ export function presetOf({ default: value }: Field, maxChars = Infinity): string
 export const valuesOf = (values: readonly unknown[] | undefined): string =>
   values === undefined ? '' : ` One of ${values.map((value) => `\`${String(value)}\``).join(', ')}.`
 
-/** Writes a generated page, or with `--check` fails when it is not what would be written. */
+/** Writes a generated page, or with `--check` fails if the page differs from what would be written. */
 export function publish(page: string, text: string, source: string): void {
   const path = join(ROOT, page)
   if (!process.argv.includes('--check')) {

@@ -1,10 +1,10 @@
 /**
- * Writes the bill of materials of what ships, as CycloneDX, from the lockfile alone:
+ * Writes the bill of materials of the packages that ship, as CycloneDX, from the lockfile alone:
  *
  *   node scripts/sbom.ts > sbom.json
  *
- * npm writes the bill of everything, and this leaves out what is for development only; what the console is built of is not. npm's own `--omit dev` also leaves out packages that
- * development needs, too: half of what ships.
+ * npm writes the bill of all packages, and this script removes those that are only for development, which packages in the console's build are not.
+ * npm's own `--omit dev` would also remove shipped packages that development needs, too: half of them.
  */
 import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const ROOT = join(import.meta.dirname, '..')
 
 export interface LockedPackage {
   readonly name: string
-  /** Where it is installed, from the root. */
+  /** The place of installation, from the root. */
   readonly path: string
   readonly version: string
   readonly license?: string
@@ -31,7 +31,7 @@ export interface LockedPackage {
   readonly peerDependencies?: { readonly [name: string]: string }
 }
 
-/** Every package of the lockfile but the project itself. */
+/** Every package of the lockfile except the project itself. */
 export function lockedPackages(): readonly LockedPackage[] {
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
     packages: { [path: string]: Omit<LockedPackage, 'name' | 'path'> }
@@ -42,14 +42,14 @@ export function lockedPackages(): readonly LockedPackage[] {
     .map(([path, locked]) => ({ ...locked, name: name(path), path }))
 }
 
-/** What runs in the process of a gateway, and an operator installs. */
+/** Packages that run in the gateway's process and that an operator installs. */
 export const runs = ({ dev, devOptional }: LockedPackage): boolean => dev !== true && devOptional !== true
 
-/** Packages the console's sources import, by name: `@mantine/core` of `@mantine/core/styles.css`. */
+/** Packages that the console's sources import, by name: `@mantine/core` for `@mantine/core/styles.css`. */
 export function importedByConsole(): ReadonlySet<string> {
   const names = new Set<string>()
   for (const file of globSync('console/src/**/*.{ts,tsx}', { cwd: ROOT, exclude: (path) => path.endsWith('.test.ts') })) {
-    // By the compiler's own scanner: a text that shows an import is none.
+    // Uses the compiler's scanner, because a text that shows an import is not one.
     for (const { fileName } of ts.preProcessFile(readFileSync(join(ROOT, file), 'utf8')).importedFiles) {
       const [name] = /^(?:@[\w.-]+\/)?[a-z][\w.-]*/.exec(fileName) ?? []
       if (name !== undefined) names.add(name)
@@ -58,17 +58,17 @@ export function importedByConsole(): ReadonlySet<string> {
   return names
 }
 
-/** What the console is built of, and so runs in the browsers of those who manage: what its sources import, and what that needs. */
+/** Packages that the console is built from, so that they run in the browsers of managers: those that its sources import, and their dependencies. */
 export function consolePackages(packages: readonly LockedPackage[]): readonly LockedPackage[] {
   const byPath = new Map(packages.map((one) => [one.path, one]))
   const found = new Set<LockedPackage>()
   const add = (name: string, from: string): void => {
-    // As Node looks for it: beside whoever asks, then further up.
+    // Resolves a package like Node: next to the importing package, then further up.
     for (let place = from; ; place = place.slice(0, Math.max(0, place.lastIndexOf('node_modules/') - 1))) {
       const one = byPath.get(place === '' ? `node_modules/${name}` : `${place}/node_modules/${name}`)
       if (one !== undefined && !found.has(one)) {
         found.add(one)
-        // Types are packages, too, of which nothing is left in what is built.
+        // Packages of types leave nothing in the build.
         const needs = Object.keys({ ...one.dependencies, ...one.peerDependencies }).filter((need) => !need.startsWith('@types/'))
         for (const need of needs) add(need, one.path)
       }

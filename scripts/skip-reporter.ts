@@ -5,9 +5,9 @@ export interface RunSummary {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
-  /** Titles of what did not run, shortest first: a skipped suite stands for its tests. */
+  /** Titles of skipped tests, shortest first; a skipped suite stands for its tests. */
   readonly skippedSuites: readonly string[]
-  /** Title and first words of what failed: what a reader of a cut log needs first. */
+  /** Title and first words of each failure, which the reader of a truncated log needs first. */
   readonly failures: readonly string[]
 }
 
@@ -43,8 +43,8 @@ export function summarise(modules: readonly TestModule[], unhandled: readonly { 
 }
 
 /**
- * Says loudly, as the last thing of a run, which tests did not run: a green run with a silent skip proves less than it seems to.
- * `SIGNALBOX_FORBID_SKIPS=1` makes any skip a failure (CI); `SIGNALBOX_TEST_SUMMARY=FILE` leaves the counts as JSON.
+ * Prints at the very end of a run which tests were skipped, because a green run with a silent skip proves less than it seems to.
+ * `SIGNALBOX_FORBID_SKIPS=1` turns any skip into a failure (CI); `SIGNALBOX_TEST_SUMMARY=FILE` writes the counts as JSON.
  */
 export function createSkipReporter(
   env: { readonly [name: string]: string | undefined },
@@ -54,7 +54,8 @@ export function createSkipReporter(
     onTestRunEnd(modules, unhandledErrors) {
       const summary = summarise(modules, unhandledErrors)
       const forbidden = env['SIGNALBOX_FORBID_SKIPS'] === '1'
-      // The default reporter prints its totals in the same hook, before or after this one: the list comes once the turn is over.
+      // The default reporter prints its totals in the same hook, before or after this one, so the list is printed when the current turn of the event
+      // loop is over.
       setImmediate(() => print(describeSkips(summary, forbidden)))
       if (forbidden && summary.skipped > 0) process.exitCode = 1
       const file = env['SIGNALBOX_TEST_SUMMARY']
@@ -63,7 +64,7 @@ export function createSkipReporter(
   }
 }
 
-/** The lines printed for a run's skips; empty when everything ran. */
+/** The lines about the skips of a run; empty if there were none. */
 export function describeSkips(summary: RunSummary, forbidden: boolean): string {
   if (summary.skipped === 0) return ''
   const reason = forbidden

@@ -1,7 +1,7 @@
 /**
- * Mixed traffic for a long time through a real gateway: JSON, streams, tools, callers who hang up, providers that fail in every way, a
- * destination that works and a dead one, and changes of configuration meanwhile. Ends with code 1 when memory, sockets, timers or files
- * grow, a delivery is lost, or a stream has no end.
+ * Sends mixed traffic through a real gateway for a long time: JSON, streams, tools, callers that hang up, providers that fail in every way, a working
+ * destination and a dead one, and changes of configuration in between. Exits with 1 if memory, sockets, timers or files grow, a delivery is lost, or
+ * a stream has no end.
  *
  *   npm run soak                          10 minutes to get warm, 5 to settle, then 20 that are judged
  *   npm run soak -- --minutes 60 --rate 200 --warm-up 20 --settle 10
@@ -26,12 +26,15 @@ const MANAGEMENT_KEY = `sk-sb-mgmt-v1-${'b2'.repeat(24)}`
 const SAMPLE_MS = 15_000
 const SETTLE_MS = 75_000
 const DRAIN_MS = 120_000
-/** Items of recent answers a gateway remembers: until they have come memory grows by design. */
+/** The number of recent answers' items that a gateway remembers. Until it is reached, memory grows by design. */
 const RECENT_ITEMS = 20_000
-/** Before it is judged it gets as many calls as come while it is: what is compiled when it is called often is compiled by then. */
+/**
+ * The warm-up is faster, so that it makes at least as many calls as the judged part: code that is compiled when it is called often is compiled by
+ * then.
+ */
 const WARM_UP_PACE = 3
 const SHORTEST_JUDGED = 10
-/** Connections kept open, a timer between two looks: what may differ between two idle moments. */
+/** Connections that are kept open, and a timer between two looks: the difference that is allowed between two idle moments. */
 const LEFT_OVER_ALLOWED = 6
 const MB = 1024 * 1024
 
@@ -46,7 +49,10 @@ const { values } = parseArgs({
 const minutes = Number(values.minutes)
 const rate = Number(values.rate)
 const warmUpMinutes = Number(values['warm-up'] ?? minutes / 2)
-/** At the judged pace, before it is judged: room for the garbage of the faster one is given back, and taken again as far as this one needs it. */
+/**
+ * Minutes at the judged pace before the judged part. The memory for the garbage of the faster pace is released, and claimed again as far as this pace
+ * needs it.
+ */
 const settleMinutes = Number(values.settle ?? minutes / 4)
 
 async function closedPort(): Promise<number> {
@@ -57,7 +63,7 @@ async function closedPort(): Promise<number> {
   return port
 }
 
-/** Ids that arrived; the bodies are let go of at once. */
+/** The ids that arrived; the bodies are released at once, or they would fill the memory. */
 function collectIds(receiver: FakeDestination): () => ReadonlySet<string> {
   const ids = new Set<string>()
   const collect = (): ReadonlySet<string> => {
@@ -86,7 +92,7 @@ function recordedIds(directory: string): readonly string[] {
 }
 
 async function look(gateway: SoakedGateway, startedAt: number, calls: number): Promise<Sample> {
-  // Files first: collecting takes a moment.
+  // Files are counted first, because the garbage collection takes a moment.
   const open = openFiles(gateway.pid)
   return { ...open, ...(await gateway.vitals()), own: ownMemory(gateway.pid), at: (performance.now() - startedAt) / 1_000, calls }
 }
@@ -124,7 +130,7 @@ function report(problems: readonly string[], counts: TrafficCounts, lines: reado
   console.log(problems.length === 0 ? '\nnothing grew, nothing was lost' : `\nFAILED:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
 }
 
-/** What grows by design and then stops has grown when this is over. */
+/** Runs until everything has grown that grows by design up to a bound. */
 async function getWarm(gateway: SoakedGateway, options: TrafficOptions, collect: () => unknown): Promise<TrafficCounts> {
   const began = performance.now()
   const traffic = startTraffic(options)
@@ -161,7 +167,7 @@ async function soak(directory: string): Promise<boolean> {
           endpoints: [{ provider: 'acme', upstream_model: 'small-1', pricing: { input: 1, output: 2 } }],
         },
       ],
-      // A single endpoint that is left alone after a failure would turn the soak into a test of refusals.
+      // With a cooldown after a failure of the only endpoint, the soak would test little but refusals.
       routing: { cooldown: false },
       logging: { level: 'error' },
     }),
@@ -175,7 +181,7 @@ async function soak(directory: string): Promise<boolean> {
   await addDestination(gateway.url, 'alive', `${receiver.url}/hook`)
   await addDestination(gateway.url, 'dead', `http://127.0.0.1:${await closedPort()}/hook`)
 
-  // Idle and loaded once: what a first call brings along is no leak.
+  // A first load before the idle state is measured: what first calls allocate for good is not a leak.
   const started = performance.now()
   const random = Math.random
   const options = { url: gateway.url, key: KEY, managementKey: MANAGEMENT_KEY, perSecond: rate, random }
@@ -223,7 +229,7 @@ async function soak(directory: string): Promise<boolean> {
   if (unterminated > 0) problems.push(`${unterminated} streams without a terminal event`)
   if (lost > 0) problems.push(`${lost} of ${ids.length} generations did not reach the destination that works`)
   const made = total(({ calls }) => calls)
-  // Calls that were shed leave no record, and who hangs up at once may not have made one yet.
+  // Calls that were shed leave no record, and a caller that hangs up at once may not have caused one yet.
   const unrecorded = made - ids.length - shed
   if (unrecorded < 0 || unrecorded > total(({ aborted }) => aborted)) problems.push(`${made} calls, ${ids.length} records, ${shed} shed`)
   if (exitCode !== 0) problems.push(`the gateway ended with ${exitCode}: ${gateway.log()}`)

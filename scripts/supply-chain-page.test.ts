@@ -22,10 +22,10 @@ it('the image ends without shell, package manager and root', () => {
   expect(final).toMatch(/^FROM gcr\.io\/distroless\/nodejs24[^\n]*:nonroot$/m)
   expect(final).toMatch(/^USER nonroot$/m)
   expect(final).not.toMatch(/^RUN|npm/m)
-  // No package gets in, not even one without a script: what they bring is in the bundle.
+  // The image contains no packages, not even those without install scripts: their code is in the bundle.
   const copied = [...final.matchAll(/^COPY .* (\S+)$/gm)].map(([, target]) => target)
   expect(copied).toEqual(['/app/package.json', '/app/bin', '/app/dist', '/data'])
-  // An empty directory that nonroot may write.
+  // An empty directory that nonroot may write to.
   expect(final).toMatch(/^COPY --from=build --chown=65532:65532 \/empty \/data$/m)
   const installs = read('deploy/Dockerfile').match(/npm (ci|i|install).*/g)
   expect(installs).toEqual(['npm ci --ignore-scripts --no-audit --no-fund'])

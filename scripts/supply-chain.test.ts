@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { verifies } from '../e2e/requirements.ts'
 import { consolePackages, importedByConsole, lockedPackages, runs, writeBill } from './sbom.ts'
 
-/** What may come in with an install: read from the lockfile alone, so that it holds for every machine. */
+/** What an install may bring in, read from the lockfile alone, so that it applies to every machine. */
 
 interface Manifest {
   readonly dependencies: { readonly [name: string]: string }
@@ -19,10 +19,10 @@ const running = packages.filter(runs)
 const inConsole = consolePackages(packages)
 const shipped = [...new Set([...running, ...inConsole])]
 
-/** Raise one only with a reason in the commit: every package is code of strangers in a process that holds keys. */
+/** Raise one only with a reason in the commit: every package is foreign code in a process that holds keys. */
 const MOST_PACKAGES = 140
 const MOST_DIRECT = 22
-/** These run in a browser, beside a management key. */
+/** These run in a browser that holds a management key. */
 const MOST_IN_CONSOLE = 40
 
 /** Licences that allow use in a product under Apache-2.0 without conditions beyond a notice. */
@@ -47,7 +47,7 @@ describe('an install', () => {
     const scripted = packages.filter(({ hasInstallScript }) => hasInstallScript === true)
     const allowed = Object.entries(manifest.allowScripts).filter(([, allow]) => allow)
     expect(allowed.map(([name]) => name)).toEqual(['node'])
-    // One with a script that is neither allowed nor refused by name would be a question at the next install. fsevents is for macOS only.
+    // A package with a script that is neither allowed nor refused by name would cause a question at the next install. fsevents is for macOS only.
     expect(scripted.map(({ name }) => name).filter((name) => !(name in manifest.allowScripts) && name !== 'fsevents')).toEqual([])
     expect(shipped.filter(({ hasInstallScript }) => hasInstallScript === true).map(({ name }) => name)).toEqual([])
     expect(Object.keys(manifest.scripts).filter((name) => /^(pre|post)?install$|^prepare$|^(pre|post)(pack|publish)$/.test(name))).toEqual([])
@@ -62,7 +62,7 @@ describe('an install', () => {
   it(verifies('J1', 'knows what the console is built of'), () => {
     const names = inConsole.map(({ name }) => name)
     expect(names).toEqual(expect.arrayContaining([...importedByConsole()]))
-    // Imported by nothing of ours, and in every page.
+    // Our sources do not import these, but they are in every page.
     expect(names).toEqual(expect.arrayContaining(['react-dom', 'scheduler', '@floating-ui/react', '@tanstack/query-core']))
     for (const name of ['vite', 'vitest', 'playwright-core', 'node']) expect(names).not.toContain(name)
   })
@@ -81,7 +81,7 @@ describe('the bill of materials', () => {
   it(verifies('J2', 'is written from the lockfile, without a network, and names every package that ships and no other'), { timeout: 60_000 }, () => {
     const bill = writeBill()
     const named = new Set(bill.components.map(({ name, version }) => `${name}@${version}`))
-    // Packages for other machines are in the lockfile, and not in the bill of this one.
+    // The lockfile also has packages for other machines, which are not in this machine's bill.
     expect(shipped.filter(({ name, version, optional }) => optional !== true && !named.has(`${name}@${version}`)).map(({ path }) => path)).toEqual([])
     expect([...named].filter((each) => !shipped.some(({ name, version }) => `${name}@${version}` === each))).toEqual([])
     expect(bill.bomFormat).toBe('CycloneDX')

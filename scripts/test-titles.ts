@@ -2,13 +2,13 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import ts from 'typescript'
 
-/** Titles of one test, outermost group first, placeholders of tables included. */
+/** The titles of one test, outermost group first, with the placeholders of tables. */
 export type TitlePath = readonly string[]
 
 const GROUPS = new Set(['describe', 'suite'])
 const TESTS = new Set(['it', 'test'])
 
-/** The groups and tests a file of tests declares, without running it. */
+/** The groups and tests that a test file declares, found without running it. */
 export function readTitles(source: string): TitlePath[] {
   const found: TitlePath[] = []
   const visit = (node: ts.Node, above: TitlePath): void => {
@@ -22,7 +22,7 @@ export function readTitles(source: string): TitlePath[] {
   return found
 }
 
-/** `it('...')`, `describe.skipIf(x).each(table)('...')` and their like. */
+/** Recognises `it('...')`, `describe.skipIf(x).each(table)('...')` and the like. */
 function declaration(call: ts.CallExpression): { readonly title: string; readonly isGroup: boolean } | undefined {
   let callee: ts.Expression = call.expression
   while (ts.isCallExpression(callee) || ts.isPropertyAccessExpression(callee) || ts.isTaggedTemplateExpression(callee))
@@ -33,7 +33,7 @@ function declaration(call: ts.CallExpression): { readonly title: string; readonl
   return title === undefined ? undefined : { title, isGroup }
 }
 
-/** A string, or the last argument of a call that makes a title of it. */
+/** A string, or the last argument of a call that makes a title from it. */
 function titleOf(argument: ts.Expression | undefined): string | undefined {
   if (argument === undefined) return undefined
   if (ts.isStringLiteralLike(argument)) return argument.text
@@ -41,8 +41,8 @@ function titleOf(argument: ts.Expression | undefined): string | undefined {
 }
 
 /**
- * Where a reference `file: group > title` leads: the test's file, or why there is none. A reference may name a group, and a title may be one
- * case of a table, which must then stand in the file or among its fixtures.
+ * Resolves a reference `file: group > title` to the test's file, or to the reason why there is none. A reference may name a group. A title may be one
+ * case of a table, which must then occur in the file or among its fixtures.
  */
 export function findTest(root: string, folder: string, reference: string): { readonly file: string } | { readonly missing: string } {
   const [name = '', ...rest] = reference.split(': ')
@@ -64,7 +64,7 @@ interface Loaded {
 
 const loaded = new Map<string, Loaded>()
 
-/** Parsed once: many references lead to the same file. */
+/** Parsed once, because many references lead to the same file. */
 function load(path: string): Loaded {
   let file = loaded.get(path)
   if (file === undefined) {
@@ -74,7 +74,7 @@ function load(path: string): Loaded {
   return file
 }
 
-/** Texts that stand for placeholders; undefined when a title differs. */
+/** The texts that replace the placeholders; undefined if a title differs. */
 function matchAll(path: TitlePath, wanted: readonly string[]): string[] | undefined {
   const cases: string[] = []
   for (const [index, text] of wanted.entries()) {

@@ -1,8 +1,8 @@
 /**
- * What each upstream format can do and the tests that show it: the data behind docs/reference/dialects.md, one file per format.
+ * What each upstream format supports, and the tests that prove it: the data for docs/reference/dialects.md, one file per format.
  *
- * A cell says how, then names tests. A test is `file: group > title` in the folder of the dialect, or with a path from the root. A title
- * may name one case of a table (`media > audio` for `media > %s`). `NONE` opens cells of what a format lacks: how and tests then say what
+ * A cell says how, then names tests. A test is `file: group > title` in the folder of the dialect, or with a path from the root. A title may name one
+ * case of a table (`media > audio` for `media > %s`). A cell for something that a format lacks begins with `NONE`; its reason and tests then say what
  * happens instead.
  */
 export const FEATURES = {
@@ -37,11 +37,11 @@ export const FEATURES = {
 export type Feature = keyof typeof FEATURES
 export const NONE = 'none'
 
-/** How, and at least one test. A cell that begins with NONE has the reason second. */
+/** How the format supports it, and at least one test. A cell that begins with NONE has the reason second. */
 export type Cell = readonly [how: string, ...rest: readonly [string, ...string[]]]
 export type Cells = { readonly [F in Feature]: Cell }
 
-/** Parameters a dialect declares, and the feature that must then not be missing. */
+/** Parameters that a dialect declares, and the feature that must then not be missing. */
 export const PARAMETERS: { readonly [parameter: string]: Feature } = {
   tools: 'tools',
   tool_choice: 'tools',
@@ -52,7 +52,7 @@ export const PARAMETERS: { readonly [parameter: string]: Feature } = {
   reasoning: 'reasoning',
 }
 
-/** Tests that hold for several formats. */
+/** Tests that apply to several formats. */
 export const COSTS = 'e2e/recorded-costs.test.ts: costs of recorded answers in the format %s'
 export const BY_PRICE = 'src/catalog/cost.test.ts: the cost of an answer > cache reads and both kinds of writes have prices of their own'
 export const SCOPES = 'e2e/scenarios/reasoning-scope.test.ts: reasoning through %s > comes back to who minted it'

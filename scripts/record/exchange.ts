@@ -8,7 +8,7 @@ import { VERSION } from '../../src/version.ts'
 
 const MAX_BYTES = 64 * 1024 * 1024
 
-/** One request to a vendor and what came back, as it was on the wire. */
+/** One request to a vendor and its answer, as on the wire. */
 export interface RecordedExchange {
   readonly target: Target
   readonly request: SignableRequest
@@ -58,7 +58,7 @@ export async function exchange(endpoint: Endpoint, request: ModelRequest, stream
       size += read.reduce((sum, { length }) => sum + length, 0)
       if (size > MAX_BYTES) throw new Error(`the answer is longer than ${MAX_BYTES} bytes`)
     }
-    // The unsigned request: what is recorded never held the credential.
+    // The unsigned request, so that the recording never contains the credential.
     return { target, request: plain, status, headers, body: Buffer.concat(chunks) }
   } catch (error) {
     throw signal.aborted ? new Error(`no complete answer within ${limitMs / 1000} s`, { cause: error }) : error

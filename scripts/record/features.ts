@@ -11,7 +11,7 @@ export interface Answer {
   readonly body: Buffer
 }
 
-/** The answer as the dialect reads it. Throws GatewayError like the dialect does. */
+/** The answer as decoded by the dialect. Throws GatewayError as the dialect does. */
 export function decodeAnswer(dialect: Dialect, request: ModelRequest, target: Target, { contentType, body }: Answer): ModelEvent[] {
   const decoder = dialect.decoder(request, target)
   const out: ModelEvent[] = []
@@ -28,7 +28,7 @@ export function decodeAnswer(dialect: Dialect, request: ModelRequest, target: Ta
   return out
 }
 
-/** What a replay may expect of the answer, in the words of the index. */
+/** The features that a replay may expect of the answer, in the terms of the index. */
 export function featuresOf(dialect: Dialect, request: ModelRequest, target: Target, answer: Answer): string[] {
   if (answer.status >= 400) return [`http_error:${answer.status}`]
   let events: ModelEvent[]

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** One step as the index lists it: the shape `src/testing/recordings.ts` reads. */
+/** One step in the index, in the shape that `src/testing/recordings.ts` reads. */
 export interface Step {
   readonly step: number
   readonly dialect: string
@@ -40,7 +40,7 @@ const EXTENSIONS: readonly (readonly [type: RegExp, extension: string, framing: 
   [/event-stream/, 'sse', 'raw SSE body (scrubbed)'],
 ]
 
-/** Adds one step to a scenario, which is begun when it does not exist yet. Gives the files, relative to the folder. */
+/** Adds one step to a scenario, which is created if it does not exist. Returns the files, relative to the folder. */
 export function addStep(folder: string, added: NewStep): { readonly request: string; readonly response: string } {
   const indexPath = join(folder, 'index.json')
   const index = existsSync(indexPath) ? (JSON.parse(readFileSync(indexPath, 'utf8')) as Scenario[]) : []

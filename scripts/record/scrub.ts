@@ -4,33 +4,33 @@ import { encodeAwsFrame } from '../../src/testing/aws-frames.ts'
 
 const REMOVED = 'scrubbed'
 
-/** Headers a replay needs; all others (cookies, organisations, limits of the account) stay behind. */
+/** Headers that a replay needs; all others (cookies, organisations, limits of the account) are dropped. */
 const KEPT_HEADERS: ReadonlySet<string> = new Set(['content-type', 'retry-after', 'retry-after-ms', 'x-amzn-errortype'])
 
-/** Fields that name a person, an account or what belongs to one. */
+/** Fields that name a person, an account or something that belongs to one. */
 const ACCOUNT_FIELD =
   /("(?:user|user_?id|user_?name|login|e-?mail|owner|owned_by|creator[a-z_]*|organi[sz]ation(?:_?id)?|org(?:_?id)?|project(?:_?id)?|account(?:_?id)?|tenant(?:_?id)?|subscription(?:_?id)?|safety_identifier|end_user(?:_?id)?)"\s*:\s*")(?:[^"\\]|\\.)*(?=")/gi
 
 /** Fields that identify an exchange, an item or a call. */
 const ID_FIELD = /"(?:id|[a-z_]*_id|[a-zA-Z]+Id|call_id|system_fingerprint)"\s*:\s*"((?:[^"\\]|\\.){6,})"/g
 
-/** What vendors seal or sign: nobody but them can say what is in it. */
+/** Content that vendors seal or sign: only they know what it contains. */
 const BLOB_FIELD =
   /"(?:encrypted_content|signature|thoughtSignature|thought_signature|redactedContent|encrypted_stdout)"\s*:\s*"([A-Za-z0-9+/=_-]{16,})"/g
 const SEALED_DATA = /"type"\s*:\s*"(?:redacted_thinking|reasoning\.encrypted)"[^{}]*?"data"\s*:\s*"([A-Za-z0-9+/=_-]{8,})"/g
 
-/** Ids anywhere in text: inside messages of errors, in addresses. */
+/** Ids anywhere in text: in error messages, in URLs. */
 const LOOSE_ID =
   /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b(?:req|org|proj|user|acct|cust|team|workspace|wrkspc)[-_][A-Za-z0-9]{8,}\b/g
 const EMAIL = /[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+/g
 const ARN_ACCOUNT = /(\barn:aws[a-z-]*:[a-z0-9-]*:[a-z0-9-]*:)\d{12}/g
 const PROJECT_PATH = /(\bprojects\/)[^/\s"'\\]+/g
 
-/** What nobody must find in a recording: keys, and names of accounts that the configuration knows. */
+/** Texts that no recording may contain: keys, and names of accounts in the configuration. */
 export interface Canaries {
   readonly secrets: readonly string[]
   readonly names: readonly string[]
-  /** The same id gets the same stand-in in all steps of a scenario. */
+  /** The same id gets the same replacement in all steps of a scenario. */
   readonly scenario: string
 }
 
@@ -38,13 +38,13 @@ export interface Scrubber {
   text(text: string): string
   body(body: Buffer, contentType: string): Buffer
   headers(headers: { readonly [name: string]: string | string[] | undefined }): { readonly [name: string]: string }
-  /** Throws when a known secret is still there, in any of the usual encodings. */
+  /** Throws if a known secret is still present, in any of the usual encodings. */
   verify(what: string, bytes: Buffer | string): void
 }
 
 /**
- * Takes out of a recorded exchange whatever leads to an account: keys, ids, account names, sealed content, and every header a replay can
- * do without. Ids and blobs keep length, prefix and kinds of characters; everything else of the bytes stays as it was.
+ * Removes from a recorded exchange whatever leads to an account: keys, ids, account names, sealed content, and every header that a replay does not
+ * need. Replaced ids and blobs keep their length, prefix and kinds of characters; all other bytes stay unchanged.
  */
 export function createScrubber(canaries: Canaries): Scrubber {
   const known = [...canaries.secrets, ...canaries.names].filter((text) => text.length >= 4).toSorted((a, b) => b.length - a.length)
@@ -82,7 +82,7 @@ export function createScrubber(canaries: Canaries): Scrubber {
   }
 }
 
-/** Another value of the same length, prefix and kinds of characters; the same for the same value and scenario. */
+/** Another value of the same length, prefix and kinds of characters; always the same for the same value and scenario. */
 function disguise(value: string, scenario: string): string {
   const prefix = /^[a-z]{2,10}[-_]/i.exec(value)?.[0] ?? ''
   let pool = ''
@@ -98,7 +98,7 @@ function disguise(value: string, scenario: string): string {
 const PRELUDE_BYTES = 12
 const CRC_BYTES = 4
 
-/** Frames with their payloads scrubbed and both checksums made anew; what is no whole frame stays behind. */
+/** Frames with scrubbed payloads and recomputed checksums; an incomplete frame is dropped. */
 function scrubFrames(bytes: Buffer, scrub: (text: string) => string): Buffer {
   const frames: Buffer[] = []
   for (let at = 0; at + PRELUDE_BYTES <= bytes.length;) {

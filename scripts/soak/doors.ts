@@ -1,4 +1,4 @@
-/** The formats a call of the soak may come in: the same question, and how its answer ends in each. */
+/** The formats of the soak's calls: the same question in each, and how its answer ends. */
 
 export interface Question {
   readonly input: string
@@ -11,9 +11,9 @@ export interface SoakDoor {
   readonly path: string
   readonly weight: number
   readonly body: (question: Question) => object
-  /** Whether the text of a stream has the end its format promises, of a failure as of an answer. */
+  /** Whether the text of a stream has the end that its format prescribes, for failures as well as answers. */
   readonly isEnded: (text: string) => boolean
-  /** Whether a body is a refusal as the format has it. */
+  /** Whether a body is a refusal in this format. */
   readonly isRefusal: (text: string) => boolean
 }
 

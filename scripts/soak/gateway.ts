@@ -1,9 +1,12 @@
-/** A gateway that can be asked how it is: memory after a full collection, what it holds open. Started by the soak only. */
+/** A gateway that reports its state: memory after a full collection, and open resources. Only the soak starts it. */
 import { Session } from 'node:inspector/promises'
 import { enableCompileCache } from 'node:module'
 import type { Vitals } from './vitals.ts'
 
-/** A full collection in every other thread: garbage that waits there is no leak, and hides small ones. Over the inspector, as threads have no other ear. */
+/**
+ * Runs a full collection in every other thread, because garbage there is not a leak and hides small ones. It uses the inspector, the only way to
+ * reach these threads.
+ */
 class ThreadCollector {
   readonly #session = new Session()
   readonly #threads = new Set<string>()

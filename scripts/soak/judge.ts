@@ -5,14 +5,15 @@ const MB = 1024 * 1024
 export interface Slope {
   /** Per hour, in the unit of the values. */
   readonly value: number
-  /** Between these it is with 95 % certainty, if what one look sees says nothing of the next: neighbours do, so the truth is somewhat wider. */
+  /** The 95 % confidence interval, if samples were independent. Neighbouring ones are not, so the real interval is somewhat wider. */
   readonly from: number
   readonly to: number
 }
 
 /**
- * Of a series over seconds: the median of the slopes between any two points (Theil and Sen), and Sen's range of it, from the variance of
- * Kendall's count of rising pairs. Memory goes up and down with what is under way; a line of least squares follows the few points at its ends.
+ * The slope of a series over seconds: the median of the slopes between any two points (Theil and Sen), with Sen's confidence interval from the
+ * variance of Kendall's count of rising pairs. Memory rises and falls with the calls in progress, and a least-squares line would follow the few
+ * points at its ends.
  */
 export function slopePerHour(points: readonly { readonly at: number; readonly value: number }[]): Slope {
   const slopes = points.flatMap(({ at, value }, i) => points.slice(i + 1).map((other) => ((other.value - value) / (other.at - at)) * 3_600))
@@ -32,7 +33,7 @@ export function median(values: readonly number[]): number {
 
 export interface Growth {
   readonly name: string
-  /** Medians of the first and the last quarter after warm-up, megabytes. */
+  /** Medians of the first and the last quarter after warm-up, in megabytes. */
   readonly first: number
   readonly last: number
   readonly slopeMbPerHour: Slope
@@ -40,15 +41,15 @@ export interface Growth {
 }
 
 const allowances: readonly { readonly name: string; readonly of: (sample: Sample) => number; readonly allowedMb: (first: number) => number }[] = [
-  // The heap after a collection is what a leak shows in first; resident memory moves with the allocator and the page cache of the database.
+  // A leak shows first in the heap after a collection. Resident memory also varies with the allocator and the page cache of the database.
   { name: 'heap after collection', of: ({ heap }) => heap, allowedMb: () => 4 },
   { name: 'delivery thread heap', of: ({ threadHeap }) => threadHeap, allowedMb: (first) => Math.max(16, first / 2) },
   { name: 'resident memory', of: ({ rss }) => rss, allowedMb: (first) => Math.max(12, first * 0.06) },
-  // Told apart: a kernel that is short of pages, or thinks so, takes those of files back, and the process reads them in again.
+  // Without pages of files: a kernel that is short of pages, or assumes so, reclaims them, and the process reads them again.
   { name: 'of it no pages of files', of: ({ own }) => own, allowedMb: (first) => Math.max(12, first * 0.06) },
 ]
 
-/** What grew from the first to the last quarter of what came after warm-up. */
+/** The growth from the first to the last quarter of the time after warm-up. */
 export function judgeGrowth(samples: readonly Sample[], warmUpSeconds: number): readonly Growth[] {
   const settled = samples.filter(({ at }) => at >= warmUpSeconds)
   const quarter = Math.max(1, Math.floor(settled.length / 4))
@@ -66,7 +67,9 @@ export function judgeGrowth(samples: readonly Sample[], warmUpSeconds: number): 
   })
 }
 
-/** What is held open at the end, idle, and was not at the start, idle. Pools of connections and timers that are always there are in both. */
+/**
+ * Resources that are open at the end, when idle, and were not open at the start, when idle. Pools of connections and permanent timers are in both.
+ */
 export function judgeLeftOver(before: Sample, after: Sample, allowed: number): readonly string[] {
   const problems: string[] = []
   const compare = (name: string, was: number, is: number): void => {

@@ -7,7 +7,7 @@ export interface TrafficOptions {
   readonly url: string
   readonly key: string
   readonly managementKey: string
-  /** Calls begun per second, whatever becomes of the others. */
+  /** Calls started per second, whatever the state of earlier ones. */
   readonly perSecond: number
   readonly random: () => number
 }
@@ -15,9 +15,9 @@ export interface TrafficOptions {
 export interface TrafficCounts {
   calls: number
   aborted: number
-  /** By HTTP status; 0: the connection broke. */
+  /** By HTTP status; 0 for a broken connection. */
   readonly statuses: Map<number, number>
-  /** Streams that ended, not aborted by us, without a terminal event. */
+  /** Streams that ended without a terminal event and were not aborted by the soak. */
   unterminated: number
   managementWrites: number
   readonly unexpected: string[]
@@ -33,7 +33,7 @@ interface Kind {
   readonly weight: number
   readonly behaviour: Behaviour
   readonly stream: boolean
-  /** The caller hangs up after this share of a second at most. */
+  /** The caller hangs up within at most this share of a second. */
   readonly abort?: boolean
   readonly tools?: boolean
   readonly large?: boolean
@@ -59,7 +59,7 @@ const LARGE = 'x'.repeat(200_000)
 const CALL_LIMIT_MS = 60_000
 const MANAGEMENT_MS = 2_000
 
-/** Calls of every kind at an even pace, and somebody who changes the configuration meanwhile. */
+/** Calls of every kind at an even pace, with changes of the configuration in between. */
 export function startTraffic(options: TrafficOptions): Traffic {
   const agent = new Agent({ keepAlive: true, maxSockets: 512 })
   const counts: TrafficCounts = { calls: 0, aborted: 0, statuses: new Map(), unterminated: 0, managementWrites: 0, unexpected: [] }
@@ -133,7 +133,7 @@ function callOnce({ url, key, random }: TrafficOptions, agent: Agent, kind: Kind
   })
 }
 
-/** How far a call came that was never answered. */
+/** How far an unanswered call came. */
 function phaseOf({ socket, reusedSocket }: ClientRequest, status: number): string {
   if (socket === null || socket.connecting) return 'not connected'
   const connection = reusedSocket ? 'a connection used before' : 'a fresh connection'
@@ -161,7 +161,7 @@ function note(counts: TrafficCounts, what: string): void {
   if (counts.unexpected.length < 20) counts.unexpected.push(what)
 }
 
-/** Keys made, changed, used and deleted, the lists read, a destination renamed, figures scraped. */
+/** Creates, changes, uses and deletes keys, reads the lists, renames a destination, and scrapes the metrics. */
 async function manage({ url, managementKey }: TrafficOptions, counts: TrafficCounts, running: () => boolean): Promise<void> {
   const api = async (method: string, path: string, body?: object): Promise<{ readonly data?: unknown; readonly key?: string }> => {
     const response = await fetch(`${url}${path}`, {

@@ -12,7 +12,7 @@ import {
   type Reply,
 } from '../../src/testing/fake-upstream.ts'
 
-/** What the upstream does with a call: its prompt begins with one of these. */
+/** The behaviours of the upstream; the prompt of a call begins with one of them. */
 export const BEHAVIOURS = ['plain', 'long', 'tool', 'rate-limited', 'broken', 'reset', 'cut', 'garbled', 'stalled', 'silent'] as const
 export type Behaviour = (typeof BEHAVIOURS)[number]
 
@@ -28,7 +28,7 @@ const toolCall = [
   chatEvents.done(),
 ]
 
-/** How a stream ends that does not end well. */
+/** The end of a stream that does not end well. */
 // oxlint-disable-next-line unicorn/no-thenable -- the name of the option; nobody awaits it
 const ending = (last: 'reset' | 'hang'): StreamOptions => ({ then: last })
 
@@ -52,7 +52,7 @@ const whole: Partial<Record<Behaviour, Reply>> = {
 
 export async function startSoakUpstream(): Promise<FakeUpstream> {
   const upstream = await startFakeUpstream((request, response) => {
-    // What was seen is of no use to the soak, and would grow.
+    // The soak does not need the requests seen, and they would pile up.
     ;(upstream.requests as unknown[]).length = 0
     const behaviour = BEHAVIOURS.find((each) => JSON.stringify(request.body['messages']).includes(`[${each}]`)) ?? 'plain'
     const reply = (request.body['stream'] === true ? undefined : whole[behaviour]) ?? streamed[behaviour]

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ALLOCATOR, THREADS, V8_OPTIONS } from '../../bin/server-process.js'
 
-/** What the gateway says of itself after a full collection in all its threads. Bytes. */
+/** What the gateway reports about itself after a full collection in all its threads. Bytes. */
 export interface Vitals {
   readonly rss: number
-  /** JavaScript and buffers of the thread that serves. */
+  /** JavaScript heap and buffers of the serving thread. */
   readonly heap: number
-  /** JavaScript of the delivery thread. */
+  /** JavaScript heap of the delivery thread. */
   readonly threadHeap: number
   /** Active resources of the event loop, by kind: sockets, timers, requests. */
   readonly resources: { readonly [kind: string]: number }
@@ -19,7 +19,7 @@ export interface Vitals {
 export interface Sample extends Vitals {
   /** Seconds since the start of the load. */
   readonly at: number
-  /** Bytes of resident memory that are the process' own: no pages of files, which the kernel takes back and reads again as it likes. */
+  /** Bytes of resident memory without pages of files, which the kernel reclaims and reads again at will. */
   readonly own: number
   readonly files: number
   readonly sockets: number
@@ -30,7 +30,7 @@ export interface SoakedGateway {
   readonly url: string
   readonly pid: number
   readonly ended: () => boolean
-  /** What it wrote to standard error, the end of it. */
+  /** The end of its standard error output. */
   readonly log: () => string
   vitals(): Promise<Vitals>
   stop(): Promise<number | null>
@@ -43,7 +43,7 @@ const LOG_CHARS = 8_000
 export async function startSoakedGateway(directory: string, env: { readonly [name: string]: string }): Promise<SoakedGateway> {
   const child = fork(join(import.meta.dirname, 'gateway.ts'), ['serve'], {
     cwd: directory,
-    // As servers run; a child with a channel cannot begin again by itself.
+    // The options that servers run with. They are passed here, because a child with a channel cannot restart itself.
     env: { PATH: process.env['PATH'] ?? '', ...ALLOCATOR, ...THREADS, ...env },
     execArgv: ['--expose-gc', ...V8_OPTIONS],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -88,7 +88,7 @@ async function askVitals(child: ChildProcess): Promise<Vitals> {
   }
 }
 
-/** Open files of a process, and how many of them are sockets. Linux only; zero elsewhere. */
+/** The open files of a process, and how many of them are sockets. Linux only; zero elsewhere. */
 export function openFiles(pid: number): { readonly files: number; readonly sockets: number } {
   try {
     const links = readdirSync(`/proc/${pid}/fd`).map((name) => {
@@ -104,7 +104,7 @@ export function openFiles(pid: number): { readonly files: number; readonly socke
   }
 }
 
-/** Resident memory of a process that no file stands behind (`RssAnon` of proc(5)), bytes. Linux only; zero elsewhere. */
+/** Resident memory of a process that is not backed by files (`RssAnon` of proc(5)), in bytes. Linux only; zero elsewhere. */
 export function ownMemory(pid: number): number {
   try {
     return Number(/^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1_024
