@@ -8,7 +8,7 @@ import { createAutoBetaRouter } from './auto-beta-router.ts'
 import { createAutoRouter } from './auto-router.ts'
 import { autoRouteSettings } from './shared/auto-route.ts'
 
-/** Ten models, a dollar apart; the dearer, the newer. */
+/** Ten models, each a dollar more expensive and newer than the one before. */
 const endpoints: readonly Endpoint[] = Array.from({ length: 10 }, (_, n) =>
   testEndpoint({ model: `a/m${n}`, pricing: { input: n + 1, output: n + 1 } }),
 )

@@ -6,19 +6,19 @@ import type { PluginDependencies } from './shared/dependencies.ts'
 
 const settings = z.object({ engine: z.literal('middle-out').default('middle-out') })
 
-/** Endpoints whose prompts are shortened though nobody asks, in tokens: the contract's default. */
+/** Endpoints with a window up to this many tokens get shortened prompts by default, as the contract says. */
 const STANDING_WINDOW = 8_192
-/** Room for an answer whose length nobody bounds. */
+/** Room for an answer if the caller sets no limit. */
 const ANSWER_SHARE = 0.25
 const MAX_ANSWER_TOKENS = 4_096
-/** The estimate errs by about a third to either side. */
+/** The token estimate is off by up to a third in either direction. */
 const MARGIN = 0.8
-/** What is left of an estimate that a provider has proven wrong. */
+/** Share of an estimate to aim for once a provider has proven it wrong. */
 const AGAIN = 0.6
 
 type Settings = z.infer<typeof settings> & { readonly upTo?: number }
 
-/** Leaves out the middle of prompts that are longer than an endpoint's window. */
+/** Leaves out the middle of prompts that exceed an endpoint's window. */
 export function createContextCompression({ tokensOf }: Pick<PluginDependencies, 'tokensOf'>): Plugin<Settings> {
   return {
     id: 'context-compression',

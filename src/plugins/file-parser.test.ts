@@ -13,7 +13,7 @@ import type { ReadResult, ReadyDocumentEngine } from './shared/document-engine.t
 const textOnly = testEndpoint({ inputModalities: ['text'] })
 const withFiles = testEndpoint({ inputModalities: ['text', 'image', 'file'] })
 
-/** An endpoint that takes files, whose dialect reads only CSV. */
+/** An endpoint that accepts files, but whose dialect reads only CSV. */
 const picky: typeof withFiles = {
   ...withFiles,
   connection: {
@@ -31,7 +31,7 @@ const request = (...parts: readonly InputPart[]): ModelRequest => ({
   input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'what is in it?' }, ...parts] }],
 })
 
-/** The room around the plugin: a reader that tells what it was given, files at addresses, and engines that answer with this. */
+/** The plugin's surroundings: a reader that records what it was given, files at URLs, and engines that answer with this. */
 function room({
   read,
   unreadable = false,

@@ -19,29 +19,29 @@ type Context = PluginContext<Settings>
 /** The gateway's own reader of PDF files. */
 const OWN = 'pdf-text'
 const NATIVE = 'native'
-/** Engines that need nothing of the operator. */
+/** Engines that need no configuration by the operator. */
 export const BUILT_IN_ENGINES: readonly string[] = [OWN, NATIVE]
 const MAX_FILES = 32
 const MAX_IMAGES = 8
-/** Characters of a file's name in messages. */
+/** The most characters of a file's name in messages. */
 const MAX_NAME = 80
-/** Characters of one file; no window holds more. */
+/** The most characters of one file; no context window is larger. */
 const MAX_CHARS = 4_000_000
 const CACHE = { maxChars: 32 * 1024 * 1024, ttlMs: 10 * 60_000 }
 
 export interface FileParserOptions {
   readonly reader: DocumentReader
-  /** The way to files that callers give by their address. */
+  /** Fetches files that callers give by URL. */
   readonly pages: WebPages
-  /** Engines that have what they need. */
+  /** The fully configured engines. */
   readonly engines: readonly ReadyDocumentEngine[]
-  /** Those included that lack a key, and whether the own reader may stand in for them. */
+  /** All engines, including those without a key, and whether the gateway's own reader may replace them. */
   readonly known: ReadonlyMap<string, { readonly replaceable: boolean }>
-  /** For requests that do not say. */
+  /** The default engine for requests that name none. */
   readonly engine: string
 }
 
-/** Makes text of files: of PDF files by the engine the caller names, of all that endpoints cannot take in any case. */
+/** Converts files to text: PDF files with the engine that the caller names, and in any case all files that endpoints cannot take. */
 export function createFileParser(options: FileParserOptions): Plugin<Settings> {
   const parser = new FileParser(options)
   const isFree = BUILT_IN_ENGINES.includes(options.engine)
@@ -49,7 +49,7 @@ export function createFileParser(options: FileParserOptions): Plugin<Settings> {
     id: 'file-parser',
     settings,
     timeoutMs: 180_000,
-    // Engines that cost money run once for the call, where they are paid; free ones run only for endpoints that need them.
+    // A paid engine must run before the attempts, where it can be charged to the call. A free one need not look for files in every call.
     ...(isFree ? {} : { implied: (request) => filesIn(request).length > 0 }),
     check({ pdf }) {
       if (pdf?.engine !== undefined && pdf.engine !== NATIVE) parser.engineFor(pdf.engine)
@@ -75,19 +75,19 @@ export function createFileParser(options: FileParserOptions): Plugin<Settings> {
 }
 
 interface Parsed extends ReadResult {
-  /** USD; none when it was read before. */
+  /** In USD; 0 if it was read before. */
   readonly cost: number
   readonly cached: boolean
 }
 
-/** A file of the request as text, and who read it. */
+/** A file of the request as text, with the engine that read it. */
 interface Fetched {
   readonly name: string
   readonly engine: ReadyDocumentEngine | undefined
   readonly parsed: Parsed
 }
 
-/** Which files are read, by their declaration and their content. Default: all. */
+/** Which files to read, by their part in the request and by their content. Default: all. */
 interface Wanted {
   readonly part?: (part: InputFile) => boolean
   readonly file?: (file: FileBytes) => boolean
@@ -102,7 +102,7 @@ class FileParser {
     this.#options = options
   }
 
-  /** Undefined: the gateway's own reader. Throws `invalid_request` for an engine that is unknown or lacks its key. */
+  /** Undefined means the gateway's own reader. Throws `invalid_request` for an engine that is unknown or lacks its key. */
   engineFor(name: string): ReadyDocumentEngine | undefined {
     if (name === OWN) return undefined
     const ready = this.#options.engines.find(({ engine }) => engine.name === name)
@@ -123,7 +123,7 @@ class FileParser {
     )
   }
 
-  /** The request with its files as text; undefined when it has none to replace. */
+  /** The request with its files as text; undefined if it has none to replace. */
   async replace(request: ModelRequest, context: Context, engineName: string, wanted: Wanted): Promise<ModelRequest | undefined> {
     const parts = filesIn(request)
     if (parts.length === 0) return undefined
@@ -144,7 +144,7 @@ class FileParser {
       const shown = takesImages ? parsed.images.slice(0, images) : []
       images -= shown.length
       done.push(parsed)
-      // What was bought is told at once: nobody may wait for the next file.
+      // Costs are reported at once, because the call may end before the next file is read.
       if (parsed.cost > 0) {
         this.#tell(done, reader, parsed.cost, context)
         told = done.length
@@ -159,7 +159,7 @@ class FileParser {
     return replaceFiles(request, replaced)
   }
 
-  /** A file as text; undefined for one that is not wanted. One given by its address is fetched once for all attempts and turns of its request. */
+  /** A file as text; undefined if it is not wanted. A file given by URL is fetched once for all attempts and turns of its request. */
   async #textOf(part: InputFile, engine: ReadyDocumentEngine | undefined, context: Context, wanted: Wanted): Promise<Fetched | undefined> {
     const known = this.#fetched.get(part)
     if (known !== undefined && known.engine === engine) return { ...known, parsed: { ...known.parsed, cost: 0, cached: true } }
@@ -186,7 +186,7 @@ class FileParser {
       return { ...file, name }
     } catch (error) {
       if (signal.aborted || !isGatewayError(error)) throw error
-      // The address is the caller's, who is told; an endpoint that fetches files itself may reach it.
+      // The URL comes from the caller, who is told of the error; an endpoint that fetches files itself may still reach it.
       throw named(new GatewayError('invalid_prompt', error.message, { failover: 'next', cause: error }), part, name, context)
     }
   }
@@ -199,11 +199,11 @@ class FileParser {
     }
     if (kind === 'text') return { text: cutText(decodeText(file.bytes, file.charset), MAX_CHARS), images: [], cost: 0, cached: false }
     const service = kind === 'pdf' ? engine : undefined
-    // Caches are per workspace: price and duration would reveal whether somebody else has sent this very file.
+    // The key contains the workspace: cost and duration must not reveal whether another workspace has sent the same file.
     const key = `${owner.workspaceId}/${service?.engine.name ?? OWN}/${kind}/${file.charset ?? ''}/${createHash('sha256').update(file.bytes).digest('base64')}`
     const known = this.#cache.get(key, clock)
     if (known !== undefined) return { ...known, cost: 0, cached: true }
-    // How many pages there are is known when they have been read.
+    // The number of pages is only known once they have been read.
     if (service !== undefined) await afford(service.price)
     const read =
       service === undefined
@@ -215,7 +215,7 @@ class FileParser {
     return { ...result, cost: service === undefined ? 0 : service.price * (result.pages ?? 1), cached: false }
   }
 
-  /** `cost`: of what was not told before. */
+  /** `cost`: the cost not reported before. */
   #tell(done: readonly Parsed[], engine: string, cost: number, { report }: Context): void {
     const sum = (figure: (parsed: Parsed) => number): number => done.reduce((total, parsed) => total + figure(parsed), 0)
     const cached = sum((parsed) => Number(parsed.cached))
@@ -234,7 +234,7 @@ class FileParser {
 
 const OF_THE_FILE: ReadonlySet<ErrorType> = new Set(['invalid_prompt', 'unprocessable'])
 
-/** What is wrong with a file, with its name and its place in the caller's request. */
+/** An error about a file, with the file's name and its path in the caller's request. */
 function named(error: unknown, part: InputFile, name: string, { call: { request } }: Context): unknown {
   if (!isGatewayError(error) || !OF_THE_FILE.has(error.errorType)) return error
   const path = pathOf(part, request)
@@ -245,7 +245,7 @@ function named(error: unknown, part: InputFile, name: string, { call: { request 
   })
 }
 
-/** The text under the file's name. The mark is of no use to end it early: the model is told where it begins, and it ends with the part. */
+/** The text under the file's name. No mark in the text can end it early: the model is told where it begins, and it ends with the part. */
 function present(name: string, { text, pages }: ReadResult): string {
   const about = `${JSON.stringify(name.slice(0, 200))}${pages === undefined ? '' : `, ${pages} ${pages === 1 ? 'page' : 'pages'}`}`
   return text.trim() === '' ? `The file ${about}, has no text that can be read.` : `The text of the file ${about}:\n\n${text}`

@@ -28,19 +28,19 @@ export interface FusionPluginOptions {
   readonly panel: readonly string[] | undefined
 }
 
-/** Names that stand for a panel, and the preset each implies. */
+/** Router names that stand for a panel, and the preset that each implies. */
 const ROUTERS: { readonly [name: string]: PresetName | undefined } = { fusion: undefined, 'fusion-flash': 'general-fast' }
 const TOOL_TYPES = /^(?:gateway|openrouter):fusion$/
 const PANEL_SIZE = 3
 
 interface Panel {
   readonly models: readonly string[]
-  /** Who compares the answers; undefined: the model of the request. */
+  /** The model that compares the answers; undefined: the model of the request. */
   readonly analyst: string | undefined
   readonly from: 'request' | 'operator' | PresetName
 }
 
-/** Gives the model a panel of others to ask, by the tool of the same name; `gateway/fusion` also chooses the model that asks. */
+/** Gives the model a panel of other models to ask, with the tool of the same name; `gateway/fusion` also chooses the model that asks. */
 export function createFusionPlugin({ catalog, panel: operators }: FusionPluginOptions): Plugin<Settings> {
   const panelFor = (request: ModelRequest, context: PluginContext<Settings>): Panel => {
     const { settings: own } = context
@@ -75,7 +75,7 @@ export function createFusionPlugin({ catalog, panel: operators }: FusionPluginOp
     prepare(request, context) {
       const { settings: own } = context
       const tools = request.tools ?? []
-      // The caller's own entry says all: one deliberation is enough.
+      // The caller has configured the tool itself, and one panel is enough.
       if (tools.some(({ type }) => TOOL_TYPES.test(type))) return undefined
       const { models, analyst, from } = panelFor(request, context)
       const parameters: JsonObject = {
@@ -91,7 +91,7 @@ export function createFusionPlugin({ catalog, panel: operators }: FusionPluginOp
   }
 }
 
-/** The tool in the spelling of the model's name: callers get items of the kind they know. */
+/** The tool's type in the spelling of the model's name, so that callers get items of a type they know. */
 const typeFor = (request: ModelRequest): string => `${routerOf(request) === undefined ? 'gateway' : routerName(request.model)!.author}:fusion`
 
 function routerOf(request: ModelRequest): string | undefined {
@@ -102,8 +102,9 @@ function routerOf(request: ModelRequest): string | undefined {
 const REASONER = /(?:^|[/-])(?:r\d|think\w*|reason\w*|pro|opus|max|ultra)(?:-|$)/i
 
 /**
- * One model of each of three authors. Prices are what is known of all models: `high` takes the newest of each author's dearest third, `budget`
- * each one's cheapest of the cheaper half, `fast` the cheapest that do not think first. The dearest of the `high` ones compares.
+ * One model of each of three authors. They are chosen by price, the only figure known for all models: `high` takes the newest of each author's most
+ * expensive third, `budget` each author's cheapest of the cheaper half, `fast` the cheapest without reasoning. The most expensive of the `high` ones is
+ * the analyst.
  */
 function presetPanel(
   preset: PresetName,
@@ -131,7 +132,7 @@ function presetPanel(
   return { models, analyst: best[0]!.model.slug }
 }
 
-/** The newest of the dearest third of each author, the dearest of them first; of a single author, its newest few. */
+/** The newest models of each author's most expensive third, the most expensive first; if there is only one author, its newest few. */
 function flagships(all: readonly Candidate[], dates: ReadonlyMap<string, number>): readonly Candidate[] {
   const newest = (list: readonly Candidate[]): readonly Candidate[] => {
     const dearest = list.slice(Math.floor((list.length * 2) / 3))
@@ -144,7 +145,7 @@ function flagships(all: readonly Candidate[], dates: ReadonlyMap<string, number>
 
 const authorOf = ({ model: { slug } }: Candidate): string => slug.slice(0, slug.indexOf('/'))
 
-/** The first of each author; of a single author, its first few. */
+/** The first of each author; if there is only one author, its first few. */
 function onePerAuthor(candidates: readonly Candidate[]): readonly Candidate[] {
   const authors = new Map<string, Candidate>()
   for (const one of candidates) {

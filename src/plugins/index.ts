@@ -15,8 +15,9 @@ import { createWebFetch } from './web-fetch.ts'
 import { createWeb } from './web.ts'
 
 /**
- * Every plugin, in the order in which they run: those that choose the model before those that ask what it can do, those that may refuse a call before
- * those that spend money on it, and those that shorten a prompt after those that lengthen it. A new one is a file in this folder and a line here.
+ * Every plugin, in the order in which those that apply to a call run: plugins that choose the model before those that depend on its abilities, plugins
+ * that may refuse a call before those that spend money on it, and the one that shortens prompts after all that lengthen them. A new plugin is a file in
+ * this folder and a line here.
  */
 export function createPlugins(dependencies: PluginDependencies): readonly Plugin[] {
   const { config, catalog, tokensOf, search, pages, operatorEgress, fusionModels } = dependencies

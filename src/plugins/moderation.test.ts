@@ -19,7 +19,7 @@ const moderation = (config: Partial<ModerationConfig>) => {
   return createModeration({ judge: createJudge(whole, egress), whenUnavailable: whole.whenUnavailable })
 }
 
-/** What becomes of a call that a model judges with these words. */
+/** The outcome of a call that a model judges with this answer. */
 async function judged(words: string | GatewayError, request: ModelRequest = ask('x'), config: Partial<ModerationConfig> = {}) {
   const asked: ModelRequest[] = []
   const plugin = moderation({ model: 'acme/guard', ...config })
@@ -66,7 +66,7 @@ describe('a model that judges', () => {
         data: { action: 'blocked', flagged: true, engine: 'acme/guard', categories },
         cost_usd: 0.001,
       })
-      // Whoever asks for it pays for it already.
+      // The inner call itself is already charged.
       expect(reported[0]?.cost).toBeUndefined()
     } else {
       expect(error).toBeUndefined()

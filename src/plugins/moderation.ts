@@ -7,16 +7,16 @@ import { spokenTexts } from './shared/spoken-texts.ts'
 const settings = z.object({})
 
 export interface ModerationOptions {
-  /** Undefined: the operator has set nobody to judge. */
+  /** Undefined: the operator has configured none. */
   readonly judge: Judge | undefined
   readonly whenUnavailable: 'refuse' | 'allow'
 }
 
-/** What is judged at a time; all pieces are. */
+/** The text is judged in pieces of this size, and all pieces are judged. */
 const CHUNK_CHARS = 16_000
 const MAX_CHUNKS = 64
 
-/** Has what the caller sends judged before anything is done with it: what is flagged is refused. */
+/** Has the caller's content judged before anything else happens to it; flagged content is refused. */
 export function createModeration({ judge, whenUnavailable }: ModerationOptions): Plugin<z.infer<typeof settings>> {
   return {
     id: 'moderation',
@@ -56,11 +56,11 @@ function refuse(judge: Judge, categories: readonly string[], cost: number, { rep
   return new GatewayError('permission_denied', `Request blocked by moderation${why}`, { failover: 'never', metadata: { reasons: categories } })
 }
 
-/** What passes by itself. All else a caller could bring about: a preference no judge meets, a budget that is spent, words that confuse it. */
+/** Errors that count as outages. Callers could provoke all others: with preferences that no judge meets, a spent budget, or words that confuse the judge. */
 const OUTAGES: ReadonlySet<ErrorType> = new Set(['provider_unavailable', 'provider_overloaded', 'timeout', 'rate_limit_exceeded'])
 const isOutage = (error: GatewayError): boolean => OUTAGES.has(error.errorType) && !isUnreadable(error)
 
-/** Throws `provider_overloaded` when a piece could not be judged, unless that is an outage and the operator lets such calls pass. */
+/** Throws `provider_overloaded` if a piece could not be judged, unless that is an outage and the operator lets such calls pass. */
 async function judgeAll(
   judge: Judge,
   chunks: readonly string[],
@@ -88,7 +88,10 @@ async function judgeAll(
   }
 }
 
-/** Short texts together, long ones in pieces that overlap: nothing hides at a cut. A character cut in half is read whole in the other piece. */
+/**
+ * Joins short texts and splits long ones into overlapping pieces, so that nothing can hide at a boundary. A surrogate pair that is split is whole in the
+ * other piece.
+ */
 function chunksOf(texts: readonly string[]): readonly string[] {
   const all = texts.join('\n\n')
   const step = CHUNK_CHARS - 500

@@ -10,7 +10,7 @@ import { routerName } from './shared/router-model.ts'
 
 const settings = z.object({
   min_coding_score: z.number().min(0).max(1).optional(),
-  /** USD per million tokens; takes the place of the score. */
+  /** USD per million tokens; used instead of the score. */
   max_price: z.number().min(0).optional(),
   price_source: z.enum(['prompt', 'weighted_avg']).default('prompt'),
 })
@@ -19,7 +19,7 @@ type Settings = z.infer<typeof settings>
 export interface ParetoRouterOptions {
   readonly catalog: () => Catalog
   readonly tokensOf: (request: ModelRequest) => number
-  /** The operator's coding scores by model, 0 to 1. */
+  /** The operator's coding scores by model, from 0 to 1. */
   readonly scores: { readonly [model: string]: number }
 }
 
@@ -30,14 +30,14 @@ const KEPT = 3
 const NOT_FOR_CODE = /(?:^|[/-])(?:guard|moderation|embed\w*|rerank\w*|ocr|tts|audio|transcrib\w*|image|safeguard|router|search|roleplay)(?:-|$)/i
 
 interface Scored extends Candidate {
-  /** 0 to 1, 1 is best. */
+  /** From 0 to 1, 1 is best. */
   readonly score: number
   readonly cost: number
 }
 
 /**
- * `gateway/pareto-code`: a good enough model for code at the lowest price. Scores are the operator's; a catalog without any is ordered by
- * price, because that is the only thing known of all its models, and the stage says so.
+ * `gateway/pareto-code`: a good enough model for code at the lowest price. The operator provides the scores. A catalog without scores is ordered by price,
+ * because nothing else is known of all its models, and the stage in the record says so.
  */
 export function createParetoRouter({ catalog, tokensOf, scores }: ParetoRouterOptions): Plugin<Settings> {
   const memory = new ModelMemory()
@@ -105,7 +105,7 @@ function scoreAll(
     return all.flatMap((one) => (scores[one.model.slug] === undefined ? [] : [{ ...one, score: scores[one.model.slug]!, cost: cost(one) }]))
   const coders = all.filter(({ model }) => !NOT_FOR_CODE.test(model.slug))
   const ranked = coders.length > 0 ? coders : all
-  // The share of models that cost no more; candidates come sorted by price.
+  // The share of models that cost no more; candidates are sorted by price.
   return ranked.map((one) => ({
     ...one,
     score: ranked.findLastIndex(({ price: other }) => other === one.price) / Math.max(1, ranked.length - 1),
@@ -121,7 +121,7 @@ interface Picked {
 const byCost = (a: Scored, b: Scored): number => a.cost - b.cost || b.score - a.score || (a.model.slug < b.model.slug ? -1 : 1)
 const tierOf = (score: number): Tier => (score >= 0.66 ? 'high' : score >= 0.33 ? 'medium' : 'low')
 
-/** The cheapest of the tier the score asks for; a tier nobody is in gives way to its neighbour. */
+/** The cheapest of the tier that the score asks for; an empty tier is replaced by its neighbour. */
 function pickTier(scored: readonly Scored[], least: number | undefined): Picked {
   const wanted = least === undefined ? 'high' : tierOf(least)
   const at = TIERS.indexOf(wanted)
@@ -137,7 +137,7 @@ function pickTier(scored: readonly Scored[], least: number | undefined): Picked 
   return { models: [], why: { tier: wanted } }
 }
 
-/** The best that costs no more than that and is not beaten by something cheaper; then the rest of what costs no more. */
+/** The best affordable model that no cheaper one beats, followed by the other affordable ones. */
 function pickPrice(scored: readonly Scored[], most: number): Picked {
   const affordable = scored.filter(({ cost }) => cost <= most)
   const isBeaten = (one: Scored): boolean =>

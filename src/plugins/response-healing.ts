@@ -9,7 +9,7 @@ const settings = z.object({})
 
 type Mode = 'json_object' | 'json_schema'
 
-/** Makes JSON of answers that are to be JSON and are nearly so. Only of whole answers: what is streamed cannot be taken back. */
+/** Repairs answers that should be JSON and nearly are. Only complete answers: what has been streamed cannot be taken back. */
 export const responseHealing: Plugin<z.infer<typeof settings>> = {
   id: 'response-healing',
   settings,
@@ -25,17 +25,17 @@ type Report = PluginContext['report']
 
 function heal(next: Handler, mode: Mode, schema: JsonObject | undefined, { report }: { readonly report: Report }): Handler {
   return async function* (call) {
-    // Nobody reads before the end: holding everything back costs no time.
+    // Nothing is read before the end, so holding everything back costs no time.
     const held: ModelEvent[] = []
     for await (const events of next(call)) held.push(...events)
     const end = held.at(-1)
-    // What was cut off would be closed into something that looks whole.
+    // A repair would close a cut answer so that it looks complete.
     const isWhole = end?.type === 'response-end' && end.reason === 'stop'
     yield isWhole ? healed(held, mode, schema, report) : held
   }
 }
 
-/** The text that is the answer, the last one; what a model says between its tool calls is no JSON. */
+/** The final text of the answer; what a model writes between its tool calls is not JSON. */
 interface FinalText {
   readonly key: string
   readonly part: number | undefined
@@ -68,7 +68,7 @@ function healed(events: readonly ModelEvent[], mode: Mode, schema: JsonObject | 
   return replaceText(events, final, json)
 }
 
-/** The first delta becomes all of the text. Citations of its old places go with the other deltas. */
+/** The first delta becomes the whole text. Citations are dropped with the other deltas, because their offsets no longer match. */
 function replaceText(events: readonly ModelEvent[], { key, part }: FinalText, json: string): readonly ModelEvent[] {
   let told = false
   return events.flatMap((event): ModelEvent[] => {

@@ -8,7 +8,7 @@ import { testContext } from '../testing/plugin-context.ts'
 import { describePluginContract, SECRET_WORD } from '../testing/plugin-contract.ts'
 import { addressesIn, createWebFetch } from './web-fetch.ts'
 
-/** A web of these pages; an address outside the lists is refused as the fetcher refuses it. */
+/** A web with these pages; a URL outside the lists is refused as by the real fetcher. */
 function web(pages: { readonly [url: string]: string }) {
   const fetched: string[] = []
   const room: WebPages = {

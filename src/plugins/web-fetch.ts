@@ -21,7 +21,7 @@ const MAX_PAGES = 20
 const MAX_LOOKED_AT = 10_000
 const CHARS_PER_TOKEN = 4
 const CITED_CHARACTERS = 2_000
-/** Parentheses that are closed belong to an address, others to the sentence around it. */
+/** Balanced parentheses belong to a URL, others to the sentence around it. */
 const LETTER = `[^\\s<>"'\`()\\]}|\\\\^${UNSPACED_PUNCTUATION}]`
 const ADDRESS = new RegExp(`https?://(?:${LETTER}|\\(${LETTER}{0,500}\\)|\\(){1,2000}`, 'gi')
 
@@ -32,8 +32,8 @@ interface Fetched {
 }
 
 /**
- * Reads the pages whose addresses the user wrote, before the model is asked. Only those: what a page, a tool or an earlier answer says
- * makes the gateway fetch nothing.
+ * Reads the pages whose URLs the user wrote, before the model is called. Only those: URLs in a page, a tool result or an earlier answer never make the
+ * gateway fetch anything.
  */
 export function createWebFetch(pages: WebPages): Plugin<z.infer<typeof settings>> {
   return {
@@ -64,14 +64,14 @@ export function createWebFetch(pages: WebPages): Plugin<z.infer<typeof settings>
   }
 }
 
-/** The first addresses in the order they stand, each once, without the punctuation of the sentence around them. */
+/** The first URLs in order of appearance, each once, without the punctuation of the sentence around them. */
 export function addressesIn(text: string, most: number): readonly string[] {
   const found = new Set<string>()
   let looked = 0
   for (const [match] of text.matchAll(ADDRESS)) {
     const url = withoutEnding(match, SENTENCE_ENDS)
     if (URL.canParse(url)) found.add(url)
-    // A text may hold millions of them.
+    // A text may contain millions of URLs.
     if (found.size >= most || ++looked >= MAX_LOOKED_AT) break
   }
   return [...found]

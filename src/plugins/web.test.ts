@@ -13,7 +13,7 @@ const HITS: readonly SearchHit[] = [
   { url: 'https://example.org/cheese', title: 'Cheese', content: 'Not what it is made of.' },
 ]
 
-/** A search that finds this, and remembers what it was asked. */
+/** A search with these results, which records its queries. */
 function searching(found: readonly SearchHit[] | Error = HITS, engines: readonly string[] = ['hound', 'seeker']) {
   const asked: (SearchQuery & { readonly engine: string })[] = []
   const search: WebSearch = {
@@ -28,7 +28,7 @@ function searching(found: readonly SearchHit[] | Error = HITS, engines: readonly
   return { asked, search }
 }
 
-/** An endpoint whose provider searches itself, but not within given domains. */
+/** An endpoint whose provider searches itself, but cannot restrict domains. */
 function hosting(): Endpoint {
   const endpoint = testEndpoint({ provider: 'native' })
   const dialect = {

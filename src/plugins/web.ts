@@ -24,12 +24,12 @@ const settings = z.object({
 type Settings = z.infer<typeof settings>
 
 const NATIVE = 'native'
-/** A search among the caller's tools, in any spelling: a provider is asked for one, not for two. */
+/** A search among the caller's tools, in any spelling, since a provider should not be asked for two. */
 const SEARCH = /^(?:gateway:|openrouter:)?web_search(?:_|$)/
 const MAX_QUERY_CHARS = 1_000
 const CITED_CHARACTERS = 2_000
 
-/** Searches the web for the question and gives the model what was found; where the provider searches itself, it does. */
+/** Searches the web for the question and gives the model the results; if the provider has a search of its own, that is used. */
 export function createWeb(search: WebSearch): Plugin<Settings> {
   return {
     id: 'web',
@@ -70,7 +70,7 @@ function missing(wanted: string | undefined): GatewayError {
   )
 }
 
-/** The provider's own search among the tools, if every endpoint has one and keeps to the caller's domains; for `native`, if any does. */
+/** Adds the provider's own search to the tools, if every endpoint has one and obeys the caller's domains; for `native`, if any does. */
 function nativeSearch(request: ModelRequest, { settings: own, endpointsOf, report }: PluginContext<Settings>): ModelRequest | undefined {
   const tools = request.tools ?? []
   const tool = nativeTool(own)
@@ -83,7 +83,7 @@ function nativeSearch(request: ModelRequest, { settings: own, endpointsOf, repor
   return tools.some(({ type }) => SEARCH.test(type)) ? undefined : { ...request, tools: [...tools, tool] }
 }
 
-/** In the contract's words: a dialect leaves out what its vendor does not know, which would make it refuse the call. */
+/** In the contract's terms: a dialect leaves out fields that its vendor would refuse. */
 function nativeTool({ include_domains: included, exclude_domains: excluded, max_uses: uses, user_location: location }: Settings): OtherTool {
   const filters = {
     ...(included.length === 0 ? {} : { allowed_domains: included.map(plainDomain) }),
@@ -97,7 +97,7 @@ function nativeTool({ include_domains: included, exclude_domains: excluded, max_
   }
 }
 
-/** What is asked stands at the start or at the end of a long message. */
+/** In a long message, the question is usually at the start or at the end. */
 function queryFor(text: string, own: Settings): SearchQuery {
   const line = text.replace(/\s+/g, ' ')
   const half = MAX_QUERY_CHARS / 2
@@ -114,7 +114,7 @@ interface Failed {
   readonly failed: GatewayError
 }
 
-/** An engine that is away fails no call: the model is told and answers without it. */
+/** A failed engine does not fail the call: the model is told, and answers without results. */
 async function searchOrSay(search: WebSearch, engine: string, query: SearchQuery, signal: AbortSignal): Promise<SearchResult | Failed> {
   try {
     return await search.search(engine, query, signal)
@@ -147,7 +147,7 @@ function tell(engine: string, found: SearchResult | Failed, { report }: PluginCo
   })
 }
 
-/** The operator's or caller's own words first, then what strangers wrote, as JSON: no text in it can end it. */
+/** First the operator's or caller's own text, then the text of third parties as JSON, so that no text in it can end it. */
 function contextOf(found: SearchResult | Failed, { settings: own, call }: PluginContext<Settings>): readonly string[] {
   const date = new Date(call.clock.now()).toISOString().slice(0, 10)
   if ('failed' in found)

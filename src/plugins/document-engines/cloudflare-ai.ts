@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { fieldsOf, listOf } from '../shared/ask-service.ts'
 import type { DocumentEngine } from '../shared/document-engine.ts'
 
-/** Turns documents into Markdown, without charge. */
+/** Converts documents to Markdown, free of charge. */
 export const cloudflareAi: DocumentEngine = {
   name: 'cloudflare-ai',
   env: { apiKey: ['CLOUDFLARE_API_TOKEN', 'CLOUDFLARE_API_KEY'], account: ['CLOUDFLARE_ACCOUNT_ID'] },
@@ -10,7 +10,7 @@ export const cloudflareAi: DocumentEngine = {
   price: 0,
   replaceable: true,
   request({ name, bytes }, account) {
-    // A file cannot hold its own hash.
+    // A file cannot contain its own hash, so the hash is a safe boundary.
     const boundary = createHash('sha256').update(bytes).digest('hex')
     const head = `--${boundary}\r\ncontent-disposition: form-data; name="files"; filename="${fileName(name)}"\r\ncontent-type: application/pdf\r\n\r\n`
     return {
@@ -26,7 +26,7 @@ export const cloudflareAi: DocumentEngine = {
   },
 }
 
-/** What cannot end the header it stands in. */
+/** A name without characters that could end the header it is in. */
 const fileName = (name: string): string =>
   `${name
     .replace(/[^\w.-]+/g, '_')

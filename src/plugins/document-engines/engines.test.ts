@@ -7,7 +7,7 @@ import { documentEngines } from './index.ts'
 const file = { name: 'a "b"\r\nc.pdf', bytes: Buffer.from('%PDF-1.7 x') }
 const named = (name: string) => documentEngines.find((engine) => engine.name === name)!
 
-/** A way out that remembers what went and answers with this. */
+/** An egress that records requests and answers with this. */
 function way(answer: unknown, status = 200, headers: { readonly [name: string]: string } = {}) {
   const sent: EgressRequest[] = []
   const egress: Pick<Egress, 'request'> = {

@@ -1,10 +1,10 @@
 import { fieldsOf, listOf } from '../shared/ask-service.ts'
 import type { DocumentEngine } from '../shared/document-engine.ts'
 
-/** More make many upstreams refuse the whole request. */
+/** With more images many upstreams refuse the whole request. */
 const MAX_IMAGES = 8
 
-/** Reads scans and pictures, too. */
+/** Also reads scans and images. */
 export const mistralOcr: DocumentEngine = {
   name: 'mistral-ocr',
   env: { apiKey: ['MISTRAL_API_KEY'] },

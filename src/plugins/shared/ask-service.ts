@@ -5,7 +5,7 @@ import type { Secret } from '../../lib/secret.ts'
 import { parseJsonText } from '../../lib/json.ts'
 
 export interface ServiceCall {
-  /** For messages. */
+  /** The service's name, for messages. */
   readonly name: string
   readonly url: string
   readonly key?: Secret
@@ -18,10 +18,10 @@ export interface ServiceCall {
   readonly now: number
 }
 
-/** Alive, and taking nothing more for now. */
+/** The service works but accepts no more requests for now. */
 const BUSY: ReadonlySet<number> = new Set([429, 503])
 
-/** Posts to a service the operator has chosen and reads its JSON. Throws GatewayError without a word of the service's own. */
+/** Posts to a service chosen by the operator and parses its JSON. Throws GatewayError, without any text of the service. */
 export async function askService(call: ServiceCall): Promise<unknown> {
   const { name, url, key, body, egress, signal, timeoutMs, maxBytes } = call
   try {

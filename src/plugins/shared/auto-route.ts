@@ -28,19 +28,19 @@ export const autoRouteSettings = z.object({
 type Settings = z.infer<typeof autoRouteSettings>
 
 export interface AutoRouteOptions {
-  /** Of the plugin, and of the model name it answers to. */
+  /** The plugin's id; `router` is the model name it answers to. */
   readonly id: string
   readonly router: string
   readonly catalog: () => Catalog
   readonly tokensOf: (request: ModelRequest) => number
 }
 
-/** Models that are kept in case the first cannot serve. */
+/** Models kept as fallbacks in case the first cannot serve. */
 const KEPT = 3
 
 /**
- * Chooses a model for each request: the kind of work, by rules; the models that can do it; a band of their prices; and within it the models made for
- * that work, newest first. Every step is in the stage it reports.
+ * Chooses a model for each request, in steps: rules determine the kind of work; the models that can do it at all are the candidates; a band of prices is
+ * selected; and within it, models made for that work come first, the newest first. The stage in the record contains every step.
  */
 export function createAutoRoute({ id, router, catalog, tokensOf }: AutoRouteOptions): Plugin<Settings> {
   const memory = new ModelMemory()
@@ -51,7 +51,7 @@ export function createAutoRoute({ id, router, catalog, tokensOf }: AutoRouteOpti
     implied: isFor,
     choose(request, context): ModelChoice | undefined {
       const name = routerName(request.model)
-      // A model of this very name in the catalog is the operator's own wish.
+      // If the catalog has a model of this very name, the operator wants that one.
       if (name?.name !== router || context.endpointsOf({ input: [], model: request.model! }).length > 0) return undefined
       const { settings: own } = context
       const tokens = tokensOf(request)
@@ -102,7 +102,10 @@ interface Band {
   readonly candidates: readonly Candidate[]
 }
 
-/** A fifth of the candidates by price, or for the older number all below a price. What a small catalog leaves empty is filled by the cheaper neighbour. */
+/**
+ * A fifth of the candidates by price or, for the older parameter, all below a price. If a small catalog leaves a band empty, the cheaper neighbour is
+ * used.
+ */
 function bandOf(all: readonly Candidate[], own: Settings, task: Task): Band {
   if (own.cost_tier === undefined && own.cost_quality_tradeoff !== undefined) {
     const ceiling = 90 - 8 * own.cost_quality_tradeoff
@@ -111,7 +114,7 @@ function bandOf(all: readonly Candidate[], own: Settings, task: Task): Band {
   }
   const tier = own.cost_tier ?? TIERS[Math.min(task.difficulty, 2)]!
   const fifth = TIERS.indexOf(tier)
-  // Candidates that cost the same stand in the same band: that of the cheapest place among them.
+  // Candidates of equal price share a band: that of the cheapest position among them.
   const places = all.map(({ price }) => all.findIndex((other) => other.price === price))
   for (let want = fifth; want >= 0; want--) {
     const found = all.filter((_, i) => Math.min(4, Math.floor((places[i]! * 5) / all.length)) === want)
@@ -120,7 +123,7 @@ function bandOf(all: readonly Candidate[], own: Settings, task: Task): Band {
   return { name: tier, from: 'task', candidates: all }
 }
 
-/** Words in the names of models that were made for a kind of work. */
+/** Words in the names of models made for one kind of work. */
 const MADE_FOR: readonly (readonly [kind: string, words: RegExp])[] = [
   ['code', /(?:^|[/-])(?:\w*cod(?:e|er|ex|ing)\w*|\w*stral-code|devstral|codestral)/i],
   ['agent', /(?:^|[/-])(?:\w*agent\w*|tool\w*)/i],
@@ -155,7 +158,7 @@ function rank(candidates: readonly Candidate[], task: Task, dates: ReadonlyMap<s
     .map(({ one }) => one)
 }
 
-/** A conversation stays with its model: by the caller's wish with any that can serve, else while it is among the best. */
+/** A conversation stays with its model: if the caller wants that, with any that can serve, otherwise only while it is among the best. */
 function promote(
   ranked: readonly Candidate[],
   all: readonly Candidate[],
@@ -172,7 +175,7 @@ function promote(
   return kept === undefined ? { candidates: ranked } : { pinned: 'conversation', candidates: first(kept) }
 }
 
-/** The model the last answer in the conversation says it is of. */
+/** The model named by the last answer in the conversation. */
 function lastModel({ input }: ModelRequest): string | undefined {
   const answer = input.findLast((item) => (item as { readonly role?: unknown }).role === 'assistant') as { readonly model?: unknown } | undefined
   return typeof answer?.model === 'string' ? answer.model : undefined

@@ -8,7 +8,7 @@ import { candidatesFor, type CandidateOptions } from './candidates.ts'
 const hi: ModelRequest = { input: [{ type: 'message', role: 'user', content: 'hi' }] }
 const endpoint = (model: string, parts: EndpointParts = {}): Endpoint => testEndpoint({ model, ...parts })
 
-/** Slugs of the candidates, or the message of the refusal. */
+/** The candidates' slugs, or the message of the refusal. */
 function slugs(
   endpoints: readonly Endpoint[],
   request: ModelRequest = hi,

@@ -4,13 +4,13 @@ import type { PluginContext } from '../../core/extension.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { matchesWildcard } from '../../lib/wildcard.ts'
 
-/** A model that could serve a request, at its cheapest fitting endpoint. */
+/** A model that could serve a request, with its cheapest suitable endpoint. */
 export interface Candidate {
   readonly model: Model
   readonly endpoint: Endpoint
   /** USD per million tokens of prompt. */
   readonly inputPrice: number
-  /** USD per million tokens, three of prompt to one of answer: what a turn of a conversation is like. */
+  /** USD per million tokens, for three parts of prompt and one of answer, as in a typical turn of a conversation. */
   readonly price: number
 }
 
@@ -22,10 +22,10 @@ export interface CandidateOptions {
   readonly excluded?: readonly string[] | undefined
 }
 
-/** Made for one kind of work and poor at any other. */
+/** Models made for one kind of work and poor at any other. */
 export const SPECIALIST = /(?:^|[/-])(?:guard|moderation|embed\w*|rerank\w*|ocr|tts|audio|transcrib\w*|image|safeguard|router)(?:-|$)/i
 
-/** The cheapest first. Throws GatewayError `not_found` when nothing is left. */
+/** Cheapest first. Throws GatewayError `not_found` if no candidate is left. */
 export function candidatesFor(
   request: ModelRequest,
   { call, permitted }: Pick<PluginContext, 'call' | 'permitted'>,
@@ -38,7 +38,7 @@ export function candidatesFor(
     if (isOneOf(options.excluded, model) === true) continue
     const named = isOneOf(options.allowed, model)
     if (named === false) continue
-    // A variant of a model has terms of its own (free ones, small quotas): who wants it names it.
+    // Variants of a model have terms of their own (free, small quotas), so they are only used if named.
     if (named === undefined && model.slug.includes(':')) continue
     const best = cheapest(permittedOf(model).filter((endpoint) => (named === true || !isSimulated(endpoint)) && fits(endpoint, needs, call.admits)))
     if (best !== undefined) candidates.push({ model, ...best })
@@ -58,7 +58,7 @@ function whyNone({ catalog, allowed }: CandidateOptions): string {
   return 'No models match your request and model restrictions'
 }
 
-/** Answered by this process itself: made for trying things out, and chosen by nobody who did not name it. */
+/** Answered by this process itself: meant for trying things out, and only used if named. */
 const isSimulated = ({ connection }: Endpoint): boolean => connection.transport !== undefined
 
 function cheapest(endpoints: readonly Endpoint[]): Omit<Candidate, 'model'> | undefined {
@@ -94,7 +94,7 @@ function needsOf(request: ModelRequest, tokensOf: (request: ModelRequest) => num
 
 const MODALITY_OF: { readonly [part: string]: Modality } = { input_image: 'image', input_file: 'file', input_audio: 'audio', input_video: 'video' }
 
-/** Kinds of input beyond text. */
+/** The modalities of the input besides text. */
 export function inputsOf({ input }: ModelRequest): ReadonlySet<Modality> {
   const found = new Set<Modality>()
   for (const item of input) {

@@ -12,7 +12,7 @@ export interface ReadFile {
 export interface ReadResult {
   readonly text: string
   readonly pages?: number
-  /** Data URLs, in the order in which they stand in the document. */
+  /** Data URLs, in the order of the document. */
   readonly images: readonly string[]
 }
 
@@ -25,19 +25,19 @@ export interface EngineRequest {
 /** One service that reads documents: data and two translations, one file each. */
 export interface DocumentEngine {
   readonly name: string
-  /** Variables that hold its key and, where its address holds one, its account. */
+  /** Environment variables with its key and, if its address contains one, its account. */
   readonly env: { readonly apiKey: readonly string[]; readonly account?: readonly string[] }
   readonly baseUrl: string
-  /** USD per page at list price. */
+  /** List price per page, in USD. */
   readonly price: number
-  /** True when the gateway's own reader may stand in for it: it reads the same text. */
+  /** True if the gateway's own reader may replace it, because it reads the same text. */
   readonly replaceable?: boolean
   request(file: ReadFile, account: string): EngineRequest
-  /** Undefined when it could not read the file. */
+  /** Undefined if it could not read the file. */
   read(body: unknown): ReadResult | undefined
 }
 
-/** An engine with all it needs. */
+/** A fully configured engine. */
 export interface ReadyDocumentEngine {
   readonly engine: DocumentEngine
   readonly price: number
@@ -45,14 +45,14 @@ export interface ReadyDocumentEngine {
   readonly read: (file: ReadFile, signal: AbortSignal, now: number) => Promise<ReadResult | undefined>
 }
 
-/** How services say that they cannot read this file: damaged, protected, too large, of another type. Any other file they would read. */
+/** Statuses by which services report that they cannot read this file: damaged, protected, too large, or of another type. They can still read other files. */
 const OF_THE_FILE: ReadonlySet<number> = new Set([400, 413, 415, 422])
 const TIMEOUT_MS = 120_000
 const MAX_BYTES = 64 * 1024 * 1024
 
 type Env = { readonly [name: string]: string | undefined }
 
-/** What an engine lacks: the setting, and the variables that stand for it. Undefined: it can be asked. */
+/** What an engine lacks: the setting, and the environment variables that replace it. Undefined if it is fully configured. */
 export function lackOf(
   engine: DocumentEngine,
   given: DocumentEngineConfig,
@@ -65,7 +65,7 @@ export function lackOf(
   return undefined
 }
 
-/** The engine with its key and address; undefined when one is missing. */
+/** The engine with its key and address; undefined if one is missing. */
 export function prepareEngine(
   engine: DocumentEngine,
   given: DocumentEngineConfig,

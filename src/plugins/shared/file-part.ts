@@ -4,12 +4,12 @@ import { dataHead } from '../../lib/data-head.ts'
 
 export type FileKind = 'pdf' | 'html' | 'text'
 
-/** A file as bytes, whatever way the caller gave it. */
+/** A file as bytes, in whichever way the caller gave it. */
 export interface FileBytes {
   readonly name: string
   readonly bytes: Uint8Array
   readonly mimeType: string
-  /** As whoever gave it says. */
+  /** As declared by the source of the file. */
   readonly charset?: string
 }
 
@@ -17,7 +17,7 @@ const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?((?:;[\w-]+=[^;,]*)*)(;base64)?,/i
 const TEXT_TYPES = /^text\/|[/+](?:json|xml|yaml|x-yaml|javascript|x-ndjson|toml|x-sh|sql)$/
 const TEXT_NAMES = /\.(?:txt|md|markdown|csv|tsv|json|jsonl|xml|ya?ml|toml|ini|log|rst|tex|sql|sh|py|js|ts|java|c|h|cpp|go|rs|rb|php|css)$/i
 
-/** What a part holds inline; undefined when it is an address, an id or no base64. */
+/** The file that a part contains inline; undefined for a URL, an id or invalid base64. */
 export function inlineFile({ file_data, file_url: url, filename }: InputFile): FileBytes | undefined {
   const data = isData(url) ? url : file_data
   if (typeof data !== 'string' || data === '' || /^https?:\/\//i.test(data)) return undefined
@@ -25,7 +25,7 @@ export function inlineFile({ file_data, file_url: url, filename }: InputFile): F
   const body = match === null ? data : data.slice(match[0].length)
   const plain = match !== null && match[3] === undefined
   const bytes = plain ? Buffer.from(unescapeText(body)) : Buffer.from(body, 'base64')
-  // Characters that were not written as bytes are what they are.
+  // Percent-encoded text has been decoded already, so a declared charset no longer applies.
   const charset = plain ? undefined : /;charset=["']?([\w:.-]{1,40})/i.exec(match?.[2] ?? '')?.[1]
   return { name: nameOf(filename, undefined), bytes, mimeType: match?.[1]?.toLowerCase() ?? '', ...(charset === undefined ? {} : { charset }) }
 }
@@ -38,10 +38,10 @@ function unescapeText(text: string): string {
   }
 }
 
-/** An address that is the file itself. */
+/** A data URL, which contains the file itself. */
 const isData = (url: InputFile['file_url']): url is string => typeof url === 'string' && /^data:/i.test(url)
 
-/** The address from which a part's file is fetched. Some callers put the address where the data goes, and others the data where the address goes. */
+/** The URL to fetch a part's file from. Some callers put the URL into the field for data, and others the data into the field for the URL. */
 export function addressOf({ file_url: url, file_data: data }: InputFile): string | undefined {
   if (isData(url)) return undefined
   if (typeof url === 'string' && url !== '') return url
@@ -54,19 +54,19 @@ export function nameOf(filename: string | null | undefined, url: string | undefi
   return last || 'file'
 }
 
-/** What a file is, by its first bytes, its type and its name. Undefined: nothing that is text. */
+/** The kind of a file, by its first bytes, its type and its name. Undefined if it contains no text. */
 export function kindOf({ bytes, mimeType, name }: FileBytes): FileKind | undefined {
   if (Buffer.from(bytes.subarray(0, 5)).toString('latin1') === '%PDF-' || mimeType === 'application/pdf') return 'pdf'
   if (mimeType === 'text/html' || mimeType === 'application/xhtml+xml' || /\.x?html?$/i.test(name)) return 'html'
   return TEXT_TYPES.test(mimeType) || TEXT_NAMES.test(name) ? 'text' : undefined
 }
 
-/** Every file of a request, wherever it stands. */
+/** Every file of a request. */
 export function filesIn({ input }: ModelRequest): readonly InputFile[] {
   return input.flatMap((item) => partsOf(item)?.filter((part): part is InputFile => part.type === 'input_file') ?? [])
 }
 
-/** Where a file stands in a request; `input` for one that does not. */
+/** The path of a file in a request; `input` if the request does not contain it. */
 export function pathOf(file: InputFile, { input }: ModelRequest): string {
   for (const [index, item] of input.entries()) {
     const at = partsOf(item)?.indexOf(file) ?? -1
@@ -75,7 +75,7 @@ export function pathOf(file: InputFile, { input }: ModelRequest): string {
   return 'input'
 }
 
-/** The request with files replaced by what they became; files without an entry stay. */
+/** The request with files replaced by the given parts; files without an entry stay. */
 export function replaceFiles(request: ModelRequest, parts: ReadonlyMap<InputFile, readonly InputPart[]>): ModelRequest {
   const input = request.input.map((item): InputItem => {
     const own = partsOf(item)
@@ -86,7 +86,7 @@ export function replaceFiles(request: ModelRequest, parts: ReadonlyMap<InputFile
   return { ...request, input }
 }
 
-/** What a file became, cached up to its end where the file was. */
+/** The replacement of a file, with the file's cache breakpoint on its last part. */
 function markedAs({ prompt_cache_breakpoint: mark }: InputFile, parts: readonly InputPart[]): readonly InputPart[] {
   const last = parts.at(-1)
   if (mark == null || last === undefined) return parts

@@ -24,7 +24,7 @@ describe('texts made to take long', () => {
   ])('%s do not', (_what, text) => {
     const started = threadTime()
     healJson(text, undefined)
-    // Fifty milliseconds and what it takes to read a text of that length; without a bound some of these take minutes.
+    // Fifty milliseconds plus the time to read a text of that length; without a bound some of these take minutes.
     expect(threadTime() - started).toBeLessThan(500)
   })
 })
@@ -44,7 +44,7 @@ describe('long texts', () => {
   it('are healed', async () => {
     const rows = Array.from({ length: 200 }, (_, n) => ({ n, name: `a row of some length, number ${n}` }))
     const whole = JSON.stringify({ rows })
-    // Given up after fifty milliseconds of the clock, which a busy machine may give to others.
+    // Given up after fifty milliseconds of wall-clock time, which a busy machine may give to other processes.
     const heals = (text: string) => expect.poll(() => healJson(text, undefined), { timeout: 10_000 }).toBe(whole)
     await heals(`Here:\n${FENCE}json\n${whole}\n${FENCE}\n`)
     await heals(`${whole.slice(0, -1)},}`)

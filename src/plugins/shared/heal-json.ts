@@ -4,18 +4,18 @@ import type { JsonObject } from '../../core/item.ts'
 import { isJsonObject, parseJsonText } from '../../lib/json.ts'
 import { withinTime } from '../../lib/within-time.ts'
 
-/** More is no answer somebody parses by hand. */
+/** No caller would repair longer answers by hand. */
 const MAX_CHARS = 4 * 1024 * 1024
-/** The repair takes quadratic time for texts made to that end, even cubic: everybody else waits meanwhile. */
+/** On texts made for that purpose, the repair takes quadratic or even cubic time, during which all other calls wait. */
 const MAX_MS = 50
-/** Shorter texts cannot take that long by themselves; a busy machine must not keep them from being healed. */
+/** Shorter texts cannot take that long by themselves, and are healed even on a busy machine. */
 const ALWAYS_CHARS = 2048
-/** What their schemas may take: a few definitions that refer to one another unfold without end, whatever is held against them. */
+/** Limit for schemas: a few definitions that refer to one another can unfold without end, whatever the value. */
 const SCHEMA_MS = 250
 
 /**
- * The JSON in a text that should have been JSON and nothing else: out of a fence or the words around it, its syntax repaired. Undefined
- * when the text is JSON already, when there is no object or list in it, when what comes out does not fit the schema, or when it takes too long.
+ * The JSON in a text that should have been nothing but JSON: extracted from a fence or from surrounding text, with its syntax repaired. Undefined if the
+ * text is JSON already, if it contains no object or list, if the result does not match the schema, or if it takes too long.
  */
 export function healJson(text: string, schema: JsonObject | undefined): string | undefined {
   if (text.length > MAX_CHARS || parse(text) !== undefined) return undefined
@@ -32,13 +32,13 @@ function heal(text: string, schema: JsonObject | undefined): string | undefined 
   for (const candidate of candidatesIn(text)) {
     const repaired = repair(candidate)
     const read = repaired === undefined ? undefined : parse(repaired)
-    // The repair makes a string of any prose: only what has a structure was meant as JSON.
+    // The repair turns any prose into a string, so only objects and lists count.
     if (read !== undefined && typeof read.value === 'object' && read.value !== null && fits(read.value)) return repaired
   }
   return undefined
 }
 
-/** Pieces that may be the JSON, the likeliest first. Regular expressions would look at runs of blanks again and again. */
+/** Parts of the text that may be the JSON, the likeliest first. Regular expressions would scan runs of blanks again and again. */
 function candidatesIn(text: string): readonly string[] {
   const fenced = fencedIn(text)
   const start = text.search(/[{[]/)
@@ -50,10 +50,10 @@ function candidatesIn(text: string): readonly string[] {
 }
 
 const FENCE = '```'
-/** A word behind a fence names a language. */
+/** A word after a fence names a language. */
 const MAX_LANGUAGE = 64
 
-/** What stands between a fence, with no more than the name of a language behind it, and the next. */
+/** The text between a fence, followed by at most the name of a language, and the next fence. */
 function fencedIn(text: string): readonly string[] {
   const found: string[] = []
   let line = -1
@@ -89,7 +89,7 @@ function repair(text: string): string | undefined {
   }
 }
 
-/** A check by JSON Schema, without the caller's regular expressions: those could stall the process. A schema nobody can read admits any structure. */
+/** A JSON Schema validator without the caller's regular expressions, which could stall the process. An unreadable schema admits any structure. */
 function validator(schema: JsonObject): (value: unknown) => boolean {
   let read: z.ZodType
   try {
@@ -106,7 +106,7 @@ function validator(schema: JsonObject): (value: unknown) => boolean {
   }
 }
 
-/** Keywords hold schemas, but under these every key is a name of the caller's. */
+/** The values of keywords are schemas, but under these every key is a name chosen by the caller. */
 const NAMED = new Set(['properties', '$defs', 'definitions'])
 const UNREAD = new Set(['pattern', 'patternProperties', 'format'])
 const VALUES = new Set(['const', 'enum', 'default', 'examples'])

@@ -9,13 +9,13 @@ import { parseJsonText } from '../../lib/json.ts'
 export interface Verdict {
   readonly flagged: boolean
   readonly categories: readonly string[]
-  /** Of the model that was asked, USD. */
+  /** The cost of the model that was asked, in USD. */
   readonly cost: number
 }
 
-/** Someone who says whether texts may pass. Throws GatewayError when it cannot. */
+/** Decides whether texts may pass. Throws GatewayError if it cannot. */
 export interface Judge {
-  /** Model or server, for the metadata. */
+  /** The name of the model or server, for the metadata. */
   readonly name: string
   readonly judge: (
     texts: readonly string[],
@@ -23,7 +23,7 @@ export interface Judge {
   ) => Promise<readonly Verdict[]>
 }
 
-/** The judge the operator has set, if any. */
+/** The judge that the operator has configured, if any. */
 export function createJudge(config: ModerationConfig, egress: Pick<Egress, 'request'>): Judge | undefined {
   if (config.endpoint !== undefined) return endpointJudge(config.endpoint, egress)
   return config.model === undefined ? undefined : modelJudge(config.model)
@@ -33,7 +33,7 @@ const TIMEOUT_MS = 30_000
 const MAX_BYTES = 4 * 1024 * 1024
 const MAX_CATEGORIES = 32
 
-/** A server that speaks the usual moderation API: texts in, a verdict with categories for each. */
+/** A server with the usual moderation API: texts in, a verdict with categories for each out. */
 function endpointJudge({ url, apiKey, model }: NonNullable<ModerationConfig['endpoint']>, egress: Pick<Egress, 'request'>): Judge {
   const name = model ?? 'moderation'
   return {
@@ -67,7 +67,7 @@ const INSTRUCTIONS =
   '{"flagged": true or false, "categories": [names]}. Flag content that seeks or contains sexual material involving minors, violence or its incitement, ' +
   'hate, harassment, self-harm, weapons capable of mass harm, malware, or help with crimes. Categories are short lower-case names.'
 
-/** A model of the catalog: a guard model with its own manner of answering, or any model that follows instructions. */
+/** A model of the catalog: a guard model with its own answer format, or any model that follows instructions. */
 function modelJudge(model: string): Judge {
   return {
     name: model,
@@ -80,7 +80,7 @@ function modelJudge(model: string): Judge {
             input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }],
             temperature: 0,
             max_output_tokens: 512,
-            // The caller's word on who may keep the data holds for the judge, too.
+            // The caller's policy on who may keep the data also applies to the judge.
             ...(provider == null ? {} : { provider: { data_collection: provider.data_collection ?? null, zdr: provider.zdr ?? null } }),
           })
           return { ...readVerdict(said, model), cost: cost.total }
@@ -89,7 +89,7 @@ function modelJudge(model: string): Judge {
   }
 }
 
-/** JSON as asked for, or the words of guard models: `safe`, or `unsafe` and the categories in the next line. */
+/** JSON as requested, or the format of guard models: `safe`, or `unsafe` followed by a line of categories. */
 function readVerdict(said: string, name: string): Pick<Verdict, 'flagged' | 'categories'> {
   const guard = /^\s*(safe|unsafe)\b[^\n]*\n?([^\n]*)/i.exec(said)
   if (guard !== null) {
@@ -101,12 +101,12 @@ function readVerdict(said: string, name: string): Pick<Verdict, 'flagged' | 'cat
     const { flagged, categories } = fieldsOf(parseJsonText(json?.[0] ?? ''))
     if (typeof flagged === 'boolean') return { flagged, categories: flagged ? namesIn(listOf(categories)) : [] }
   } catch {
-    // Said below.
+    // Handled below.
   }
   throw unreadable(name)
 }
 
-/** Names only: a judge that repeats the text it was given would tell it to the log. */
+/** Names only: a judge that repeats its input would write it to the log. */
 const namesIn = (names: readonly unknown[]): readonly string[] =>
   names
     .flatMap((name) => (typeof name === 'string' ? [name.trim()] : []))
@@ -117,5 +117,5 @@ const NO_VERDICT = 'no_verdict'
 const unreadable = (name: string): GatewayError =>
   new GatewayError('provider_unavailable', `${name} gave no verdict that can be read`, { failover: 'never', metadata: { reason: NO_VERDICT } })
 
-/** Whether a judge has answered, and said nothing that is a verdict. */
+/** Whether a judge has answered with something that is no verdict. */
 export const isUnreadable = ({ details }: GatewayError): boolean => details.metadata?.['reason'] === NO_VERDICT

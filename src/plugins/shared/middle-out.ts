@@ -3,10 +3,10 @@ import type { ModelRequest } from '../../core/request.ts'
 
 export interface Shortened {
   readonly request: ModelRequest
-  /** Items of the input before and after. */
+  /** The number of input items before and after. */
   readonly original: number
   readonly kept: number
-  /** Items that were not left out but cut in their middle. */
+  /** Items that were shortened in the middle but not left out. */
   readonly truncated: number
   /** Estimates for the whole request. */
   readonly tokensBefore: number
@@ -19,19 +19,18 @@ type TokensOf = (request: ModelRequest) => number
 interface Unit {
   readonly items: readonly InputItem[]
   readonly tokens: number
-  /** Instructions, and what the model is to answer. */
+  /** Instructions, and the message that the model should answer. */
   readonly fixed: boolean
 }
 
-/** Less of a text than this says nothing. */
+/** A shorter excerpt would say nothing. */
 const LEAST_TOKENS = 32
 const MARK = '\n[... left out ...]\n'
 
 /**
- * The request with the middle of its input left out, so that it is estimated at `room` tokens or less. The start and the end stay, because models pay
- * the least attention to the middle. Instructions, the user's last message and the latest items are kept; if they alone are too long, the longest
- * texts among them lose their middles. Undefined if nothing can be left out.
- * `asked`: the place of the caller's question, if plugins have added messages after it.
+ * The request with the middle of its input left out, so that its estimate is at most `room` tokens. Start and end stay, because models pay the least
+ * attention to the middle. Instructions, the last user message and the latest items are kept; if these alone are too long, the longest texts among them
+ * lose their middles. Undefined if nothing can be left out. `asked`: the index of the caller's question, if plugins have added messages after it.
  */
 export function middleOut(request: ModelRequest, room: number, tokensOf: TokensOf, asked?: number): Shortened | undefined {
   const weigh = (items: readonly InputItem[]): number => tokensOf({ input: items })
@@ -83,17 +82,17 @@ function unitsOf(input: readonly InputItem[], weigh: (items: readonly InputItem[
 
 interface Choice {
   readonly kept: ReadonlySet<number>
-  /** The first unit that did not fit, and the room it may still have. */
+  /** The first unit that did not fit, and the room left for it. */
   readonly partial: number | undefined
   readonly left: number
 }
 
-/** Takes units that are not fixed from the start and the end in turns until the next one does not fit. */
+/** Takes units that are not fixed from the start and the end in turn, until the next one does not fit. */
 function fromBothEnds(units: readonly Unit[], room: number): Choice {
   const open = units.flatMap((unit, n) => (unit.fixed ? [] : [n]))
   const kept = new Set<number>()
   let left = room
-  // The end goes first: what was said last matters most.
+  // The end goes first, because the latest messages matter most.
   for (let fromEnd = true; open.length > 0; fromEnd = !fromEnd) {
     const next = fromEnd ? open.at(-1)! : open[0]!
     const { tokens } = units[next]!
@@ -106,7 +105,7 @@ function fromBothEnds(units: readonly Unit[], room: number): Choice {
   return { kept, partial: undefined, left }
 }
 
-/** A message of its own, cut to the room; calls and their results are whole or absent. */
+/** A single message, cut to the room; calls and their results are kept whole or left out. */
 function cutUnit({ items }: Unit, room: number, weigh: (items: readonly InputItem[]) => number): readonly InputItem[] | undefined {
   const [item] = items
   if (items.length !== 1 || item?.type !== 'message' || room < LEAST_TOKENS) return undefined
@@ -114,7 +113,7 @@ function cutUnit({ items }: Unit, room: number, weigh: (items: readonly InputIte
   return weigh(cut.items) <= room ? cut.items : undefined
 }
 
-/** Takes the middle out of the longest texts, one after the other, until all items together fit or no text is worth cutting. */
+/** Removes the middle of the longest texts, one after the other, until all items together fit or no text is worth cutting. */
 function cutLongest(
   items: readonly InputItem[],
   room: number,
@@ -137,7 +136,7 @@ function cutLongest(
   return { items: result, truncated }
 }
 
-/** The item with this share of each of its texts; undefined when it has none. */
+/** The item with this share of each of its texts; undefined if it has none. */
 function cutItem(item: InputItem, share: number): InputItem | undefined {
   const field = item.type === 'message' ? 'content' : item.type.endsWith('_output') ? 'output' : undefined
   if (field === undefined) return undefined
@@ -148,7 +147,7 @@ function cutItem(item: InputItem, share: number): InputItem | undefined {
   return { ...item, [field]: parts }
 }
 
-/** Both ends of a text, never half a surrogate pair. */
+/** Both ends of a text, without splitting a surrogate pair. */
 function withoutMiddle(text: string, share: number): string {
   const keep = Math.floor((text.length * share - MARK.length) / 2)
   if (keep <= 0) return share > 0 ? text.slice(0, Math.ceil(text.length * share)).toWellFormed() : ''

@@ -9,13 +9,13 @@ const MAX_SESSIONS = 20_000
 const OPENING_CHARS = 2_000
 
 /**
- * The models conversations landed on, for the routers that choose anew each turn. A conversation is known by the caller's own key for it, or by
- * how it begins. In this process alone: it is a preference, not a promise.
+ * The models that conversations ended up with, for routers that choose anew each turn. A conversation is identified by the caller's own key for it, or by
+ * how it begins. Kept in this process only: it is a preference, not a promise.
  */
 export class ModelMemory {
   readonly #sessions = new Map<string, { readonly model: string; readonly until: number }>()
 
-  /** Undefined for the first turn of a conversation without a key: others may begin with the same words. */
+  /** Undefined for the first turn of a conversation without a key, since others may begin with the same text. */
   recall(call: Conversation, request: ModelRequest): string | undefined {
     const isLater = request.input.some((item) => (item as { readonly role?: unknown }).role === 'assistant')
     const key = explicitKey(call, request) ?? (isLater ? openingOf(request) : undefined)

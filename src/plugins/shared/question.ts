@@ -4,8 +4,8 @@ import type { ModelRequest } from '../../core/request.ts'
 const isQuestion = (item: InputItem): item is MessageItem => item.type === 'message' && item['role'] === 'user'
 
 /**
- * The user's last message in the original request, and its place; also in a request that plugins have extended since, whose additions come after it.
- * What plugins add, as a message or in place of a file, is not the user's.
+ * The last message that the user sent, with its index. It is found in the original request as well as in one that plugins have changed, because their
+ * additions come after it. Content that plugins give the model, in a message of its own or in place of a file, is not the user's own text.
  */
 export function lastQuestion({ input }: ModelRequest): { readonly index: number; readonly text: string } | undefined {
   const index = input.findLastIndex(isQuestion)
@@ -15,8 +15,8 @@ export function lastQuestion({ input }: ModelRequest): { readonly index: number;
 }
 
 /**
- * The same without documents and search results that a front door's format keeps in user messages, as these are not the user's words. Undefined if
- * the user has written nothing.
+ * The same, without documents and search results that a front door's format keeps in user messages, because their content is not the user's own text
+ * either. Undefined if the user has written nothing.
  */
 export function ownQuestion(request: ModelRequest): { readonly index: number; readonly text: string } | undefined {
   const question = lastQuestion(request)
@@ -26,7 +26,7 @@ export function ownQuestion(request: ModelRequest): { readonly index: number; re
   return text === '' ? undefined : { ...question, text }
 }
 
-/** What of a message's content is text. */
+/** The text parts of a message's content. */
 export function textOf(content: string | readonly InputPart[]): string {
   if (typeof content === 'string') return content.trim()
   return content
@@ -36,8 +36,8 @@ export function textOf(content: string | readonly InputPart[]): string {
 }
 
 /**
- * The request with these texts given to the model as a message of their own. They come behind the question: what stands before it stays
- * as it was in earlier turns, in caches and for the session.
+ * The request with these texts added as a message of their own after the question. What comes before the question stays as in earlier turns, for caches
+ * and for the session.
  */
 export function withContext(request: ModelRequest, index: number, texts: readonly string[]): ModelRequest {
   const message: MessageItem = { type: 'message', role: 'user', content: texts.map((text) => ({ type: 'input_text', text })) }

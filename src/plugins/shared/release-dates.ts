@@ -6,8 +6,8 @@ const DATE = /-(?:\d{4}-\d{2}-\d{2}|\d{6,8}|\d{4})(?=$|-)/g
 const known = new WeakMap<Catalog, ReadonlyMap<string, number>>()
 
 /**
- * When models came out, unix seconds, by slug. Where the catalog does not say, a model is taken to have come right after the last one of its
- * family with a lower version; one of which nothing is known at all is the oldest, 0.
+ * Release dates of models in Unix seconds, by slug. If the catalog has none, a model is assumed to have come right after the last one of its family with a
+ * lower version; a model of which nothing is known counts as the oldest, 0.
  */
 export function releaseDates(catalog: Catalog): ReadonlyMap<string, number> {
   let dates = known.get(catalog)

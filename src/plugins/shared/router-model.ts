@@ -1,14 +1,14 @@
-/** A name that stands for a choice instead of a model. */
+/** A name that stands for a router instead of a model. */
 export interface RouterName {
   /** `auto` of `gateway/auto`. */
   readonly name: string
-  /** As the caller spells it. */
+  /** In the caller's spelling. */
   readonly author: string
-  /** Variants behind it, colon included: they go on to the models that are chosen. */
+  /** Variants after the name, colon included: they apply to the chosen models. */
   readonly suffix: string
 }
 
-/** The gateway's own author, and how drop-in clients of the hosted router spell it. */
+/** The gateway's own author, and the spelling in clients of the hosted router that are used unchanged. */
 const ROUTER = /^(gateway|openrouter)\/([a-z0-9-]+)((?::[a-z0-9-]+)*)$/
 
 export function routerName(model: string | undefined): RouterName | undefined {

@@ -7,7 +7,7 @@ import { decodeText } from '../../lib/decode-text.ts'
 import { MAX_JSON_DEPTH } from '../../lib/json.ts'
 import { inlineFile, kindOf } from './file-part.ts'
 
-/** Fields of the request that no model reads: settings, and names of people and caches. */
+/** Fields of the request that no model reads: settings, and identifiers of users and caches. */
 const NO_CONTENT: ReadonlySet<string> = new Set([
   'include',
   'reasoning',
@@ -21,9 +21,9 @@ const NO_CONTENT: ReadonlySet<string> = new Set([
 ])
 
 /**
- * All texts of a request that a model may read, one per item and field: instructions, messages, calls and their results, descriptions of tools and
- * formats, prompts of plugins and image models, and text files. Unlike for guardrails, which change texts, names count as well, because they are only
- * read here.
+ * Everything in a caller's request that a model may read, one text for each item and field: instructions, messages, calls and their results, descriptions
+ * in tools and formats, texts for plugins and image models, and inline text files. Unlike the texts that guardrails may change, these include names,
+ * because they are only read here.
  */
 export function spokenTexts(request: ModelRequest): readonly string[] {
   const { instructions, input, ...rest } = request
@@ -35,7 +35,7 @@ export function spokenTexts(request: ModelRequest): readonly string[] {
   return [instructions, ...input, ...tools, ...settings].map(textOfAll).filter((text) => text !== '')
 }
 
-/** Values of a stored prompt go by names of the caller's own, which say nothing of what they hold. */
+/** Values of a stored prompt have names chosen by the caller, which say nothing about the content. */
 function partsOfPrompt(prompt: unknown): readonly unknown[] {
   const { variables, ...rest } = prompt as { readonly variables?: JsonObject | null }
   return [rest, ...Object.values(variables ?? {})]
@@ -60,7 +60,7 @@ function collectFields(fields: JsonObject, free: boolean, into: string[], depth:
   for (const [field, value] of Object.entries(fields)) {
     if (free) into.push(field)
     else if (isOpaqueField(field, value, fields)) {
-      // Anybody can write an envelope of ours: what it encloses is told to the model.
+      // Anybody can write one of our envelopes, and its content is shown to the model.
       if (field === 'encrypted_content') collect(readableIn(value), false, into, depth + 1)
       continue
     }
@@ -68,7 +68,7 @@ function collectFields(fields: JsonObject, free: boolean, into: string[], depth:
   }
 }
 
-/** A file that is text is read like one; what others say only a parser could tell. */
+/** Text files are read as text; the content of other files would take a parser. */
 function collectFile(part: InputFile, into: string[]): void {
   if (part.filename) into.push(part.filename)
   const file = inlineFile(part)

@@ -2,13 +2,13 @@ import type { ModelRequest } from '../../core/request.ts'
 import { inputsOf } from './candidates.ts'
 import { lastQuestion } from './question.ts'
 
-/** What kind of work a request is, told by rules anybody can read. */
+/** The kind of work that a request is, determined by readable rules. */
 export interface Task {
   /** `code:debugging`, `math`, `agent:tools`, ... */
   readonly type: string
-  /** 0: anybody can do it; from 2 on: hard. */
+  /** 0: any model can do it; from 2 on: hard. */
   readonly difficulty: number
-  /** What it was told by. */
+  /** The rules that matched. */
   readonly signals: readonly string[]
 }
 
@@ -33,7 +33,7 @@ const NOT_LATIN =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Cyrillic}\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Thai}\p{Script=Hebrew}\p{Script=Greek}]/gu
 const EFFORTS: ReadonlySet<string> = new Set(['high', 'xhigh', 'max'])
 
-/** Reads the last question, what it comes with, and what is asked of the answer. `tokens`: of the whole input. */
+/** Classifies by the last question, its attachments, and the requirements for the answer. `tokens`: of the whole input. */
 export function classifyTask(request: ModelRequest, tokens: number): Task {
   const text = (lastQuestion(request)?.text ?? '').slice(0, READ_CHARS)
   const signals: string[] = []

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 export interface TextCacheLimits {
   readonly maxChars: number
   readonly ttlMs: number
-  /** 4,096 unless told: a result without text counts too. */
+  /** Default: 4,096; results without text count, too. */
   readonly maxEntries?: number
 }
 
@@ -13,7 +13,7 @@ interface Entry<T> {
   readonly until: number
 }
 
-/** Results of costly reading, for a while and within a bound: a conversation sends the same file with every turn. */
+/** Results of expensive reading, for a limited time and within a bound, because a conversation sends the same file with every turn. */
 export class TextCache<T> {
   readonly #limits: TextCacheLimits
   readonly #entries = new Map<string, Entry<T>>()
@@ -31,7 +31,7 @@ export class TextCache<T> {
       this.#chars -= entry.chars
       return undefined
     }
-    // What was used last goes last.
+    // Moves the entry to the end, which is evicted last.
     this.#entries.set(key, entry)
     return entry.value
   }

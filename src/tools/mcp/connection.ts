@@ -43,8 +43,7 @@ export class McpConnection {
 
   /**
    * Connects in whichever way the server understands: streamable HTTP of either era of the protocol, or else the older transport with two addresses.
-   * Rejects with the
-   * McpFailure of the first attempt.
+   * Rejects with the McpFailure of the first attempt.
    */
   static async open(address: McpAddress, options: McpConnectionOptions, signal: AbortSignal): Promise<McpConnection> {
     const sdk = await loadSdk()
