@@ -3,14 +3,14 @@ import { draftOf, NO_RULES, rulesOf, type RulesDraft } from './filter-rules.ts'
 import type { Field } from './schema-fields.ts'
 import { configChanges, filled, isSame, valuesOf, type Json, type Problems, type Values } from './values.ts'
 
-/** A destination as somebody writes it, and the bodies of the calls that make it so. */
+/** A destination as edited, and the bodies of the calls that store it. */
 
 export const BROADCASTS = ['broadcast_generation_cost', 'broadcast_generation_identity', 'broadcast_generation_request_context'] as const
 export type Broadcast = (typeof BROADCASTS)[number]
 
 export interface Draft {
   readonly name: string
-  /** Undefined: that of the key. */
+  /** Undefined: the key's own workspace. */
   readonly workspace: string | undefined
   readonly enabled: boolean
   /** Percent of the sessions, as typed. */
@@ -20,7 +20,7 @@ export interface Draft {
   readonly keys: readonly string[]
   readonly broadcasts: { readonly [flag in Broadcast]: boolean }
   readonly rules: RulesDraft
-  /** The settings of the type. */
+  /** The settings specific to the type. */
   readonly values: Values
 }
 
@@ -54,11 +54,11 @@ export const draftOfDestination = (destination: ObservabilityDestination, fields
 
 const configOf = ({ config }: ObservabilityDestination): Json => config
 
-/** A share as percent without the dust of binary fractions: 0.07 is `7`. */
+/** A share as percent, without rounding errors: 0.07 is `7`. */
 export const percentOf = (rate: number): string => String(Number((rate * 100).toFixed(8)))
 const rateOf = (percent: string): number => (percent.trim() === '' ? Number.NaN : Number((Number(percent) / 100).toFixed(10)))
 
-/** What is another than it was. */
+/** The fields that differ. */
 function others(was: Common, now: Common): Partial<Common> {
   const before: Json = { ...was }
   return Object.fromEntries(Object.entries(now).filter(([name, value]) => !isSame(before[name], value)))
@@ -90,28 +90,28 @@ function problemsOf({ name, sampling_rate }: Common): Problems {
   }
 }
 
-/** `body` is to be sent when there are no problems. */
+/** `body` may be sent if there are no problems. */
 export interface Ready<Body> {
   readonly body: Body
   readonly problems: Problems
 }
 
-/** What nobody chose is the gateway's to choose: it may be locked. */
+/** Omits what was not chosen, so that the gateway decides: such a setting may be locked. */
 export function createBody(type: string, draft: Draft, fields: readonly Field[]): Ready<CreateObservabilityDestinationRequest> {
   const common = commonOf(draft)
   const { config, problems } = filled(fields, draft.values)
   const workspace = draft.workspace === undefined ? {} : { workspace_id: draft.workspace }
   const body = { type, name: common.name, config, ...workspace, ...others(commonOf(emptyDraft(fields)), common) }
-  // Types and their settings are those of the gateway's own document, which names more than these types when it is newer.
+  // Types and settings come from the gateway's own document, and a newer gateway has more of them than these types.
   return { body: body as unknown as CreateObservabilityDestinationRequest, problems: { ...problemsOf(common), ...problems } }
 }
 
-/** Only what is another now; an empty body when nothing is. */
+/** Only what differs; an empty body if nothing does. */
 export function updateBody(before: ObservabilityDestination, draft: Draft, fields: readonly Field[]): Ready<UpdateObservabilityDestinationRequest> {
   const common = commonOf(draft)
   const stored = configOf(before)
   const { config, problems } = filled(fields, draft.values, stored)
-  // Settings this form has no field for are not the form's to remove.
+  // The form must not remove settings that it has no field for.
   const known = new Set(fields.map(({ name }) => name))
   const beforeConfig = Object.fromEntries(Object.entries(stored).filter(([name]) => known.has(name)))
   const change = configChanges(beforeConfig, config)

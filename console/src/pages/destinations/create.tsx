@@ -9,7 +9,7 @@ import { valuesOf } from './values.ts'
 
 export interface CreateDestinationProps {
   readonly words: DestinationWords
-  /** Chosen already; undefined: that of the key. */
+  /** The preselected workspace; undefined: the key's own. */
   readonly workspace: string | undefined
   readonly onCreated: (id: string) => void
 }
@@ -24,7 +24,7 @@ export function CreateDestination({ words, workspace, onCreated }: CreateDestina
     if (chosen === null) return
     setType(chosen)
     create.reset()
-    // Settings of one type mean nothing to the next; the rest stays as it was typed.
+    // The settings of one type mean nothing to another; everything else is kept.
     setDraft({ ...draft, values: valuesOf(words.types.find((one) => one.type === chosen)?.fields ?? []) })
   }
   const picker = (
@@ -45,7 +45,7 @@ export function CreateDestination({ words, workspace, onCreated }: CreateDestina
   if (type === undefined) return picker
   return (
     <DestinationForm
-      // What was complained about belongs to the type before.
+      // Problems shown so far belong to the previous type.
       key={type}
       initial={{ ...emptyDraft(fields), workspace }}
       draft={draft}

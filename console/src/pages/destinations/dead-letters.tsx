@@ -14,7 +14,7 @@ const LETTERS = 'GET /api/v1/observability/destinations/{id}/dead-letters'
 const STATUS = 'GET /api/v1/observability/destinations/{id}/status'
 const PAGE = 50
 
-/** What could not be delivered: queued again, or deleted, all of it or what is chosen. */
+/** Records that could not be delivered: they can be queued again or deleted, all of them or a selection. */
 export function DeadLetters({ id }: { readonly id: string }): ReactNode {
   const [page, setPage] = useState(1)
   const [wanted, setWanted] = useState<ReadonlySet<string>>(new Set())
@@ -28,7 +28,7 @@ export function DeadLetters({ id }: { readonly id: string }): ReactNode {
     setPage(to)
     setWanted(new Set())
   }
-  // What stood on the last page was replayed or deleted: the page before is the last one now.
+  // The entries of the last page were replayed or deleted, so the page before is now the last.
   const last = Math.max(1, Math.ceil((letters.data?.total_count ?? 0) / PAGE))
   if (letters.data !== undefined && !letters.isPlaceholderData && page > last) turn(last)
   return (

@@ -1,7 +1,7 @@
 import { ruleWords, type RuleWords } from './filter-rules.ts'
 import { fieldsOf, resolved, type Components, type Field, type JsonSchema } from './schema-fields.ts'
 
-/** What the gateway's OpenAPI document says of destinations. */
+/** What the gateway's OpenAPI document says about destinations. */
 
 export interface OpenApiDocument {
   readonly paths: { readonly [path: string]: { readonly [method: string]: OperationDoc } }
@@ -25,7 +25,7 @@ export interface DestinationWords {
   readonly rules: RuleWords
 }
 
-/** Types with the fields of their settings, and what filter rules are made of. */
+/** Types with the fields of their settings, and the vocabulary of filter rules. */
 export function destinationWords({ paths, components: { schemas } }: OpenApiDocument): DestinationWords {
   const body = paths['/api/v1/observability/destinations']?.['post']?.requestBody?.content?.['application/json']?.schema ?? {}
   const { properties = {} } = resolved(body, schemas)

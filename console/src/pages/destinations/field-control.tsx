@@ -10,15 +10,15 @@ import type { Json, MapRow, Problems, Value, Values } from './values.ts'
 export interface FieldsProps {
   readonly fields: readonly Field[]
   readonly values: Values
-  /** As the gateway shows them, secrets masked. Absent: there is nothing yet. */
+  /** The stored settings as the gateway shows them, with secrets masked. Absent: nothing is stored yet. */
   readonly stored?: Json | undefined
   readonly problems: Problems
-  /** Where the settings stand in the body: `config`. */
+  /** The path of the settings in the body: `config`. */
   readonly at: string
   readonly onChange: (values: Values) => void
 }
 
-/** A control for each setting of a type, made from nothing but their schema. */
+/** A control for each setting of a type, made from the schema alone. */
 export function Fields({ fields, values, stored, problems, at, onChange }: FieldsProps): ReactNode {
   return fields.map((field) => (
     <FieldControl
@@ -96,7 +96,7 @@ function FieldControl(props: ControlProps): ReactNode {
   }
 }
 
-/** Whatever is written as a text. An empty one leaves the setting to the gateway. */
+/** Any setting that is typed as text. An empty text leaves the setting to the gateway. */
 function TextControl({ field, value, problems, path, onChange }: ControlProps): ReactNode {
   const text = typeof value === 'string' ? value : ''
   const common = {
@@ -140,7 +140,7 @@ function placeholderOf({ kind, fallback }: Field): string | undefined {
   return kind === 'json' ? 'JSON' : undefined
 }
 
-/** Typed anew or left as it is: what the gateway keeps comes back to nobody. */
+/** A secret is typed anew or left as it is, because the gateway never returns it. */
 function SecretControl({ field, value, stored, problems, path, onChange }: ControlProps): ReactNode {
   const isKept = typeof stored === 'string' && stored !== ''
   const isRemoved = value === null

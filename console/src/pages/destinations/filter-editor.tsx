@@ -9,7 +9,7 @@ export interface FilterEditorProps {
   readonly rules: RulesDraft
   readonly problems: Problems
   readonly onChange: (rules: RulesDraft) => void
-  /** Why what is typed as JSON cannot be sent; undefined when it can. */
+  /** Why the typed JSON cannot be sent; undefined if it can. */
   readonly onProblem: (problem: string | undefined) => void
 }
 
@@ -19,9 +19,9 @@ const WAYS = [
   { value: 'json', label: 'JSON' },
 ]
 
-/** Which calls are forwarded: groups that all have to hold, of rules that hold together or each for itself; or the same as JSON. */
+/** Which calls are forwarded: groups that must all match, each with rules of which all or any must match. Can also be edited as JSON. */
 export function FilterEditor({ words, rules, problems, onChange, onProblem }: FilterEditorProps): ReactNode {
-  // Undefined: as rules.
+  // Undefined: edited as rules.
   const [text, setText] = useState<string>()
   const change = (way: string): void => {
     setText(way === 'json' ? JSON.stringify(rulesOf(rules), null, 2) : undefined)
@@ -81,7 +81,7 @@ export function FilterEditor({ words, rules, problems, onChange, onProblem }: Fi
   )
 }
 
-/** What no rule has a place for. */
+/** The problem that belongs to no single rule. */
 const ownProblem = (problems: Problems): string | undefined =>
   problemAt(Object.fromEntries(Object.entries(problems).filter(([path]) => !/\.rules\.\d+/.test(path))), PATH)
 
@@ -124,7 +124,7 @@ interface RuleGroupProps {
   readonly number: number
   readonly group: GroupDraft
   readonly words: RuleWords
-  /** What a new rule begins as. */
+  /** The initial values of a new rule. */
   readonly added: RuleDraft
   readonly problems: Problems
   readonly path: string

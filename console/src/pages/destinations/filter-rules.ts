@@ -2,7 +2,7 @@ import type { DestinationFilterRules } from '../../api/schema.ts'
 import type { Components, JsonSchema } from './schema-fields.ts'
 import { resolved } from './schema-fields.ts'
 
-/** Filter rules of a destination as somebody edits them. */
+/** Filter rules of a destination as edited. */
 
 export interface RuleDraft {
   readonly field: string
@@ -25,7 +25,7 @@ export interface RuleWords {
   readonly maxRules: number
 }
 
-/** What rules may be made of, from the schema of `filter_rules`. */
+/** The vocabulary of rules, from the schema of `filter_rules`. */
 export function ruleWords(schema: JsonSchema, components: Components): RuleWords {
   const groups = resolved(schema, components).properties?.['groups']
   const rules = groups?.items?.properties?.['rules']
@@ -39,7 +39,7 @@ export function ruleWords(schema: JsonSchema, components: Components): RuleWords
 }
 
 const PRESENCE = new Set(['exists', 'not_exists'])
-/** Of operators that ask whether there is anything, and compare it with nothing. */
+/** False for operators that only test for presence. */
 export const takesValue = (operator: string): boolean => !PRESENCE.has(operator)
 
 export const NO_RULES: RulesDraft = { enabled: true, groups: [] }
@@ -53,21 +53,21 @@ export function draftOf(rules: DestinationFilterRules | null): RulesDraft {
   return { enabled: rules.enabled ?? true, groups }
 }
 
-/** The rules as the API takes them; null without a group: everything goes. Groups without a rule say nothing and are left out. */
+/** The rules as the API accepts them; null without a group, which matches everything. Groups without a rule are omitted. */
 export function rulesOf({ enabled, groups }: RulesDraft): DestinationFilterRules | null {
   const told = groups.filter(({ rules }) => rules.length > 0)
   if (told.length === 0) return null
-  // The words are those of the gateway's own document.
+  // The values come from the gateway's own document.
   return { enabled, groups: told.map(({ logic, rules }) => ({ logic, rules: rules.map(ruleOf) })) } as DestinationFilterRules
 }
 
 const ruleOf = ({ field, operator, value }: RuleDraft): object => ({ field, operator, ...(takesValue(operator) ? { value: valueOf(value) } : {}) })
 
-/** A number where it is written as one; `007` and `1e3` are texts, and numbers to the operators that want one. */
+/** A number if the text is its canonical form; `007` and `1e3` stay texts, which numeric operators accept as numbers. */
 const valueOf = (text: string): string | number =>
   text !== '' && String(Number(text)) === text && Number.isFinite(Number(text)) ? Number(text) : text
 
-/** What is typed as JSON, or why it is none. Whether the rules are right is for the gateway to say. */
+/** The rules typed as JSON, or why it is invalid. The gateway validates the rules themselves. */
 export function parsedRules(text: string): { readonly rules: DestinationFilterRules | null } | { readonly problem: string } {
   if (text.trim() === '') return { rules: null }
   try {
@@ -91,7 +91,7 @@ interface Members {
 }
 const membersOf = (value: unknown): Members => (typeof value === 'object' && value !== null ? (value as Members) : {})
 
-/** What is asked, in a line: `model starts with demo/ and input exists`. */
+/** The rules in one line: `model starts with demo/ and input exists`. */
 export function sentenceOf(rules: DestinationFilterRules | null): string {
   if (rules === null || rules.groups.length === 0) return 'Everything'
   const groups = rules.groups.map(({ logic = 'and', rules: own }) => own.map(phraseOf).join(` ${logic} `))

@@ -14,30 +14,30 @@ import type { Field } from './schema-fields.ts'
 import type { Json, Problems } from './values.ts'
 
 export interface DestinationFormProps {
-  /** As it was before anything was typed. */
+  /** The values before anything was typed. */
   readonly initial: Draft
   readonly draft: Draft
   readonly onDraft: (draft: Draft) => void
   readonly fields: readonly Field[]
   readonly words: RuleWords
-  /** Settings as they are read; absent: there are none yet. */
+  /** The stored settings; absent: there are none yet. */
   readonly stored?: Json | undefined
-  /** Missing and malformed things. */
+  /** Missing and malformed values. */
   readonly problems: Problems
-  /** What the gateway said to the last try. */
+  /** The gateway's error for the last attempt. */
   readonly refusal: Error | null
-  /** What stands above the name: which type. */
+  /** Shown above the name: the choice of the type. */
   readonly children?: ReactNode
   readonly submit: string
   readonly busy: boolean
-  /** False: there is nothing to be saved. */
+  /** False: there is nothing to save. */
   readonly canSubmit?: boolean
   readonly onSubmit: () => void
 }
 
 const PLACES = ['type', 'name', 'workspace_id', 'sampling_rate', 'privacy_mode', 'api_key_hashes', 'filter_rules']
 
-/** Everything of a destination that can be chosen. Problems show once it was tried to save. */
+/** Everything about a destination that can be edited. Problems are shown after the first attempt to save. */
 export function DestinationForm(props: DestinationFormProps): ReactNode {
   const { initial, draft, onDraft, fields, words, stored, refusal, children, submit, busy, canSubmit = true, onSubmit } = props
   const [tried, setTried] = useState(false)
@@ -49,14 +49,14 @@ export function DestinationForm(props: DestinationFormProps): ReactNode {
   const problems: Problems = { ...refused, ...(tried ? own : {}) }
   const places = [...PLACES, ...fields.map(({ name }) => `config.${name}`)]
   const homeless = elsewhere(problems, places)
-  // Whoever is told that something is wrong stands where it is.
+  // Moves the focus to the field that the gateway has refused.
   useEffect(() => {
     if (refusal !== null) firstInvalid(form.current)
   }, [refusal])
   const send = (event: FormEvent): void => {
     event.preventDefault()
     const isRight = Object.keys(own).length === 0
-    // What is typed after it was sent was not tried yet.
+    // What is typed after sending has not been attempted yet.
     setTried(!isRight)
     if (isRight) onSubmit()
     else setTimeout(() => firstInvalid(form.current))
@@ -125,7 +125,7 @@ const BROADCAST_LABELS: readonly (readonly [Broadcast, string, string])[] = [
   ],
 ]
 
-/** What every type has. */
+/** The fields that every type has. */
 function Choices({ draft, problems, isNew, onSet }: ChoicesProps): ReactNode {
   return (
     <>
@@ -184,7 +184,7 @@ interface WorkspaceChoiceProps {
   readonly onSet: (workspace: string | undefined) => void
 }
 
-/** Nothing to choose where there is one. */
+/** Hidden if there is only one workspace. */
 function WorkspaceChoice({ workspace, problem, onSet }: WorkspaceChoiceProps): ReactNode {
   const { workspaces } = useWorkspaces()
   if (workspaces.length < 2 && problem === undefined) return null

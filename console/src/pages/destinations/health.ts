@@ -1,10 +1,10 @@
 import type { DestinationStatus } from '../../api/schema.ts'
 
-/** How the deliveries of a destination go, in a word and a colour. */
+/** The state of a destination's deliveries, as a word and a colour. */
 export interface Health {
   readonly word: 'Disabled' | 'Paused' | 'Failing' | 'Delivering' | 'Nothing sent yet'
   readonly colour: string
-  /** Whether `last_error` is what is wrong now, and not what was. */
+  /** Whether `last_error` is still the case. */
   readonly isErrorCurrent: boolean
 }
 

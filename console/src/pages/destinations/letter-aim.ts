@@ -1,16 +1,16 @@
-/** Which dead letters an order is about. */
+/** The dead letters that an action applies to. */
 export interface LetterAim {
-  /** Ids of those that were chosen and are still there. */
+  /** Ids of selected letters that still exist. */
   readonly chosen: readonly string[]
-  /** What the order is sent with; undefined: what was chosen is gone, and nothing is left of the order. */
+  /** The request body of the action; undefined: all selected letters are gone, so there is nothing to do. */
   readonly body: { readonly ids?: readonly string[] } | undefined
   /** For the buttons: `all`, `2 chosen`. */
   readonly said: string
 }
 
 /**
- * The list is read again while somebody chooses, and others empty it, too. A body without ids means all letters: only who chose none may send it,
- * not who chose some that have gone meanwhile.
+ * The list is refetched during the selection, and others may empty it, too. A body without ids means all letters: it may only be sent if nothing was
+ * selected, and not if the selected ones have gone meanwhile.
  */
 export function letterAim(wanted: ReadonlySet<string>, listed: readonly string[]): LetterAim {
   const chosen = listed.filter((id) => wanted.has(id))

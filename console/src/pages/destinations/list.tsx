@@ -8,15 +8,15 @@ import { percentOf } from './body.ts'
 import { healthOf } from './health.ts'
 import { useNow } from './use-now.ts'
 
-/** Milliseconds between two looks at how deliveries of one destination go. */
+/** Polling interval for the delivery state of one destination, in milliseconds. */
 export const STATUS_EVERY_MS = 4_000
-/** Of many they are looked at less often: a page left open asks no more than five times a second. */
+/** With many destinations each is polled less often: an open page sends at most five requests a second. */
 const STATUS_GAP_MS = 200
 
 export interface DestinationListProps {
   readonly destinations: readonly ObservabilityDestination[]
   readonly labelOf: (type: string) => string
-  /** Absent: there is one workspace, which need not be named. */
+  /** Absent: there is only one workspace, which need not be named. */
   readonly workspaceOf: ((id: string) => string) | undefined
   readonly onOpen: (id: string) => void
   readonly empty: ReactNode
@@ -93,7 +93,7 @@ interface OfStatusProps {
   readonly children: (status: DestinationStatus) => ReactNode
 }
 
-/** Cells of a row share one answer, which is read again as long as somebody looks. */
+/** Cells of a row share one answer, which is polled as long as the page is visible. */
 function OfStatus({ id, every, children }: OfStatusProps): ReactNode {
   const { data, error } = useRead('GET /api/v1/observability/destinations/{id}/status', { params: { id } }, { every })
   if (data !== undefined) return children(data.data)
@@ -109,7 +109,7 @@ export function HealthBadge({ status }: { readonly status: DestinationStatus }):
   )
 }
 
-/** Which calls, and how much of them. */
+/** Which calls are forwarded, and how many of them. */
 function Takes({
   destination: { sampling_rate: rate, privacy_mode: isPrivate, filter_rules: rules, api_key_hashes: keys },
 }: {
@@ -133,7 +133,7 @@ function Takes({
   )
 }
 
-/** The failure as long as it lasts, the success otherwise. */
+/** The failure as long as it lasts, otherwise the success. */
 function Last({ status }: { readonly status: DestinationStatus }): ReactNode {
   const now = useNow()
   const { isErrorCurrent } = healthOf(status)
@@ -152,7 +152,7 @@ function Last({ status }: { readonly status: DestinationStatus }): ReactNode {
   )
 }
 
-/** What a destination is, to those who have none. */
+/** Explains destinations to users who have none. */
 export function NoDestinations({ action }: { readonly action: ReactNode }): ReactNode {
   return (
     <Stack align="center" gap="sm" py="md">

@@ -14,7 +14,7 @@ export interface MapControlProps {
   readonly onChange: (rows: readonly MapRow[]) => void
 }
 
-/** Names with values, such as headers. The name of a value that is kept cannot change: the gateway finds what it keeps by it. */
+/** Names with values, such as headers. The name of a stored value cannot be changed, because the gateway finds the value by it. */
 export function MapControl({ label, description, isSecret, rows, problems, path, onChange }: MapControlProps): ReactNode {
   const set = (at: number, part: Partial<MapRow>): void => onChange(rows.map((row, index) => (index === at ? { ...row, ...part } : row)))
   const ofRows = new Set(rows.map(({ name }) => `${path}.${name.trim()}`))
@@ -24,7 +24,7 @@ export function MapControl({ label, description, isSecret, rows, problems, path,
       <Fieldset variant="unstyled" mt={6} mx={0} p={0} aria-label={label}>
         <Stack gap={6}>
           {rows.map((row, at) => (
-            // Rows have no identity but their place, and every input is controlled.
+            // Rows have no identity but their position, and every input is controlled.
             <MapRowControl
               key={at}
               label={label}
@@ -47,7 +47,7 @@ export function MapControl({ label, description, isSecret, rows, problems, path,
   )
 }
 
-/** What is wrong with a row, where its own name can say it; that a name is missing is said below them all. */
+/** The problem of a row, if the row's name identifies it; a missing name is reported below all rows. */
 const problemOf = (problems: Problems, path: string, { name, value }: MapRow): string | boolean | undefined =>
   name.trim() === '' ? value !== '' && problems[path] !== undefined : problems[`${path}.${name.trim()}`]
 

@@ -23,7 +23,7 @@ export interface OverviewProps {
 
 const STATUS = 'GET /api/v1/observability/destinations/{id}/status'
 
-/** How a destination does, and what can be done about it. */
+/** The state of a destination, and the actions for it. */
 export function Overview({ destination, type, workspace, onDeleted }: OverviewProps): ReactNode {
   const { id, name } = destination
   const params = { id }
@@ -89,7 +89,7 @@ export function Overview({ destination, type, workspace, onDeleted }: OverviewPr
   )
 }
 
-/** What is wrong now; what is over is a fact among others. */
+/** The current problem; a past one is listed among the other facts. */
 function Failure({ status }: { readonly status: DestinationStatus }): ReactNode {
   const now = useNow()
   if (!healthOf(status).isErrorCurrent) return null

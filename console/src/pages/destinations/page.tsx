@@ -13,13 +13,13 @@ import { DestinationList, NoDestinations } from './list.tsx'
 import { useDestinations } from './use-destinations.ts'
 import { useDestinationWords } from './use-document.ts'
 
-/** The opened destination, its tab, the form for a new one and the chosen workspace stand in the address. */
+/** The open destination, its tab, the form for a new one and the chosen workspace are part of the URL. */
 export default function DestinationsPage(): ReactNode {
   const [search, setSearch] = useSearchParams()
   const workspace = search.get('workspace')
   const words = useDestinationWords()
   const { of: workspaces, hasMore } = usePages('GET /api/v1/workspaces', {}, { all: true })
-  // All of them, or not yet: their destinations are asked for together.
+  // All workspaces or none yet, because their destinations are requested together.
   const known = hasMore ? undefined : workspaces.data
   const list = useDestinations(workspace === null ? known?.map(({ id }) => id) : [workspace])
   const labelOf = (type: string): string => words.data?.types.find((one) => one.type === type)?.label ?? type
@@ -70,7 +70,7 @@ interface OpenedDrawerProps {
   readonly workspaceOf: (id: string) => string
 }
 
-/** One destination, or the form for a new one, beside the list. */
+/** One destination, or the form for a new one, next to the list. */
 function OpenedDrawer({ search, onGo, workspaceOf }: OpenedDrawerProps): ReactNode {
   const opened = search.get('destination')
   const isNew = search.has('new')

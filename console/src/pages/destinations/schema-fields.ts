@@ -1,4 +1,4 @@
-/** Settings of a destination as fields of a form, from their JSON Schema. What a form cannot express is a field of JSON. */
+/** Settings of a destination as form fields, from their JSON Schema. What a form cannot express becomes a JSON field. */
 
 export interface JsonSchema {
   readonly $ref?: string
@@ -27,20 +27,20 @@ interface About {
   readonly label: string
   readonly help: string | undefined
   readonly required: boolean
-  /** What the gateway takes where nothing is given. */
+  /** The gateway's default. */
   readonly fallback: unknown
 }
 type Kind =
   | { readonly kind: 'text' | 'secret' | 'switch' | 'json' }
   | { readonly kind: 'number'; readonly isWhole: boolean }
   | { readonly kind: 'choice'; readonly options: readonly string[] }
-  /** One entry a line. */
+  /** One entry per line. */
   | { readonly kind: 'list'; readonly ofNumbers: boolean }
   | { readonly kind: 'map'; readonly isSecret: boolean }
   | { readonly kind: 'group'; readonly fields: readonly Field[] }
 export type Field = About & Kind
 
-/** The schema behind a reference, and the one beside `null`: for a form, nothing is given by an empty field. */
+/** Resolves a reference and removes `null`, which an empty field stands for. */
 export function resolved(schema: JsonSchema, components: Components): JsonSchema {
   if (schema.$ref !== undefined) {
     const { $ref, ...own } = schema
@@ -56,7 +56,7 @@ export function resolved(schema: JsonSchema, components: Components): JsonSchema
   return schema
 }
 
-/** Fields of an object, what has to be given first. Undefined: the schema is not that of an object with known members. */
+/** The fields of an object, required ones first. Undefined if the schema is not an object with known members. */
 export function fieldsOf(schema: JsonSchema, components: Components): readonly Field[] | undefined {
   const { type, properties, required = [] } = resolved(schema, components)
   if (type !== 'object' || properties === undefined) return undefined
@@ -106,7 +106,7 @@ function objectOf(schema: JsonSchema, components: Components): Kind {
 
 const ABBREVIATIONS = new Set(['api', 'url', 'uri', 'id', 'dsn', 'otlp', 'ml', 'http', 'json', 'sql', 'tls'])
 
-/** `baseUrl` as people write it: `Base URL`. */
+/** `baseUrl` as a label: `Base URL`. */
 export function labelOf(name: string): string {
   const words = name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')

@@ -12,7 +12,7 @@ export interface SettingsProps {
   readonly words: DestinationWords
 }
 
-/** Changes a destination. What was read when editing began is what changes are told against: what others changed since is not undone. */
+/** Edits a destination. Changes are relative to what was read when editing began, so that changes by others are not undone. */
 export function Settings({ destination, words }: SettingsProps): ReactNode {
   const fields = words.types.find(({ type }) => type === destination.type)?.fields ?? []
   const [before, setBefore] = useState(destination)

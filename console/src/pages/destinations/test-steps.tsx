@@ -8,7 +8,7 @@ export interface TestStepsProps {
   readonly result: DestinationTest
 }
 
-/** What a test did, step by step, and what the platform answered. */
+/** The steps of a test, and the platform's answer. */
 export function TestSteps({ label, result: { ok, steps } }: TestStepsProps): ReactNode {
   return (
     <output>

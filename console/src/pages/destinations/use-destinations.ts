@@ -4,14 +4,14 @@ import { useApi } from '../../api/hooks.ts'
 import type { ObservabilityDestination } from '../../api/schema.ts'
 
 const LIST = 'GET /api/v1/observability/destinations'
-/** The API's own bound. */
+/** The API's maximum. */
 const PAGE = 100
 
-/** Every destination of these workspaces: the API lists one workspace at a time. Undefined: not yet known which. */
+/** All destinations of these workspaces: the API lists one workspace at a time. Undefined: the workspaces are not known yet. */
 export function useDestinations(workspaces: readonly string[] | undefined): UseQueryResult<readonly ObservabilityDestination[], ApiError> {
   const api = useApi()
   return useQuery<readonly ObservabilityDestination[], ApiError>({
-    // Under the route's name: a change that outdates the route outdates this.
+    // The key begins with the route, so that a change that outdates the route outdates this.
     queryKey: [LIST, { workspaces }],
     queryFn: async ({ signal }) => (await Promise.all((workspaces ?? []).map((id) => allOf(api, id, signal)))).flat(),
     enabled: workspaces !== undefined,

@@ -2,7 +2,7 @@ import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { ApiError, refusalOf } from '../../api/client.ts'
 import { destinationWords, type DestinationWords, type OpenApiDocument } from './document.ts'
 
-/** What destinations there can be. The document is public, and does not change while a gateway runs. */
+/** The types of destinations. The document is public, and does not change while a gateway runs. */
 export const useDestinationWords = (): UseQueryResult<DestinationWords, ApiError> =>
   useQuery<DestinationWords, ApiError>({ queryKey: ['/openapi.json', 'destinations'], queryFn: ({ signal }) => read(signal), staleTime: Infinity })
 

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 
 const EVERY_MS = 5_000
 
-/** The time, for `5 s ago`: it moves on while somebody looks. */
+/** The current time, for `5 s ago`; it advances while the page is visible. */
 export function useNow(): number {
   const [now, setNow] = useState(() => Date.now())
   useEffect(() => {

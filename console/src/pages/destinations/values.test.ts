@@ -17,7 +17,7 @@ const loud = field('loud', { kind: 'switch' }, { fallback: true })
 
 const STORED = { url: 'https://a.example', key: 'abcd...wxyz', headers: { 'x-one': '********' } }
 
-/** What is sent when a form that was opened on `stored` was changed. */
+/** What is sent after changes in a form that was opened on `stored`. */
 function sent(fields: readonly Field[], stored: object, typed: object): unknown {
   const config = stored as { readonly [name: string]: unknown }
   return configChanges(config, filled(fields, { ...valuesOf(fields, config), ...typed }, config).config)

@@ -1,14 +1,14 @@
 import type { Field } from './schema-fields.ts'
 
-/** What stands in a form of settings, and the settings it stands for. */
+/** Form values of settings, and the settings they stand for. */
 
 export interface MapRow {
   readonly name: string
   readonly value: string
-  /** What the gateway shows of a secret it keeps: an empty value leaves it as it is. */
+  /** The mask of a stored secret: an empty value leaves the secret as it is. */
   readonly kept?: string
 }
-/** Text of a field; null: a kept secret is to be removed. Undefined: a switch nobody touched. */
+/** The text of a field; null: a stored secret is to be removed. Undefined: an untouched switch. */
 export type Value = string | boolean | null | undefined | readonly MapRow[] | Values
 export interface Values {
   readonly [name: string]: Value
@@ -16,13 +16,13 @@ export interface Values {
 export interface Json {
   readonly [name: string]: unknown
 }
-/** What is wrong, by the path the gateway would name it with: `config.endpoint`. */
+/** Problems by the path that the gateway would name: `config.endpoint`. */
 export type Problems = { readonly [path: string]: string }
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value))
 
-/** The form as it opens: of settings as they are read, or empty. Secrets never stand in it. */
+/** The initial form: from stored settings, or empty. It never contains secrets. */
 export function valuesOf(fields: readonly Field[], config: Json = {}): Values {
   return Object.fromEntries(fields.map((field) => [field.name, valueOf(field, config[field.name])]))
 }
@@ -54,8 +54,8 @@ export interface Filled {
 }
 
 /**
- * The settings a form stands for. A secret that was left alone is its mask, which the gateway takes for what it keeps.
- * `stored`: the settings as they were read; `at`: where they stand in the body.
+ * The settings that a form stands for. An untouched secret is sent as its mask, which the gateway takes for the stored value. `stored`: the settings as
+ * read; `at`: their path in the body.
  */
 export function filled(fields: readonly Field[], values: Values, stored: Json = {}, at = 'config'): Filled {
   const config: Record<string, unknown> = {}
@@ -71,7 +71,7 @@ export function filled(fields: readonly Field[], values: Values, stored: Json = 
 }
 
 interface Setting {
-  /** Undefined: not given. */
+  /** Undefined: omitted. */
   readonly setting: unknown
   readonly problems: Problems
 }
@@ -87,7 +87,7 @@ function settingOf(field: Field, value: Value, stored: unknown, path: string): S
     case 'group': {
       const { config, problems } = filled(field.fields, (value ?? {}) as Values, isObject(stored) ? stored : {}, path)
       const isEmpty = Object.keys(config).length === 0
-      // What is not asked for and not begun lacks nothing.
+      // An optional group that was left empty lacks nothing.
       if (isEmpty && !field.required) return fine(undefined)
       return { setting: config, problems }
     }
@@ -98,7 +98,7 @@ function settingOf(field: Field, value: Value, stored: unknown, path: string): S
 
 function ofText(field: Field, text: string, stored: unknown, path: string): Setting {
   if (field.kind === 'secret') return fine(text === '' ? stored : text)
-  // Nothing was given, or what is kept is an empty text that nobody touched.
+  // Nothing was typed, or the stored value is an empty text that was not touched.
   if (text.trim() === '') return fine(stored === text ? stored : undefined)
   if (field.kind === 'number') return numberOf(text, path)
   if (field.kind === 'list') return listOf(text, field.ofNumbers, path)
@@ -140,14 +140,14 @@ function mapOf(rows: readonly MapRow[], stored: unknown, path: string): Setting 
   return { setting: isLeftEmpty ? undefined : map, problems }
 }
 
-/** What a PATCH has to name: settings that are others now, and null for those that are gone. Undefined: nothing. */
+/** The settings for a PATCH: changed ones, and null for removed ones. Undefined: none. */
 export function configChanges(before: Json, after: Json): Json | undefined {
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
   const changed = [...names].filter((name) => !isSame(before[name], after[name]))
   return changed.length === 0 ? undefined : Object.fromEntries(changed.map((name) => [name, after[name] ?? null]))
 }
 
-/** Whether two values are the same JSON, whatever the order of their members. */
+/** Whether two values are the same JSON, in any order of members. */
 export function isSame(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) && Array.isArray(other)) return one.length === other.length && one.every((entry, at) => isSame(entry, other[at]))
   if (!isObject(one) || !isObject(other)) return one === other

@@ -4,7 +4,7 @@ import type { GenerationDetail } from '../../api/schema.ts'
 import { duration, moment, usd } from '../../lib/format.ts'
 import { Facts } from '../../ui/facts.tsx'
 
-/** Every endpoint that was tried, in order, and every tool the gateway ran. */
+/** Every endpoint that was tried, in order, and every tool that the gateway ran. */
 export function Attempts({ of: { attempts, steps } }: { readonly of: GenerationDetail }): ReactNode {
   if (attempts.length === 0) return <Text c="dimmed">No endpoint was asked.</Text>
   return (

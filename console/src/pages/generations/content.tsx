@@ -5,7 +5,7 @@ import { useRead } from '../../api/hooks.ts'
 import { Loaded } from '../../ui/loaded.tsx'
 import classes from './content.module.css'
 
-/** What was said, where the workspace keeps it. Shown as text, whatever it looks like. */
+/** The conversation, if the workspace stores it. Always shown as plain text. */
 export function Content({ id }: { readonly id: string }): ReactNode {
   const read = useRead('GET /api/v1/generation/content', { query: { id } })
   if (read.error?.status === 404) {
@@ -25,7 +25,7 @@ export function Content({ id }: { readonly id: string }): ReactNode {
         <Stack>
           <Title order={2}>Input</Title>
           {input.messages.map((message, index) => (
-            // Messages have no names, and their order does not change.
+            // Messages have no ids, and their order does not change.
             <Code key={index} block className={classes['text']}>
               {sayOf(message)}
             </Code>
@@ -62,7 +62,7 @@ function sayOf(message: unknown): string {
   return JSON.stringify(message, null, 2)
 }
 
-/** A call as one reads it in a program, whatever its arguments are; a refusal by its words; other items as they are. */
+/** A call in the notation of a program, whatever its arguments are; a refusal as its text; other items as they are. */
 function shownAs(item: unknown): string {
   const { type, name, arguments: args, input, content } = (item ?? {}) as { readonly [field: string]: unknown }
   const given = type === 'function_call' ? args : type === 'custom_tool_call' ? input : undefined

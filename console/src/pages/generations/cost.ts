@@ -1,13 +1,13 @@
 import type { GenerationDetail, GenerationSummary } from '../../api/schema.ts'
 import { usd } from '../../lib/format.ts'
 
-/** All that it cost, whoever pays. A price nobody knows is not nothing. */
+/** The total cost, whoever pays. An unknown price is not zero. */
 export function costOf({ total_cost: own, upstream_inference_cost: callers, cost_source: source }: GenerationSummary): string {
   const known = own + (callers ?? 0)
   if (source !== 'unknown') return usd(known)
   return known === 0 ? 'not known' : `${usd(known)} or more`
 }
 
-/** Of a call that nobody knows the whole price of. */
+/** For a call whose total price is unknown. */
 export const partlyKnown = ({ total }: Pick<GenerationDetail['cost'], 'total'>): string =>
   total === 0 ? 'not known: there is no price for this model' : `${usd(total)} or more: there is no price for a part of it`

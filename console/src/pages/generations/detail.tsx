@@ -15,10 +15,10 @@ export interface DetailProps {
   readonly onClose: () => void
 }
 
-/** Everything that is known of one call. */
+/** All details of one call. */
 export function Detail({ id, onClose }: DetailProps): ReactNode {
   return (
-    // It stays when it is closed: it is what gives the focus back to where it was.
+    // It stays mounted when closed, because it returns the focus to where it was.
     <Drawer opened={id !== undefined} onClose={onClose} position="right" size="xl" title="Generation">
       {id !== undefined && <Opened key={id} id={id} />}
     </Drawer>

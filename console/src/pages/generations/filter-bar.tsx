@@ -21,7 +21,7 @@ const text = { w: WIDTH, size: 'xs', placeholder: 'Any' } as const
 
 export function FilterBar({ filters, onChange, onClear, isLive, isPaused, onLive }: FilterBarProps): ReactNode {
   const { workspaces: spaces } = useWorkspaces()
-  // Of the workspace that is looked at; the gateway lists those of one.
+  // Keys of the chosen workspace; the gateway lists one workspace at a time.
   const keys = usePages('GET /api/v1/keys', { query: { include_disabled: 'true', workspace_id: filters.workspace_id } }, { all: true })
   const providers = useRead('GET /api/v1/providers')
   const select = (name: keyof Filters, label: string, data: readonly { readonly value: string; readonly label: string }[]): ReactNode => (
@@ -92,7 +92,7 @@ interface MomentProps {
   readonly onChange: (iso: string | undefined) => void
 }
 
-/** In the time zone of who reads, as all times of the list are. */
+/** In the reader's time zone, like all times of the list. */
 const Moment = ({ label, value, onChange }: MomentProps): ReactNode => (
   <TextInput
     type="datetime-local"
@@ -104,7 +104,7 @@ const Moment = ({ label, value, onChange }: MomentProps): ReactNode => (
   />
 )
 
-/** An address may name what a list does not, or not yet. */
+/** The URL may contain a value that the list does not contain, or not yet. */
 const withChosen = (
   data: readonly { readonly value: string; readonly label: string }[],
   chosen: string | undefined,

@@ -3,7 +3,7 @@ import { isoOf } from '../../lib/local-time.ts'
 
 type Query = Routes['GET /api/v1/generations']['query']
 
-/** How far back is looked, by what stands in the address. */
+/** Time spans, by their value in the URL. */
 export const SPANS = [
   { value: '15m', label: 'Last 15 minutes', ms: 15 * 60_000 },
   { value: '1h', label: 'Last hour', ms: 3_600_000 },
@@ -11,24 +11,24 @@ export const SPANS = [
   { value: '7d', label: 'Last 7 days', ms: 7 * 86_400_000 },
 ] as const
 
-/** Instead of a span: two moments, either of which may be missing. */
+/** Instead of a span: two points in time, either of which may be missing. */
 export const BETWEEN = { value: 'between', label: 'Between two times' } as const
 
 export const STATUSES = ['completed', 'incomplete', 'failed', 'cancelled'] as const
 export type Status = (typeof STATUSES)[number]
 
-/** What may be looked for, under the names it has in the address and in the API. */
+/** Filters, with the same names in the URL and in the API. */
 export const TEXTS = ['model', 'provider', 'error_type', 'api_key_hash', 'session_id', 'workspace_id'] as const
 export type TextFilter = (typeof TEXTS)[number]
 
 export type Filters = { readonly [K in TextFilter | 'from' | 'to']?: string } & { readonly status?: Status; readonly span?: string }
 
-/** Changes of an address that take every filter out of it. */
+/** Changes that remove every filter from the URL. */
 export const NO_FILTERS: { readonly [name: string]: undefined } = Object.fromEntries(
   [...TEXTS, 'status', 'span', 'from', 'to'].map((name) => [name, undefined]),
 )
 
-/** The filters an address names; what it names wrongly is none. `get` tells a part of the address by its name. */
+/** The filters in the URL; invalid ones are ignored. `get` returns a parameter by its name. */
 export function filtersOf(get: (name: string) => string | undefined): Filters {
   const found: { [name: string]: string } = {}
   for (const name of TEXTS) {
@@ -43,7 +43,7 @@ export function filtersOf(get: (name: string) => string | undefined): Filters {
   return found
 }
 
-/** An address that names a moment alone asks for what lies behind or before it. */
+/** A URL with only one point in time filters for everything after or before it. */
 function momentsOf(get: (name: string) => string | undefined): { readonly [name: string]: string } {
   const moments = (['from', 'to'] as const).flatMap((name) => {
     const iso = isoOf(get(name) ?? '')
@@ -52,7 +52,7 @@ function momentsOf(get: (name: string) => string | undefined): { readonly [name:
   return moments.length > 0 || get('span') === BETWEEN.value ? { span: BETWEEN.value, ...Object.fromEntries(moments) } : {}
 }
 
-/** What the API is asked: a span is counted back from `now` each time, in milliseconds since the epoch. */
+/** The query to the API. A span is counted back from `now` each time, in milliseconds since the epoch. */
 export function queryOf({ span, ...filters }: Filters, now: number): Query {
   const found = SPANS.find(({ value }) => value === span)
   return { ...filters, ...(found === undefined ? {} : { from: new Date(now - found.ms).toISOString() }) }

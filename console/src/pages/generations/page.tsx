@@ -41,7 +41,7 @@ const COLUMNS: readonly Column<GenerationSummary>[] = [
   { header: 'Tries', cell: ({ attempts }) => attempts, isFigure: true },
 ]
 
-/** What served, and what was asked for where that is another. */
+/** The model that served, and the requested one if it differs. */
 function Model({ of: { model, requested_model, error_type } }: { readonly of: GenerationSummary }): ReactNode {
   return (
     <Box miw={140} style={{ wordBreak: 'break-word' }}>

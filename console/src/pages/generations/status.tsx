@@ -9,7 +9,7 @@ const LOOKS: { readonly [S in Status]: { readonly color: string; readonly sign: 
   cancelled: { color: 'gray', sign: '⊘' },
 }
 
-/** How a call ended: by a sign and a word, not by colour alone. */
+/** The outcome of a call, shown by a sign and a word and not by colour alone. */
 export function StatusBadge({ status }: { readonly status: Status }): ReactNode {
   const { color, sign } = LOOKS[status]
   return (

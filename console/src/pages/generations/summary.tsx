@@ -17,7 +17,7 @@ const FORMATS = {
 
 type Known = FactsProps['of']
 
-/** What a call took and cost, and where it came from. */
+/** Tokens, times, cost and origin of a call. */
 export function Summary({ of }: { readonly of: GenerationDetail }): ReactNode {
   return (
     <Stack>
@@ -41,7 +41,7 @@ const timesOf = (of: GenerationDetail): Known => [
   ['Speed', speedOf(of)],
 ]
 
-/** Tokens a second while they came; null where that says nothing. */
+/** Tokens per second while streaming; null if that would be meaningless. */
 function speedOf({ generation_time, latency, tokens_completion }: GenerationDetail): string | null {
   const seconds = ((generation_time ?? 0) - (latency ?? 0)) / 1_000
   if (latency === null || seconds <= 0 || (tokens_completion ?? 0) === 0) return null
@@ -88,7 +88,7 @@ const originOf = (of: GenerationDetail): Known => [
   ['Upstream id', of.upstream_id],
 ]
 
-/** What stands behind it: the key, the calls of a session. */
+/** A link to something related: the key, or the calls of a session. */
 const To = ({ href, text }: { readonly href: string; readonly text: string }): ReactNode => (
   <Anchor component={Link} href={href} size="sm">
     {text}

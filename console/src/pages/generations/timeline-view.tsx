@@ -5,7 +5,7 @@ import { duration } from '../../lib/format.ts'
 import { timelineOf, type Stretch } from './timeline.ts'
 import classes from './timeline-view.module.css'
 
-/** What happened when, one line for each try and each tool. */
+/** When everything happened, with one line for each attempt and each tool. */
 export function Timeline({ of }: { readonly of: GenerationDetail }): ReactNode {
   const stretches = timelineOf(of)
   if (stretches.length === 0) return null

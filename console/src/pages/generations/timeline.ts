@@ -1,13 +1,13 @@
 import type { GenerationDetail } from '../../api/schema.ts'
 
-/** A stretch of a call on its line of time, in shares of the whole (0 to 1). */
+/** A part of a call on its timeline, in shares of the whole (0 to 1). */
 export interface Stretch {
   readonly kind: 'attempt' | 'tool'
   readonly label: string
   readonly start: number
-  /** Never so short that it could not be seen. */
+  /** Never too short to be visible. */
   readonly length: number
-  /** Where its first content came, in shares of the whole. */
+  /** When its first content came, as a share of the whole. */
   readonly firstContent?: number
   readonly isFailed: boolean
   readonly startMs: number
@@ -18,14 +18,14 @@ const SHORTEST = 0.006
 
 type Timed = Pick<GenerationDetail, 'created_at' | 'generation_time' | 'attempts' | 'steps'>
 
-/** What happened within a call, in the order it began. An attempt without an end ended with the call, as far as anybody knows. */
+/** What happened within a call, in order of its beginning. An attempt without an end is assumed to have ended with the call. */
 export function timelineOf({ created_at, generation_time, attempts, steps }: Timed): readonly Stretch[] {
   const start = Date.parse(created_at)
   const ends = [
     ...attempts.map((one) => Date.parse(one.started_at) + (one.duration ?? 0) - start),
     ...steps.map((one) => Date.parse(one.started_at) + one.duration_ms - start),
   ]
-  // Clocks of a record are rounded, each for itself.
+  // The durations of a record are rounded independently.
   const whole = Math.max(1, generation_time ?? 0, ...ends)
   const stretch = (startMs: number, durationMs: number | null): Pick<Stretch, 'start' | 'length' | 'startMs' | 'durationMs'> => {
     const from = Math.min(Math.max(0, startMs / whole), 1 - SHORTEST)

@@ -8,10 +8,10 @@ import { queryOf, type Filters } from './filters.ts'
 
 const LIVE_MS = 3_000
 const ENOUGH = 20
-/** Pages that are looked through each time somebody asks; each is a few thousand records at most. */
+/** How many pages are searched per request of the user; each is a few thousand records at most. */
 const AT_A_TIME = 12
 
-/** How far is looked, for one set of filters. */
+/** How far to search, for one set of filters. */
 interface Goal {
   readonly filters: string
   readonly rows: number
@@ -22,23 +22,23 @@ export interface Generations {
   readonly rows: readonly GenerationSummary[]
   readonly error: ApiError | null
   readonly isLoading: boolean
-  /** Something was read: no rows are none then. */
+  /** Something was read, so an empty list means that there are no matches. */
   readonly isRead: boolean
   readonly isLooking: boolean
-  /** They match other filters, and are shown until those that match come. */
+  /** The rows match the previous filters, and are shown until matching ones arrive. */
   readonly isOfBefore: boolean
-  /** Older records are shown: what is new does not come by itself. */
+  /** Older records are shown, so new ones do not appear by themselves. */
   readonly isPaused: boolean
-  /** Undefined where there is no more. */
+  /** Undefined if there is no more. */
   readonly more: (() => void) | undefined
   readonly again: () => void
-  /** To the newest records, which come by themselves. */
+  /** Back to the newest records, which appear by themselves. */
   readonly goBack: () => void
 }
 
 /**
- * Records that match, newest first. The gateway looks at a bounded number at a time, so a page may be short where a filter matches little: then the
- * next is asked for by itself, until there is something to see or it is for its reader to say whether to go on.
+ * Matching records, newest first. The gateway examines a bounded number at a time, so a page may be short if a filter matches little. Further pages are
+ * then loaded automatically, until there is enough to see or the limit is reached where the user decides whether to go on.
  */
 export function useGenerations(filters: Filters, isLive: boolean): Generations {
   const api = useApi()
@@ -53,8 +53,8 @@ export function useGenerations(filters: Filters, isLive: boolean): Generations {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
     placeholderData: keepPreviousData,
-    // Not for whoever has gone further back: he reads, and nothing may move under him. Pages that were looked through for want of rows
-    // are looked through again, as often as keeps the work of the gateway that of one page.
+    // No refresh for a user who has gone further back, because nothing may move while they read. If several pages had to be searched, all of them are
+    // searched again, but less often, so that the gateway's work stays that of one page.
     refetchInterval: ({ state }) => (isLive && !isAsked ? LIVE_MS * (state.data?.pages.length ?? 1) : false),
   })
   const { data, error, hasNextPage, isFetching, isFetchingNextPage, fetchNextPage, refetch, isPlaceholderData } = query
@@ -68,7 +68,7 @@ export function useGenerations(filters: Filters, isLive: boolean): Generations {
   }, [goOn, fetchNextPage])
   const more = (): void => {
     want({ filters: named, rows: rows.length + ENOUGH, pages: pages.length + AT_A_TIME })
-    // The first of them also where the last one was refused.
+    // Also repeats the first page after an error.
     void fetchNextPage()
   }
   return {

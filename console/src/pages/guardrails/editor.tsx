@@ -19,7 +19,7 @@ const OUTDATES = ['GET /api/v1/guardrails', 'GET /api/v1/guardrails/{id}'] as co
 export interface CreatorProps {
   readonly fields: readonly RuleField[]
   readonly workspaces: readonly Workspace[]
-  /** Where it is made unless another is chosen; '' is that of the key. */
+  /** The default workspace for a new guardrail; '' is the key's own. */
   readonly workspaceId: string
   readonly onCreated: (guardrail: Guardrail) => void
 }
@@ -59,7 +59,7 @@ export interface EditorProps {
 export function Editor({ fields, guardrail, isDefault, onDeleted }: EditorProps): ReactNode {
   const update = useChange('PATCH /api/v1/guardrails/{id}', OUTDATES)
   const remove = useChange('DELETE /api/v1/guardrails/{id}', isDefault ? OUTDATES : [OUTDATES[0]])
-  // As it was when it was opened or saved: what others change meanwhile is no change of this form, and takes nothing out of it.
+  // The state when it was opened or saved: changes by others do not count as changes in this form, and are not undone by it.
   const [before, setBefore] = useState(() => formOf(fields, guardrail))
   const [form, setForm] = useState(before)
   const params = { id: guardrail.id }

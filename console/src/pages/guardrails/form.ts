@@ -2,7 +2,7 @@ import { afterSave } from '../../lib/changes.ts'
 import { numberOf, type NumberField } from '../../lib/fields.ts'
 import type { RuleField } from './rule-schema.ts'
 
-/** What the form holds, by the names of the API; lists of rows as rows of texts, JSON as it was typed. */
+/** The form's values by the names of the API; lists of rows as rows of texts, JSON as typed. */
 export interface GuardrailForm {
   readonly name: string
   readonly description: string
@@ -13,7 +13,7 @@ export type Row = { readonly [column: string]: string }
 
 type Stored = { readonly [name: string]: unknown }
 
-/** The form of a stored guardrail, or of none. */
+/** The form for a stored guardrail, or an empty one. */
 export function formOf(fields: readonly RuleField[], stored: Stored = {}): GuardrailForm {
   return {
     name: textOf(stored['name']),
@@ -42,7 +42,7 @@ function shown(field: RuleField, value: unknown): unknown {
 const rowOf = (entry: unknown): Row =>
   Object.fromEntries(Object.entries((entry ?? {}) as Stored).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])))
 
-/** What is sent of one field: null where nothing is demanded. Throws SyntaxError for JSON that is none. */
+/** The value to send for one field: null if it demands nothing. Throws SyntaxError for invalid JSON. */
 function sent(field: RuleField, value: unknown): unknown {
   switch (field.kind) {
     case 'names':
@@ -62,11 +62,11 @@ function sent(field: RuleField, value: unknown): unknown {
   }
 }
 
-/** A row in the order of its columns, without what was left empty. */
+/** A row in the order of its columns, without empty cells. */
 const filled = ({ columns }: RuleField, row: Row): Row =>
   Object.fromEntries(columns.flatMap(({ name }) => (row[name] === undefined || row[name] === '' ? [] : [[name, row[name]]])))
 
-/** What makes a new guardrail: the rules that demand something. */
+/** The body for a new guardrail: the rules that demand something. */
 export function createBody(fields: readonly RuleField[], form: GuardrailForm): Stored & { readonly name: string } {
   const rules = fields
     .map((field) => [field.name, sent(field, form.rules[field.name])] as const)
@@ -74,7 +74,7 @@ export function createBody(fields: readonly RuleField[], form: GuardrailForm): S
   return { name: form.name.trim(), ...(form.description.trim() === '' ? {} : { description: form.description }), ...Object.fromEntries(rules) }
 }
 
-/** Only what is not as it was; a rule that was emptied is null. */
+/** Only what differs; an emptied rule is null. */
 export function changes(fields: readonly RuleField[], before: GuardrailForm, after: GuardrailForm): Stored {
   const changed: { [name: string]: unknown } = {}
   if (after.name !== before.name) changed['name'] = after.name.trim()
@@ -86,7 +86,7 @@ export function changes(fields: readonly RuleField[], before: GuardrailForm, aft
   return changed
 }
 
-/** What the form holds once `given` was saved: what was typed since, rule by rule, over what is stored now. */
+/** The form after `given` was saved: what was typed since, rule by rule, on top of what is stored now. */
 export const savedForm = (given: GuardrailForm, now: GuardrailForm, stored: GuardrailForm): GuardrailForm => ({
   ...afterSave(given, now, stored),
   rules: afterSave(given.rules, now.rules, stored.rules),
@@ -94,7 +94,7 @@ export const savedForm = (given: GuardrailForm, now: GuardrailForm, stored: Guar
 
 export type Problems = { readonly [field: string]: string }
 
-/** What cannot be sent, by field: a name is missing, or JSON is none. */
+/** What cannot be sent, by field: a missing name, or invalid JSON. */
 export function problemsOf(fields: readonly RuleField[], form: GuardrailForm): Problems {
   const problems: { [field: string]: string } = {}
   if (form.name.trim() === '') problems['name'] = 'A guardrail needs a name.'
@@ -110,7 +110,7 @@ export function problemsOf(fields: readonly RuleField[], form: GuardrailForm): P
   return problems
 }
 
-/** Which row lacks what it needs. */
+/** Names the row that lacks a required value. */
 function missingOf({ kind, columns }: RuleField, value: unknown): string | undefined {
   if (kind !== 'rows') return undefined
   for (const [index, row] of (value as readonly Row[]).entries()) {
@@ -120,10 +120,10 @@ function missingOf({ kind, columns }: RuleField, value: unknown): string | undef
   return undefined
 }
 
-/** Where a refusal belongs: `content_filters.2.pattern` is about the field, its third row. */
+/** The field that an error belongs to: `content_filters.2.pattern` is about the third row of that field. */
 export const fieldOfPath = (path: string | undefined): string => path?.split('.')[0] ?? ''
 
-/** What a guardrail demands, in a line. */
+/** A guardrail's rules in one line. */
 export function summaryOf(fields: readonly RuleField[], stored: Stored): string {
   const said = fields.flatMap((field) => {
     const value = stored[field.name]

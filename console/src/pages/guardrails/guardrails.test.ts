@@ -82,7 +82,7 @@ it('a change is sent as what is not as it was, an emptied rule as null', () => {
     include_byok: true,
     limit_usd: 5,
     reset_interval: 'daily',
-    // The order of members is the gateway's.
+    // The gateway decides the order of members.
     filters: [{ action: 'block', label: null, pattern: 'x' }],
     newest: { depth: 1 },
   }

@@ -15,12 +15,12 @@ export interface KeysSectionProps {
 }
 
 const OUTDATES = ['GET /api/v1/guardrails/{id}/assignments/keys', 'GET /api/v1/guardrails/assignments/keys'] as const
-/** Rows that are drawn at a time: a workspace may have thousands of keys. */
+/** Rows rendered at a time: a workspace may have thousands of keys. */
 const DRAWN = 100
 
 type Assignment = Answer<'GET /api/v1/guardrails/{id}/assignments/keys'>['data'][number]
 
-/** The keys a guardrail acts on. */
+/** The keys that a guardrail applies to. */
 export function KeysSection({ id, workspaceId }: KeysSectionProps): ReactNode {
   const { of: assigned } = usePages('GET /api/v1/guardrails/{id}/assignments/keys', { params: { id } }, { all: true })
   const [drawn, setDrawn] = useState(DRAWN)

@@ -21,7 +21,7 @@ export default function GuardrailsPage(): ReactNode {
   const { get, set } = useAddress()
   const open = get('open')
   const { workspaces: all, own } = useWorkspaces()
-  // That of the key where the address names none, for the gateway as well.
+  // Without a workspace in the URL it is the key's own, as for the gateway.
   const workspace = get('workspace')
   const workspaceId = workspace ?? own ?? ''
   const offset = Math.max(0, Number(get('offset')) || 0)
@@ -87,7 +87,7 @@ interface ListProps {
   readonly workspaces: readonly Workspace[]
   readonly fields: readonly RuleField[]
   readonly onOpen: (id: string) => void
-  /** There are some, before what is looked at. */
+  /** Defined if there are earlier entries. */
   readonly onBack: (() => void) | undefined
 }
 

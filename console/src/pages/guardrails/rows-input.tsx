@@ -10,7 +10,7 @@ export interface RowsInputProps {
   readonly onChange: (rows: readonly Row[]) => void
 }
 
-/** A list of small objects; what is left empty in one is not sent. */
+/** A list of small objects; empty members are not sent. */
 export function RowsInput({ field: { label, description, columns }, rows, error, onChange }: RowsInputProps): ReactNode {
   const first = Object.fromEntries(
     columns.flatMap(({ name, choices, isNeeded }) => (isNeeded && choices?.[0] !== undefined ? [[name, choices[0]]] : [])),

@@ -8,13 +8,13 @@ export interface RuleInputProps {
   readonly field: RuleField
   readonly value: unknown
   readonly error: string | undefined
-  /** Names one may want in a list; any other text is taken as well. */
+  /** Suggestions for a list; any other text is accepted as well. */
   readonly suggestions: readonly string[]
-  /** The same function from one drawing to the next: a form of twenty rules is not drawn anew for a letter in one of them. */
+  /** Must be the same function in every render, so that a keystroke in one of twenty rules does not render the whole form. */
   readonly onRule: (name: string, value: unknown) => void
 }
 
-/** One rule, by the kind of its value. */
+/** The control for one rule, by the kind of its value. */
 export const RuleInput = memo(function RuleInput({ field, value, error, suggestions, onRule }: RuleInputProps): ReactNode {
   const onChange = (next: unknown): void => onRule(field.name, next)
   const { kind, label, description, choices } = field
@@ -57,7 +57,7 @@ interface FlagProps {
 
 const NAMES = { unset: null, yes: true, no: false } as const
 
-/** Yes, no, or neither, which is not the same as no. */
+/** Yes, no, or not set, which differs from no. */
 function Flag({ label, description, error, value, onChange }: FlagProps): ReactNode {
   const id = useId()
   return (

@@ -1,4 +1,4 @@
-/** What a guardrail may demand, read from the gateway's own description of its API: a rule it learns has a field here without a change. */
+/** The rules of a guardrail, read from the gateway's own API description: a new rule gets a field here without a change. */
 
 export type RuleKind =
   /** A list of texts. */
@@ -9,7 +9,7 @@ export type RuleKind =
   | 'switch'
   | 'number'
   | 'choice'
-  /** A list of objects with texts in them. */
+  /** A list of objects with text members. */
   | 'rows'
   /** Anything else, as JSON. */
   | 'json'
@@ -66,7 +66,7 @@ function fieldOf(name: string, schema: Schema): RuleField {
   return columns === undefined ? { ...base, kind: 'json' } : { ...base, kind: 'rows', columns }
 }
 
-/** The columns of a list of objects that hold nothing but texts. */
+/** The columns for a list of objects that have only text members. */
 function columnsOf(items: Schema | undefined): readonly Column[] | undefined {
   const entries = Object.entries(items?.properties ?? {})
   const columns = entries.map(([name, schema]): Column | undefined => {
@@ -82,7 +82,7 @@ function columnsOf(items: Schema | undefined): readonly Column[] | undefined {
   return columns.length > 0 && columns.every((column) => column !== undefined) ? columns : undefined
 }
 
-/** A schema without the null it may allow, and the types it takes. */
+/** A schema without the null it may allow, and the types it accepts. */
 function unwrapped(schema: Schema): { readonly types: readonly string[]; readonly inner: Schema } {
   const branches = schema.anyOf ?? [schema]
   const inner = branches.find(({ type }) => type !== 'null') ?? schema
@@ -91,7 +91,7 @@ function unwrapped(schema: Schema): { readonly types: readonly string[]; readonl
 
 const textsOf = (values: readonly unknown[]): readonly string[] => values.filter((value) => typeof value === 'string')
 
-/** Words that are said letter by letter. */
+/** Abbreviations, written in capitals. */
 const SPELLED: ReadonlySet<string> = new Set(['usd', 'zdr', 'byok'])
 
 /** `limit_usd` as `Limit USD`. */

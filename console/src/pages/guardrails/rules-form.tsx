@@ -11,10 +11,10 @@ import type { RuleField, RuleKind } from './rule-schema.ts'
 
 export interface RulesFormProps {
   readonly fields: readonly RuleField[]
-  /** As it was before anything was typed. */
+  /** The values before anything was typed. */
   readonly initial: GuardrailForm
   readonly form: GuardrailForm
-  /** The setter of a state: the same function from one drawing to the next. */
+  /** A state setter, which is the same function in every render. */
   readonly onForm: Dispatch<SetStateAction<GuardrailForm>>
   readonly action: string
   readonly isBusy: boolean
@@ -32,7 +32,7 @@ const SECTIONS: readonly { readonly title: string; readonly kinds: readonly Rule
   { title: 'More', kinds: ['json'] },
 ]
 
-/** Everything a guardrail demands. */
+/** All rules of a guardrail. */
 export function RulesForm(props: RulesFormProps): ReactNode {
   const { fields, initial, form, onForm, action, isBusy, error, onSubmit, children } = props
   const [isTried, setTried] = useState(false)
@@ -101,7 +101,7 @@ export function RulesForm(props: RulesFormProps): ReactNode {
 
 const NO_NAMES: readonly string[] = []
 
-/** What there is to name, for lists whose names say what they list. */
+/** Suggestions for lists whose names say what they contain. */
 function useSuggestions(): (field: string) => readonly string[] {
   const models = useRead('GET /api/v1/models', { query: { output_modalities: 'all' } }).data
   const providers = useRead('GET /api/v1/providers', {}).data

@@ -2,7 +2,7 @@ import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { ApiError } from '../../api/client.ts'
 import { ruleFields, type ApiDescription, type RuleField } from './rule-schema.ts'
 
-/** The rules this gateway knows. They change with its version alone. */
+/** The rules that this gateway supports, which only change with its version. */
 export function useRules(): UseQueryResult<readonly RuleField[]> {
   return useQuery({
     queryKey: ['guardrails', 'rules'],

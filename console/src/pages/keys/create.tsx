@@ -19,17 +19,17 @@ export interface CreateKeyProps {
   readonly onClose: () => void
 }
 
-/** Asks what the key is for, and shows it once. */
+/** The form for a new key, which is then shown once. */
 export function CreateKey({ opened, workspaces, workspaceId, onClose }: CreateKeyProps): ReactNode {
   const [secret, setSecret] = useState<string>()
-  // Not the form's: a key that is being made when the form is left is made all the same, and has to be shown.
+  // Kept outside of the form: a key is created even if the form is closed meanwhile, and must be shown.
   const create = useChange('POST /api/v1/keys', ['GET /api/v1/keys'])
   const done = (): void => {
     onClose()
     setSecret(undefined)
   }
   if (secret !== undefined) {
-    // Nothing but the button closes it: a slip would lose the key.
+    // Only the button closes it, since closing it by mistake would lose the key.
     return (
       <Modal opened onClose={done} title="Your new key" size="lg" closeOnClickOutside={false} closeOnEscape={false} withCloseButton={false}>
         <NewKey secret={secret} onDone={done} />
@@ -63,7 +63,7 @@ function CreateKeyForm({ workspaces, workspaceId, isBusy, error, onCancel, onCre
   const expires = useRef<HTMLInputElement>(null)
   const [isHalfTyped, setHalfTyped] = useState(false)
   const submit = (): void => {
-    // A date without its time reads as empty, which would be a key without an end.
+    // A date without a time reads as empty, which would create a key that never expires.
     const isHalf = expires.current?.validity.badInput === true || (form.expires !== '' && Number.isNaN(Date.parse(form.expires)))
     setHalfTyped(isHalf)
     if (!isHalf) onCreate(createKeyBody(form))
@@ -102,7 +102,7 @@ function CreateKeyForm({ workspaces, workspaceId, isBusy, error, onCancel, onCre
 const FREE_MODEL = 'demo/echo'
 
 function NewKey({ secret, onDone }: { readonly secret: string; readonly onDone: () => void }): ReactNode {
-  // One that every gateway has unless its operator took it away, and that costs nothing; else what others call most.
+  // A free model that every gateway has unless its operator removed it; otherwise the most popular one.
   const free = useRead('GET /api/v1/models', { query: { q: FREE_MODEL, limit: 100 } })
   const popular = useRead('GET /api/v1/models', { query: { output_modalities: 'text', sort: 'most-popular', limit: 1 } })
   const model = free.data?.data.find(({ id }) => id === FREE_MODEL) ?? popular.data?.data[0]

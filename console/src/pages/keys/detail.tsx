@@ -19,13 +19,13 @@ import { LimitBar } from './limit-bar.tsx'
 import { StateBadge } from './state-badge.tsx'
 
 export interface KeyDetailProps {
-  /** '' when none is opened. */
+  /** '' if no key is open. */
   readonly hash: string
   readonly workspaceName: (id: string) => string
   readonly onClose: () => void
 }
 
-/** One key: what it spent, what it may, and whether it works. */
+/** One key: its spending, its limits, and whether it works. */
 export function KeyDetail({ hash, workspaceName, onClose }: KeyDetailProps): ReactNode {
   return (
     <SidePanel title="Key" opened={hash !== ''} onClose={onClose} size={520}>
@@ -93,7 +93,7 @@ function Figures({ of: key, workspaceName }: { readonly of: ApiKey; readonly wor
 function Switches({ of: key, onRevoked }: { readonly of: ApiKey; readonly onRevoked: () => void }): ReactNode {
   const params = { hash: key.hash }
   const change = useChange('PATCH /api/v1/keys/{hash}', OUTDATED)
-  // The key itself is gone then, and must not be read once more.
+  // The key is gone afterwards, and must not be read again.
   const revoke = useChange('DELETE /api/v1/keys/{hash}', ['GET /api/v1/keys'])
   return (
     <Stack gap="xs">
@@ -112,7 +112,7 @@ function Switches({ of: key, onRevoked }: { readonly of: ApiKey; readonly onRevo
 }
 
 function Editor({ of: key }: { readonly of: ApiKey }): ReactNode {
-  // As it was when it was opened: what others change meanwhile is no change of this form.
+  // The state when it was opened: changes by others do not count as changes in this form.
   const [before, setBefore] = useState(key)
   const [form, setForm] = useState(() => keyFormOf(before))
   const change = useChange('PATCH /api/v1/keys/{hash}', OUTDATED)

@@ -12,7 +12,7 @@ const RESETS: readonly { readonly value: Reset; readonly label: string }[] = [
   { value: 'monthly', label: 'on the 1st (UTC)' },
 ]
 
-/** Fields of `KeyFields` that show why they were refused. */
+/** Fields of `KeyFields` that show errors themselves. */
 export const KEY_PATHS = ['name', 'limit', 'limit_reset', 'include_byok_in_limit', 'rate_limits'] as const
 
 export interface KeyFieldsProps {
@@ -21,7 +21,7 @@ export interface KeyFieldsProps {
   readonly error: ApiError | null
 }
 
-/** What can be set when a key is made, and later. */
+/** The fields for new and existing keys. */
 export function KeyFields({ form, onChange, error }: KeyFieldsProps): ReactNode {
   return (
     <>

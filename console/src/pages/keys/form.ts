@@ -2,7 +2,7 @@ import type { ApiKey, CreateKeyRequest, UpdateKeyRequest } from '../../api/schem
 import { changesOf, withoutNulls } from '../../lib/changes.ts'
 import { fieldOf, numberOf, rateFieldsOf, ratesOf, type NumberField, type RateFields } from '../../lib/fields.ts'
 
-/** What the fields of a key hold while they are edited. */
+/** The values of a key's fields while they are edited. */
 export interface KeyForm {
   readonly name: string
   readonly limit: NumberField
@@ -12,10 +12,10 @@ export interface KeyForm {
 }
 export type Reset = NonNullable<ApiKey['limit_reset']> | 'never'
 
-/** What is asked only once. */
+/** Fields for new keys only. */
 export interface NewKeyForm extends KeyForm {
   readonly workspaceId: string
-  /** A moment in the reader's own time zone, as date fields write it: `2026-01-31T12:00`; '' is never. */
+  /** A time in the reader's time zone, as date fields have it: `2026-01-31T12:00`; '' means never. */
   readonly expires: string
 }
 
@@ -50,10 +50,10 @@ export function createKeyBody(form: NewKeyForm): CreateKeyRequest {
   return withoutNulls({ ...bodyOf(form), expires_at: expires, workspace_id: form.workspaceId === '' ? null : form.workspaceId }) as CreateKeyRequest
 }
 
-/** Only what was changed; an emptied limit is null. */
+/** Only what differs; an emptied limit is null. */
 export const keyChanges = (key: ApiKey, form: KeyForm): UpdateKeyRequest => changesOf(bodyOf(keyFormOf(key)), bodyOf(form))
 
-/** A request with a key, for a shell: nothing in it has to be changed before it works. */
+/** A complete shell command that calls a model with the key and works without editing. */
 export function curlOf(origin: string, key: string, model: string | undefined): string {
   const body = JSON.stringify({ ...(model === undefined ? {} : { model }), input: 'Say hello.' }).replaceAll("'", String.raw`'\''`)
   return [`curl ${origin}/api/v1/responses`, `-H 'Authorization: Bearer ${key}'`, `-H 'Content-Type: application/json'`, `-d '${body}'`].join(

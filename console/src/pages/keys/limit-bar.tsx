@@ -4,7 +4,7 @@ import type { ApiKey } from '../../api/schema.ts'
 import { percent, usd } from '../../lib/format.ts'
 import { usedShare } from './list.ts'
 
-/** What is left of the limit: in words, and as a bar. */
+/** What is left of the limit, as text and as a bar. */
 export function LimitBar({ of: key }: { readonly of: ApiKey }): ReactNode {
   const used = usedShare(key)
   if (used === undefined) {

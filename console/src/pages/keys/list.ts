@@ -3,13 +3,13 @@ import { count, short } from '../../lib/format.ts'
 
 export type KeyState = 'active' | 'disabled' | 'expired'
 
-/** Whether calls with the key are taken at a moment, in milliseconds. */
+/** Whether calls with the key are accepted at a given time, in milliseconds. */
 export function stateOf({ disabled, expires_at: expires }: ApiKey, now: number): KeyState {
   if (disabled) return 'disabled'
   return expires !== null && Date.parse(expires) <= now ? 'expired' : 'active'
 }
 
-/** Keys whose name, label or hash contains a text, in whatever case. */
+/** Keys whose name, label or hash contains a text, ignoring case. */
 export function keysWith(keys: readonly ApiKey[], text: string): readonly ApiKey[] {
   const wanted = text.trim().toLowerCase()
   if (wanted === '') return keys
@@ -22,11 +22,11 @@ const RATES = [
   ['concurrent_requests', 'at a time', count],
 ] as const
 
-/** `60 req/min` and `4 at a time`: those that the key has. */
+/** `60 req/min` and `4 at a time`: the limits that the key has. */
 export const ratesOfKey = ({ rate_limits: rates }: ApiKey): readonly string[] =>
   RATES.flatMap(([name, unit, shown]) => (rates?.[name] == null ? [] : [`${shown(rates[name])} ${unit}`]))
 
-/** How much of the limit is used, from 0 to 1. A limit of nothing is used up. */
+/** How much of the limit is used, from 0 to 1. A limit of zero is fully used. */
 export const usedShare = ({ limit, limit_remaining: left }: ApiKey): number | undefined => {
   if (limit === null || left === null) return undefined
   return limit === 0 ? 1 : Math.min(1, Math.max(0, 1 - left / limit))

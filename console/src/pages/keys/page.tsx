@@ -20,7 +20,7 @@ export default function KeysPage(): ReactNode {
   // Every creation starts with an empty form.
   const [creation, setCreation] = useState(0)
   const text = get('q') ?? ''
-  // That of the key where the address names none, for the gateway as well.
+  // Without a workspace in the URL it is the key's own, as for the gateway.
   const named = get('workspace')
   const workspaceId = named ?? own ?? ''
   const disabled = get('disabled') === 'true'

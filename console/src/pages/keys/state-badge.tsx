@@ -5,10 +5,10 @@ import { stateOf, type KeyState } from './list.ts'
 
 const COLOURS: { readonly [S in KeyState]: string } = { active: 'teal', disabled: 'gray', expired: 'orange' }
 
-/** Timers take no longer wait; nobody looks at a page for as many days. */
+/** The longest delay of a timer, about 25 days; no page is open that long. */
 const LONGEST_WAIT_MS = 2_147_483_647
 
-/** The time, which moves on when a key expires while somebody looks. */
+/** The current time, which advances when a key expires while the page is open. */
 function useMomentOf(expires: string | null): number {
   const [now, setNow] = useState(() => Date.now())
   const wait = expires === null ? 0 : Date.parse(expires) - now

@@ -18,7 +18,7 @@ export interface DetailsProps {
   readonly onClose: () => void
 }
 
-/** Who serves a model, at what price and how well. */
+/** The endpoints of a model, with their prices and measurements. */
 export function Details({ model, onClose }: DetailsProps): ReactNode {
   return (
     <Drawer opened={model !== undefined} onClose={onClose} position="right" size="lg" title={<Text fw={650}>{model}</Text>}>
@@ -73,7 +73,7 @@ function About({ of: { id, name, description, created, architecture }, model }: 
   )
 }
 
-/** One after the other, each with what one compares them by; the only one is open. */
+/** The list of endpoints, each with the figures for comparing them; a single one is open. */
 function Endpoints({ endpoints }: { readonly endpoints: readonly Endpoint[] }): ReactNode {
   return (
     <Accordion variant="separated" multiple defaultValue={endpoints.length === 1 ? ['0'] : []} chevronPosition="left">

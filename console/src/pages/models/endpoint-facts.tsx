@@ -10,7 +10,7 @@ export interface EndpointFactsProps {
   readonly endpoint: Answer<'GET /api/v1/models/{author}/{slug}/endpoints'>['data']['endpoints'][number]
 }
 
-/** Everything the gateway tells of one endpoint. */
+/** Everything that the gateway reports about one endpoint. */
 export function EndpointFacts({ endpoint }: EndpointFactsProps): ReactNode {
   const { provider_name: provider, supports_tool_choice: choice, max_completion_tokens: mostOut, max_prompt_tokens: mostIn } = endpoint
   const choices = Object.entries(choice).flatMap(([name, can]) => (can ? [name] : []))

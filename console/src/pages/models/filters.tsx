@@ -12,7 +12,7 @@ export interface FiltersProps {
 
 const RARE = ['input', 'output', 'supports', 'context', 'max_price', 'max_output_price'] as const
 
-/** What the list is narrowed by and how it is sorted; kept in the address, done by the gateway. */
+/** Filters and order of the list. They are part of the URL, and the gateway applies them. */
 export function Filters({ address }: FiltersProps): ReactNode {
   const { get } = address
   const rare = RARE.filter((name) => get(name) !== undefined).length

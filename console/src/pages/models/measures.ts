@@ -1,6 +1,6 @@
 import { count, duration, NOTHING } from '../../lib/format.ts'
 
-/** A share in percent, as 0 to 100: what is not quite all is not told as all. */
+/** A percentage from 0 to 100; a value just below 100 is not rounded up to it. */
 export function percentShown(percent: number | null): string {
   if (percent === null) return NOTHING
   const digits = percent > 0 && percent < 100 ? 1 : 0
@@ -8,7 +8,7 @@ export function percentShown(percent: number | null): string {
   return `${shown === 100 && percent < 100 ? '99.9' : shown} %`
 }
 
-/** What the gateway writes for an endpoint whose context nobody told: the API wants a number. */
+/** The gateway's placeholder for an unknown context length, because the API requires a number. */
 const UNKNOWN_CONTEXT = 1_048_575
 
 export const contextShown = (tokens: number): string => (tokens === UNKNOWN_CONTEXT ? 'not known' : `${count(tokens)} tokens`)
@@ -30,7 +30,7 @@ export interface Measure {
   readonly p99: string
 }
 
-/** What was measured of an endpoint in the last half hour; nothing of what nobody called. */
+/** An endpoint's measurements of the last half hour; empty if it was not called. */
 export function measuresOf(latency: Percentiles | null, throughput: Percentiles | null): readonly Measure[] {
   return [
     ...(latency === null ? [] : [shownBy('First token', latency, duration)]),

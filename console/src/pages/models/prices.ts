@@ -24,7 +24,7 @@ const UNITS = [
   ['web_search', 'Web search'],
 ] as const
 
-/** Everything an endpoint charges for; input and output always, as unknown where they are not known. */
+/** Everything that an endpoint charges for; input and output always, even if unknown. */
 export function priceLines(pricing: Pricing): readonly PriceLine[] {
   const tokens = TOKENS.filter(([field]) => pricing[field] !== undefined).map(([field, name]) => {
     const price = perMillion(pricing[field])
@@ -39,7 +39,7 @@ export function priceLines(pricing: Pricing): readonly PriceLine[] {
 
 type Override = NonNullable<Pricing['overrides']>[number]
 
-/** Prices of long prompts and of hours of the day. */
+/** A price for long prompts or for hours of the day. */
 function overrideLine(override: Override): PriceLine {
   const when = [
     override.min_prompt_tokens === undefined ? '' : `over ${count(override.min_prompt_tokens)} tokens`,

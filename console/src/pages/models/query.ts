@@ -1,6 +1,6 @@
 import type { Input } from '../../api/client.ts'
 
-/** How the address of the page says what the gateway is asked for. */
+/** Translates the page's URL to the query to the gateway. */
 
 export const PAGE = 50
 
@@ -13,7 +13,7 @@ export const SORTS = [
   { value: 'context-high-to-low', label: 'Context, long to short' },
 ] as const satisfies readonly { readonly value: NonNullable<Query['sort']>; readonly label: string }[]
 
-/** Kinds of content and abilities, in the words of the API. */
+/** Kinds of content and abilities, in the terms of the API. */
 export const INPUTS = ['text', 'image', 'file', 'audio', 'video'] as const
 export const OUTPUTS = ['text', 'image', 'audio', 'video', 'embeddings'] as const
 export const ABILITIES = [
@@ -30,18 +30,18 @@ export const CONTEXTS = [
   { value: '1000000', label: '1M or more' },
 ] as const
 
-/** Every filter that the address may hold. */
+/** All filters that the URL may contain. */
 export const FILTERS = ['q', 'provider', 'input', 'output', 'supports', 'context', 'max_price', 'max_output_price'] as const
 
 type Get = (name: string) => string | undefined
 
-/** Which page of the list the address asks for, from 1. */
+/** The page of the list in the URL, from 1. */
 export function pageOf(get: Get): number {
   const page = Number(get('page') ?? 1)
   return Number.isSafeInteger(page) && page >= 1 ? page : 1
 }
 
-/** Amounts somebody typed; what is none is told at its field, and nothing is asked by it. */
+/** A valid amount; an invalid one is reported at its field and does not filter. */
 export const isAmount = (text: string): boolean => /^\d*\.?\d+$/.test(text)
 
 export function queryOf(get: Get): Query {
@@ -65,7 +65,7 @@ export function queryOf(get: Get): Query {
   }
 }
 
-/** The parts of a name that the route of one model takes; whatever follows the author belongs to the slug. */
+/** The parts of a model's name for its route; everything after the author belongs to the slug. */
 export function partsOf(id: string): { readonly author: string; readonly slug: string } {
   const slash = id.indexOf('/')
   return slash === -1 ? { author: id, slug: '' } : { author: id.slice(0, slash), slug: id.slice(slash + 1) }

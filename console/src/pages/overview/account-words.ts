@@ -6,10 +6,10 @@ export interface Words {
   readonly isTrouble?: boolean
 }
 
-/** What the gateway writes for credits without a limit, which the API can only tell by a number. */
+/** The gateway's placeholder for unlimited credits, because the API requires a number. */
 const NO_LIMIT_FROM = 1_000_000_000
 
-/** `share`: of the credits, how much was spent, 0 to 1. */
+/** `share`: the spent share of the credits, 0 to 1. */
 export function creditsShown(credits: { readonly total_credits: number; readonly total_usage: number }): Words & { readonly share?: number } {
   const { total_credits: all, total_usage: spent } = credits
   if (all >= NO_LIMIT_FROM) return { value: 'No limit', about: `${usd(spent)} spent` }
@@ -19,14 +19,14 @@ export function creditsShown(credits: { readonly total_credits: number; readonly
 
 interface Listed<T> {
   readonly found: readonly T[]
-  /** There are more than were found. */
+  /** There are more than were counted. */
   readonly isPart: boolean
 }
 
 const amount = (found: number, isPart: boolean): string => (isPart ? `${count(found)} or more` : found === 0 ? 'None' : count(found))
 const counted = ({ found, isPart }: Listed<unknown>): string => amount(found.length, isPart)
 
-/** Calls that failed within a day, which is worth a look whenever there are any. */
+/** Failed calls within a day. Any number of them is worth a look. */
 export const failedShown = (failed: { readonly count: number; readonly isPart: boolean }): Words => ({
   value: amount(failed.count, failed.isPart),
   about: 'in 24 hours',
@@ -42,7 +42,7 @@ export interface Delivery {
   readonly status?: { readonly paused: boolean; readonly breaker: string; readonly dead: number }
 }
 
-/** What is in the way of records that should arrive somewhere, the worst first. */
+/** What prevents records from being delivered, the worst first. */
 export function deliveryShown(destinations: Listed<Delivery>): Words {
   const value = counted(destinations)
   const statuses = destinations.found.flatMap(({ status }) => status ?? [])

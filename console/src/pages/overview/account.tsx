@@ -11,7 +11,7 @@ export interface AccountProps {
   readonly workspaces: UseQueryResult<readonly Workspace[]>
 }
 
-/** Money, failures, keys, workspaces and destinations of the gateway, each with the way to its page. */
+/** Credits, failures, keys, workspaces and destinations of the gateway, each with a link to its page. */
 export function Account({ workspaces }: AccountProps): ReactNode {
   const credits = useRead('GET /api/v1/credits')
   const failed = useFailed()

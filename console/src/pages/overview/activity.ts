@@ -1,7 +1,7 @@
 import type { Answer } from '../../api/client.ts'
 import { count, short, usd } from '../../lib/format.ts'
 
-/** What the gateway counted for one day, model and endpoint. */
+/** The gateway's counts for one day, model and endpoint. */
 export type ActivityRow = Pick<
   Answer<'GET /api/v1/activity'>['data'][number],
   'date' | 'model' | 'provider_name' | 'usage' | 'byok_usage_inference' | 'requests' | 'prompt_tokens' | 'completion_tokens'
@@ -9,9 +9,9 @@ export type ActivityRow = Pick<
 
 export interface Totals {
   readonly calls: number
-  /** USD with the gateway's own credentials. */
+  /** USD paid by the gateway's own credentials. */
   readonly spent: number
-  /** USD with callers' own provider keys, by list price: their vendors bill it. */
+  /** USD for calls with callers' own provider keys, at list price: their vendors bill it. */
   readonly ownKeys: number
   readonly tokensIn: number
   readonly tokensOut: number
@@ -47,8 +47,8 @@ export function sum(rows: readonly ActivityRow[]): Totals {
 const DAY_MS = 86_400_000
 
 /**
- * The dates of the last `length` days, the latest of them last. Days are those of the gateway, in UTC; where its clock is ahead of the
- * reader's, its latest day counts as today.
+ * The dates of the last `length` days, the latest last. Days are those of the gateway, in UTC; if its clock is ahead of the reader's, its latest day
+ * counts as today.
  */
 export function lastDays(rows: readonly ActivityRow[], now: number, length: number): readonly string[] {
   const here = new Date(now).toISOString().slice(0, 10)
@@ -56,7 +56,7 @@ export function lastDays(rows: readonly ActivityRow[], now: number, length: numb
   return Array.from({ length }, (_, n) => new Date(today - (length - 1 - n) * DAY_MS).toISOString().slice(0, 10))
 }
 
-/** Totals of each of the days, those without any call included. */
+/** Totals for each of the days, including days without calls. */
 export function byDay(rows: readonly ActivityRow[], days: readonly string[]): readonly Totals[] {
   const found = Map.groupBy(rows, ({ date }) => date)
   return days.map((day) => sum(found.get(day) ?? []))
@@ -65,11 +65,11 @@ export function byDay(rows: readonly ActivityRow[], days: readonly string[]): re
 export interface Ranked {
   readonly name: string
   readonly totals: Totals
-  /** Of the metric it was ranked by, 0 to 1; undefined where nobody has any of it. */
+  /** Share of the metric used for ranking, 0 to 1; undefined if its total is zero. */
   readonly share: number | undefined
 }
 
-/** Models or providers, the one with the most first; by name where they are equal. */
+/** Models or providers, the largest first, and by name if equal. */
 export function rank(rows: readonly ActivityRow[], by: Grouping, metric: Metric): readonly Ranked[] {
   const { of } = METRICS[metric]
   const all = of(sum(rows))
@@ -83,13 +83,13 @@ export interface DaySeries {
   readonly name: string
   /** One figure for each day. */
   readonly values: readonly number[]
-  /** Stands for all that are not worth a colour of their own. */
+  /** Combines all that are too small for a colour of their own. */
   readonly isRest?: boolean
 }
 
 const MOST = 8
 
-/** What a chart stacks: the first eight of the ranking and one for all others. Whoever has none of the metric is left out. */
+/** The series of the chart: the first eight of the ranking and one for all others. Those with nothing of the metric are left out. */
 export function seriesOf(rows: readonly ActivityRow[], days: readonly string[], by: Grouping, metric: Metric): readonly DaySeries[] {
   const { of } = METRICS[metric]
   const within = rows.filter(({ date }) => days.includes(date))

@@ -1,18 +1,18 @@
 import type { Totals } from './activity.ts'
 
 export interface Comparison {
-  /** Today, as far as it has come. */
+  /** Today's total so far. */
   readonly today: number
   readonly all: number
-  /** Share of what a whole day usually has: the mean of the days before today, from the first that had a call. Undefined without one. */
+  /** Today as a share of a usual day: the mean of the days before today, from the first one with a call. Undefined if there is none. */
   readonly ofUsualDay: number | undefined
-  /** How the last seven whole days differ from the seven before, as a share: 0.5 for half as much again. Undefined where those had nothing. */
+  /** Change of the last seven full days against the seven before, as a share: 0.5 is an increase by half. Undefined if those had nothing. */
   readonly weekChange: number | undefined
 }
 
 const WEEK = 7
 
-/** One figure of the days, of which the last is today. */
+/** Compares one figure over the days, of which the last is today. */
 export function compare(days: readonly Totals[], of: (totals: Totals) => number): Comparison {
   const whole = days.slice(0, -1)
   const first = whole.findIndex(({ calls }) => calls > 0)
@@ -29,7 +29,7 @@ export function compare(days: readonly Totals[], of: (totals: Totals) => number)
 
 const sumOf = (days: readonly Totals[], of: (totals: Totals) => number): number => days.reduce((all, day) => all + of(day), 0)
 
-/** `▲ 12 %`, `▼ 5 %`; what rounds to nothing is told as such. */
+/** `▲ 12 %`, `▼ 5 %`; a change that rounds to zero is shown as none. */
 export function changeShown(change: number): string {
   const size = Math.round(Math.abs(change) * 100)
   if (size === 0) return 'no change'

@@ -8,7 +8,7 @@ import { Ranking } from './ranking.tsx'
 
 export interface ActivityProps {
   readonly rows: readonly ActivityRow[]
-  /** When they were read, in milliseconds. */
+  /** When the rows were read, in milliseconds. */
   readonly now: number
   readonly address: Address
 }
@@ -72,7 +72,7 @@ interface DaySelectProps {
   readonly address: Address
 }
 
-/** One day of the chart alone. */
+/** Restricts the chart to one day. */
 function DaySelect({ days, day, address }: DaySelectProps): ReactNode {
   return (
     <Select

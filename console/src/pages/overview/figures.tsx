@@ -5,11 +5,11 @@ import type { Totals } from './activity.ts'
 import { changeShown, compare } from './comparison.ts'
 
 export interface FiguresProps {
-  /** The last of them is today. */
+  /** The last one is today. */
   readonly days: readonly Totals[]
 }
 
-/** Today and the last days, each against what was usual before. */
+/** Today and the last days, each compared with what was usual before. */
 export function Figures({ days }: FiguresProps): ReactNode {
   const own = compare(days, ({ ownKeys }) => ownKeys)
   return (

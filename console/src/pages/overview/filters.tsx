@@ -16,7 +16,7 @@ export interface FiltersProps {
   readonly workspaces: readonly Workspace[]
 }
 
-/** Whose calls are counted; kept in the address. */
+/** The filters for workspace and key, which are part of the URL. */
 export function Filters({ address, workspaces }: FiltersProps): ReactNode {
   const { workspace, key } = filterOf(address)
   const keys = useKeys(workspaces)
@@ -57,7 +57,7 @@ interface KeyGroup {
   readonly items: { readonly value: string; readonly label: string }[]
 }
 
-/** Keys of one workspace, or of all under the name of each. */
+/** Keys of one workspace, or of all, grouped by workspace. */
 function keyOptions(keys: readonly ApiKey[], workspaces: readonly Workspace[], chosen: string | undefined): readonly KeyGroup[] {
   const byWorkspace = Map.groupBy(keys, ({ workspace_id: id }) => id)
   return workspaces

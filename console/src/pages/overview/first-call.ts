@@ -1,4 +1,4 @@
-/** A command for a shell that calls a model of the gateway at `origin`; whatever the model is called, it stays an argument. */
+/** A shell command that calls a model of the gateway at `origin`; the model's name is quoted, whatever it contains. */
 export function firstCall(origin: string, model: string): string {
   const body = JSON.stringify({ model, input: 'Hello, Signalbox!', stream: true }).replaceAll("'", String.raw`'\''`)
   return [

@@ -5,13 +5,13 @@ import { useRead } from '../../api/hooks.ts'
 import { Copyable } from '../../ui/copyable.tsx'
 import { firstCall } from './first-call.ts'
 
-/** Answers without any vendor, unless it was switched off. */
+/** Answers without any vendor, unless the operator has switched it off. */
 const BUILT_IN = 'demo/echo'
 
-/** Whoever just made a call looks here. */
+/** The page is polled, because users look here right after their first call. */
 const LOOK_AGAIN_MS = 3_000
 
-/** Instead of empty charts. */
+/** Shown instead of empty charts. */
 export function FirstCall(): ReactNode {
   useRead('GET /api/v1/activity', { query: {} }, { every: LOOK_AGAIN_MS })
   const builtIn = useRead('GET /api/v1/models', { query: { q: BUILT_IN, limit: 1 } })

@@ -20,7 +20,7 @@ export default function OverviewPage(): ReactNode {
   const workspaces = useWorkspaces()
   const isFiltered = workspace !== undefined || key !== undefined
   const activity = useRead('GET /api/v1/activity', { query: { workspace_id: workspace, api_key_hash: key } }, { every: READ_AGAIN_MS })
-  // What stands there while other rows are on their way has no time of its own.
+  // Placeholder data has no time of its own while other rows are loading.
   const [opened] = useState(() => Date.now())
   const now = Math.max(opened, activity.dataUpdatedAt)
   const isNew = activity.data?.data.length === 0 && !isFiltered && !activity.isPlaceholderData

@@ -9,7 +9,7 @@ export interface RankingProps {
   readonly ranked: readonly Ranked[]
   readonly by: Grouping
   readonly metric: Metric
-  /** Whether a column tells what own provider keys cost. */
+  /** Whether there is a column for the cost of own provider keys. */
   readonly hasOwnKeys: boolean
 }
 
@@ -38,7 +38,7 @@ export function Ranking({ ranked, by, metric, hasOwnKeys }: RankingProps): React
   )
 }
 
-/** What stands in a row for one model or provider. */
+/** The columns for one model or provider. */
 function columnsOf(by: Grouping, metric: Metric, hasOwnKeys: boolean): readonly Column<Ranked>[] {
   const { noun } = METRICS[metric]
   return [

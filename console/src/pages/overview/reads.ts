@@ -6,13 +6,13 @@ export type Workspace = Answer<'GET /api/v1/workspaces'>['data'][number]
 export type ApiKey = Answer<'GET /api/v1/keys'>['data'][number]
 type Status = Answer<'GET /api/v1/observability/destinations/{id}/status'>['data']
 
-/** What the API lists at once. */
+/** The API's page size. */
 const PAGE = 100
-/** Pages of one list: beyond that nobody looks for one by its name. */
+/** The most pages of one list: in a longer one nobody would look for a name. */
 const PAGES = 10
-/** Keys and destinations are listed by workspace, a call for each. */
+/** Keys and destinations are listed per workspace, with a call for each. */
 const MOST_WORKSPACES = 50
-/** What becomes of a destination is a call of its own, too. */
+/** The most destinations whose state is requested, because each takes a call of its own. */
 const MOST_ASKED = 20
 
 async function everyPage<T>(read: (offset: number) => Promise<readonly T[]>): Promise<readonly T[]> {
@@ -25,7 +25,7 @@ async function everyPage<T>(read: (offset: number) => Promise<readonly T[]>): Pr
   return all
 }
 
-/** All workspaces the key sees. */
+/** All workspaces that the key can see. */
 export function useWorkspaces(): UseQueryResult<readonly Workspace[], ApiError> {
   const api = useApi()
   return useQuery<readonly Workspace[], ApiError>({
@@ -42,7 +42,7 @@ export interface Counted {
 
 export interface Everywhere<T> {
   readonly found: readonly T[]
-  /** There are more workspaces than were asked about. */
+  /** There are more workspaces than were requested. */
   readonly isPart: boolean
 }
 
@@ -64,13 +64,13 @@ function useEverywhere<T>(name: string, workspaces: readonly Workspace[] | undef
 const askForKeys: Ask<ApiKey> = (api, workspace_id, signal) =>
   everyPage(async (offset) => (await api('GET /api/v1/keys', { query: { workspace_id, offset, include_disabled: 'true' } }, signal)).data)
 
-/** Inference keys, those that are off included: what they spent is part of the figures. */
+/** Inference keys, including disabled ones: their spending is part of the figures. */
 export const useKeys = (workspaces: readonly Workspace[] | undefined): UseQueryResult<Everywhere<ApiKey>, ApiError> =>
   useEverywhere('GET /api/v1/keys', workspaces, askForKeys)
 
 export interface DestinationState {
   readonly enabled: boolean
-  /** Of the first that are on. */
+  /** Only for the first enabled destinations. */
   readonly status?: Status
 }
 
@@ -92,16 +92,16 @@ const askForDestinations: Ask<DestinationState> = async (api, workspace_id, sign
   )
 }
 
-/** Destinations with what becomes of them. */
+/** Destinations with the state of their deliveries. */
 export const useDestinations = (workspaces: readonly Workspace[] | undefined): UseQueryResult<Everywhere<DestinationState>, ApiError> =>
   useEverywhere('GET /api/v1/observability/destinations', workspaces, askForDestinations)
 
-/** What is looked at is a bounded number of calls a page: of a busy gateway the latest few thousand. */
+/** The gateway examines a bounded number of calls per page, on a busy gateway the latest few thousand. */
 const FAILED_PAGES = 5
 const FAILED_WITHIN_MS = 86_400_000
 const READ_FAILED_EVERY_MS = 60_000
 
-/** Calls of the last 24 hours that failed, of all workspaces the key sees. */
+/** Failed calls of the last 24 hours, in all workspaces that the key can see. */
 export function useFailed(): UseQueryResult<Counted, ApiError> {
   const api = useApi()
   return useQuery<Counted, ApiError>({
