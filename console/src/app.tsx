@@ -16,8 +16,8 @@ const ANOTHER_KEY =
   'This link signs you in with another key than the one you use now, maybe into another workspace. What you enter there belongs to whoever owns it. Go on?'
 
 /**
- * The key of the link somebody followed, which then stands in no history. Anybody can send a link: one that would sign somebody in elsewhere
- * than they are asks first.
+ * The key in the link that was followed, which is removed from the history. Anybody can send a link, so one that would sign the user in elsewhere asks
+ * first.
  */
 function followedKey(): string | undefined {
   const key = keyOfFragment(location.hash)
@@ -30,7 +30,7 @@ function followedKey(): string | undefined {
   return key
 }
 
-/** What a management key sees hangs on its workspace alone. Undefined: it was not told yet. */
+/** The workspace that determines what a management key can see. Undefined: not yet known. */
 const workspaceSeen = (queries: QueryClient): string | undefined =>
   queries.getQueryData<Answer<'GET /api/v1/key'>>(['GET /api/v1/key', {}])?.data.workspace_id
 
@@ -38,7 +38,7 @@ const workspaceSeen = (queries: QueryClient): string | undefined =>
 export function App(): ReactNode {
   const [key, setKey] = useState(() => followedKey() ?? storedKey(STORES))
   const [refused, setRefused] = useState(false)
-  // Nothing that one key showed stays on the page for one that sees something else: those get pages of their own.
+  // Nothing that one key has shown may stay visible for a key that sees something else, so those get new pages.
   const [pages, setPages] = useState(0)
   const queries = useQueryClient()
   const leave = useCallback(
@@ -68,7 +68,7 @@ export function App(): ReactNode {
     },
     [queries],
   )
-  // Where a page is open already, such a link loads nothing anew.
+  // If the page is open already, such a link does not load it again.
   useEffect(() => {
     const follow = (): void => {
       const next = followedKey()
@@ -80,7 +80,7 @@ export function App(): ReactNode {
   const api = useMemo(() => {
     const onRefused = (): void => {
       setRefused(true)
-      // What was typed waits for a key that may save it.
+      // Unsaved input waits for a key that may save it.
       if (isAnythingUnsaved()) forgetKey(STORES, key)
       else leave(key)
     }
@@ -93,7 +93,7 @@ export function App(): ReactNode {
     setRefused(false)
     setKey(next)
   }
-  // What the key before was refused is read with this one, once the pages have it.
+  // Requests that the previous key was refused are repeated with the new one.
   useEffect(() => {
     if (api !== undefined) void queries.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' })
   }, [api, queries])

@@ -13,13 +13,13 @@ const RETRIES = 2
 
 const queries = new QueryClient({
   defaultOptions: {
-    // What a browser knows of being offline is not about this gateway, which may run beside it. It would keep changes back to send them later,
-    // when whoever asked for them has long turned to something else.
+    // The browser's online state says nothing about this gateway, which may run on the same machine. The library would hold changes back and send them
+    // later, when the user has long turned to something else.
     mutations: { networkMode: 'always' },
     queries: {
       networkMode: 'always',
       refetchOnReconnect: true,
-      // What was refused once is refused again; what was not reached, or overloaded, may come back.
+      // A refused request would be refused again; an unreachable or overloaded gateway may recover.
       retry: (failures, error) => failures < RETRIES && error instanceof ApiError && (error.status === 0 || error.status >= 500),
       staleTime: 5_000,
     },

@@ -20,19 +20,19 @@ import { NotFound } from './not-found.tsx'
 import { PAGES } from './pages/index.ts'
 import { Boundary } from './ui/boundary.tsx'
 
-/** Where the kit puts the navigation away until it is asked for. */
+/** The width below which the UI library hides the navigation until it is opened. */
 const BELOW_SM = '(max-width: 47.99em)'
 
 export interface ShellProps {
   readonly onSignOut: () => void
 }
 
-/** What stands around every page. */
+/** The frame around every page. */
 export function Shell({ onSignOut }: ShellProps): ReactNode {
   const [opened, { toggle, close }] = useDisclosure()
-  // What the key sees has to be known before it ends: whoever signs in again then may go on where he was.
+  // The key's workspace must be known before the key expires: a user who then signs in with the same workspace may continue.
   useRead('GET /api/v1/key')
-  // What is out of the window is out of reach for the keyboard and for screen readers as well.
+  // What is outside of the window is also out of reach for the keyboard and for screen readers.
   const isAway = useMediaQuery(BELOW_SM, false, { getInitialValueInEffect: false }) && !opened
   return (
     <AppShell header={{ height: 52 }} navbar={{ width: 210, breakpoint: 'sm', collapsed: { mobile: !opened } }} padding="lg">
@@ -79,7 +79,7 @@ function Navigation({ onGo }: { readonly onGo: () => void }): ReactNode {
   return PAGES.map(({ path, label }) => <NavLink key={path} component={Link} href={path} label={label} active={isHere(path)} onClick={onGo} />)
 }
 
-/** A page is loaded when it is first looked at; one that fails leaves the others usable. */
+/** A page is loaded on its first visit; one that fails leaves the others usable. */
 function Pages(): ReactNode {
   const [location] = useLocation()
   const waiting = (

@@ -2,16 +2,16 @@ import { Alert, Button, Center, Checkbox, Modal, Paper, PasswordInput, Stack, Te
 import { useState, type FormEvent, type ReactNode } from 'react'
 import { ApiError, createApi } from './api/client.ts'
 
-/** `workspace`: id of that the key belongs to. */
+/** `workspace`: id of the key's own workspace. */
 type OnSignedIn = (key: string, remember: boolean, workspace: string) => void
 
 export interface SignInProps {
-  /** The key that was in use is not taken any more. */
+  /** The previous key is no longer accepted. */
   readonly refused: boolean
   readonly onSignedIn: OnSignedIn
 }
 
-/** The door: nothing else is shown. */
+/** The sign-in page, without anything else. */
 export function SignIn({ refused, onSignedIn }: SignInProps): ReactNode {
   return (
     <Center mih="100vh" p="md">
@@ -40,7 +40,7 @@ export interface SignInAgainProps {
   readonly onDiscard: () => void
 }
 
-/** In front of what was typed and is not saved yet, when the key ended meanwhile. Nothing but its buttons closes it. */
+/** Shown over unsaved input if the key has expired meanwhile. Only its buttons close it. */
 export function SignInAgain({ opened, onSignedIn, onDiscard }: SignInAgainProps): ReactNode {
   return (
     <Modal
@@ -51,7 +51,7 @@ export function SignInAgain({ opened, onSignedIn, onDiscard }: SignInAgainProps)
       closeOnEscape={false}
       withCloseButton={false}
       zIndex={1_000}
-      // What stands behind it was read with a key that may not read it any more.
+      // The page behind was read with a key that may no longer read it.
       overlayProps={{ backgroundOpacity: 0.9, blur: 8 }}
     >
       <KeyForm
@@ -75,7 +75,7 @@ interface KeyFormProps {
   readonly onDiscard?: () => void
 }
 
-/** Asks for a management key and tries it before anything is shown. */
+/** Asks for a management key and tests it before anything is shown. */
 function KeyForm({ about, problem: before, onSignedIn, onDiscard }: KeyFormProps): ReactNode {
   const [key, setKey] = useState('')
   const [remember, setRemember] = useState(false)
@@ -86,7 +86,7 @@ function KeyForm({ about, problem: before, onSignedIn, onDiscard }: KeyFormProps
     setTrying(true)
     try {
       const api = createApi({ key: key.trim() })
-      // Only a management key may ask this.
+      // Only a management key may call this.
       await api('GET /api/v1/credits')
       const { data } = await api('GET /api/v1/key')
       onSignedIn(key.trim(), remember, data.workspace_id)

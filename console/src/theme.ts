@@ -1,12 +1,12 @@
 import { Badge, createTheme, Drawer, Modal, NavLink, type CSSVariablesResolver } from '@mantine/core'
 
-/** Its sign says nothing to those who do not see it. */
+/** The button's icon means nothing to screen readers. */
 const closeButtonProps = { 'aria-label': 'Close' }
 
-/** A name in it that is one long word must not push out what closes the panel. */
+/** A title that is one long word must not push the close button out of the panel. */
 const styles = { title: { minWidth: 0, overflowWrap: 'anywhere' } } as const
 
-/** The kit's own look, a little tighter: this is a tool one works with all day. */
+/** The library's default look, a little more compact, because this tool is used all day. */
 export const theme = createTheme({
   primaryColor: 'indigo',
   primaryShade: { light: 7, dark: 8 },
@@ -24,7 +24,7 @@ export const theme = createTheme({
   },
 })
 
-/** Where the kit's colours of texts are too pale to be read by everybody: WCAG 2.2 asks for 4.5 to 1 against what is behind them. */
+/** Replaces text colours of the library that are too pale: WCAG 2.2 requires a contrast of 4.5 to 1 with the background. */
 export const readable: CSSVariablesResolver = () => ({
   variables: {},
   light: {
@@ -35,7 +35,7 @@ export const readable: CSSVariablesResolver = () => ({
     '--mantine-color-teal-light-color': '#066649',
     '--mantine-color-yellow-light-color': '#8a5200',
     '--mantine-color-orange-light-color': '#a8380b',
-    // Under the pointer, too.
+    // Also while hovering.
     '--mantine-color-red-light-color': '#a51f1f',
     '--mantine-color-indigo-light-color': '#2c43b0',
   },

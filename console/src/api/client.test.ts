@@ -35,7 +35,7 @@ describe('a call of the API', () => {
     expectTypeOf<Args<'GET /api/v1/keys/{hash}'>[0]>().toExtend<{ readonly params: { readonly hash: string } }>()
     // @ts-expect-error -- there is no such route
     void ((api: ReturnType<typeof createApi>) => api('GET /api/v1/nothing'))
-    // @ts-expect-error -- whose key?
+    // @ts-expect-error -- the hash is missing
     void ((api: ReturnType<typeof createApi>) => api('GET /api/v1/keys/{hash}'))
   })
 

@@ -3,7 +3,7 @@ import type { Routes } from './schema.ts'
 export type Route = keyof Routes
 export type Answer<R extends Route> = Routes[R]['answer']
 
-/** Names of the members that have to be given. */
+/** Names of the required members. */
 type Needed<T> = { [K in keyof T]-?: undefined extends T[K] ? never : K }[keyof T]
 
 type Given<Name extends string, T> = [T] extends [undefined]
@@ -12,18 +12,18 @@ type Given<Name extends string, T> = [T] extends [undefined]
     ? { readonly [K in Name]?: T }
     : { readonly [K in Name]: T }
 
-/** What a route takes; parts that have nothing required may be left out. */
+/** The input of a route; parts without required members may be omitted. */
 export type Input<R extends Route> = Given<'params', Routes[R]['params']> & Given<'query', Routes[R]['query']> & Given<'body', Routes[R]['body']>
 
 export type Args<R extends Route> = [Needed<Input<R>>] extends [never]
   ? [input?: Input<R>, signal?: AbortSignal]
   : [input: Input<R>, signal?: AbortSignal]
 
-/** A refusal of the gateway, or that it was not reached (`status` 0). */
+/** An error from the gateway, or a failure to reach it (`status` 0). */
 export class ApiError extends Error {
   readonly status: number
   readonly errorType: string
-  /** The field a refusal is about, as the gateway names it: `config.endpoint`. */
+  /** The field that the error is about, as named by the gateway: `config.endpoint`. */
   readonly path: string | undefined
 
   constructor(status: number, errorType: string, message: string, path?: string) {
@@ -40,26 +40,26 @@ export type Api = <R extends Route>(route: R, ...args: Args<R>) => Promise<Answe
 export interface ApiOptions {
   readonly key: string
   readonly fetch?: typeof fetch
-  /** The key is not, or no longer, one of this gateway. */
+  /** Called if the gateway does not accept the key, or no longer does. */
   readonly onRefused?: () => void
   readonly limitMs?: number
 }
 
 const LIMIT_MS = 30_000
-/** The gateway itself waits for a platform that is silent (110 s) and works through a long queue (60 s), and then says how that went. */
+/** The gateway itself waits for a silent platform (110 s) and works through a long queue (60 s), and then reports the outcome. */
 const DELIVERY_LIMIT_MS = 120_000
 
 const patienceFor = (route: Route): number =>
   route.includes('/observability/destinations') && !route.startsWith('GET ') ? DELIVERY_LIMIT_MS : LIMIT_MS
 
-/** With other letters, as quotes and dots of text programs, a browser sends nothing: it would look as if the gateway were away. */
+/** Browsers refuse to send headers with other characters, such as typographic quotes and ellipses, and it would look as if the gateway were unreachable. */
 const SENDABLE = /^[\x20-\x7e]*$/
 
 /** Calls routes of the management API by name: `api('GET /api/v1/keys/{hash}', { params: { hash } })`. Rejects with `ApiError`. */
 export function createApi({ key, fetch: send = (url, init) => fetch(url, init), onRefused, limitMs }: ApiOptions): Api {
   let refusal: ApiError | undefined
   const refuse = (reason: ApiError): ApiError => {
-    // A gateway slows down who sends keys that it does not know: one is refused once, and then nobody asks with it any more.
+    // A gateway slows down clients with unknown keys, so after one refusal the key is not sent again.
     if (refusal === undefined && reason.status === 401) onRefused?.()
     if (reason.status === 401) refusal = reason
     return reason
@@ -98,7 +98,7 @@ function locate(route: Route, { params = {}, query = {} }: Loose): { readonly me
   return { method: route.slice(0, space), url: search.size === 0 ? path : `${path}?${search.toString()}` }
 }
 
-/** Does what asks the gateway: that it did not answer is told in words of people, not of the browser. */
+/** Runs a request to the gateway, and replaces the browser's error for an unreachable gateway by a readable one. */
 export async function reached<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -113,13 +113,13 @@ interface Refusal {
   readonly error?: { readonly message?: string; readonly metadata?: { readonly error_type?: string; readonly path?: string } }
 }
 
-/** What a refusal says, whoever wrote it: a proxy in front answers with a page. */
+/** The error in an answer, whoever wrote it: a proxy in front of the gateway answers with an HTML page. */
 export function refusalOf(status: number, text: string): ApiError {
   try {
     const { error } = JSON.parse(text) as Refusal
     if (error?.message !== undefined) return new ApiError(status, error.metadata?.error_type ?? 'unknown', error.message, error.metadata?.path)
   } catch {
-    // Told below.
+    // Handled below.
   }
   return new ApiError(status, 'unknown', `The gateway answered with status ${status}.`)
 }

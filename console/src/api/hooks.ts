@@ -4,7 +4,7 @@ import type { Answer, Api, ApiError, Args, Input, Route } from './client.ts'
 
 export const ApiContext = createContext<Api | undefined>(undefined)
 
-/** The API with the key of whoever is signed in. */
+/** The API with the key of the signed-in user. */
 export function useApi(): Api {
   const api = useContext(ApiContext)
   if (api === undefined) throw new Error('nobody is signed in')
@@ -14,13 +14,13 @@ export function useApi(): Api {
 type Reading = Extract<Route, `GET ${string}`>
 
 export interface ReadOptions {
-  /** Milliseconds after which it is read again. Default: when the tab is looked at again. */
+  /** Polling interval in milliseconds. Default: refetch when the tab gets the focus. */
   readonly every?: number
-  /** False: not yet, because something it needs is not known. */
+  /** False: do not fetch yet, because the input is not known. */
   readonly when?: boolean
 }
 
-/** What a route answers, kept and shared by whoever asks for the same. What was there stays on the page while the next is on its way. */
+/** The answer of a route, cached and shared between components with the same input. The previous answer stays visible while the next is loading. */
 export function useRead<R extends Reading>(
   route: R,
   input?: Input<R>,
@@ -36,10 +36,10 @@ export function useRead<R extends Reading>(
   })
 }
 
-/** A change is done when it was answered: a list that does not come must not keep back the key that was made. */
+/** A change is done once it is answered: a slow list must not hold back the key that was created. */
 const READ_AGAIN_LIMIT_MS = 3_000
 
-/** A change; the routes it outdates are read again before it counts as done, unless that takes too long. */
+/** A change. The routes it outdates are refetched before it counts as done, unless that takes too long. */
 export function useChange<R extends Exclude<Route, Reading>>(
   route: R,
   outdates: readonly Reading[],
@@ -48,7 +48,7 @@ export function useChange<R extends Exclude<Route, Reading>>(
   const client = useQueryClient()
   const [onTheirWay] = useState(() => new Map<string, Promise<Answer<R>>>())
   return useMutation<Answer<R>, ApiError, Input<R>>({
-    // The second click of a double click comes before the button knows of the first: it asks for nothing of its own.
+    // The second click of a double click comes before the button is disabled, so it shares the request of the first.
     mutationFn: (input) => {
       const name = JSON.stringify(input)
       const same = onTheirWay.get(name)

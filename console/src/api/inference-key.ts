@@ -1,4 +1,4 @@
-/** A key that calls models, which a management key cannot. It is kept for the tab alone, and goes when its user signs out. */
+/** A key that calls models, which a management key cannot. It is stored for this tab only, and removed on sign-out. */
 const NAME = 'signalbox.inference_key'
 
 export type TabStore = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>

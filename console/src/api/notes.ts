@@ -1,11 +1,11 @@
 import type { TabStore } from './inference-key.ts'
 
-/** What a page of this tab was in the midst of when it was loaded again. It goes when its user signs out, as all that a key showed does. */
+/** Unfinished work of a page in this tab, kept across a reload. It is removed on sign-out, like everything else that a key has shown. */
 const NAME = 'signalbox.notes'
 
 export type Notes = { readonly [name: string]: unknown }
 
-/** Takes them out: they are for the page that comes next, once. */
+/** Removes and returns the notes: they are for the next page load only. */
 export function takeNotes(tab: TabStore): Notes {
   const text = tab.getItem(NAME)
   tab.removeItem(NAME)
@@ -17,7 +17,7 @@ export function takeNotes(tab: TabStore): Notes {
   }
 }
 
-/** False where they have no room: browsers give a tab a few megabytes. */
+/** False if there is no room: browsers give a tab a few megabytes. */
 export function leaveNotes(tab: TabStore, notes: Notes): boolean {
   try {
     tab.setItem(NAME, JSON.stringify(notes))

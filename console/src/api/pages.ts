@@ -3,11 +3,11 @@ import { useEffect } from 'react'
 import type { Answer, ApiError, Args, Input, Route } from './client.ts'
 import { useApi } from './hooks.ts'
 
-/** As many rows as every list of the API gives at a time. */
+/** The page size of every list in the API. */
 const PAGE = 100
 
 type Listed<R extends Route> = Answer<R> extends { readonly data: readonly (infer Row)[] } ? Row : never
-/** Routes that read a list from an offset on. */
+/** Routes that list from an offset. */
 type Listing = {
   [R in Extract<Route, `GET ${string}`>]: [Listed<R>] extends [never]
     ? never
@@ -19,14 +19,14 @@ type Listing = {
 }[Extract<Route, `GET ${string}`>]
 
 export interface PagesOptions {
-  /** Read on to the end, as something is looked for or counted in all of it. */
+  /** Load all pages, because something is searched for or counted in the whole list. */
   readonly all?: boolean
-  /** False: not yet, because something it needs is not known. */
+  /** False: do not fetch yet, because the input is not known. */
   readonly when?: boolean
 }
 
 export interface Pages<Row> {
-  /** As `Loaded` takes it: the rows that were read until now. */
+  /** In the shape that `Loaded` takes: the rows read so far. */
   readonly of: {
     readonly data: readonly Row[] | undefined
     readonly error: ApiError | null
@@ -38,12 +38,12 @@ export interface Pages<Row> {
   readonly more: () => void
 }
 
-/** A list of any length, page by page. */
+/** A list of any length, loaded page by page. */
 export function usePages<R extends Listing>(route: R, input: Input<R>, { all = false, when = true }: PagesOptions = {}): Pages<Listed<R>> {
   const api = useApi()
   const { query = {}, ...rest } = input as { readonly query?: object }
   const read = useInfiniteQuery<readonly Listed<R>[], ApiError, readonly Listed<R>[], readonly unknown[], number>({
-    // Beneath the route, so that a change which outdates it outdates every page.
+    // The key begins with the route, so that a change that outdates the route outdates every page.
     queryKey: [route, 'pages', input],
     queryFn: async ({ pageParam, signal }) => {
       const sized = route === 'GET /api/v1/keys' ? {} : { limit: PAGE }

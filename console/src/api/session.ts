@@ -1,7 +1,7 @@
 import { forgetInferenceKey } from './inference-key.ts'
 import { forgetNotes } from './notes.ts'
 
-/** Where the management key is kept: for this tab, or in this browser if its user says so. It goes nowhere but to the gateway that served the page. */
+/** Where the management key is stored: for this tab, or in this browser if the user wants that. It is sent only to the gateway that served the page. */
 const NAME = 'signalbox.management_key'
 
 export interface KeyStores {
@@ -16,7 +16,7 @@ export function keepKey({ tab, browser }: KeyStores, key: string, remember: bool
   if (remember) browser.setItem(NAME, key)
 }
 
-/** `key`: only that one, as it is not taken any more. The browser may keep another, which still is. */
+/** `key`: forget only this key, which is no longer accepted. The browser may have stored another that still is. */
 export function forgetKey({ tab, browser }: KeyStores, key?: string): void {
   tab.removeItem(NAME)
   forgetInferenceKey(tab)
@@ -25,21 +25,21 @@ export function forgetKey({ tab, browser }: KeyStores, key?: string): void {
 }
 
 export interface SignOutLine {
-  /** Every other tab of the browser hears it. */
+  /** Tells every other tab of the browser. */
   readonly tell: () => void
   readonly close: () => void
 }
 
-/** Whoever signs out leaves nothing open behind: keys that lie in one tab alone are out of reach for the others, a word is not. */
+/** Signs out all tabs together: a key stored for one tab is out of reach for the others, but a message is not. */
 export function signOutLine(onSignedOut: () => void): SignOutLine {
   const channel = new BroadcastChannel('signalbox.signed_out')
   channel.addEventListener('message', onSignedOut)
-  // A channel is of one origin by itself.
+  // A channel is limited to one origin by itself.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   return { tell: () => channel.postMessage(null), close: () => channel.close() }
 }
 
-/** The key of a link that `signalbox serve` prints, `/console/#key=...`. A fragment is not sent to any server, and so stands in no log. */
+/** The key in a link that `signalbox serve` prints, `/console/#key=...`. A fragment is not sent to any server, so it appears in no log. */
 export function keyOfFragment(fragment: string): string | undefined {
   const key = new URLSearchParams(fragment.replace(/^#/, '')).get('key')
   return key === null || key === '' ? undefined : key

@@ -3,11 +3,11 @@ import { useRead } from './hooks.ts'
 import { usePages } from './pages.ts'
 
 export interface OwnWorkspaces {
-  /** All that the key sees. */
+  /** All workspaces that the key can see. */
   readonly workspaces: readonly Workspace[]
-  /** Id of that the key belongs to, which lists mean when none is named; undefined while it is not known. */
+  /** Id of the key's own workspace, which lists use if none is named; undefined while it is unknown. */
   readonly own: string | undefined
-  /** Name for people, or the id of one that is not seen. */
+  /** The display name, or the id of a workspace that the key cannot see. */
   readonly nameOf: (id: string | null) => string
 }
 

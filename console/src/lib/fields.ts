@@ -1,6 +1,6 @@
 import type { ApiError } from '../api/client.ts'
 
-/** What a number field holds: text while it is typed, nothing when it was emptied. */
+/** The value of a number field: text while it is typed, an empty string once it is cleared. */
 export type NumberField = number | string
 
 export interface RateFields {
@@ -15,7 +15,10 @@ export interface Rates {
   readonly concurrent_requests?: number | null | undefined
 }
 
-/** null where it was emptied. What is no number, such as a lone point, goes to the gateway as it stands, which says what it expects: as JSON it would be null. */
+/**
+ * null if the field is empty. Text that is no number, such as a lone point, is sent unchanged, because the gateway then says what it expects; as a number
+ * it would become null in JSON.
+ */
 export function numberOf(field: NumberField): number | null {
   if (typeof field === 'number') return field
   if (field.trim() === '') return null
@@ -25,7 +28,7 @@ export function numberOf(field: NumberField): number | null {
 
 export const fieldOf = (value: number | null | undefined): NumberField => value ?? ''
 
-/** null where it was emptied. */
+/** null if the field is empty. */
 export const textOf = (field: string): string | null => (field.trim() === '' ? null : field.trim())
 
 export const listOf = (field: readonly string[]): readonly string[] | null => (field.length === 0 ? null : field)
@@ -36,7 +39,7 @@ export const rateFieldsOf = (rates: Rates | null | undefined): RateFields => ({
   concurrent: fieldOf(rates?.concurrent_requests),
 })
 
-/** They are replaced as a whole; null when none is left. */
+/** Rates are replaced as a whole; null if none is left. */
 export function ratesOf({ requests, tokens, concurrent }: RateFields): Rates | null {
   const rates = {
     requests_per_minute: numberOf(requests),
@@ -47,13 +50,13 @@ export function ratesOf({ requests, tokens, concurrent }: RateFields): Rates | n
   return given.length === 0 ? null : Object.fromEntries(given)
 }
 
-/** The gateway's sentence, for the field it names: `rate_limits.tokens_per_minute` is of `rate_limits` as well. */
+/** The gateway's error message for a field: `rate_limits.tokens_per_minute` also belongs to `rate_limits`. */
 export function refusalAt(error: ApiError | null, field: string): string | undefined {
   const path = error?.path
   if (error === null || path === undefined) return undefined
   return path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`) ? error.message : undefined
 }
 
-/** The refusal, unless one of these fields shows it. */
+/** The error, unless one of these fields shows it. */
 export const refusalElsewhere = (error: ApiError | null, fields: readonly string[]): ApiError | null =>
   fields.some((field) => refusalAt(error, field) !== undefined) ? null : error

@@ -1,11 +1,11 @@
-/** Figures as people read them. Every function takes null for "not known" and shows a dash. */
+/** Figures for people. Every function accepts null for "unknown" and shows a dash. */
 
 export const NOTHING = '–'
 type Maybe = number | null | undefined
 
 const isKnown = (value: Maybe): value is number => value !== null && value !== undefined && Number.isFinite(value)
 
-/** USD. Calls cost fractions of a cent: two figures that count, at least, and never `$0.00` for something. */
+/** USD. Calls cost fractions of a cent: at least two significant digits, and never `$0.00` for more than zero. */
 export function usd(value: Maybe): string {
   if (!isKnown(value)) return NOTHING
   const size = Math.abs(value)
@@ -20,7 +20,7 @@ const grouped = (value: number, digits: number): string => value.toLocaleString(
 /** A count: `1,234`. */
 export const count = (value: Maybe): string => (isKnown(value) ? grouped(value, 0) : NOTHING)
 
-/** A count in few characters: `1.2K`, `3.4M`. */
+/** A short count: `1.2K`, `3.4M`. */
 export const short = (value: Maybe): string =>
   isKnown(value) ? value.toLocaleString('en-US', { notation: 'compact', maximumSignificantDigits: 3 }) : NOTHING
 
@@ -42,7 +42,7 @@ export function bytes(value: Maybe): string {
   return `${grouped(value / 1000 ** step, step === 0 ? 0 : 1)} ${units[step]}`
 }
 
-/** A moment in the reader's own time zone, to the second. */
+/** A point in time in the reader's time zone, to the second. */
 export function moment(iso: string | null | undefined): string {
   if (iso === null || iso === undefined) return NOTHING
   const date = new Date(iso)

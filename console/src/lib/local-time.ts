@@ -1,4 +1,4 @@
-/** Moments as date fields write them, in the reader's own time zone: `2026-01-31T12:00`. '' is none. */
+/** Times as date fields have them, in the reader's time zone: `2026-01-31T12:00`. '' means none. */
 
 export function localOf(iso: string | undefined): string {
   const date = new Date(iso ?? Number.NaN)
@@ -9,7 +9,7 @@ export function localOf(iso: string | undefined): string {
   return `${day}T${two(date.getHours())}:${two(date.getMinutes())}${seconds}`
 }
 
-/** Undefined for what is no moment. */
+/** Undefined for an invalid time. */
 export function isoOf(local: string): string | undefined {
   const date = new Date(local)
   return local === '' || Number.isNaN(date.getTime()) ? undefined : date.toISOString()

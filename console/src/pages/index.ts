@@ -2,7 +2,7 @@ import { lazy, type ComponentType } from 'react'
 import { NotLoaded } from '../ui/boundary.tsx'
 
 export interface PageEntry {
-  /** Below the console's own address, as the router matches it. */
+  /** The path below the console's base, as the router matches it. */
   readonly path: string
   readonly label: string
   readonly View: ComponentType
@@ -15,7 +15,7 @@ const page = (load: () => Promise<{ readonly default: ComponentType }>): Compone
     }),
   )
 
-/** Every page, in the order of the navigation: a new one is a folder and a line. */
+/** Every page, in the order of the navigation. A new one is a folder and a line here. */
 export const PAGES: readonly PageEntry[] = [
   { path: '/', label: 'Overview', View: page(() => import('./overview/page.tsx')) },
   { path: '/generations', label: 'Generations', View: page(() => import('./generations/page.tsx')) },

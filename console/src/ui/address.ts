@@ -1,13 +1,13 @@
 import { useSearchParams } from 'wouter'
 
 export interface Address {
-  /** Undefined for what the address does not say. */
+  /** Undefined for parameters that the URL does not have. */
   readonly get: (name: string) => string | undefined
-  /** Undefined and '' take a name out again. `push` makes a step one can go back from; without it the present one is replaced. */
+  /** Undefined and '' remove a parameter. `push` adds a history entry; without it the current entry is replaced. */
   readonly set: (changes: { readonly [name: string]: string | undefined }, push?: 'push') => void
 }
 
-/** The state of a page that one may send to somebody or come back to: what stands behind the `?` of its address. */
+/** The state of a page that can be shared or bookmarked: the query string of its URL. */
 export function useAddress(): Address {
   const [search, setSearch] = useSearchParams()
   return {

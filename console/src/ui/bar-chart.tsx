@@ -11,29 +11,29 @@ export interface BarSeries {
   readonly name: string
   /** One figure for each category. */
   readonly values: readonly number[]
-  /** Stands for all others, and is grey. */
+  /** Combines all others, and is grey. */
   readonly isRest?: boolean
 }
 
 export interface BarChartProps {
-  /** What is shown, in a sentence: for those who cannot see it, and above the table. */
+  /** Describes the chart in one sentence, for screen readers and above the table. */
   readonly label: string
-  /** What a category is: `Day`. */
+  /** The name of a category: `Day`. */
   readonly category: string
   readonly categories: readonly string[]
   /** Stacked in this order, the first at the bottom. */
   readonly series: readonly BarSeries[]
   readonly shown: (value: number) => string
-  /** At the axis, where there is little room. */
+  /** Short form for the axis, where there is little room. */
   readonly brief: (value: number) => string
-  /** Instead of figures where all of a category are zero. */
+  /** Shown instead of figures if all values of a category are zero. */
   readonly nothing: string
   readonly height?: number
-  /** A shortcut for the mouse: what it does has to be in reach otherwise, too. */
+  /** A shortcut for the mouse: the same must also be possible in another way. */
   readonly onPick?: (category: number) => void
 }
 
-/** Bars stacked by series, with a legend; the same figures can be read as a table. */
+/** Stacked bars with a legend; the same figures are available as a table. */
 export function BarChart(props: BarChartProps): ReactNode {
   const { label, series, height = 260 } = props
   const colours = chartColours(useComputedColorScheme('light'))
@@ -105,7 +105,7 @@ function Canvas(props: BarChartProps & { readonly colours: ChartColours }): Reac
     },
     [],
   )
-  // Named by the figure around it, and told by the table.
+  // The figure around it names it, and the table has its content.
   return <canvas ref={canvas} aria-hidden />
 }
 
@@ -119,7 +119,7 @@ function configurationOf({ categories, series, shown, brief, nothing, onPick, co
         data: [...one.values],
         backgroundColor: colourOf(one, place, colours),
         hoverBackgroundColor: colourOf(one, place, colours),
-        // A line of the ground between two parts of a bar: where one ends does not hang on its colour.
+        // A line in the background colour between two parts of a bar, so that telling them apart does not depend on colour.
         borderColor: colours.ground,
         borderWidth: { top: place === series.length - 1 ? 0 : 1 },
         borderSkipped: false,

@@ -8,7 +8,7 @@ interface State {
   readonly error?: Error
 }
 
-/** A part of the console that did not come, as after an upgrade: names of files change with what is in them. */
+/** A part of the console that failed to load, for example after an upgrade, because file names change with their content. */
 export class NotLoaded extends Error {
   constructor() {
     super('The gateway is away, or was upgraded since this tab was opened.')
@@ -16,7 +16,7 @@ export class NotLoaded extends Error {
   }
 }
 
-/** Keeps a fault in one page from taking the navigation with it. React knows no other way than a class. */
+/** Keeps an error in one page from breaking the navigation. In React this takes a class. */
 export class Boundary extends Component<Props, State> {
   override state: State = {}
 

@@ -1,15 +1,15 @@
 /**
- * Told apart by people who see few colours or none: neighbours differ in lightness, not in hue alone. One row for each colour scheme, each to
- * be seen on its ground.
+ * Distinguishable with impaired colour vision: neighbours differ in lightness and not only in hue. One row for each colour scheme, visible on its
+ * background.
  */
 const LIGHT = ['#0072b2', '#e69f00', '#117733', '#cc79a7', '#332288', '#56b4e9', '#b3441e', '#a9a838']
 const DARK = ['#4a9fe0', '#f0b429', '#1fa37a', '#eeaed0', '#8578e6', '#a5dcff', '#e0683a', '#d6d67a']
 const REST = { light: '#9aa0a6', dark: '#7b8188' }
 
 export interface ChartColours {
-  /** Of the series at a place in the order; they come again after eight. */
+  /** The colour of the series at this position; repeats after eight. */
   readonly series: (place: number) => string
-  /** Of what stands for all others. */
+  /** The colour for all others combined. */
   readonly rest: string
   readonly ground: string
   readonly text: string

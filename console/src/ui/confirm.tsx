@@ -6,23 +6,23 @@ import { Problem } from './problem.tsx'
 export interface ConfirmProps {
   readonly label: string
   readonly title: string
-  /** What will happen, and what will not come back. */
+  /** Explains what will happen, and what cannot be restored. */
   readonly children: ReactNode
-  /** Rejects with what is then shown; the question stays open. */
+  /** If it rejects, the error is shown and the dialog stays open. */
   readonly onConfirm: () => Promise<unknown>
   readonly size?: ButtonProps['size']
-  /** Has to be typed first, where much goes with it. */
+  /** Must be typed first, if much will be lost. */
   readonly phrase?: string
 }
 
-/** A button for what cannot be undone: asks once, says what it does, and shows why when it was refused. */
+/** A button for an irreversible action: it asks once, says what it does, and shows the error if it was refused. */
 export function Confirm({ label, title, children, onConfirm, size = 'xs', phrase }: ConfirmProps): ReactNode {
   const [opened, { open, close }] = useDisclosure()
   const [typed, setTyped] = useState('')
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<Error | null>(null)
   const ask = (): void => {
-    // Of the time before: neither why it was refused then nor what was typed.
+    // Clears the error and the input of an earlier attempt.
     setError(null)
     setTyped('')
     open()

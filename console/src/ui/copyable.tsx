@@ -3,7 +3,7 @@ import { useEffect, useRef, useState, type ReactNode } from 'react'
 
 export interface CopyableProps {
   readonly value: string
-  /** What is copied, for those who cannot see it. */
+  /** Describes the value for screen readers. */
   readonly label: string
 }
 
@@ -12,7 +12,7 @@ type Outcome = 'copied' | 'selected'
 const SAID: { readonly [O in Outcome]: string } = { copied: 'Copied', selected: 'Press Ctrl+C' }
 const SAID_FOR_MS = 2_000
 
-/** A text somebody needs elsewhere: a key shown once, an id, a command. */
+/** A text that is needed elsewhere: a key shown once, an id, a command. */
 export function Copyable({ value, label }: CopyableProps): ReactNode {
   const text = useRef<HTMLPreElement>(null)
   const [outcome, setOutcome] = useState<Outcome>()
@@ -41,7 +41,7 @@ export function Copyable({ value, label }: CopyableProps): ReactNode {
   )
 }
 
-/** Browsers give no clipboard to pages that came over plain HTTP: the old way, and where that fails the text is at least selected. */
+/** Browsers deny the clipboard to pages loaded over plain HTTP. The old way may still work, and otherwise the text is at least selected. */
 function copySelected(element: HTMLElement): Outcome {
   getSelection()?.selectAllChildren(element)
   return document.execCommand('copy') ? 'copied' : 'selected'

@@ -5,19 +5,19 @@ import classes from './data-table.module.css'
 export interface Column<T> {
   readonly header: string
   readonly cell: (row: T) => ReactNode
-  /** Figures stand on the right, under each other. */
+  /** Figures are right-aligned. */
   readonly isFigure?: boolean
 }
 
 export interface DataTableProps<T> {
-  /** What the table lists, for those who cannot see it. */
+  /** Describes the table for screen readers. */
   readonly label: string
   readonly columns: readonly Column<T>[]
   readonly rows: readonly T[]
   readonly keyOf: (row: T) => string
   /** Makes rows open something, by mouse and by keyboard. */
   readonly onOpen?: (row: T) => void
-  /** Instead of an empty table. */
+  /** Shown instead of an empty table. */
   readonly empty: ReactNode
 }
 
@@ -61,7 +61,7 @@ export function DataTable<T>({ label, columns, rows, keyOf, onOpen, empty }: Dat
   )
 }
 
-/** Where no row takes the focus, the keyboard would not get to what lies beyond a narrow window. */
+/** If no row is focusable, the keyboard could not scroll to what is outside of a narrow window. */
 const scrolledByKeys = (label: string): ScrollAreaProps => ({ viewportProps: { tabIndex: 0, role: 'region', 'aria-label': `${label}, to scroll` } })
 
 function opening<T>(row: T, onOpen: ((row: T) => void) | undefined): object {

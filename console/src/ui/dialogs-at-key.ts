@@ -1,8 +1,8 @@
 let open = 0
 
 /**
- * Has to be called before anything else listens for keys: of two who hear Escape the first may be gone, and what it closed with it, when the
- * second is told.
+ * Must be called before any other key listener is added: of two listeners for Escape, the first may already have closed its dialog when the second one
+ * runs.
  */
 export const watchDialogs = (): void =>
   window.addEventListener(
@@ -13,5 +13,5 @@ export const watchDialogs = (): void =>
     true,
   )
 
-/** How many dialogs were open when the key that is just told of was pressed. */
+/** How many dialogs were open when the current key was pressed. */
 export const dialogsAtKey = (): number => open

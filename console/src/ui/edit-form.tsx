@@ -5,21 +5,21 @@ import { useUnsaved } from './unsaved.tsx'
 
 export interface EditFormProps {
   readonly label: string
-  /** On the button: "Create key". */
+  /** The label of the button: "Create key". */
   readonly action: string
   readonly busy: boolean
-  /** What no field of the form shows. */
+  /** The error that no field of the form shows. */
   readonly problem: Error | null
   /** Nothing was changed, or something is missing. */
   readonly disabled?: boolean
-  /** Something was typed or chosen that is lost when the form goes, be it right or not. */
+  /** The form contains input, valid or not, that would be lost with it. */
   readonly unsaved: boolean
   readonly onSubmit: () => void
   readonly onCancel?: () => void
   readonly children: ReactNode
 }
 
-/** Fields under each other, with why they were refused and a button at the end. */
+/** Fields in a column, with their errors, and a button at the end. */
 export function EditForm({ label, action, busy, problem, disabled = false, unsaved, onSubmit, onCancel, children }: EditFormProps): ReactNode {
   useUnsaved(unsaved)
   const submit = (event: FormEvent): void => {

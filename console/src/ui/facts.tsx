@@ -3,11 +3,11 @@ import type { ReactNode } from 'react'
 
 export interface FactsProps {
   readonly label: string
-  /** Name and value; what is null or undefined is left out. */
+  /** Names and values; null and undefined are left out. */
   readonly of: readonly (readonly [string, ReactNode])[]
 }
 
-/** Names and values under each other. */
+/** A table of names and values. */
 export function Facts({ label, of }: FactsProps): ReactNode {
   return (
     <Table aria-label={label} fz="sm" verticalSpacing={4} withRowBorders={false}>

@@ -9,7 +9,7 @@ export interface FormDialogProps {
   readonly children: ReactNode
 }
 
-/** A form that makes something new. What is typed in it is kept until somebody says otherwise. */
+/** A dialog with a form for something new. Its input is kept until the user discards it. */
 export function FormDialog({ title, opened, onClose, children }: FormDialogProps): ReactNode {
   const { close, onKeyDown, around } = useGuard(opened, onClose)
   return (

@@ -6,13 +6,13 @@ export interface KeyPickerProps {
   readonly label: string
   readonly description: string
   readonly workspaceId: string
-  /** Hashes; what names no key of the workspace stays, as it is. */
+  /** Hashes; those that match no key of the workspace are kept. */
   readonly value: readonly string[]
   readonly onChange: (hashes: readonly string[]) => void
   readonly error?: string | undefined
 }
 
-/** Some of the inference keys of a workspace. */
+/** A selection of the inference keys of a workspace. */
 export function KeyPicker({ label, description, workspaceId, value, onChange, error }: KeyPickerProps): ReactNode {
   const query = { include_disabled: 'true', ...(workspaceId === '' ? {} : { workspace_id: workspaceId }) }
   const { of } = usePages('GET /api/v1/keys', { query }, { all: true })

@@ -4,13 +4,13 @@ import { useEffect, useRef, useState, type ReactNode } from 'react'
 
 export interface LateInputProps extends Omit<TextInputProps, 'value' | 'defaultValue' | 'onChange'> {
   readonly value: string
-  /** Told once typing pauses. */
+  /** Called once typing pauses. */
   readonly onSettled: (value: string) => void
 }
 
 const PAUSE_MS = 250
 
-/** A field for what is asked of the gateway at every change: it waits until a word is typed. */
+/** A field whose every change is a request to the gateway, so it waits until typing pauses. */
 export function LateInput({ value, onSettled, ...rest }: LateInputProps): ReactNode {
   const [text, setText] = useState(value)
   const told = useRef(value)
@@ -18,7 +18,7 @@ export function LateInput({ value, onSettled, ...rest }: LateInputProps): ReactN
     told.current = next
     onSettled(next)
   }, PAUSE_MS)
-  // From elsewhere, as by a step back: what comes back of one's own words must not undo what was typed since.
+  // The value was changed from outside, for example by going back. The field's own value coming back must not undo what was typed since.
   useEffect(() => {
     if (value === told.current) return
     told.current = value

@@ -4,18 +4,18 @@ import { Problem } from './problem.tsx'
 import { useTold } from './use-told.ts'
 
 export interface LoadedProps<T> {
-  /** As `useRead` and `usePages` give it. */
+  /** The result of `useRead` or `usePages`. */
   readonly of: {
     readonly data: T | undefined
     readonly error: Error | null
     readonly refetch: () => unknown
-    /** It is the answer to what was asked before, shown until the next one comes. */
+    /** The answer to the previous request, shown until the next one arrives. */
     readonly isPlaceholderData?: boolean
   }
   readonly children: (data: T) => ReactNode
 }
 
-/** What a route answered; before that a shape of it, and why not when it was refused. What was read earlier stays readable beside a problem. */
+/** Shows the answer of a route, a skeleton before it arrives, and the error if it failed. Earlier data stays readable next to an error. */
 export function Loaded<T>({ of: { data, error, refetch, isPlaceholderData = false }, children }: LoadedProps<T>): ReactNode {
   const told = useTold(error, data !== undefined)
   if (data === undefined && told === null) {
@@ -31,7 +31,7 @@ export function Loaded<T>({ of: { data, error, refetch, isPlaceholderData = fals
     <Stack gap="md">
       <Problem error={told} onRetry={() => void refetch()} />
       {data !== undefined && (
-        // Nobody takes what is shown of one workspace for that of another.
+        // Placeholder data is dimmed, so that data of one workspace is not mistaken for another's.
         <Stack gap="md" opacity={isPlaceholderData ? 0.5 : 1} aria-busy={isPlaceholderData}>
           {children(data)}
         </Stack>

@@ -5,17 +5,17 @@ import type { ReactNode } from 'react'
 export interface PageProps {
   readonly title: string
   readonly about?: ReactNode
-  /** Buttons beside the title. */
+  /** Buttons next to the title. */
   readonly actions?: ReactNode
   readonly children: ReactNode
 }
 
-/** The frame of a page: one heading, what it is about, what can be done. */
+/** The frame of a page: a heading, a description, and actions. */
 export function Page({ title, about, actions, children }: PageProps): ReactNode {
   useDocumentTitle(`${title} · Signalbox`)
   return (
     <Stack gap="lg" maw={1400} mx="auto">
-      {/* The buttons go below where a window is too narrow for both. */}
+      {/* The buttons wrap below the title in a narrow window. */}
       <Flex justify="space-between" align="flex-start" gap="md" direction={{ base: 'column', xs: 'row' }}>
         <Stack gap={4} miw={0}>
           <Title order={1}>{title}</Title>

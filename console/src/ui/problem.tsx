@@ -2,12 +2,12 @@ import { Alert, Button, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
 export interface ProblemProps {
-  /** Nothing is shown for null, so that a form can always have one. */
+  /** Nothing is shown for null, so that a form can always contain this. */
   readonly error: Error | null
   readonly onRetry?: () => void
 }
 
-/** A refusal, in the gateway's own words: they name the field and what would be right. */
+/** An error in the gateway's own words, which name the field and what is expected. */
 export function Problem({ error, onRetry }: ProblemProps): ReactNode {
   if (error === null) return null
   return (

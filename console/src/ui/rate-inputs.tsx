@@ -15,7 +15,7 @@ const FIELDS = [
   ['concurrent', 'Requests at a time', 'rate_limits.concurrent_requests'],
 ] as const
 
-/** Rates of a key, or of all keys of a workspace. */
+/** Rate limits of a key, or of all keys of a workspace. */
 export function RateInputs({ value, onChange, error }: RateInputsProps): ReactNode {
   return (
     <Fieldset legend="Rate limits" variant="default" p="sm">

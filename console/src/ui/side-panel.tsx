@@ -6,12 +6,12 @@ export interface SidePanelProps {
   readonly title: string
   readonly opened: boolean
   readonly onClose: () => void
-  /** Pixels; a narrow window has all of its own. */
+  /** Pixels; in a narrow window the panel takes the full width. */
   readonly size: number
   readonly children: ReactNode
 }
 
-/** One thing of a list, beside it. What is typed in it is kept until somebody says otherwise. */
+/** Details of one entry next to the list. Input is kept until the user discards it. */
 export function SidePanel({ title, opened, onClose, size, children }: SidePanelProps): ReactNode {
   const { close, onKeyDown, around } = useGuard(opened, onClose)
   return (

@@ -3,7 +3,7 @@ import { createContext, useContext, useEffect, useId, useMemo, useRef, useState,
 import { dialogsAtKey } from './dialogs-at-key.ts'
 import { beforeSteps } from './steps-back.ts'
 
-/** What a panel knows of the forms in it. */
+/** What a panel knows about its forms. */
 interface Forms {
   readonly tell: (form: string, isUnsaved: boolean) => void
   readonly ask: (go: () => void) => void
@@ -12,24 +12,24 @@ interface Forms {
 
 const PanelForms = createContext<Forms | undefined>(undefined)
 
-/** Forms that are not saved, by the panel they stand in. */
+/** Unsaved forms, by the panel they are in. */
 const openPanels = new Set<ReadonlySet<string>>()
 
-/** Whether anything that is open holds what is not saved. */
+/** Whether any open panel has unsaved input. */
 export const isAnythingUnsaved = (): boolean => [...openPanels].some(({ size }) => size > 0)
 
 interface Guard {
-  /** Closes the panel, once it was asked for where something would be lost. */
+  /** Closes the panel, after asking if something would be lost. */
   readonly close: () => void
-  /** For the panel, instead of its own way to close with Escape: that takes away what lies on top, and no more. */
+  /** Replaces the panel's own handling of Escape: it only closes what is on top. */
   readonly onKeyDown: (event: KeyboardEvent) => void
-  /** Has to be around what the panel shows. */
+  /** Must wrap the content of the panel. */
   readonly around: (children: ReactNode) => ReactNode
 }
 
 /**
- * Keeps what was typed in a panel: whatever way leads out of it (a click beside it, Escape, its cross, a step back, a tab that is closed) asks
- * first where a form in it is not saved.
+ * Protects input in a panel: every way out of it (a click outside, Escape, the close button, going back, closing the tab) asks first if a form in it is
+ * unsaved.
  */
 export function useGuard(opened: boolean, onClose: () => void): Guard {
   const [unsaved] = useState(() => new Set<string>())
@@ -48,7 +48,7 @@ export function useGuard(opened: boolean, onClose: () => void): Guard {
     [unsaved],
   )
   useEffect(() => {
-    // Forms have told by now what the save left of them.
+    // By now the forms have reported whether the save left anything unsaved.
     if (isDone.current && unsaved.size === 0) onClose()
     isDone.current = false
   })
@@ -63,7 +63,7 @@ export function useGuard(opened: boolean, onClose: () => void): Guard {
   const close = (): void => forms.ask(onClose)
   const onKeyDown = (event: KeyboardEvent): void => {
     const { currentTarget, target } = event
-    // A question is no part of this element, though its events come by; an open list of choices says that Escape is for it.
+    // The question's events bubble through here, but it is not within this element. An open list of choices marks Escape as its own.
     const isHere = target instanceof Element && currentTarget.contains(target) && target.getAttribute('data-mantine-stop-propagation') !== 'true'
     if (event.key === 'Escape' && isHere) close()
   }
@@ -79,7 +79,7 @@ export function useGuard(opened: boolean, onClose: () => void): Guard {
   }
 }
 
-/** Ways out of a panel that lead past it. */
+/** Ways out that bypass the panel. */
 function useWaysOut(opened: boolean, unsaved: ReadonlySet<string>, { ask }: Forms): void {
   const address = useRef('')
   useEffect(() => {
@@ -90,7 +90,7 @@ function useWaysOut(opened: boolean, unsaved: ReadonlySet<string>, { ask }: Form
     const onUnload = (event: BeforeUnloadEvent): void => {
       if (unsaved.size > 0) event.preventDefault()
     }
-    // It comes when the step was taken: it is taken back before anybody else hears of it.
+    // The event comes after the step, so the step is reverted before any other listener sees it.
     const onStep = (event: PopStateEvent): void => {
       if (unsaved.size === 0) return
       event.stopImmediatePropagation()
@@ -108,12 +108,12 @@ function useWaysOut(opened: boolean, unsaved: ReadonlySet<string>, { ask }: Form
   }, [opened, unsaved, ask])
 }
 
-/** A button that was pressed, and is disabled while something is saved, leaves the focus nowhere: Escape is for the panel then, too. */
+/** A pressed button that is disabled while saving loses the focus, so Escape has no target, but must still close the panel. */
 function useEscapeFromNowhere(opened: boolean, { ask }: Forms, onClose: () => void): void {
   useEffect(() => {
     if (!opened) return undefined
     const onKey = ({ key, target }: globalThis.KeyboardEvent): void => {
-      // A question on top of it, which the kit itself closes, is for it alone.
+      // If a question is open on top of the panel, Escape belongs to it, and the library closes it.
       if (key === 'Escape' && target === document.body && dialogsAtKey() === 1) ask(onClose)
     }
     window.addEventListener('keydown', onKey)
@@ -147,7 +147,7 @@ function Question({ asked, onStay, onLeave }: QuestionProps): ReactNode {
 
 const NO_PANEL: Forms = { tell: () => undefined, ask: (go) => go(), done: () => undefined }
 
-/** For a form: tells the panel it stands in whether something in it is not saved. */
+/** For a form: reports to its panel whether it is unsaved. */
 export function useUnsaved(isUnsaved: boolean): void {
   const { tell } = useContext(PanelForms) ?? NO_PANEL
   const form = useId()
@@ -157,8 +157,8 @@ export function useUnsaved(isUnsaved: boolean): void {
   }, [tell, form, isUnsaved])
 }
 
-/** For what leads elsewhere from within a panel: goes at once where nothing is lost by it. */
+/** For links within a panel: navigates at once if nothing would be lost. */
 export const useLeaving = (): ((go: () => void) => void) => (useContext(PanelForms) ?? NO_PANEL).ask
 
-/** For a form that was saved: closes the panel, unless something in it is not saved yet. */
+/** For a form that was saved: closes the panel, unless something in it is still unsaved. */
 export const useDone = (): (() => void) => (useContext(PanelForms) ?? NO_PANEL).done

@@ -1,8 +1,8 @@
 import { useState } from 'react'
 
 /**
- * Why nothing is there, until something is or there is another reason. A query that tries again forgets its error meanwhile: where that happens by
- * itself every few seconds, words and button would come and go.
+ * The error to show, until there is data or another error. A query forgets its error while it retries, so with automatic retries every few seconds,
+ * message and button would flicker.
  */
 export function useTold<E extends Error>(error: E | null, isThere: boolean): E | null {
   const [told, tell] = useState(error)

@@ -4,13 +4,13 @@ import type { Workspace } from '../api/schema.ts'
 
 export interface WorkspaceSelectProps {
   readonly workspaces: readonly Workspace[]
-  /** Id of one; '' is none yet. */
+  /** The workspace's id; '' is none yet. */
   readonly value: string
   readonly onChange: (id: string) => void
   readonly error?: string | undefined
 }
 
-/** Which workspace something is listed of or made in. Nothing to choose where the key sees only one, unless the address named another. */
+/** The workspace that a list shows or that something is created in. Hidden if the key can see only one, unless the URL names another. */
 export function WorkspaceSelect({ workspaces, value, onChange, error }: WorkspaceSelectProps): ReactNode {
   if (workspaces.length < 2 && error === undefined) return null
   return (

@@ -5,12 +5,12 @@ import { viewOf, type PartView, type StepView } from './items.ts'
 import classes from './playground.module.css'
 import { isOver, type Failure, type Item, type Phase, type Run } from './run.ts'
 
-/** What came of an answer, as it comes. */
+/** An answer as it streams. */
 export function Answer({ run }: { readonly run: Run }): ReactNode {
   return (
     <Stack gap="xs">
       {run.items.map((item, index) => (
-        // Items have their place in the answer, and keep it.
+        // Items keep their position in the answer.
         <ItemShown key={index} item={item} isLive={!isOver(run) && index === run.items.length - 1} />
       ))}
       {!isOver(run) && (
@@ -42,7 +42,7 @@ function ItemShown({ item, isLive }: { readonly item: Item; readonly isLive: boo
       </Disclosure>
     )
   }
-  // Parts are never moved.
+  // Parts never change their order.
   return view.parts.map((part, index) => <Part key={index} part={part} />)
 }
 
@@ -115,7 +115,7 @@ function Step({ view }: { readonly view: StepView }): ReactNode {
   )
 }
 
-/** Images that are in the answer; those that are elsewhere are named, not loaded. */
+/** Images within the answer are shown; external ones are listed but not loaded. */
 function Media({ images, links }: Pick<StepView, 'images' | 'links'>): ReactNode {
   return (
     <>

@@ -1,6 +1,6 @@
 import type { Item, Run } from './run.ts'
 
-/** What the form holds: texts as they were typed. */
+/** The values of the form: texts as typed. */
 export interface Settings {
   readonly model: string
   readonly instructions: string
@@ -8,7 +8,7 @@ export interface Settings {
   readonly maxOutputTokens: string
   readonly effort: string
   readonly models: readonly string[]
-  /** JSON objects and arrays, or nothing. */
+  /** JSON objects and arrays, or empty. */
   readonly provider: string
   readonly tools: string
   readonly stream: boolean
@@ -28,12 +28,12 @@ export const EMPTY: Settings = {
 
 export type Body = { readonly [member: string]: unknown }
 
-/** One exchange: what was new in the request, and what came. */
+/** One exchange: the new part of the request, and the answer. */
 export interface Turn {
   readonly id: number
-  /** Items the request added to what was said before. */
+  /** Items that the request added to the conversation. */
   readonly input: readonly Item[]
-  /** `input` was the whole conversation: somebody wrote the body himself. */
+  /** `input` was the whole conversation, because the user wrote the body as JSON. */
   readonly isWhole: boolean
   readonly body: Body
   readonly run: Run
@@ -43,12 +43,12 @@ export type Problems = { readonly [field in keyof Settings]?: string }
 
 export const userMessage = (text: string): Item => ({ type: 'message', role: 'user', content: text })
 
-/** What was typed of it. */
+/** The text that the user typed. */
 export const messageOf = (input: readonly Item[]): string => input.map(({ content }) => (typeof content === 'string' ? content : '')).join('')
 
 export const callOutput = (callId: string, output: string, type: string): Item => ({ type: `${type}_output`, call_id: callId, output })
 
-/** Types of calls the caller answers. */
+/** Types of calls that the caller answers. */
 const CALLS: ReadonlySet<string> = new Set(['function_call', 'custom_tool_call'])
 
 export interface OpenCall {
@@ -57,9 +57,9 @@ export interface OpenCall {
   readonly type: string
 }
 
-/** Calls of the last answer that wait for their results: without them most providers refuse what comes next. */
+/** Calls of the last answer that wait for their results: without them most providers refuse the next request. */
 export function openCalls(turns: readonly Turn[]): readonly OpenCall[] {
-  // A turn that brought nothing answered none of them.
+  // A turn without an answer has not answered any of them.
   const last = turns.findLast((turn) => keptOf(turn).length > 0)
   if (last === undefined) return []
   return keptOf(last)
@@ -67,7 +67,7 @@ export function openCalls(turns: readonly Turn[]): readonly OpenCall[] {
     .map(({ type, call_id: callId, name }) => ({ type, callId: callId as string, name: typeof name === 'string' ? name : '' }))
 }
 
-/** What of an answer can be sent again: half a message is one, half a call or half a thought is nothing a provider takes. */
+/** The items of an answer that can be sent again: a partial message can, but providers do not accept a partial call or thought. */
 export const keptOf = ({ run }: Turn): readonly Item[] =>
   run.items.flatMap((item) => {
     const { type, status } = item
@@ -76,7 +76,7 @@ export const keptOf = ({ run }: Turn): readonly Item[] =>
     return [{ ...item, status: 'incomplete' }]
   })
 
-/** The conversation so far as items: the gateway keeps none. A turn that brought no answer is left out, its question too. */
+/** The conversation so far as items, since the gateway stores none. A turn without an answer is left out together with its question. */
 export function historyOf(turns: readonly Turn[]): readonly Item[] {
   let items: readonly Item[] = []
   for (const turn of turns) {
@@ -86,7 +86,7 @@ export function historyOf(turns: readonly Turn[]): readonly Item[] {
   return items
 }
 
-/** The body of the request, or what is wrong with which field. */
+/** The body of the request, or the problems by field. */
 export function bodyOf(settings: Settings, input: readonly Item[]): { readonly body: Body; readonly problems: Problems } {
   const problems: { -readonly [field in keyof Settings]?: string } = {}
   const read = (field: 'provider' | 'tools', isRight: (value: unknown) => boolean, right: string): unknown => {
@@ -118,20 +118,20 @@ export function bodyOf(settings: Settings, input: readonly Item[]): { readonly b
   return { body: Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)), problems }
 }
 
-/** The shortest form of it: a single question is a string. */
+/** In the shortest form: a single question is a string. */
 function inputOf(input: readonly Item[]): unknown {
   const [only] = input
   return input.length === 1 && only?.type === 'message' && only['role'] === 'user' && typeof only['content'] === 'string' ? only['content'] : input
 }
 
-/** The items of a body somebody wrote himself. */
+/** The items of a body that the user wrote as JSON. */
 export function itemsOf(body: Body): readonly Item[] {
   const { input } = body
   if (typeof input === 'string') return [userMessage(input)]
   return Array.isArray(input) ? input.filter(isObject).map((item) => ({ type: 'message', ...item })) : []
 }
 
-/** A body that was typed as JSON, or what is wrong with it. */
+/** A body typed as JSON, or its syntax error. */
 export function parseBody(text: string): Body | SyntaxError {
   const value = parsed(text)
   if (value instanceof SyntaxError || isObject(value)) return value

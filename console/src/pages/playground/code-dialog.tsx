@@ -10,7 +10,7 @@ export interface CodeDialogProps {
   readonly onClose: () => void
 }
 
-/** The request as a program sends it. */
+/** The request as program code. */
 export function CodeDialog({ body, onClose }: CodeDialogProps): ReactNode {
   const snippets = body === undefined ? [] : snippetsOf(body, location.origin)
   return (

@@ -5,10 +5,10 @@ export interface Snippet {
   readonly text: string
 }
 
-/** Where the key is read from. It is never written into code. */
+/** The environment variable with the key, which is never written into code. */
 const VARIABLE = 'SIGNALBOX_API_KEY'
 
-/** The request as programs send it; `origin` is the gateway's: `https://gateway.example`. */
+/** The request as code; `origin` is the gateway's: `https://gateway.example`. */
 export function snippetsOf(body: Body, origin: string): readonly Snippet[] {
   return [
     { label: 'curl', text: curl(body, origin) },
@@ -22,12 +22,12 @@ function curl(body: Body, origin: string): string {
     `curl ${body['stream'] === true ? '-N ' : ''}${origin}/api/v1/responses \\`,
     `  -H "Authorization: Bearer $${VARIABLE}" \\`,
     `  -H 'Content-Type: application/json' \\`,
-    // A quote ends the shell's string, stands for itself, and begins the next.
+    // For a quote: end the shell's string, add an escaped quote, and begin the next string.
     `  -d '${JSON.stringify(body, null, 2).replaceAll("'", String.raw`'\''`)}'`,
   ].join('\n')
 }
 
-/** What the official clients take by name; anything else goes into the body beside it. */
+/** Parameters that the official clients have by name; all others must be passed as extra body. */
 const OF_CLIENTS: ReadonlySet<string> = new Set([
   'model',
   'instructions',
@@ -72,7 +72,7 @@ function python(body: Body, origin: string): string {
   ].join('\n')
 }
 
-/** A value as Python writes it: JSON but for three words. Strings of JSON are strings of Python, surrogate pairs written out. */
+/** A value as Python code: JSON except for three keywords. JSON strings are valid in Python if surrogate pairs are written out. */
 function literal(value: unknown, indent: number): string {
   if (value === true) return 'True'
   if (value === false) return 'False'
@@ -90,7 +90,7 @@ function literal(value: unknown, indent: number): string {
 
 function typescript(body: Body, origin: string): string {
   const { known, others } = divided(body)
-  // A spread of an object of no known shape passes the types of the client, which know only their vendor's members.
+  // Spreading an object of unknown shape passes the client's types, which know only their vendor's members.
   const more = Object.keys(others).length === 0 ? '' : `  ...(${indented(unquoted(others))} as object),\n`
   const members = Object.entries(known).map(([name, value]) => `  ${name}: ${indented(unquoted(value))},\n`)
   const call = `client.responses.create({\n${members.join('')}${more}})`
@@ -112,11 +112,11 @@ function typescript(body: Body, origin: string): string {
   ].join('\n')
 }
 
-/** JSON with the names of members as people write them. Within a string a quote is escaped, so none is mistaken for a name. */
+/** JSON with unquoted member names. Quotes within a string are escaped, so none is mistaken for a name. */
 const unquoted = (value: unknown): string => JSON.stringify(value, null, 2).replaceAll(/^(\s*)"([A-Za-z_]\w*)":/gm, '$1$2:')
 const indented = (text: string): string => text.replaceAll('\n', '\n  ')
 
-/** What the types of the clients know, and what has to get past them. */
+/** Splits what the clients' types know from what has to bypass them. */
 function divided(body: Body): { readonly known: Body; readonly others: Body } {
   const isKnown = (name: string): boolean => OF_CLIENTS.has(name) && (name !== 'tools' || onlyFunctions(body['tools']))
   const only = (wanted: boolean): Body => Object.fromEntries(Object.entries(body).filter(([name]) => isKnown(name) === wanted))

@@ -5,19 +5,19 @@ import type { Item } from './run.ts'
 import { useKept } from './use-kept.ts'
 
 export interface ComposerProps {
-  /** Calls the last answer made, whose results go with what is sent next. */
+  /** Calls of the last answer, whose results are sent with the next message. */
   readonly calls: readonly OpenCall[]
   readonly text: string
   readonly onText: (text: string) => void
   readonly isBusy: boolean
-  /** Given what is new: results, then the message. */
+  /** Receives the new items: results, then the message. */
   readonly onSend: (input: readonly Item[]) => void
   readonly onStop: () => void
   readonly onPlan: (input: readonly Item[]) => void
   readonly onCode: (input: readonly Item[]) => void
 }
 
-/** Where the next message is written. */
+/** The input for the next message. */
 export function Composer({ calls, text, onText, isBusy, onSend, onStop, onPlan, onCode }: ComposerProps): ReactNode {
   const [results, changeResults] = useKept<{ readonly [callId: string]: string }>('results', {})
   const input = [
@@ -64,7 +64,7 @@ export function Composer({ calls, text, onText, isBusy, onSend, onStop, onPlan, 
   )
 }
 
-/** Ctrl + Enter sends a form whose texts have lines. */
+/** Ctrl + Enter submits a form with multi-line fields. */
 export function sendsOnKey(event: KeyboardEvent<HTMLTextAreaElement>): void {
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit()
 }
@@ -77,7 +77,7 @@ export interface ActionsProps {
   readonly onCode: () => void
 }
 
-/** Send, or stop; look at the plan; take it along as code. */
+/** Buttons to send or stop, to show the plan, and to copy the request as code. */
 export function Actions({ isBusy, isEmpty, onStop, onPlan, onCode }: ActionsProps): ReactNode {
   return (
     <Group justify="space-between" gap="xs">
@@ -94,7 +94,7 @@ export function Actions({ isBusy, isEmpty, onStop, onPlan, onCode }: ActionsProp
           Ctrl + Enter sends
         </Text>
         {isBusy ? (
-          // A key of its own, so that the click which sent it is not one that stops it.
+          // A separate key, so that the click that sends cannot also stop.
           <Button key="stop" color="red" variant="light" onClick={onStop}>
             Stop
           </Button>

@@ -5,8 +5,8 @@ const DAY_MS = 86_400_000
 const NAME = 'Playground of the web console'
 
 /**
- * The body that makes a key for 24 hours; `now` in milliseconds, `workspace` null for that of the management key. Undefined: the limit is none.
- * The limit, in USD, is for all of its time: renewed at midnight it could be spent twice.
+ * The body for a key that lasts 24 hours; `now` in milliseconds, `workspace` null for the management key's own. Undefined if the limit is invalid. The
+ * limit, in USD, covers the whole lifetime: if it were reset at midnight, it could be spent twice.
  */
 export function dayKeyBody(limit: NumberField, workspace: string | null, now: number): CreateKeyRequest | undefined {
   const amount = numberOf(limit)

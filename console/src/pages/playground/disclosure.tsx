@@ -4,11 +4,11 @@ import classes from './playground.module.css'
 export interface DisclosureProps {
   readonly summary: ReactNode
   readonly children: ReactNode
-  /** Open from the start. */
+  /** Initially open. */
   readonly isOpen?: boolean
 }
 
-/** What one may want to look at, behind its name. */
+/** Details behind a summary that can be opened. */
 export function Disclosure({ summary, children, isOpen = false }: DisclosureProps): ReactNode {
   return (
     <details className={classes['disclosure']} open={isOpen}>
@@ -18,7 +18,7 @@ export function Disclosure({ summary, children, isOpen = false }: DisclosureProp
   )
 }
 
-/** Text as it came, of any length. */
+/** Preformatted text of any length. */
 export function Pre({ children, label }: { readonly children: string; readonly label?: string }): ReactNode {
   return (
     <pre className={classes['pre']} aria-label={label}>

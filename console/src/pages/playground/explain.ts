@@ -39,7 +39,7 @@ export interface ExplainOptions {
   readonly fetch?: typeof fetch
 }
 
-/** Which endpoints would be tried for this body. Rejects with `ApiError`. */
+/** The endpoints that would be tried for this body. Rejects with `ApiError`. */
 export async function explain(body: Body, { key, signal, fetch: call = (url, init) => fetch(url, init) }: ExplainOptions): Promise<Plan> {
   const response = await reached(() =>
     call('/api/v1/route/explain', {

@@ -2,7 +2,7 @@ import type { Item, StreamEvent } from './run.ts'
 
 type Loose = { readonly [name: string]: unknown }
 
-/** Which member of an item, or of a part of it, an event adds to. Parts stand in `content`, by `content_index`, or in `summary`, by `summary_index`. */
+/** The member of an item, or of a part of it, that an event adds to. Parts are in `content`, by `content_index`, or in `summary`, by `summary_index`. */
 interface Target {
   readonly list?: 'content' | 'summary'
   readonly partType?: string
@@ -25,10 +25,10 @@ const PARTS: { readonly [event: string]: 'content' | 'summary' } = {
   'response.reasoning_summary_part': 'summary',
 }
 
-/** Signs of life, which change nothing that is shown. */
+/** Keep-alives, which change nothing visible. */
 export const isKnownQuiet = (type: string): boolean => type === 'keepalive'
 
-/** The items after an event about one of them; undefined for an event that is about none, or of a type that is not known. */
+/** The items after an event about one of them; undefined for any other event and for unknown types. */
 export function applyToItem(items: readonly Item[], event: StreamEvent): readonly Item[] | undefined {
   const index = event['output_index']
   if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index > items.length) return undefined
@@ -48,11 +48,11 @@ function changeItem(item: Item, event: StreamEvent): Item | undefined {
   if (list !== undefined && isObject(event['part'])) return withPart(item, list, event, () => event['part'] as Loose)
   if (subject === 'response.output_text.annotation' && verb === 'added')
     return withPart(item, 'content', event, (part) => ({ ...part, annotations: [...listOf(part['annotations']), event['annotation']] }))
-  // `response.web_search_call.searching` and its like tell how far the item came.
+  // Events such as `response.web_search_call.searching` report the state of the item.
   return subject === `response.${item.type}` && typeof event['item_id'] === 'string' && !CARRIES.has(verb) ? { ...item, status: verb } : undefined
 }
 
-/** Verbs of events that bring something which is not shown before it is whole. */
+/** Suffixes of events whose content is only shown once it is complete. */
 const CARRIES: ReadonlySet<string> = new Set(['partial_image', 'delta', 'done', 'added'])
 
 function changeText(item: Item, { list, partType, member }: Target, verb: string, event: StreamEvent): Item | undefined {
@@ -74,7 +74,7 @@ function withPart(item: Item, list: 'content' | 'summary', event: StreamEvent, c
   return changed === undefined ? undefined : { ...item, [list]: replaced(parts, index, changed) }
 }
 
-/** The list with another entry at that place, which is one of it or the next. */
+/** The list with another entry at that index, which exists or is the next. */
 const replaced = <T>(list: readonly T[], index: number, entry: T): readonly T[] => [...list.slice(0, index), entry, ...list.slice(index + 1)]
 
 const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -3,7 +3,7 @@ import { fold, type Happening } from './fold.ts'
 import { startRun, timingOf, type Item, type Run } from './run.ts'
 
 const event = (type: string, members: object = {}): Happening => ({ type: 'event', event: { type, ...members } })
-/** The run after all of it, ten milliseconds each, the first of them at 10. */
+/** The run after all events, ten milliseconds apart, the first at 10. */
 const after = (...happenings: readonly Happening[]): Run => happenings.reduce((run, happening, n) => fold(run, happening, (n + 1) * 10), startRun(0))
 
 const created = event('response.created', { response: { id: 'gen-1', model: 'demo/echo', status: 'in_progress', output: [] } })

@@ -5,7 +5,7 @@ import { isOver, type Failure, type Item, type Metadata, type Run, type StreamEv
 export type Happening =
   | { readonly type: 'head'; readonly id: string | undefined }
   | { readonly type: 'event'; readonly event: StreamEvent }
-  /** The answer as one object: nobody asked for a stream. */
+  /** The answer as one object, if no stream was requested. */
   | { readonly type: 'whole'; readonly response: Resource }
   | { readonly type: 'refused'; readonly status: number; readonly text: string }
   /** The body ended. */
@@ -13,7 +13,7 @@ export type Happening =
   | { readonly type: 'broken'; readonly message: string }
   | { readonly type: 'stopped' }
 
-/** The members of a response that are looked at. */
+/** The members of a response that are used. */
 export interface Resource {
   readonly id?: string
   readonly status?: string
@@ -26,7 +26,7 @@ export interface Resource {
   readonly gateway_metadata?: Metadata
 }
 
-/** What is known after one more thing happened, `at` a moment of the clock the run started by. Never throws: streams are written by others. */
+/** The state after one more event; `at`: a time on the clock that the run started with. Never throws, because streams come from other programs. */
 export function fold(run: Run, happening: Happening, at: number): Run {
   switch (happening.type) {
     case 'head':
@@ -39,7 +39,7 @@ export function fold(run: Run, happening: Happening, at: number): Run {
       return refuse(run, happening.status, happening.text, at)
     case 'ended':
       if (isOver(run)) return run
-      // An `error` told why, even where no last event came.
+      // An `error` event has given the reason even if the terminal event is missing.
       return run.failure === undefined ? close(run, 'broken', at, CUT) : close(run, 'failed', at)
     case 'broken':
       return isOver(run) ? run : close(run, 'broken', at, { message: happening.message })
@@ -104,7 +104,7 @@ function finish(run: Run, resource: Resource, status: string, at: number): Run {
   return {
     ...begin(run, resource),
     phase,
-    // The last event holds the whole answer; one that holds none takes nothing away that was shown.
+    // The last event contains the whole answer; if it contains none, what was shown stays.
     items: Array.isArray(resource.output) && resource.output.length > 0 ? resource.output : run.items,
     reason: resource.incomplete_details?.reason,
     failure: phase === 'failed' ? (failure ?? { message: 'The answer failed, and nothing says why.' }) : run.failure,
@@ -129,7 +129,7 @@ interface Envelope {
   readonly debug?: unknown
 }
 
-/** A refusal as the gateway writes it, or as a proxy in front of it does. */
+/** An error as written by the gateway, or by a proxy in front of it. */
 function refuse(run: Run, status: number, text: string, at: number): Run {
   const envelope = parsed(text) as Envelope | undefined
   const message = textOf(envelope?.error?.message) ?? `The gateway answered with status ${status}.`

@@ -1,12 +1,12 @@
 import type { Item } from './run.ts'
 
-/** What of an item is shown. Texts are shown as they are; nothing is read as HTML or Markdown. */
+/** The visible part of an item. Texts are shown literally; nothing is interpreted as HTML or Markdown. */
 export type ItemView =
   | { readonly kind: 'message'; readonly parts: readonly PartView[] }
   | { readonly kind: 'reasoning'; readonly text: string; readonly isSealed: boolean }
   | StepView
 
-/** A call, or anything else with members: a tool's item shows its arguments and its results by their names. */
+/** A call, or any other item: the item of a tool shows its arguments and results by name. */
 export interface StepView {
   readonly kind: 'step'
   readonly title: string
@@ -15,7 +15,7 @@ export interface StepView {
   readonly fields: readonly (readonly [name: string, text: string])[]
   /** `data:` URLs. */
   readonly images: readonly string[]
-  /** Addresses, which are not loaded. */
+  /** URLs, which are not loaded. */
   readonly links: readonly string[]
 }
 
@@ -42,7 +42,7 @@ export function viewOf(item: Item): ItemView {
   return stepOf(item)
 }
 
-/** Members that say which item it is, not what it holds. */
+/** Members that identify an item, as opposed to its content. */
 const FRAME: ReadonlySet<string> = new Set(['type', 'id', 'call_id', 'status', 'name'])
 
 function stepOf(item: Item): StepView {
@@ -88,7 +88,7 @@ function membersOf(holder: Loose, without: ReadonlySet<string>): Pick<StepView, 
   return { fields, images: [...images], links: [...links] }
 }
 
-/** How the kinds of images begin, in base64. */
+/** How images of each type begin, in base64. */
 const MAGIC: readonly (readonly [start: string, type: string])[] = [
   ['iVBORw0KGgo', 'image/png'],
   ['/9j/', 'image/jpeg'],
@@ -96,7 +96,7 @@ const MAGIC: readonly (readonly [start: string, type: string])[] = [
   ['UklGR', 'image/webp'],
 ]
 
-/** An image that is in the answer itself, as a `data:` URL. */
+/** An image within the answer, as a `data:` URL. */
 export function imageOf(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined
   if (value.startsWith('data:image/')) return value
@@ -104,12 +104,12 @@ export function imageOf(value: unknown): string | undefined {
   return type !== undefined && /^[A-Za-z0-9+/=]{24,}$/.test(value) ? `data:${type};base64,${value}` : undefined
 }
 
-/** An address that may be followed: http and https alone. */
+/** A URL that may be followed: only http and https. */
 export function linkOf(value: unknown): string | undefined {
   return typeof value === 'string' && /^https?:\/\/\S+$/i.test(value) ? value : undefined
 }
 
-/** JSON, also where it is written in a string, on several lines; any other text as it is. */
+/** JSON, even if it is inside a string, on several lines; any other text unchanged. */
 export function readable(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value, null, 2) ?? ''
   if (!/^\s*[[{]/.test(value)) return value

@@ -12,7 +12,7 @@ export interface KeyGateProps {
   readonly onKey: (key: string) => void
 }
 
-/** A management key calls no models: asks for one that does, or makes one that can do little harm. */
+/** A management key cannot call models: asks for an inference key, or creates one that can do little harm. */
 export function KeyGate({ onKey }: KeyGateProps): ReactNode {
   return (
     <Stack>

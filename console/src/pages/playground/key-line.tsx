@@ -11,7 +11,7 @@ export interface KeyLineProps {
   readonly onChange: () => void
 }
 
-/** Which key calls, and what it may still spend. */
+/** The key in use, and what it may still spend. */
 export function KeyLine({ inferenceKey, spent, onChange }: KeyLineProps): ReactNode {
   const { data, error } = useQuery({
     queryKey: ['playground', 'key', inferenceKey, spent],

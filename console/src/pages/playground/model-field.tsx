@@ -10,11 +10,11 @@ export interface ModelFieldProps {
   readonly value: string
   readonly error: string | undefined
   readonly onChange: (model: string) => void
-  /** Somebody chose, or left the field. */
+  /** Called when the user chose a model or left the field. */
   readonly onSettled: (model: string) => void
 }
 
-/** A model by its slug. Routers and presets are called by names the list does not have: any text is taken. */
+/** A model by its slug. Any text is accepted, because the list does not contain the names of routers and presets. */
 export function ModelField({ models, value, error, onChange, onSettled }: ModelFieldProps): ReactNode {
   const byId = new Map(models.map((model) => [model.id, model]))
   return (

@@ -13,7 +13,7 @@ export interface OutcomeProps {
   readonly onCode: () => void
 }
 
-/** Everything known about an answer once it is over. */
+/** All details of an answer that is over. */
 export function Outcome({ run, onPlan, onCode }: OutcomeProps): ReactNode {
   if (!isOver(run)) return null
   return (

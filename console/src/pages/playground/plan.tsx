@@ -15,7 +15,7 @@ export interface PlanDialogProps {
   readonly onClose: () => void
 }
 
-/** Who would be asked, in which order, and why nobody else. Calls no model. */
+/** The endpoints that would be tried, in order, and why no others. Calls no model. */
 export function PlanDialog({ body, inferenceKey, onClose }: PlanDialogProps): ReactNode {
   return (
     <Modal opened={body !== undefined} onClose={onClose} title="The plan, as it is now" size="xl">
@@ -25,7 +25,7 @@ export function PlanDialog({ body, inferenceKey, onClose }: PlanDialogProps): Re
 }
 
 function Planned({ body, inferenceKey }: { readonly body: Body; readonly inferenceKey: string }): ReactNode {
-  // A plan is of a moment: the health of providers is in it.
+  // Not cached: a plan depends on the current health of the providers.
   const plan = useQuery({
     queryKey: ['playground', 'plan', inferenceKey, body],
     queryFn: ({ signal }) => explain(body, { key: inferenceKey, signal }),

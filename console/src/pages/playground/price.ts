@@ -1,6 +1,6 @@
 import { perMillion, priceShown } from '../../lib/price.ts'
 
-/** USD for a million tokens in and out; nothing where neither is known, as of names that stand for other models. */
+/** USD for a million tokens in and out; empty if neither is known, as for names that stand for other models. */
 export function priceOf({ prompt, completion }: { readonly prompt: string; readonly completion: string }): string {
   const [input, output] = [perMillion(prompt), perMillion(completion)]
   if (input === undefined && output === undefined) return ''

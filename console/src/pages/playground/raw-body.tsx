@@ -15,7 +15,7 @@ export interface RawBodyProps {
   readonly onCode: (body: Body) => void
 }
 
-/** The whole body as JSON, sent as it stands. */
+/** The whole body as JSON, sent as written. */
 export function RawBody({ text, onText, onRefill, isBusy, onSend, onStop, onPlan, onCode }: RawBodyProps): ReactNode {
   const body = parseBody(text)
   const problem = body instanceof SyntaxError ? body.message : undefined

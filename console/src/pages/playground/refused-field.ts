@@ -12,7 +12,7 @@ const FIELDS: { readonly [member: string]: keyof Settings } = {
   tools: 'tools',
 }
 
-/** The gateway's sentence beside the field it is about: `tools.0.type` is about the tools. */
+/** The gateway's error next to the field it is about: `tools.0.type` belongs to the tools. */
 export function refusedField({ phase, failure }: Run): Problems {
   const [member = ''] = failure?.path?.split(/[.[]/) ?? []
   const field = FIELDS[member]

@@ -7,21 +7,21 @@ export interface EndpointFate {
 }
 
 export interface Routing {
-  /** What happened, in a sentence. */
+  /** What happened, in one sentence. */
   readonly sentence: string
   readonly attempts: readonly Attempt[]
   readonly endpoints: readonly EndpointFate[]
   /** The provider that answered. */
   readonly served: string | undefined
-  /** Somebody had to step in, or nobody could. */
+  /** There was a fallback, or no provider answered. */
   readonly isNotable: boolean
-  /** Endpoints nobody asked: whether they could have been is a question for the plan. */
+  /** There are endpoints that were not tried; whether they could have been is up to the plan. */
   readonly hasUnasked: boolean
 }
 
 const hasFailed = ({ status, error_type: type }: Attempt): boolean => type !== undefined || status < 200 || status >= 300
 
-/** How a call was routed, as its metadata tells it. */
+/** How a call was routed, according to its metadata. */
 export function routingOf({ attempts = [], endpoints }: Metadata): Routing {
   const failed = attempts.filter(hasFailed)
   const served = attempts.findLast((attempt) => !hasFailed(attempt))
@@ -54,7 +54,7 @@ function sentenceOf(served: Attempt | undefined, failed: readonly Attempt[], tot
   const tries = `${failed.length} failed ${failed.length === 1 ? 'attempt' : 'attempts'}`
   const who = [...new Set(failed.map((attempt) => `${attempt.provider} ${whyOf(attempt)}`))].join(', ')
   if (served !== undefined) return failed.length === 0 ? `${served.provider} answered.` : `${served.provider} answered after ${tries}: ${who}.`
-  // A status of success beside an error: the answer broke after it had begun.
+  // A success status next to an error: the answer broke after it had begun.
   const began = failed.some(({ status }) => status >= 200 && status < 300)
   if (failed.length > 0) return `Nobody answered${began ? ' to the end' : ''}; ${tries}: ${who}.`
   return `None of ${total} ${total === 1 ? 'endpoint' : 'endpoints'} was asked.`

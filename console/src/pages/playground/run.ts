@@ -1,4 +1,4 @@
-/** What is known of one answer, from the moment its request was sent. Everything here is data: `fold.ts` makes it, components show it. */
+/** The state of one answer, from the moment its request was sent. Everything here is data: `fold.ts` creates it, components show it. */
 
 /** One event of the stream, parsed. */
 export interface StreamEvent {
@@ -6,26 +6,26 @@ export interface StreamEvent {
   readonly [member: string]: unknown
 }
 
-/** One item of an answer, as the gateway told it: items of types this page does not know are kept whole, and sent back whole. */
+/** One item of an answer as the gateway sent it. Items of unknown types are kept and sent back unchanged. */
 export interface Item {
   readonly type: string
   readonly [member: string]: unknown
 }
 
 export type Phase =
-  /** Sent; nothing came yet. */
+  /** Sent, but nothing has arrived yet. */
   | 'waiting'
   | 'streaming'
   | 'completed'
   /** Cut by a limit or a filter: `reason`. */
   | 'incomplete'
-  /** The stream said so itself. */
+  /** Reported by the stream itself. */
   | 'failed'
-  /** No answer began: the gateway said why. */
+  /** No answer began, and the gateway said why. */
   | 'refused'
   /** The connection ended before the answer did. */
   | 'broken'
-  /** By whoever asked. */
+  /** Stopped by the user. */
   | 'stopped'
 
 export interface Failure {
@@ -33,9 +33,9 @@ export interface Failure {
   /** The HTTP status, or the code of the event. */
   readonly code?: string | undefined
   readonly errorType?: string | undefined
-  /** The field of the request it is about. */
+  /** The field of the request that the failure is about. */
   readonly path?: string | undefined
-  /** What else was said: the provider, its own code and words. */
+  /** Further details: the provider, its own code and message. */
   readonly details?: { readonly [name: string]: unknown } | undefined
 }
 
@@ -66,7 +66,7 @@ export interface Usage {
   readonly total_tokens?: number
   readonly input_tokens_details?: { readonly cached_tokens?: number; readonly cache_write_tokens?: number }
   readonly output_tokens_details?: { readonly reasoning_tokens?: number }
-  /** USD; null when no price is known. */
+  /** USD; null if no price is known. */
   readonly cost?: number | null
   readonly is_byok?: boolean
 }
@@ -75,17 +75,17 @@ export interface Run {
   readonly phase: Phase
   readonly id?: string | undefined
   readonly model?: string | undefined
-  /** By their place in the answer. */
+  /** By their position in the answer. */
   readonly items: readonly Item[]
   readonly reason?: string | undefined
   readonly failure?: Failure | undefined
   readonly usage?: Usage | undefined
   readonly metadata?: Metadata | undefined
-  /** What providers were sent, where the request asked for that. */
+  /** The bodies that providers were sent, if the request asked for them. */
   readonly debug: readonly unknown[]
-  /** Types of events this page does not know, and how many came. */
+  /** Unknown event types, and how many of each came. */
   readonly unknown: { readonly [type: string]: number }
-  /** Milliseconds of one clock. */
+  /** Milliseconds on one clock. */
   readonly startedAt: number
   readonly firstAt?: number | undefined
   readonly endedAt?: number | undefined
@@ -100,7 +100,7 @@ const RATE_NEEDS_MS = 100
 export interface Timing {
   readonly firstMs: number | undefined
   readonly totalMs: number | undefined
-  /** Tokens per second after the first one; undefined where too little time passed to tell. */
+  /** Tokens per second after the first one; undefined if the time was too short to measure. */
   readonly rate: number | undefined
 }
 

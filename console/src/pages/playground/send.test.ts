@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { Happening } from './fold.ts'
 import { send } from './send.ts'
 
-/** What happens when the gateway answers so. */
+/** The events reported for this answer of the gateway. */
 async function happenings(answer: () => Response | Promise<Response>, signal = new AbortController().signal): Promise<readonly Happening[]> {
   const seen: Happening[] = []
   await send({ model: 'm' }, { key: 'sk-1', signal, onHappening: (happening) => void seen.push(happening), fetch: async () => answer() })

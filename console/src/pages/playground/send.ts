@@ -5,13 +5,13 @@ import type { StreamEvent } from './run.ts'
 
 export interface SendOptions {
   readonly key: string
-  /** Aborting it is a stop, not a fault. */
+  /** Aborting counts as stopped, not as failed. */
   readonly signal: AbortSignal
   readonly onHappening: (happening: Happening) => void
   readonly fetch?: typeof fetch
 }
 
-/** Asks for a response and tells everything that happens, the last being that it is over. Never rejects. */
+/** Sends a request and reports everything that happens, ending with the outcome. Never rejects. */
 export async function send(body: Body, { key, signal, onHappening, fetch: call = (url, init) => fetch(url, init) }: SendOptions): Promise<void> {
   try {
     const response = await call('/api/v1/responses', {
@@ -37,14 +37,14 @@ async function readEvents(response: Response, onHappening: (happening: Happening
       if (event !== undefined) onHappening({ type: 'event', event })
     },
   })
-  // By its reader: not every browser can walk a stream.
+  // Uses the reader, because not every browser can iterate over a stream.
   const reader = response.body?.getReader()
   const decoder = new TextDecoder()
   for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) parser.feed(decoder.decode(read.value, { stream: true }))
   onHappening({ type: 'ended' })
 }
 
-/** Undefined for `[DONE]`, and for what is no event. */
+/** Undefined for `[DONE]` and for data that is no event. */
 function eventOf(data: string): StreamEvent | undefined {
   try {
     const value: unknown = JSON.parse(data)

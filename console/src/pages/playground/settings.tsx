@@ -8,12 +8,12 @@ const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 export interface SettingsFormProps {
   readonly settings: Settings
   readonly problems: Problems
-  /** Slugs to choose from; any other text is taken as well. */
+  /** Slugs to choose from; any other text is accepted as well. */
   readonly models: readonly string[]
   readonly onChange: (change: Partial<Settings>) => void
 }
 
-/** Everything of a request but its model and its messages. */
+/** All parts of a request except its model and its messages. */
 export function SettingsForm({ settings, problems, models, onChange }: SettingsFormProps): ReactNode {
   return (
     <Paper withBorder p="md" component="section" aria-label="Settings of the request">

@@ -3,7 +3,7 @@ import { fold } from './fold.ts'
 
 const GONE = 'The page was loaded again while the answer came. What came until then is kept.'
 
-/** What a page before this one left, as it is here: nothing comes any more of an answer that was coming there. */
+/** What an earlier page load left: answers that were streaming there have ended. */
 export function settled(name: string, value: unknown): unknown {
   if (name !== 'turns') return value
   return (value as readonly Turn[]).map((turn) => ({

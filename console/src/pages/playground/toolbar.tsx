@@ -13,7 +13,7 @@ export interface ToolbarProps {
   readonly onRaw: (isRaw: boolean) => void
 }
 
-/** The key that is used, and how the request is written. */
+/** The key in use, and the choice between form and JSON. */
 export function Toolbar({ inferenceKey, spent, onDropKey, onForget, isBusy, isRaw, onRaw }: ToolbarProps): ReactNode {
   return (
     <Group justify="space-between" gap="xs">

@@ -14,10 +14,10 @@ export interface TranscriptProps {
   readonly onCode: (body: Body) => void
 }
 
-/** How near the end of the page one has to be for it to follow what comes, in pixels. */
+/** The page scrolls along if it is at most this near its end, in pixels. */
 const NEAR_PX = 260
 
-/** What was asked and answered. */
+/** Questions and answers. */
 export function Transcript({ turns, onPlan, onCode }: TranscriptProps): ReactNode {
   const last = turns.at(-1)
   useEffect(() => {

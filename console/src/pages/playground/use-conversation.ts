@@ -5,19 +5,19 @@ import { isOver, startRun, type Item } from './run.ts'
 import { send } from './send.ts'
 import { useKept } from './use-kept.ts'
 
-/** How often the page is drawn while an answer comes: events come faster than anybody reads. */
+/** How often the page is rendered while an answer streams: events come faster than anybody can read. */
 const DRAW_MS = 40
 
 export interface Conversation {
   readonly turns: readonly Turn[]
   readonly isBusy: boolean
-  /** `isWhole`: the input holds everything that was said before, too. */
+  /** `isWhole`: the input also contains the whole conversation so far. */
   readonly ask: (body: Body, input: readonly Item[], isWhole: boolean) => void
   readonly stop: () => void
   readonly forget: () => void
 }
 
-/** The turns of one conversation. Its request ends with the page; what came stays. */
+/** The turns of one conversation. Leaving the page ends the request, but what has arrived is kept. */
 export function useConversation(key: string, onOver: (turn: Turn) => void): Conversation {
   const [turns, change] = useKept<readonly Turn[]>('turns', [])
   const [isBusy, setBusy] = useState(false)
@@ -52,7 +52,7 @@ export function useConversation(key: string, onOver: (turn: Turn) => void): Conv
     change((before) => [...before, { id, input, isWhole, body, run }])
     setBusy(true)
     void send(body, { key, signal: controller.signal, onHappening }).then(() => {
-      // Whoever signed out leaves nothing to be kept.
+      // Nothing may be kept after signing out.
       if (isLeft.current) return
       setBusy(false)
       onOver({ id, input, isWhole, body, run })

@@ -6,19 +6,19 @@ import { useKept } from './use-kept.ts'
 export interface Form {
   readonly settings: Settings
   readonly change: (change: Partial<Settings>) => void
-  /** Puts the model into the address, where it can be shared. */
+  /** Puts the model into the URL, so that it can be shared. */
   readonly settleModel: (model: string) => void
-  /** Somebody wanted to send it: what is missing is said from then on. */
+  /** The user has tried to send, so missing values are shown from now on. */
   readonly isTried: boolean
   readonly setTried: (isTried: boolean) => void
 }
 
-/** The settings of what is sent next; `?model=` of the address chooses the model. */
+/** The settings for the next request; `?model=` in the URL chooses the model. */
 export function useForm(): Form {
   const [search, setSearch] = useSearchParams()
   const [kept, keep] = useKept<Settings>('settings', EMPTY)
   const [isTried, setTried] = useState(false)
-  // The address is asked once: whoever follows a link wants its model.
+  // The URL is only read once: a user who follows a link wants its model.
   const [asked, setAsked] = useState(() => search.get('model'))
   const settings = asked === null ? kept : { ...kept, model: asked }
   return {

@@ -7,8 +7,8 @@ const ROOT = ['playground', 'kept']
 const outlasting = new WeakSet<QueryClient>()
 
 /**
- * A value that outlasts a look at another page, and a reload of this one. It lies beside what was read from the gateway, so that it goes with that
- * when somebody signs out; a change that arrives later starts from `initial` again.
+ * A value that survives visits to other pages and a reload of this one. It is stored with the data from the gateway, so that signing out removes it, too;
+ * a later change then starts from `initial` again.
  */
 export function useKept<T>(name: string, initial: T): readonly [T, (change: (before: T) => T) => void] {
   const client = useQueryClient()
@@ -24,7 +24,7 @@ export function useKept<T>(name: string, initial: T): readonly [T, (change: (bef
   return [value, change]
 }
 
-/** Once for a page: it takes what the one before left, and leaves its own to the next, wherever in the console that is. */
+/** Once per page load: restores the notes of the previous load, and leaves its own for the next, on whichever page of the console that is. */
 function outlastReload(client: QueryClient): void {
   if (outlasting.has(client)) return
   outlasting.add(client)
@@ -33,7 +33,7 @@ function outlastReload(client: QueryClient): void {
   window.addEventListener('pagehide', () => {
     const kept = client.getQueriesData({ queryKey: ROOT }).map(([key, value]) => [String(key.at(-1)), value] as const)
     if (kept.length === 0 || leaveNotes(sessionStorage, Object.fromEntries(kept))) return
-    // Conversations may hold images; what is not sent yet holds none.
+    // Conversations may contain images; unsent input does not.
     leaveNotes(sessionStorage, Object.fromEntries(kept.filter(([name]) => name !== 'turns')))
   })
 }

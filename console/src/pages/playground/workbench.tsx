@@ -22,7 +22,7 @@ export interface WorkbenchProps {
   readonly onDropKey: () => void
 }
 
-/** The conversation, what is sent next, and the two dialogs about it. */
+/** The conversation, the next request, and two dialogs about it. */
 export function Workbench({ inferenceKey, onDropKey }: WorkbenchProps): ReactNode {
   const [spent, setSpent] = useState(0)
   const [planned, setPlanned] = useState<Body>()
@@ -34,7 +34,7 @@ export function Workbench({ inferenceKey, onDropKey }: WorkbenchProps): ReactNod
   const form = useForm()
   const conversation = useConversation(inferenceKey, (turn) => {
     setSpent((times) => times + 1)
-    // What brought nothing is not part of the conversation: its words come back, to be sent otherwise.
+    // A turn without an answer is not part of the conversation: its text returns to the input, to be changed and sent again.
     if (!turn.isWhole && keptOf(turn).length === 0) changeText((now) => (now === '' ? messageOf(turn.input) : now))
   })
   const { turns, isBusy, ask, stop, forget } = conversation
@@ -89,18 +89,18 @@ interface FormBenchProps {
   readonly onText: (text: string) => void
   readonly onPlan: (body: Body) => void
   readonly onCode: (body: Body) => void
-  /** The conversation, as it is shown. */
+  /** The rendered conversation. */
   readonly children: ReactNode
 }
 
-/** The request as a form: model and messages in the middle, everything else beside them. */
+/** The request as a form: model and messages in the middle, everything else next to them. */
 function FormBench({ form, conversation, text, onText, onPlan, onCode, children }: FormBenchProps): ReactNode {
   const models = useRead('GET /api/v1/models', {})
   const [changedAfter, setChangedAfter] = useState(0)
   const { turns, isBusy, ask, stop } = conversation
   const { settings } = form
   const last = turns.at(-1)
-  // What the gateway said about a field stands beside it until something is changed.
+  // The gateway's error stays next to its field until something is changed.
   const refused = last !== undefined && last.id !== changedAfter ? refusedField(last.run) : {}
   const { problems } = bodyOf(settings, [])
   const shown: Problems = { ...problems, model: form.isTried ? problems.model : undefined, ...refused }

@@ -17,9 +17,9 @@ import { OUTDATED, type PresetAddress } from './outdated.ts'
 import { Versions } from './versions.tsx'
 
 export interface PresetDetailProps {
-  /** '' when none is opened. */
+  /** '' if no preset is open. */
   readonly slug: string
-  /** '' is that of the key. */
+  /** '' is the key's own. */
   readonly workspaceId: string
   readonly onClose: () => void
 }
@@ -63,7 +63,7 @@ interface PartProps {
 }
 
 function About({ of: preset, at, onDeleted }: PartProps & { readonly onDeleted: () => void }): ReactNode {
-  // The preset itself is gone then, and must not be read once more.
+  // The preset is gone afterwards, and must not be read again.
   const remove = useChange('DELETE /api/v1/presets/{slug}', ['GET /api/v1/presets'])
   return (
     <Stack gap="xs">
@@ -103,16 +103,16 @@ const STATUSES: readonly { readonly value: Preset['status']; readonly label: str
 const PATHS = ['name', 'description', 'status'] as const
 
 function Details({ of: preset, at, onArchived }: PartProps & { readonly onArchived: () => void }): ReactNode {
-  // As it was when it was opened: what others change meanwhile is no change of this form.
+  // The state when it was opened: changes by others do not count as changes in this form.
   const [before, setBefore] = useState(preset)
   const [form, setForm] = useState(() => presetFormOf(before))
-  // It stays open: what is typed for a new version would go with it.
+  // The panel stays open, because closing it would discard what is typed for a new version.
   const onSaved = (saved: Preset): void => {
     if (saved.status === 'archived') return onArchived()
     setBefore(saved)
     setForm((now) => afterSave(form, now, presetFormOf(saved)))
   }
-  // One that is archived is not there any more, and must not be read once more.
+  // An archived preset is gone, and must not be read again.
   const change = useChange('PATCH /api/v1/presets/{slug}', form.status === 'archived' ? ['GET /api/v1/presets'] : OUTDATED)
   const { error } = change
   const body = presetChanges(before, form)
@@ -165,7 +165,7 @@ function NewVersion({ of: version, at }: { readonly of: PresetVersion; readonly 
     setBase(saved)
     setForm((now) => afterSave(form, now, contentFormOf(saved)))
   }
-  // Another version serves: nothing was typed that would be lost, or it stays, told against what it was typed over.
+  // Another version has become current. If nothing was typed, the form starts from it; otherwise the input stays, relative to the version it was based on.
   if (version.id !== base.id && isSameContent(form, contentFormOf(base))) begin(version)
   const change = useChange('PATCH /api/v1/presets/{slug}', OUTDATED)
   const { config } = parseConfig(form.config)

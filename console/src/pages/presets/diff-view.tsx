@@ -4,7 +4,7 @@ import { diffLines, type DiffLine } from './diff.ts'
 import classes from './diff-view.module.css'
 
 export interface DiffViewProps {
-  /** What the two texts are, for those who cannot see them. */
+  /** Describes the two texts for screen readers. */
   readonly label: string
   readonly before: string
   readonly after: string
@@ -12,7 +12,7 @@ export interface DiffViewProps {
 
 const SIGNS: { readonly [K in DiffLine['kind']]: string } = { same: '  ', removed: '− ', added: '+ ' }
 
-/** Two texts as one, with a sign and a colour for what is only in either. */
+/** Two texts merged, with a sign and a colour for lines that only one of them has. */
 export function DiffView({ label, before, after }: DiffViewProps): ReactNode {
   const lines = useMemo(() => diffLines(before, after), [before, after])
   if (lines.length === 0) {
@@ -23,11 +23,11 @@ export function DiffView({ label, before, after }: DiffViewProps): ReactNode {
     )
   }
   return (
-    // Long texts are scrolled within, also by keyboard.
+    // Long texts scroll within the element, also by keyboard.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
     <pre className={classes['lines']} aria-label={label} tabIndex={0}>
       {lines.map(({ kind, text }, at) => (
-        // A line has nothing of its own but its place.
+        // A line is identified only by its position.
         <span key={at} className={classes[kind === 'same' ? 'line' : kind]}>
           {SIGNS[kind]}
           {text}

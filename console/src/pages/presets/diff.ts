@@ -1,13 +1,13 @@
 export interface DiffLine {
-  /** Whether it stands in both texts, in the first alone, or in the second alone. */
+  /** Whether the line is in both texts, only in the first, or only in the second. */
   readonly kind: 'same' | 'removed' | 'added'
   readonly text: string
 }
 
-/** Beyond so many comparisons what lies between the first and the last change is shown as replaced. */
+/** With more comparisons than this, everything between the first and the last change is shown as replaced. */
 const MAX_CELLS = 4_000_000
 
-/** What leads from one text to another, line by line. */
+/** The differences between two texts, line by line. */
 export function diffLines(before: string, after: string): readonly DiffLine[] {
   const from = linesOf(before)
   const to = linesOf(after)
@@ -22,7 +22,7 @@ export function diffLines(before: string, after: string): readonly DiffLine[] {
   ]
 }
 
-/** A text of nothing has no line. */
+/** An empty text has no lines. */
 const linesOf = (text: string): readonly string[] => (text === '' ? [] : text.split('\n'))
 
 function changed(from: readonly string[], to: readonly string[]): readonly DiffLine[] {
@@ -43,7 +43,7 @@ function changed(from: readonly string[], to: readonly string[]): readonly DiffL
   return [...lines, ...from.slice(row).map(removed), ...to.slice(column).map(added)]
 }
 
-/** How many lines the ends of both texts share in order, for every pair of beginnings. */
+/** The length of the longest common subsequence of lines, for every pair of tails of both texts. */
 function commonLengths(from: readonly string[], to: readonly string[]): Uint32Array {
   const width = to.length + 1
   const lengths = new Uint32Array((from.length + 1) * width)

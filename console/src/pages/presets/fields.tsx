@@ -10,7 +10,7 @@ export interface ContentFieldsProps {
   readonly error: ApiError | null
 }
 
-/** What a version sets. */
+/** The content of a version. */
 export function ContentFields({ form, onChange, error }: ContentFieldsProps): ReactNode {
   return (
     <>

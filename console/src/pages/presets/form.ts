@@ -3,7 +3,7 @@ import type { CreatePresetRequest, Preset, PresetVersion, UpdatePresetRequest } 
 import { changesOf, withoutNulls } from '../../lib/changes.ts'
 import { textOf } from '../../lib/fields.ts'
 
-/** What a version sets, as it is edited. */
+/** The content of a version, as edited. */
 export interface ContentForm {
   readonly prompt: string
   /** JSON. */
@@ -17,7 +17,7 @@ export interface NewPresetForm extends ContentForm {
   readonly workspaceId: string
 }
 
-/** What holds for all versions. */
+/** Fields shared by all versions. */
 export interface PresetForm {
   readonly name: string
   readonly description: string
@@ -28,7 +28,7 @@ type Config = PresetVersion['config']
 
 export type Parsed = { readonly config: Config; readonly problem?: never } | { readonly problem: string; readonly config?: never }
 
-/** What stands in the field of the configuration; nothing is an empty one. */
+/** Parses the configuration field; an empty field is an empty configuration. */
 export function parseConfig(text: string): Parsed {
   if (text.trim() === '') return { config: {} }
   try {
@@ -73,19 +73,19 @@ export const contentFormOf = ({ system_prompt: prompt, config }: PresetVersion):
 export const isSameContent = (one: ContentForm, other: ContentForm): boolean => one.prompt === other.prompt && one.config === other.config
 
 /**
- * What makes a new version out of another: only what differs from it. A configuration that was not touched is not sent, as credentials in it
- * are read masked and could not be stored again.
+ * The body for a new version based on another: only what differs. An untouched configuration is not sent, because its credentials are read masked and
+ * could not be stored again.
  */
 export const contentChanges = (version: PresetVersion, prompt: string, config: Config): UpdatePresetRequest =>
   changesOf({ system_prompt: version.system_prompt, config: version.config }, { system_prompt: prompt === '' ? null : prompt, config })
 
 const OWN_FIELDS: ReadonlySet<string> = new Set(['slug', 'name', 'description', 'status', 'workspace_id', 'system_prompt', 'designated_version'])
 
-/** A refusal of the configuration names its field as a request does: whatever is no field of the preset itself is one of it. */
+/** Errors in the configuration name the field as in a request: any path that is not a field of the preset itself belongs to the configuration. */
 export const refusalOfConfig = (error: ApiError | null): string | undefined =>
   error !== null && error.path !== undefined && error.path !== '' && !OWN_FIELDS.has(error.path) ? error.message : undefined
 
-/** A request that names a preset, for a shell. */
+/** A shell command for a request that uses a preset. */
 export function curlOf(origin: string, slug: string): string {
   return [
     `curl ${origin}/api/v1/responses`,

@@ -19,7 +19,7 @@ export default function PresetsPage(): ReactNode {
   const [creating, { open, close }] = useDisclosure()
   // Every creation starts with an empty form.
   const [creation, setCreation] = useState(0)
-  // That of the key where the address names none, for the gateway as well.
+  // Without a workspace in the URL it is the key's own, as for the gateway.
   const named = get('workspace')
   const workspaceId = named ?? own ?? ''
   const { of } = usePages('GET /api/v1/presets', { query: { workspace_id: named } }, { all: true })

@@ -12,11 +12,11 @@ import { configText } from './form.ts'
 import { OUTDATED, type PresetAddress } from './outdated.ts'
 
 export interface VersionsProps extends PresetAddress {
-  /** Id of the version that requests get. */
+  /** Id of the current version. */
   readonly designated: string
 }
 
-/** All versions of a preset: which one serves, and how two of them differ. */
+/** All versions of a preset: which one is current, and how two of them differ. */
 export function Versions({ designated, params, query }: VersionsProps): ReactNode {
   const { of } = usePages('GET /api/v1/presets/{slug}/versions', { params, query }, { all: true })
   const change = useChange('PATCH /api/v1/presets/{slug}', OUTDATED)

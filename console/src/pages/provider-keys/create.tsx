@@ -14,7 +14,7 @@ interface FormProps {
   readonly providers: readonly Provider[]
   readonly workspaces: readonly Workspace[]
   readonly workspaceId: string
-  /** Slug of that the list was narrowed to; '' is none. */
+  /** The provider that the list is filtered by; '' is none. */
   readonly provider: string
   readonly onClose: () => void
 }
@@ -50,7 +50,7 @@ function CreateForm({ providers, workspaces, workspaceId, provider, onClose }: F
       <WorkspaceSelect
         workspaces={workspaces}
         value={form.workspaceId}
-        // Keys that were chosen are of the other workspace.
+        // The selected keys belong to the previous workspace.
         onChange={(id) => setForm({ ...form, workspaceId: id, keys: [] })}
         error={refusalAt(error, 'workspace_id')}
       />

@@ -16,7 +16,7 @@ import { PROVIDER_KEY_PATHS, ProviderKeyFields } from './fields.tsx'
 import { providerKeyChanges, providerKeyFormOf } from './form.ts'
 
 export interface ProviderKeyDetailProps {
-  /** '' when none is opened. */
+  /** '' if none is open. */
   readonly id: string
   readonly providerName: (slug: string) => string
   readonly workspaceName: (id: string | null) => string
@@ -66,7 +66,7 @@ function Opened({ id, providerName, workspaceName, onClose }: ProviderKeyDetailP
 function Switches({ of: own, onDeleted }: { readonly of: BYOKKey; readonly onDeleted: () => void }): ReactNode {
   const params = { id: own.id }
   const change = useChange('PATCH /api/v1/byok/{id}', OUTDATED)
-  // The key itself is gone then, and must not be read once more.
+  // The key is gone afterwards, and must not be read again.
   const remove = useChange('DELETE /api/v1/byok/{id}', ['GET /api/v1/byok'])
   return (
     <Stack gap="xs">
@@ -85,7 +85,7 @@ function Switches({ of: own, onDeleted }: { readonly of: BYOKKey; readonly onDel
 }
 
 function Editor({ of: own }: { readonly of: BYOKKey }): ReactNode {
-  // As it was when it was opened: what others change meanwhile is no change of this form.
+  // The state when it was opened: changes by others do not count as changes in this form.
   const [before, setBefore] = useState(own)
   const [form, setForm] = useState(() => providerKeyFormOf(before))
   const change = useChange('PATCH /api/v1/byok/{id}', OUTDATED)

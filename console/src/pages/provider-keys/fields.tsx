@@ -6,7 +6,7 @@ import { KeyPicker } from '../../ui/key-picker.tsx'
 import { SecretInput } from '../../ui/secret-input.tsx'
 import type { ProviderKeyForm } from './form.ts'
 
-/** Fields that show why they were refused. */
+/** Fields that show errors themselves. */
 export const PROVIDER_KEY_PATHS = ['name', 'key', 'allowed_models', 'allowed_api_key_hashes', 'allowed_user_ids'] as const
 
 export interface ProviderKeyFieldsProps {
@@ -14,7 +14,7 @@ export interface ProviderKeyFieldsProps {
   readonly onChange: (next: Partial<ProviderKeyForm>) => void
   readonly error: ApiError | null
   readonly workspaceId: string
-  /** One is stored already, and stays unless another is typed. */
+  /** A key is stored already, and stays unless another is typed. */
   readonly isStored: boolean
 }
 

@@ -2,10 +2,10 @@ import type { BYOKKey, CreateBYOKKeyRequest, UpdateBYOKKeyRequest } from '../../
 import { changesOf, withoutNulls } from '../../lib/changes.ts'
 import { listOf, textOf } from '../../lib/fields.ts'
 
-/** What the fields of a provider key hold while they are edited. */
+/** The values of a provider key's fields while they are edited. */
 export interface ProviderKeyForm {
   readonly name: string
-  /** The key itself, as it is typed; '' leaves that which is stored. */
+  /** The key itself, as typed; '' keeps the stored one. */
   readonly secret: string
   readonly fallback: boolean
   readonly models: readonly string[]
@@ -14,7 +14,7 @@ export interface ProviderKeyForm {
   readonly users: readonly string[]
 }
 
-/** What is asked only once. */
+/** Fields for new keys only. */
 export interface NewProviderKeyForm extends ProviderKeyForm {
   readonly provider: string
   readonly workspaceId: string
@@ -54,13 +54,13 @@ export const createProviderKeyBody = (form: NewProviderKeyForm): CreateBYOKKeyRe
   ...withoutNulls({ workspace_id: textOf(form.workspaceId), ...bodyOf(form) } as Omit<CreateBYOKKeyRequest, 'provider' | 'key'>),
 })
 
-/** Only what was changed, and the key where it was typed anew; an emptied list is null. */
+/** Only what differs, and the key if it was typed; an emptied list is null. */
 export const providerKeyChanges = (own: BYOKKey, form: ProviderKeyForm): UpdateBYOKKeyRequest => ({
   ...changesOf(bodyOf(providerKeyFormOf(own)), bodyOf(form)),
   ...(form.secret === '' ? {} : { key: form.secret }),
 })
 
-/** `3 models, 1 key`: who may use a provider key; undefined: every call of the workspace. */
+/** `3 models, 1 key`: the restrictions of a provider key; undefined: every call of the workspace may use it. */
 export function narrowedTo(own: BYOKKey): string | undefined {
   const parts = [
     [own.allowed_models, 'model', 'models'] as const,

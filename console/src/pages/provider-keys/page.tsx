@@ -23,7 +23,7 @@ export default function ProviderKeysPage(): ReactNode {
   // Every creation starts with an empty form.
   const [creation, setCreation] = useState(0)
   const provider = get('provider')
-  // That of the key where the address names none, for the gateway as well.
+  // Without a workspace in the URL it is the key's own, as for the gateway.
   const named = get('workspace')
   const workspaceId = named ?? own ?? ''
   const query = { provider, workspace_id: named }

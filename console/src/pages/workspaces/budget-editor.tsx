@@ -26,7 +26,7 @@ export interface BudgetEditorProps {
   readonly spent: SpentSums | undefined
 }
 
-/** What all calls of a workspace may cost together. */
+/** The budgets of a workspace: what all of its calls together may cost. */
 export function BudgetEditor({ of: { id }, spent }: BudgetEditorProps): ReactNode {
   const read = useRead('GET /api/v1/workspaces/{id}/budgets', { params: { id } })
   return (
@@ -67,7 +67,7 @@ function Editor({ id, saved, spent }: { readonly id: string; readonly saved: Bud
   const [refused, setRefused] = useState<Refused>()
   const { set, busy } = useSteps(id)
   const changed = budgetSteps(before.fields, now.fields)
-  // The switch has no route of its own: it goes with a budget, changed or not.
+  // The switch has no route of its own: it is sent with a budget, changed or not.
   const byokAlone = now.byok !== before.byok && !changed.some(({ limit }) => limit !== null) ? byokStep(now.fields) : undefined
   const steps = byokAlone === undefined ? changed : [...changed, byokAlone]
   const save = async (): Promise<void> => {

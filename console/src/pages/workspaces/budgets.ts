@@ -14,15 +14,16 @@ export function budgetFieldsOf(budgets: readonly WorkspaceBudget[]): BudgetField
   return { lifetime: limitOf('lifetime'), monthly: limitOf('monthly'), weekly: limitOf('weekly'), daily: limitOf('daily') }
 }
 
-/** One call: a limit in USD to set, or null to take it away. */
+/** One request: a limit in USD to set, or null to remove it. */
 export interface BudgetStep {
   readonly interval: Interval
   readonly limit: number | null
 }
 
 /**
- * What leads from some budgets to others. The gateway takes them one at a time and refuses a narrower one that is not smaller than a broader
- * one, also for a moment: so what goes goes first, smaller ones shrink from the narrowest on, others grow from the broadest on, new ones come last.
+ * The steps from one set of budgets to another. The gateway accepts one change at a time, and refuses a budget for a shorter interval that is not smaller
+ * than one for a longer interval, even temporarily. So removals come first, then decreases from the shortest interval up, then increases from the longest
+ * down, and new budgets last.
  */
 export function budgetSteps(before: BudgetFields, after: BudgetFields): readonly BudgetStep[] {
   const changes = INTERVALS.map((interval) => ({ interval, from: numberOf(before[interval]), limit: numberOf(after[interval]) })).filter(
@@ -35,13 +36,13 @@ export function budgetSteps(before: BudgetFields, after: BudgetFields): readonly
   return [...gone, ...smaller, ...larger, ...added].map(({ interval, limit }) => ({ interval, limit }))
 }
 
-/** Whether own provider keys count is said along with a budget: with those that change, or with one that stays as it is. */
+/** Whether own provider keys count is sent along with a budget: with a changed one, or otherwise with an unchanged one. */
 export function byokStep(after: BudgetFields): BudgetStep | undefined {
   const interval = INTERVALS.find((one) => numberOf(after[one]) !== null)
   return interval === undefined ? undefined : { interval, limit: numberOf(after[interval]) }
 }
 
-/** The body that sets a budget. Whether own provider keys count is told where it was changed: it holds for all budgets, and others may have changed it. */
+/** The body that sets a budget. Whether own provider keys count is only sent if it was changed: it applies to all budgets, and others may have changed it. */
 export const budgetBody = (limit: number, byokBefore: boolean, byokNow: boolean): UpsertWorkspaceBudgetRequest => ({
   limit_usd: limit,
   ...(byokBefore === byokNow ? {} : { include_byok_in_budgets: byokNow }),
@@ -55,7 +56,7 @@ export interface SpentSums {
 
 type Day = Pick<ActivityItem, 'date' | 'usage' | 'byok_usage_inference'>
 
-/** USD spent today, since Monday and since the first of the month, by days of UTC. The report reaches back a whole month. */
+/** USD spent today, since Monday and since the first of the month, by UTC days. The report covers a whole month. */
 export function spentOf(rows: readonly Day[], now: number, includeByok: boolean): SpentSums {
   const today = new Date(now)
   const since = (days: number): string => new Date(now - days * 86_400_000).toISOString().slice(0, 10)

@@ -10,7 +10,7 @@ import { createWorkspaceBody, NEW_WORKSPACE, slugOf, type WorkspaceForm } from '
 export interface CreateWorkspaceProps {
   readonly opened: boolean
   readonly onClose: () => void
-  /** Told its id. */
+  /** Called with its id. */
   readonly onCreated: (id: string) => void
 }
 
@@ -26,7 +26,7 @@ function CreateForm({ onCancel, onCreated }: { readonly onCancel: () => void; re
   const [form, setForm] = useState(NEW_WORKSPACE)
   const create = useChange('POST /api/v1/workspaces', ['GET /api/v1/workspaces'])
   const onChange = (next: Partial<WorkspaceForm>): void => {
-    // The slug follows the name until somebody gives it one of its own.
+    // The slug follows the name until the user edits it.
     const follows = next.name !== undefined && form.slug === slugOf(form.name)
     setForm({ ...form, ...next, ...(follows ? { slug: slugOf(next.name ?? '') } : {}) })
   }

@@ -18,12 +18,12 @@ import { WORKSPACE_PATHS, WorkspaceFields } from './fields.tsx'
 import { workspaceChanges, workspaceFormOf } from './form.ts'
 
 export interface WorkspaceDetailProps {
-  /** '' when none is opened. */
+  /** '' if none is open. */
   readonly id: string
   readonly onClose: () => void
 }
 
-/** One workspace: what it may spend, what holds for its calls. */
+/** One workspace: its budgets, and the settings for its calls. */
 export function WorkspaceDetail({ id, onClose }: WorkspaceDetailProps): ReactNode {
   return (
     <SidePanel title="Workspace" opened={id !== ''} onClose={onClose} size={560}>
@@ -54,7 +54,7 @@ function Opened({ id, onClose }: WorkspaceDetailProps): ReactNode {
 
 function About({ of: workspace, onDeleted }: { readonly of: Workspace; readonly onDeleted: () => void }): ReactNode {
   const { id, name, slug } = workspace
-  // The workspace itself is gone then, and must not be read once more.
+  // The workspace is gone afterwards, and must not be read again.
   const remove = useChange('DELETE /api/v1/workspaces/{id}', ['GET /api/v1/workspaces', 'GET /api/v1/keys'])
   return (
     <Stack gap="xs">
@@ -82,7 +82,7 @@ function About({ of: workspace, onDeleted }: { readonly of: Workspace; readonly 
   )
 }
 
-/** A way to another page, which takes what was typed here with it only where somebody says so. */
+/** A link to another page, which asks first if unsaved input would be lost. */
 function Elsewhere({ href, children }: { readonly href: string; readonly children: ReactNode }): ReactNode {
   const leaving = useLeaving()
   const [, go] = useLocation()
@@ -98,7 +98,7 @@ function Elsewhere({ href, children }: { readonly href: string; readonly childre
 }
 
 function Editor({ of: workspace }: { readonly of: Workspace }): ReactNode {
-  // As it was when it was opened: what others change meanwhile is no change of this form.
+  // The state when it was opened: changes by others do not count as changes in this form.
   const [before, setBefore] = useState(workspace)
   const [form, setForm] = useState(() => workspaceFormOf(before))
   const change = useChange('PATCH /api/v1/workspaces/{id}', ['GET /api/v1/workspaces', 'GET /api/v1/workspaces/{id}'])

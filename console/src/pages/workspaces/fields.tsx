@@ -13,7 +13,7 @@ const SORTS: readonly { readonly value: Sort; readonly label: string }[] = [
   { value: 'exacto', label: 'exacto: the most exact first' },
 ]
 
-/** Fields that show why they were refused. */
+/** Fields that show errors themselves. */
 export const WORKSPACE_PATHS = [
   'name',
   'slug',
@@ -30,7 +30,7 @@ export interface WorkspaceFieldsProps {
   readonly form: WorkspaceForm
   readonly onChange: (next: Partial<WorkspaceForm>) => void
   readonly error: ApiError | null
-  /** Undefined while there is none yet, and so no key either. */
+  /** Undefined for a new workspace, which has no keys yet. */
   readonly workspaceId: string | undefined
 }
 
@@ -107,7 +107,7 @@ function Defaults({ form, onChange, error }: WorkspaceFieldsProps): ReactNode {
 
 function Keeping({ form, onChange, error, workspaceId }: WorkspaceFieldsProps): ReactNode {
   const keep = (chosen: readonly string[]): void =>
-    // Numbers come from elsewhere and stay numbers.
+    // Numbers come from a hosted service and stay numbers.
     onChange({ loggedKeys: chosen.map((one) => form.loggedKeys.find((before) => String(before) === one) ?? one) })
   return (
     <Fieldset legend="What is kept and forwarded" p="sm">

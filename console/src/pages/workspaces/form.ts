@@ -2,7 +2,7 @@ import type { CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace } from '
 import { changesOf, withoutNulls } from '../../lib/changes.ts'
 import { numberOf, rateFieldsOf, ratesOf, textOf, type NumberField, type RateFields } from '../../lib/fields.ts'
 
-/** What the fields of a workspace hold while they are edited. */
+/** The values of a workspace's fields while they are edited. */
 export interface WorkspaceForm {
   readonly name: string
   readonly slug: string
@@ -11,9 +11,9 @@ export interface WorkspaceForm {
   readonly imageModel: string
   readonly sort: Sort | ''
   readonly logs: boolean
-  /** Hashes of keys, or numbers of a hosted service's, kept as they were; none is all keys. */
+  /** Hashes of keys, or numbers of a hosted service, which are kept as they are; empty means all keys. */
   readonly loggedKeys: readonly (string | number)[]
-  /** Per cent. */
+  /** Percent. */
   readonly sampling: NumberField
   readonly broadcasts: boolean
   readonly discount: boolean
@@ -63,7 +63,7 @@ const bodyOf = (form: WorkspaceForm) => {
     default_provider_sort: form.sort === '' ? null : form.sort,
     is_observability_io_logging_enabled: form.logs,
     io_logging_api_key_ids: form.loggedKeys.length === 0 ? null : form.loggedKeys,
-    // An emptied share is that of a new workspace: the gateway knows no null for it.
+    // An emptied share becomes that of a new workspace, because the gateway does not accept null for it.
     io_logging_sampling_rate: sampling === null ? 1 : Number((sampling / 100).toPrecision(12)),
     is_observability_broadcast_enabled: form.broadcasts,
     is_data_discount_logging_enabled: form.discount,
@@ -71,17 +71,17 @@ const bodyOf = (form: WorkspaceForm) => {
   }
 }
 
-/** Name, slug, and what is not as the gateway has it for a new workspace. */
+/** Name, slug, and everything that differs from the gateway's defaults for a new workspace. */
 export function createWorkspaceBody(form: WorkspaceForm): CreateWorkspaceRequest {
   const { name, slug, ...rest } = bodyOf(form)
   return { name, slug, ...withoutNulls(changesOf(bodyOf(NEW_WORKSPACE), { name: '', slug: '', ...rest })) }
 }
 
-/** Only what was changed; an emptied field is null. */
+/** Only what differs; an emptied field is null. */
 export const workspaceChanges = (workspace: Workspace, form: WorkspaceForm): UpdateWorkspaceRequest =>
   changesOf(bodyOf(workspaceFormOf(workspace)), bodyOf(form))
 
-/** The slug somebody would give a name: lower-case letters and digits, joined by dashes. */
+/** A default slug for a name: lower-case letters and digits, joined by dashes. */
 export const slugOf = (name: string): string =>
   name
     .normalize('NFKD')

@@ -15,7 +15,7 @@ import { WorkspaceDetail } from './detail.tsx'
 
 interface Row {
   readonly workspace: Workspace
-  /** With the gateway's accounts; undefined while it is not known. */
+  /** Spent with the gateway's accounts; undefined while unknown. */
   readonly spent: SpentSums | undefined
 }
 
@@ -65,9 +65,9 @@ export default function WorkspacesPage(): ReactNode {
 /** Milliseconds. */
 const READ_AGAIN_MS = 60_000
 
-/** What each workspace spent, by its id. */
+/** The spending of each workspace, by its id. */
 function useSpent(): ((id: string) => SpentSums) | undefined {
-  // Its days are those of when it was read: a tab stays open over midnight.
+  // Days are relative to the time of reading, because a tab may stay open past midnight.
   const { data, dataUpdatedAt: now } = useRead('GET /api/v1/activity', { query: { group_by: 'workspace' } }, { every: READ_AGAIN_MS })
   return useMemo(() => {
     if (data === undefined) return undefined
