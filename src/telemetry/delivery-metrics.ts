@@ -1,19 +1,19 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 
 export interface DeliveryMetrics {
-  /** One batch that met its fate. */
+  /** Counts one batch with its outcome. */
   batch(batch: {
     readonly type: string
     readonly counts: { readonly delivered: number; readonly retry: number; readonly dead: number }
     readonly rejected: number
   }): void
-  /** What became dead letters without a try: it waited too long, or its queue was full. */
+  /** Counts deliveries that became dead letters without an attempt, because they waited too long or their queue was full. */
   givenUp(letters: { readonly type: string; readonly deliveries: number }): void
-  /** What waits, by type; what is not named waits for nothing. */
+  /** Sets the queue lengths by type; a type that is not listed has an empty queue. */
   queues(queues: readonly { readonly type: string; readonly queued: number; readonly oldestAt: number | undefined }[], now: number): void
 }
 
-/** Figures of deliveries by type of destination. Types and outcomes are closed vocabularies. */
+/** Metrics of deliveries by type of destination. Types and outcomes are closed vocabularies. */
 export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
   const registers = [registry]
   const total = new Counter({
@@ -35,7 +35,7 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
     registers,
   })
   const begun = new Set<string>()
-  /** From the moment there is such a destination: of a figure that comes into being with the first thirty given up, Prometheus knows no increase. */
+  /** Series start with 0 as soon as there is such a destination: if one started with the first thirty dead letters, Prometheus would see no increase. */
   const begin = (type: string): void => {
     if (begun.has(type)) return
     begun.add(type)

@@ -17,7 +17,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** One turn of the event loop that takes so long. */
+/** One turn of the event loop that takes this long. */
 function turn(ms: number): void {
   now += ms
   vi.advanceTimersByTime(100)

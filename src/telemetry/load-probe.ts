@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { getHeapStatistics } from 'node:v8'
 import type { Clock } from '../lib/clock.ts'
 
-/** How the process is doing: how late its event loop is, milliseconds, and its share of the memory it may use, 0 to 1. */
+/** The load of the process: the delay of its event loop in milliseconds, and its share of the memory it may use, 0 to 1. */
 export interface ProbedLoad {
   readonly delayMs: number
   readonly memoryShare: number
@@ -12,19 +12,19 @@ export interface LoadProbeOptions {
   readonly clock: Clock
   readonly onLoad: (load: ProbedLoad) => void
   readonly everyMs?: number
-  /** How many processes like this one share the container. Default: this one alone. */
+  /** The number of processes like this one in the container. Default: this one alone. */
   readonly processes?: number
-  /** Default: the heap's and the container's. */
+  /** Default: measured for the heap and the container. */
   readonly memoryShare?: () => number
 }
 
 const EVERY_MS = 100
-/** One long turn of the event loop, such as a collection of garbage, is no pressure: the newest look counts for this much. */
+/** Weight of the newest measurement. A single long turn of the event loop, such as a garbage collection, is no overload. */
 const NEWEST = 0.4
-/** Memory is looked at with every tenth look. */
+/** Memory is measured with every tenth measurement of the delay. */
 const MEMORY_LOOKS = 10
 
-/** Measures the delay of its own timer: nothing runs on the hot path. Returns what ends it. */
+/** Measures the delay of its own timer, so nothing runs on the hot path. Returns a function that stops it. */
 export function startLoadProbe({ clock, onLoad, everyMs = EVERY_MS, processes = 1, memoryShare }: LoadProbeOptions): () => void {
   const lookAtMemory = createMemoryLook(processes)
   const look = memoryShare ?? (() => memoryShareOf(lookAtMemory(), processes))
@@ -47,22 +47,22 @@ export function startLoadProbe({ clock, onLoad, everyMs = EVERY_MS, processes = 
 export interface MemoryUse {
   readonly heapUsed: number
   readonly heapLimit: number
-  /** What the container allows all of its processes together: 0 or an absurdly large number if there is no limit. */
+  /** The container's limit for all of its processes: 0 or absurdly large if there is none. */
   readonly allowed: number
   readonly resident: number
-  /** Without pages of files, which processes share and the kernel takes back. */
+  /** Without file-backed pages, which processes share and the kernel can reclaim. */
   readonly own: number
 }
 
 /**
- * The share of the heap or of the container's limit, whichever is closer to exhaustion. Each of several processes may use its part of the container:
- * they get equal shares of the calls, and the kernel kills one of them once all together have used the limit, however little each has.
+ * The share of the heap limit or of the container's limit, whichever is larger. With several processes each may use its part: they get equal shares of the
+ * calls, and the kernel kills one of them once all together reach the container's limit, however little each uses.
  */
 export function memoryShareOf(use: MemoryUse, processes: number): number {
   return Math.max(use.heapUsed / use.heapLimit, isBounded(use) ? inContainer(use, processes) / use.allowed : 0)
 }
 
-/** Bytes that one of so many processes may still use until it has this share, by the same reckoning; negative: it has more. */
+/** The bytes that each of this many processes may still use until it reaches this share, by the same calculation; negative if it exceeds the share. */
 export function memoryLeftOf(use: MemoryUse, processes: number, share: number): number {
   const ofHeap = use.heapLimit * share - use.heapUsed
   return isBounded(use) ? Math.min(ofHeap, (use.allowed * share - inContainer(use, processes)) / processes) : ofHeap
@@ -72,7 +72,7 @@ const isBounded = ({ allowed }: MemoryUse): boolean => allowed > 0 && allowed < 
 
 const inContainer = ({ resident, own }: MemoryUse, processes: number): number => (processes === 1 ? resident : Math.max(resident, own * processes))
 
-/** Linux reports resident memory in a file. If none can be opened (no descriptors left, no /proc), the last value counts, and the heap. */
+/** Linux reports resident memory in a file. If it cannot be opened (no file descriptors left, no /proc), the last value is used, together with the heap. */
 export function createMemoryLook(processes: number): () => MemoryUse {
   let resident = 0
   const limit = heapLimit()
@@ -81,27 +81,27 @@ export function createMemoryLook(processes: number): () => MemoryUse {
     try {
       resident = process.memoryUsage.rss()
     } catch {
-      // The next look may have it.
+      // The next measurement may succeed.
     }
     const own = processes === 1 ? resident : (ownMemory() ?? resident)
     return { heapUsed, heapLimit: limit, allowed: process.constrainedMemory(), resident, own }
   }
 }
 
-/** Bytes the heap of this process may have; V8 does not change it while it runs. */
+/** The heap limit of this process in bytes; V8 does not change it at run time. */
 export const heapLimit = (): number =>
   Math.min(getHeapStatistics().heap_size_limit, chosenHeapLimit([process.env['NODE_OPTIONS'] ?? '', ...process.execArgv].join(' ')) ?? Infinity)
 
 /**
- * Bytes of `--max-old-space-size` among these options of Node. V8 adds to its limit what young objects may take, up to 192 MB, and ends the process
- * when the old ones have used up theirs: of a small heap nine tenths of the sum are never reached.
+ * Bytes of `--max-old-space-size` in these Node options. V8 adds the young generation, up to 192 MB, to its reported limit, but ends the process once the
+ * old generation is full: a small heap never reaches nine tenths of the sum.
  */
 export function chosenHeapLimit(options: string): number | undefined {
   const megabytes = Number([...options.matchAll(/--max[-_]old[-_]space[-_]size[= ](\d+)/g)].at(-1)?.[1] ?? 0)
   return megabytes === 0 ? undefined : megabytes * 1_024 * 1_024
 }
 
-/** Memory without a file behind it; undefined if the system does not say (only Linux does). */
+/** Anonymous memory, which no file backs; undefined if the system does not report it (only Linux does). */
 function ownMemory(): number | undefined {
   try {
     const kilobytes = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]

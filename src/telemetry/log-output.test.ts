@@ -11,7 +11,7 @@ let pipe: number
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'signalbox-log-'))
   execFileSync('mkfifo', [join(directory, 'pipe')])
-  // Both ends in one: nothing waits for somebody at the other.
+  // Opened for both reading and writing, so that opening does not block.
   pipe = openSync(join(directory, 'pipe'), constants.O_RDWR | constants.O_NONBLOCK)
 })
 afterEach(() => {
@@ -19,7 +19,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true })
 })
 
-/** What stands in the pipe at the moment. */
+/** What is in the pipe at the moment. */
 function read(): string {
   const chunk = Buffer.alloc(4 * 1024 * 1024)
   let text = ''
@@ -31,7 +31,7 @@ function read(): string {
   return text
 }
 
-/** For programs that are given as text. */
+/** For programs passed to Node as text. */
 const MODULE = JSON.stringify(join(import.meta.dirname, 'log-output.ts'))
 const LINE = `${'x'.repeat(99)}\n`
 
@@ -51,7 +51,7 @@ describe('a log nobody takes', () => {
     const output = logOutput(pipe)
     for (let i = 0; i < 20_000; i++) output.write(LINE)
     let text = read()
-    // What the pipe held, and what waited.
+    // The content of the pipe and of the buffer.
     await expect.poll(() => (text += read()).length, { timeout: 10_000 }).toBeGreaterThan(1_100_000)
     output.write('the next\n')
     await expect.poll(() => (text += read()).endsWith('the next\n'), { timeout: 10_000 }).toBe(true)
@@ -59,14 +59,14 @@ describe('a log nobody takes', () => {
   })
 
   it('holds nobody up where a process that was just started has made the pipe one that waits', () => {
-    // What a process inherits as its standard streams is made to wait as it begins.
+    // Node makes the standard streams that a process inherits blocking when it starts.
     const program = `import { spawnSync } from 'node:child_process'
       const { logOutput } = await import(${MODULE})
       const output = logOutput(2)
       spawnSync('true', { stdio: ['ignore', 'ignore', 2] })
       for (let i = 0; i < 2_000; i++) output.write('x'.repeat(99) + '\\n')
       process.exit(7)`
-    // Not the one of the reader below, which must not wait.
+    // A descriptor of its own: the reader's below must stay non-blocking.
     const inherited = openSync(join(directory, 'pipe'), constants.O_WRONLY)
     const stdio = ['ignore', 'ignore', inherited] as const
     const { status } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], { stdio: [...stdio], timeout: 5_000 })
@@ -78,7 +78,7 @@ describe('a log nobody takes', () => {
 
 it('ends nothing when the disk is full, and goes on trying', () => {
   const full = openSync('/dev/full', 'w')
-  // In a process of its own: whatever still waits here when the file is closed would be written to the next one of its number, somebody's socket.
+  // In a process of its own: lines that still wait when the file is closed would be written to whatever gets the same descriptor next, such as a socket.
   const program = `const { logOutput } = await import(${MODULE})
     const output = logOutput(2)
     for (let i = 0; i < 10; i++) output.write('x'.repeat(99) + '\\n')

@@ -11,7 +11,7 @@ export interface LoggerOptions {
   readonly destination?: DestinationStream
 }
 
-// What a credential looks like, wherever it strayed into a text: bearer tokens, keys in URLs, our own keys and the common vendor forms.
+// The form of credentials, in any text: bearer tokens, keys in URLs, our own keys and the common vendor forms.
 const CREDENTIAL = /(bearer\s+|[?&](?:api[-_]?)?key=|\b(?:(?:sk|pk|rk|glc|xai|gsk)[-_]|AIza))[\w.~+/=-]{8,}/gi
 
 /** Hides credentials in a text that goes to a log. */
@@ -45,7 +45,7 @@ function prettyLine(line: string): string {
 
 const CONTROL = /[\p{Cc}\u2028\u2029]/gu
 
-/** Log lines contain texts of strangers, which must neither end the line nor control the terminal. */
+/** Log lines contain text of third parties, which must not be able to end the line or to control the terminal. */
 function oneLine(text: string): string {
   return text.replace(CONTROL, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

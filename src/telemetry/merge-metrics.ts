@@ -1,6 +1,6 @@
-/** The figures of one process in the Prometheus text format. */
+/** The metrics of one process in the Prometheus text format. */
 export interface ProcessMetrics {
-  /** Value of the label `worker` that is added to each of them. */
+  /** The value of the label `worker` that is added to each sample. */
   readonly worker: string
   readonly text: string
 }
@@ -12,10 +12,10 @@ interface Family {
 
 const COMMENT = /^# (HELP|TYPE) (\S+)/
 const SAMPLE = /^([^\s{]+)(\{[^]*\})?\s(.*)$/
-/** What belongs to a family beyond samples of its own name. */
+/** The suffixes of a family's further sample names. */
 const SUFFIX = /_(bucket|sum|count)$/
 
-/** The figures of several processes as one text: families stay together, as the format demands, and each sample says whose it is. */
+/** The metrics of several processes as one text: families stay together, as the format requires, and each sample is labelled with its process. */
 export function mergeMetrics(processes: readonly ProcessMetrics[]): string {
   const families = new Map<string, Family>()
   const familyOf = (name: string): Family => {

@@ -2,13 +2,13 @@ import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
 import type { Generation } from '../core/generation.ts'
 
 export interface Metrics {
-  /** One finished call. */
+  /** Records one finished call. */
   finished(generation: Generation): void
-  /** A provider was not asked, because a limit its operator gave it was used up. */
+  /** A provider was skipped because it has used up a limit set by its operator. */
   passedOver(provider: string, limit: string): void
-  /** Registers a figure that is read when the metrics are scraped. */
+  /** Registers a gauge that is read when the metrics are scraped. */
   gauge(name: string, help: string, read: () => number): void
-  /** The same of several, told apart by a label. */
+  /** Registers several of these, distinguished by a label. */
   gauges(name: string, help: string, label: string, read: () => { readonly [value: string]: number }): void
   /** Prometheus text format. */
   text(): Promise<string>
@@ -18,28 +18,28 @@ export interface Metrics {
 
 const HOUR_MS = 3_600_000
 /**
- * Of Node's histogram of loop delays, which wakes the process a hundred times a second whether anything happens or not, and counts its own interval
- * as delay. `nodejs_eventloop_lag_seconds` and `gateway_event_loop_delay_seconds` say the same for nothing.
+ * Metrics of Node's event loop delay histogram, which wakes the process a hundred times a second even when idle, and counts its own interval as delay.
+ * `nodejs_eventloop_lag_seconds` and `gateway_event_loop_delay_seconds` report the same without that cost.
  */
 const LAGS = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99']
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
-/** Label sets per series with a model of their own; what comes after them is counted for all models of its provider together. */
+/** The most label sets per metric with a model of their own; further ones are counted for all models of their provider together. */
 const MAX_SERIES = 5_000
 const MAX_OVERFLOWS = 1_000
-/** Models with labels of their own. Of a provider that serves whatever it is asked for, callers could name any number. */
+/** The most models with labels of their own. If a provider accepts any model name, callers could create any number of them. */
 const MAX_MODELS = 500
 
-/** A counter whose label sets are joined texts: hashing objects of labels cost more than everything else a finished call does here. */
+/** A counter with concatenated labels as keys: hashing label objects cost more than everything else that is done here for a finished call. */
 class Tally {
   readonly #values = new Map<string, number>()
 
-  /** `overflow`: where it is counted when there is no room for another key. Such keys are few, and have room of their own. */
+  /** `overflow`: the key that is counted instead if there is no room for another. There are few such keys, and they have room of their own. */
   add(key: string, value: number, overflow?: string): void {
     if (this.#has(key, MAX_SERIES)) this.#count(key, value)
     else if (overflow !== undefined && this.#has(overflow, MAX_SERIES + MAX_OVERFLOWS)) this.#count(overflow, value)
   }
 
-  /** It, or room for it. */
+  /** Whether the key exists, or there is room for it. */
   #has(key: string, room: number): boolean {
     return this.#values.size < room || this.#values.has(key)
   }
@@ -69,7 +69,7 @@ class Tally {
 
 const SEPARATOR = '\u0000'
 
-/** A histogram in the shape Prometheus reads, counted without label objects. */
+/** A histogram as Prometheus reads it, counted without label objects. */
 class Buckets {
   readonly #series = new Map<string, { readonly counts: number[]; sum: number }>()
 
@@ -101,7 +101,7 @@ class Buckets {
   }
 }
 
-/** What a model is called in a label: the first ones by their name. */
+/** The name of a model in a label: the first models keep their own names. */
 function createModelNames(): (model: string, anyOf: string) => string {
   const named = new Set<string>()
   return (model, anyOf) => {
@@ -113,8 +113,8 @@ function createModelNames(): (model: string, anyOf: string) => string {
 }
 
 /**
- * The gateway's own figures. Labels are names of served models, of providers, and words of closed vocabularies: their number is bounded, and
- * whatever does not fit is counted under `<provider>/*`, not left out.
+ * The gateway's own metrics. Labels are names of served models and providers, and closed vocabularies, so their number is bounded. Whatever exceeds the
+ * bound is counted under `<provider>/*` instead of being dropped.
  */
 export function createMetrics(): Metrics {
   const registry = new Registry()
@@ -192,7 +192,7 @@ export function createMetrics(): Metrics {
       const any = `${anyOf}${SEPARATOR}${provider}`
       const outcome = `${SEPARATOR}${generation.status}${SEPARATOR}${generation.errorType ?? ''}`
       calls.add(served + outcome, 1, any + outcome)
-      // An answer told from memory says nothing of how fast its provider is.
+      // A cached answer says nothing about its provider's speed.
       const asked = generation.cacheSourceId === undefined ? provider : 'none'
       duration.observe(asked, generation.durationMs / 1000)
       if (generation.firstTokenMs !== undefined) firstToken.observe(asked, generation.firstTokenMs / 1000)

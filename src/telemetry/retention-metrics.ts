@@ -2,11 +2,11 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import type { RetentionReport } from '../core/retention.ts'
 
 export interface RetentionMetrics {
-  /** One round of cleaning. */
+  /** Records one retention run. */
   finished(report: RetentionReport): void
 }
 
-/** Figures of what was given up by age. A round that stays away, or ends unfinished again and again, is what to alert on. */
+/** Metrics of what was deleted because of its age. Alert on runs that do not happen, or that remain unfinished again and again. */
 export function createRetentionMetrics(registry: Registry): RetentionMetrics {
   const registers = [registry]
   const deleted = new Counter({
