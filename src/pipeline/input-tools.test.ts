@@ -118,6 +118,10 @@ describe('tools of the gateway in the input', () => {
     expect(withOwnTools(request, belt)).toEqual({ input: [added(theirs), hello], tools: [theirs, tool, server] })
     expect(request.input).toHaveLength(3)
   })
+  it('may be as many as a body has keys', () => {
+    const many = Array.from({ length: 250_000 }, () => tool)
+    expect(withOwnTools({ input: [added(...many.slice(0, 1)), { ...added(), tools: many }] }, belt).tools).toHaveLength(250_001)
+  })
   it('are looked for without touching a request that has none', () => {
     const request = { input: [added(theirs), hello] }
     expect(withOwnTools(request, belt)).toBe(request)

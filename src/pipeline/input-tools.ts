@@ -43,7 +43,8 @@ export function withOwnTools(request: ModelRequest, belt: Runs): ModelRequest {
   const own: Tool[] = []
   const input = request.input.flatMap((item): readonly InputItem[] => {
     if (!isAdditional(item)) return [item]
-    own.push(...item.tools.filter((tool) => isOwn(tool, belt)))
+    // One by one: as arguments of a single call, as many as a body can hold would overflow the stack.
+    for (const tool of item.tools) if (isOwn(tool, belt)) own.push(tool)
     const others = item.tools.filter((tool) => !isOwn(tool, belt))
     return others.length === 0 ? [] : [{ ...item, tools: others }]
   })
