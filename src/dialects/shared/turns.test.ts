@@ -71,6 +71,11 @@ describe('media', () => {
     expect(turns).toEqual([shown, { role: 'user', parts: [{ type: 'input_text', text: 'q' }] }])
     expect(fold([seen('system')])).toMatchObject({ system: [], turns: [shown] })
   })
+  it('of system messages may be as many as a body has keys', () => {
+    const many: InputItem = { type: 'message', role: 'system', content: Array.from({ length: 250_000 }, () => image) }
+    expect(fold([many]).turns[0]).toMatchObject({ parts: { length: 250_001 } })
+    expect(fold([user('q'), many]).turns[1]).toMatchObject({ parts: { length: 250_001 } })
+  })
   it('of later system messages are shown by the user, where these stand', () => {
     expect(fold([user('q'), seen('system', 's'), user('r')]).turns.slice(1, 3)).toEqual([
       { role: 'system', parts: [{ type: 'input_text', text: 's' }] },

@@ -206,16 +206,17 @@ class TurnBuilder {
     const media = texts.length === parts.length ? [] : parts.filter((part) => part.type !== 'input_text')
     if (this.#turns.length === 0 && this.#assistant === undefined && this.#user === undefined) {
       if (texts.length > 0) this.system.push({ role, parts: texts })
-      this.#attached.push(...media)
+      // One by one: as arguments of a single call, as many as a body can hold would overflow the stack.
+      for (const part of media) this.#attached.push(part)
       return
     }
     this.#closeAssistant()
     this.#closeUser()
     const inPlace = this.#options.laterSystem === 'in-place'
     if (inPlace && texts.length > 0) this.#turns.push({ role, parts: texts })
-    const marked: ContentPart[] = inPlace || texts.length === 0 ? [] : [markedSystem(texts)]
-    if (media.length > 0) marked.push(ATTACHED, ...media)
-    if (marked.length > 0) this.#user = marked
+    const marked = inPlace || texts.length === 0 ? [] : [markedSystem(texts)]
+    const shown = media.length === 0 ? marked : [...marked, ATTACHED, ...media]
+    if (shown.length > 0) this.#user = shown
   }
 
   #call(item: CallItem): void {
