@@ -28,11 +28,10 @@ export function encodeRequest(request: ModelRequest, endpoint: MessagesTarget): 
   const target = inForm(request, endpoint)
   const { options } = target
   const rules = rulesFor(target)
-  const dropped: string[] = []
   const hasTools = target.supports.has('tools')
-  if (!hasTools && request.tools?.length) dropped.push('tools')
   const plan = planTools(hasTools ? request : {}, options)
-  dropped.push(...plan.flat.dropped)
+  const dropped = [...plan.flat.dropped]
+  if (!hasTools && request.tools?.length) dropped.push('tools')
 
   const conversation = foldTurns(request, {
     callIds: { pattern: compiled(options.tool_ids.pattern), max: options.tool_ids.max },

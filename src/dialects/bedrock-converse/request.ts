@@ -27,12 +27,11 @@ type Body = { [field: string]: unknown }
 /** A request as `converse` takes it, for the target's model. Names in `dropped` what this endpoint does not get. */
 export function encodeRequest(request: ModelRequest, target: BedrockTarget): EncodedRequest {
   const traits = traitsOf(target.options, target.upstreamModel)
-  const dropped: string[] = []
   const usesTools = traits.tools && target.supports.has('tools')
   const { callable, system: systemTools } = splitTools(usesTools ? request.tools : [], traits)
   const flat = toolsOf(usesTools ? { ...request, tools: callable } : {})
+  const dropped = [...flat.dropped]
   if (request.tools?.length && !usesTools) dropped.push('tools')
-  dropped.push(...flat.dropped)
   const conversation = foldTurns(request, {
     callIds: idRule(traits),
     names: flat.names,

@@ -27,11 +27,10 @@ const ASSUMED_OUTPUT_TOKENS = 32_000
 /** A request as `chat` takes it. Names in `dropped` what this endpoint does not get. */
 export function encodeRequest(request: ModelRequest, target: CohereTarget): EncodedRequest {
   const { options } = target
-  const dropped: string[] = []
   const usesTools = target.supports.has('tools')
   const flat = toolsOf(usesTools ? request : {})
+  const dropped = [...flat.dropped]
   if (request.tools?.length && !usesTools) dropped.push('tools')
-  dropped.push(...flat.dropped)
   const conversation = foldTurns(request, {
     callIds: CALL_IDS,
     names: flat.names,

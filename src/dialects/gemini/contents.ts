@@ -169,7 +169,8 @@ function functionResponse(result: ToolResult, target: GeminiTarget, traits: Mode
   }
   if (usable.length > 0) {
     notes.push(note(usable.length, 'in the next user message'))
-    attachments.push({ type: 'input_text', text: `Attachments of the result of ${result.name} (call ${result.callId}):` }, ...usable)
+    attachments.push({ type: 'input_text', text: `Attachments of the result of ${result.name} (call ${result.callId}):` })
+    for (const part of usable) attachments.push(part)
   }
   return { functionResponse: { ...shared, response: responseObject(text, notes, failed) } }
 }

@@ -30,11 +30,10 @@ type Body = { [field: string]: unknown }
 export function encodeRequest(request: ModelRequest, target: GeminiTarget): EncodedRequest {
   const { options } = target
   const traits = traitsOf(options, target.upstreamModel)
-  const dropped: string[] = []
   const hasTools = target.supports.has('tools')
-  if (request.tools?.length && !hasTools) dropped.push('tools')
   const tools = toolsOf(hasTools ? request : {}, options)
-  dropped.push(...tools.dropped)
+  const dropped = [...tools.dropped]
+  if (request.tools?.length && !hasTools) dropped.push('tools')
   const conversation = fold(request, target, traits, tools, dropped)
   const format = planFormat(request, target, traits, tools)
   if (format.note !== undefined) dropped.push(format.note)

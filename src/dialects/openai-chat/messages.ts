@@ -246,7 +246,8 @@ function toolMessages(results: readonly ToolResult[], target: ChatTarget, messag
       .join('\n\n')
     const marked = markedText(text, result.parts, options)
     const words = typeof marked === 'string' ? [{ type: 'text', text }] : marked
-    if (others.length > 0) later.push({ type: 'input_text', text: `Attachments of the result of ${result.name} (call ${result.callId}):` }, ...others)
+    if (others.length > 0) later.push({ type: 'input_text', text: `Attachments of the result of ${result.name} (call ${result.callId}):` })
+    for (const part of others) later.push(part)
     messages.push({
       role: 'tool',
       tool_call_id: result.callId,

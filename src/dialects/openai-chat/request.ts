@@ -30,11 +30,10 @@ type Body = { [field: string]: unknown }
 export function encodeRequest(request: ModelRequest, endpoint: ChatTarget): EncodedRequest {
   const target = inForm(request, endpoint)
   const { options } = target
-  const dropped: string[] = []
   const callable = withoutHosted(request.tools, options)
   const tools = target.supports.has('tools') ? toolsOf(request, options) : toolsOf({}, options)
+  const dropped = [...tools.dropped]
   if (callable?.length && !target.supports.has('tools')) dropped.push('tools')
-  dropped.push(...tools.dropped)
 
   const conversation = foldTurns(request, {
     callIds: callIdsFor(target),

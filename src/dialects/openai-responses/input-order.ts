@@ -174,7 +174,7 @@ function withOverflow(entries: readonly Entry[]): readonly JsonObject[] {
       waiting = []
     }
     items.push(entry.item)
-    if (entry.overflow !== undefined) waiting.push(...entry.overflow)
+    for (const part of entry.overflow ?? []) waiting.push(part)
   }
   if (waiting.length > 0) items.push({ type: 'message', role: 'user', content: waiting })
   return items

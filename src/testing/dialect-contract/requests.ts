@@ -116,6 +116,16 @@ export function describeRequests({ dialect, voice, target, stream }: Subject): v
       const [name] = [...body.matchAll(/"name":"([^"]*)"/g)].map(([, found]) => found)
       expect(name ?? 'none').toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
     })
+    it('are made of lists as long as a body can hold', () => {
+      const many = <T>(length: number, entry: T): T[] => Array.from({ length }, () => entry)
+      const image = { type: 'input_image', image_url: 'https://x.test/i.png' } as const
+      const call: InputItem = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }
+      const long: readonly ModelRequest[] = [
+        { input: [user('q')], tools: many(250_000, { type: 'of_tomorrow' }) },
+        { input: [user('q'), call, { type: 'function_call_output', call_id: 'c', output: many(125_000, image) }] },
+      ]
+      for (const request of long) expect(() => dialect.encodeRequest(request, target)).not.toThrow(RangeError)
+    })
     it('do not hold the credentials of anyone', () => {
       const { headers } = dialect.encodeRequest(REQUEST, target)
       expect(Object.keys(headers).filter((name) => /auth|key|token/i.test(name))).toEqual([])
