@@ -33,6 +33,10 @@ describe('messages', () => {
     ])
   })
 
+  it('may show a document of as many texts as a body can hold', () => {
+    const content = Array.from({ length: 125_000 }, () => text('x'))
+    expect(contentOf(user({ type: 'document', source: { type: 'content', content } }))).toHaveLength(125_000)
+  })
   it('keep the marks of what is cached, and for how long', () => {
     expect(
       contentOf(user(text('a', marked), text('b', { cache_control: { type: 'ephemeral', ttl: '1h' } }), text('c', { cache_control: null }))),

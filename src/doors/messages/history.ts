@@ -84,7 +84,7 @@ class BlockReader {
       case 'image':
         if (this.#role === 'assistant') return this.#picture(block['source'] as Block)
     }
-    if (!IS_PASSED_OVER.has(block.type)) this.#parts.push(...partsOf(block, this.#role))
+    if (!IS_PASSED_OVER.has(block.type)) for (const part of partsOf(block, this.#role)) this.#parts.push(part)
   }
 
   #arguments(block: Block): string {
