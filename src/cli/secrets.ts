@@ -39,8 +39,8 @@ async function rotateInEnvironment(store: Store, current: Buffer, wanted: Secret
   // Shown before the database changes: a key that nobody has seen would lock the secrets up for good.
   if (wanted === undefined) say(`The new key, shown this once:\n${next.reveal()}`)
   const { from, to, secrets } = await rotateSecrets(store, current, parseSecretKey(next, NEW_KEY))
-  say(`${secrets} secrets are encrypted with the key ${to} now, and no longer with ${from}.`)
-  say('Set SIGNALBOX_SECRET_KEY to the new key and start the gateways with it; those with the old one will refuse to start.')
+  say(`${secrets} secrets are encrypted with the key ${to} now, instead of ${from}.`)
+  say('Set SIGNALBOX_SECRET_KEY to the new key everywhere, then start the gateways. With the old key they refuse to start.')
 }
 
 async function rotateInFile(store: Store, directory: string, current: Buffer, wanted: Secret | undefined): Promise<void> {
@@ -48,7 +48,7 @@ async function rotateInFile(store: Store, directory: string, current: Buffer, wa
   if (left !== undefined) {
     if (await isInUse(store, left.key)) {
       await left.adopt()
-      return say('An earlier rotation had been interrupted; it is finished now: the data directory holds the key in use. Rotate again for another.')
+      return say('An earlier rotation was interrupted; it is finished now, and secret.key is the key in use. Run the command again for another key.')
     }
     await left.discard()
   }
@@ -56,8 +56,8 @@ async function rotateInFile(store: Store, directory: string, current: Buffer, wa
   try {
     const { from, to, secrets } = await rotateSecrets(store, current, staged.key)
     await staged.adopt()
-    say(`${secrets} secrets are encrypted with the key ${to} now, and no longer with ${from}. secret.key in ${directory} is the new key.`)
-    say('Start the gateways again; those that still run refuse to store secrets until then.')
+    say(`${secrets} secrets are encrypted with the key ${to} now, instead of ${from}. The new key is in ${directory}/secret.key.`)
+    say('Start the gateways again. Any that still runs stores no secrets until it is restarted.')
   } catch (error) {
     // Only an outright refusal proves that the database did not take the new key. Otherwise both keys are kept, and the next rotation finds out.
     if (error instanceof GatewayError && error.errorType !== 'provider_overloaded') await staged.discard()
