@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
@@ -61,4 +61,54 @@ it(verifies('P29', 'reserves one where nothing bounds them'), async () => {
   expect(await ask(await createKey(0.005), { type: 'web_search' })).toBe(402)
   expect(upstream.requests).toHaveLength(0)
   expect(await ask(await createKey(0.02), { type: 'web_search' })).toBe(200)
+})
+
+describe('a tool of a vendor that is charged apart, at a price nobody knows', () => {
+  const draws = { type: 'image_generation' }
+  const drawn = stream([
+    { type: 'response.created', response: { id: 'resp_1', status: 'in_progress', output: [] } },
+    {
+      type: 'response.output_item.done',
+      output_index: 0,
+      item: { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'iVBORw0KGgo=' },
+    },
+    { type: 'response.completed', response: { id: 'resp_1', status: 'completed', output: [], usage: { input_tokens: 10, output_tokens: 1 } } },
+  ])
+  const open = (limits: object): Promise<TestGateway> =>
+    startGateway({
+      providers: [
+        { slug: 'acme', dialect: 'openai-responses', base_url: upstream.url, api_keys: ['key'], options: { paid_tools: ['image_generation'] } },
+      ],
+      models: [
+        { slug: 'acme/claude', context_length: 200_000, endpoints: [{ provider: 'acme', upstream_model: 'one', pricing: { input: 1, output: 2 } }] },
+      ],
+      limits,
+    })
+  const asked = async (to: TestGateway, key: string, tools: readonly object[]) => {
+    const headers = { 'x-gateway-experimental-metadata': 'enabled' }
+    const response = await to.respond({ model: 'acme/claude', input: 'hi', tools }, { key, headers })
+    return { status: response.status, answer: (await response.json()) as object }
+  }
+  beforeEach(() => upstream.script(drawn))
+
+  it(verifies('H8', 'is told of to a caller with a limit, and costs what nobody knows instead of nothing'), async () => {
+    const other = await open({})
+    const { key } = (await (await other.api('POST', '/api/v1/keys', { name: 'limited', limit: 1 })).json()) as { key: string }
+    const { status, answer } = await asked(other, key, [draws])
+    expect(status).toBe(200)
+    expect(answer).toMatchObject({ usage: { cost: null }, gateway_metadata: { params: { unknown_price: expect.any(String) as string } } })
+    await other.close()
+  })
+
+  it(verifies('H8', 'is refused to him where the operator says so, and nothing else is'), async () => {
+    const other = await open({ unknown_price: 'deny' })
+    const { key } = (await (await other.api('POST', '/api/v1/keys', { name: 'limited', limit: 1 })).json()) as { key: string }
+    const refused = await asked(other, key, [draws])
+    expect(refused.status).toBe(404)
+    expect(refused.answer).toMatchObject({ error: { message: expect.stringContaining('image_generation of acme/claude') as string } })
+    expect(upstream.requests).toHaveLength(0)
+    expect((await asked(other, key, [{ type: 'function', name: 'look', parameters: {} }])).status).toBe(200)
+    expect((await asked(other, other.key, [draws])).status).toBe(200)
+    await other.close()
+  })
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { pricingOn, announcedAt, type Pricing } from '../core/pricing.ts'
-import { addUsage, createUsage, ZERO_USAGE } from '../core/usage.ts'
+import { addUsage, createUsage, mendEstimate, ZERO_USAGE } from '../core/usage.ts'
 import { priceAt } from '../router/columns.ts'
 import { computeCost } from './cost.ts'
 import { verifies } from '../../e2e/requirements.ts'
@@ -181,6 +181,10 @@ describe('what is not known is said to be unknown', () => {
   test('an answer without tokens costs nothing, knowingly, where any price is known', () => {
     expect(computeCost(ZERO_USAGE, PRICES)).toMatchObject({ total: 0, source: 'catalog' })
     expect(computeCost(ZERO_USAGE, {}).source).toBe('unknown')
+    const drawn = createUsage({ inputTokens: 10, outputTokens: 1, unpriced: true })
+    expect([drawn, addUsage(drawn, ZERO_USAGE), mendEstimate(ZERO_USAGE, drawn)].map((one) => computeCost(one, PRICES).source)).toEqual(
+      Array(3).fill('unknown'),
+    )
   })
   test('output need not have a price when there is none', () => {
     expect(computeCost(million({ inputTokens: 10 }), { input: 1 }).source).toBe('catalog')

@@ -115,6 +115,7 @@ function inputShare(usage: Usage, input: number, output: number): number {
 function isKnown(usage: Usage, rates: Rates, pricing: Pricing): boolean {
   const inputKnown = rates.input !== undefined || (usage.inputTokens === usage.cachedTokens && rates.cacheRead !== undefined)
   const outputKnown = rates.output !== undefined
+  if (usage.unpriced === true) return false
   if (isPerRequest(pricing, rates)) return true
   if (usage.totalTokens === 0) return inputKnown || outputKnown
   return (inputKnown || usage.inputTokens === 0) && (outputKnown || usage.outputTokens === 0)

@@ -115,6 +115,8 @@ export interface Dialect<Options = unknown> {
   asksWhole?(request: ModelRequest, target: Pick<Target<Options>, 'options' | 'upstreamModel' | 'supports'>): boolean
   /** Whether the upstream runs this tool (`web_search`) itself, with the caller's settings and beside the other tools of the request. Default: it runs none. */
   hosts?(tool: OtherTool, others: readonly Tool[], target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
+  /** Whether the upstream charges apart for what this tool of its own does, at a price nobody here knows. Default: it does not. */
+  buys?(tool: Tool, target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
   /**
    * Whether this model can be asked to reason, in formats that leave this to options; an endpoint then supports all parameters of reasoning, or none.
    * Default: as `supports` says.

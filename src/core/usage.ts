@@ -24,6 +24,8 @@ export interface Usage {
   readonly serverToolUse?: { readonly [tool: string]: number }
   /** What the upstream itself says the call cost, USD. Takes precedence over the catalog's prices. */
   readonly reportedCost?: number
+  /** True when the upstream did something besides that it charges for, at a price nobody knows. */
+  readonly unpriced?: boolean
   /** True when the upstream reported nothing and the counts are an estimate. */
   readonly estimated?: boolean
   /** The upstream's own usage object, kept for billing disputes. */
@@ -81,6 +83,7 @@ export function createUsage(parts: UsageParts): Usage {
   if (typeof priceFactor === 'number' && priceFactor > 0 && priceFactor <= MAX_FACTOR && priceFactor !== 1) usage.priceFactor = priceFactor
   if (parts.serverToolUse) usage.serverToolUse = counts(parts.serverToolUse)
   if (typeof parts.reportedCost === 'number' && parts.reportedCost >= 0 && parts.reportedCost <= MAX_COST) usage.reportedCost = parts.reportedCost
+  if (parts.unpriced) usage.unpriced = true
   if (parts.estimated) usage.estimated = true
   if (parts.raw !== undefined && parts.raw !== null) usage.raw = parts.raw
   return usage
@@ -105,6 +108,7 @@ export function mendEstimate(estimate: Usage, counted: Usage | undefined): Usage
     imageOutputTokens: counted.imageOutputTokens,
     priceFactor: counted.priceFactor,
     serverToolUse: counted.serverToolUse,
+    unpriced: counted.unpriced,
     estimated: true,
   })
 }
@@ -130,6 +134,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
     serverToolUse: Object.keys(tools).length > 0 ? tools : undefined,
     reportedCost:
       a.reportedCost === undefined && b.reportedCost === undefined ? undefined : Math.min(MAX_COST, (a.reportedCost ?? 0) + (b.reportedCost ?? 0)),
+    unpriced: a.unpriced || b.unpriced,
     estimated: a.estimated || b.estimated,
   })
 }

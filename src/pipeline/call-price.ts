@@ -1,4 +1,5 @@
 import type { Call, Owner } from '../core/call.ts'
+import { servedModel } from '../core/endpoint-names.ts'
 import type { Catalog, Endpoint } from '../core/endpoint.ts'
 import type { Cost } from '../core/generation.ts'
 import { isPerRequest, type Pricing } from '../core/pricing.ts'
@@ -41,6 +42,14 @@ export function outputAt(options: Pick<CallPriceOptions, 'policy'>, call: Call, 
 
 export const isPriced = ({ pricing }: Endpoint): boolean =>
   (pricing.input !== undefined && pricing.output !== undefined) || isPerRequest(pricing, pricing)
+
+/** What an endpoint would be paid for, or for what its tools do, at a price nobody knows; undefined where all prices are known. */
+export function unpricedAt({ request: { tools } }: Call, endpoint: Endpoint): string | undefined {
+  if (!isPriced(endpoint)) return servedModel(endpoint)
+  const { connection, upstreamModel } = endpoint
+  const bought = tools?.find((tool) => connection.dialect.buys?.(tool, { options: connection.options, upstreamModel }) === true)
+  return bought === undefined ? undefined : `${bought.type} of ${servedModel(endpoint)}`
+}
 
 const wantsPictures = ({ request: { modalities } }: Call): boolean => modalities?.includes('image') === true
 

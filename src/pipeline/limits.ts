@@ -1,7 +1,6 @@
 import type { Call, CallTrace, Handler, Layer, Owner } from '../core/call.ts'
 import type { CallLimits, SubjectLimits } from '../core/call-limits.ts'
 import type { Charge, Counter, Payment, Rate, Verdict } from '../core/counter.ts'
-import { servedModel } from '../core/endpoint-names.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import { gatewayShare, NO_COST } from '../core/cost.ts'
 import { GatewayError } from '../core/error.ts'
@@ -16,12 +15,12 @@ import {
   admissionPrice,
   costAt,
   costOfTokens,
-  isPriced,
   LEAST_OUTPUT_TOKENS,
   leastAt,
   outputAt,
   outputTokens,
   searchesAt,
+  unpricedAt,
   type CallPriceOptions,
 } from './call-price.ts'
 import { createEndpointLimits, type EndpointLimitOptions, type TakeShare } from './endpoint-limits.ts'
@@ -231,16 +230,13 @@ async function admitAttempt(
   if (isByok && !countsOwnKeys(ticket)) return undefined
   // A turn of a tool loop is longer than the request that came in, and a tool's question to a model is another prompt.
   const estimate = call.request.input === ticket.input ? ticket.estimate : estimateRequest(call.request)
-  if (!isPriced(endpoint)) {
+  const unpriced = unpricedAt(call, endpoint)
+  if (unpriced !== undefined) {
     if (options.policy().unknownPrice === 'deny') {
-      throw new GatewayError(
-        'not_found',
-        `The price of ${servedModel(endpoint)} at ${endpoint.providerName} is unknown, and this caller's spending is limited`,
-        {
-          failover: 'next',
-          metadata: { reason: 'unknown_price' },
-        },
-      )
+      throw new GatewayError('not_found', `The price of ${unpriced} at ${endpoint.providerName} is unknown, and this caller's spending is limited`, {
+        failover: 'next',
+        metadata: { reason: 'unknown_price' },
+      })
     }
     call.trace.params['unknown_price'] = 'spending on this call cannot be limited: the price of its endpoint is unknown'
   }

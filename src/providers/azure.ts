@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Provider } from '../core/provider.ts'
 import { CLAUDE_OPTIONS } from './shared/claude.ts'
-import { ALWAYS_REASONING, GPT_CACHE_MARKS, GPT_MODELS, GPT_REASONS } from './shared/gpt.ts'
+import { ALWAYS_REASONING, GPT_CACHE_MARKS, GPT_MODELS, GPT_PAID_TOOLS, GPT_REASONS } from './shared/gpt.ts'
 import { signWithHeader } from './shared/sign.ts'
 
 const settings = z.strictObject({
@@ -48,6 +48,7 @@ export const azure: Provider = {
       min_output_tokens: 16,
       reasoning_format: 'azure-openai-responses-v1',
       max_tool_calls: true,
+      paid_tools: GPT_PAID_TOOLS,
     },
   },
   settings,

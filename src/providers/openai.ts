@@ -1,5 +1,5 @@
 import type { Provider } from '../core/provider.ts'
-import { GPT_CACHE_MARKS, GPT_CHAT_MODELS, GPT_MODELS, GPT_REASONS } from './shared/gpt.ts'
+import { GPT_CACHE_MARKS, GPT_CHAT_MODELS, GPT_MODELS, GPT_PAID_TOOLS, GPT_REASONS } from './shared/gpt.ts'
 
 /** OPENAI_BASE_URL is not read: clients of this gateway set it, and the gateway would call itself. */
 export const openai: Provider = {
@@ -16,6 +16,7 @@ export const openai: Provider = {
     min_output_tokens: 16,
     suppress_obfuscation: true,
     max_tool_calls: true,
+    paid_tools: GPT_PAID_TOOLS,
   },
   // These models are served through chat completions only.
   dialectFor: (model) => (/search-preview|audio-preview|^gpt-audio/.test(model) ? 'openai-chat' : undefined),

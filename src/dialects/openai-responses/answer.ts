@@ -27,6 +27,7 @@ const TYPE_OF_DELTA = {
 export class Answer {
   /** What was said so far. */
   readonly said: ItemWriter
+  readonly ran: AnswerContext['ran']
 
   readonly #providerName: string
   readonly #items: AnswerItem[] = []
@@ -36,6 +37,7 @@ export class Answer {
 
   constructor(context: AnswerContext) {
     this.said = new ItemWriter(context)
+    this.ran = context.ran
     this.#providerName = context.providerName
   }
 

@@ -43,5 +43,6 @@ export const openAiResponses: Dialect<ResponsesOptions> = {
   storedPrompts: ({ options }) => options.unknown_fields === 'forward',
   readsInputTools: ({ options }) => acceptsBuiltin('additional_tools', options.builtin_tools),
   knowsClientSearch: ({ options }) => acceptsBuiltin('tool_search', options.builtin_tools),
+  buys: ({ type }, { options }) => options.paid_tools.includes(type) && acceptsBuiltin(type, options.builtin_tools),
   hosts: ({ type }, _others, { options }) => acceptsBuiltin(type, options.builtin_tools),
 }

@@ -13,6 +13,7 @@ import type { AnswerItem, StreamedPart } from './answer-item.ts'
 import { readAnnotation, readMessageParts, readReasoningParts } from './content-parts.ts'
 import type { FinalPart } from './content-parts.ts'
 import { opaqueField } from './programs.ts'
+import type { ToolRuns } from './usage.ts'
 
 /** The shortest limit any vendor of this dialect sets: a conversation may move there. */
 const MAX_CALL_ID = 64
@@ -30,6 +31,8 @@ export interface AnswerContext {
   /** Whether text that nobody signed is sealed, too: for servers that want it back, and callers who ask for the encrypted field. */
   readonly sealsText: boolean
   readonly toolNames: ToolNames
+  /** What the upstream did by itself. */
+  readonly ran: ToolRuns
 }
 
 /** What else is known of a text delta: its log probabilities, or that it needs no JSON escaping. */
@@ -42,8 +45,6 @@ export class ItemWriter {
   hasCalls = false
   hasText = false
   hasRefusal = false
-  /** Web searches the upstream ran. */
-  searches = 0
   /** The upstream's id of the answer: call ids it left out are derived from it. */
   seed = ''
 
@@ -87,8 +88,7 @@ export class ItemWriter {
         out.push({ type: 'item-end', key: item.key, item: { status: this.#endCall(item, out) ? 'incomplete' : status } })
         return
       case 'other': {
-        const action = source['action']
-        if (item.type === 'web_search_call' && (!isObject(action) || action['type'] === undefined || action['type'] === 'search')) this.searches++
+        this.#context.ran.note(item.type, source['action'])
         const known = final === undefined ? undefined : this.#carried(final)
         const whole = cut && isUnfinished(source) ? { ...known, status: 'incomplete' } : known
         out.push(whole === undefined ? { type: 'item-end', key: item.key } : { type: 'item-end', key: item.key, item: whole })

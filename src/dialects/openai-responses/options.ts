@@ -96,6 +96,12 @@ export const responsesOptions = z.strictObject({
     .union([z.boolean(), z.array(z.string())])
     .default(true)
     .describe(`The vendor's own tools (\`web_search\`, \`mcp\`, ...) and their items that the endpoint knows: all, none, or these types.`),
+  paid_tools: z
+    .array(z.string())
+    .default([])
+    .describe(
+      'Those of them that the vendor charges for separately, at prices the gateway does not know. An answer that used one has an unknown cost, and `limits.unknown_price` applies to requests that offer one.',
+    ),
   search_exclusions: z
     .enum(['blocked_domains', 'excluded_domains'])
     .default('blocked_domains')

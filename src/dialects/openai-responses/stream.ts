@@ -16,7 +16,7 @@ import { PROGRESS } from './progress.ts'
 import { DELTA_KINDS, DeltaScanner } from './scan-delta.ts'
 import { toolNames } from './tools.ts'
 import { TypeCount } from './type-count.ts'
-import { readUsage } from './usage.ts'
+import { readUsage, ToolRuns } from './usage.ts'
 
 /** Frames that are not JSON, or not of this format, before the stream is given up. */
 const MAX_MALFORMED = 16
@@ -56,6 +56,7 @@ class StreamDecoder implements ResponsesDecoder {
       scope: target.scope,
       sealsText: target.options.reasoning_text || wantsSealedReasoning(request),
       toolNames: toolNames(request, target.options),
+      ran: new ToolRuns(target.options.paid_tools),
     })
   }
 
@@ -247,7 +248,7 @@ class StreamDecoder implements ResponsesDecoder {
     this.#answer.settle(Array.isArray(output) ? output : [], wasCut, out)
     const details = response['incomplete_details']
     const nativeReason = (isObject(details) ? asString(details['reason']) : undefined) ?? asString(status)
-    this.#usage = readUsage(response['usage'], this.#answer.said.searches)
+    this.#usage = readUsage(response['usage'], this.#answer.ran)
     if (!wasCut && !this.#answer.said.hasContent) {
       out.length = mark
       throw this.#fail(emptyAnswer(this.#provider, nativeReason, 'stop'))
@@ -273,7 +274,7 @@ class StreamDecoder implements ResponsesDecoder {
   /** The error of a failed answer; its other members (the prompt among them) are none of the error's business. */
   #failure(response: JsonObject): Error {
     const { error, error_type: errorType, status } = response
-    this.#usage = readUsage(response['usage'], this.#answer.said.searches)
+    this.#usage = readUsage(response['usage'], this.#answer.ran)
     if (error == null) return brokenAnswer(this.#provider, status === 'cancelled' ? 'cancelled the answer' : 'failed without saying why')
     return streamError({ error, ...(errorType === undefined ? {} : { error_type: errorType }) }, this.#provider)
   }

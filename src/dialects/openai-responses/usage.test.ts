@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { readUsage } from './usage.ts'
+import { readUsage, ToolRuns } from './usage.ts'
+
+/** So many searches, where pictures are charged apart. */
+function ran(searches: number): ToolRuns {
+  const runs = new ToolRuns(['image_generation'])
+  for (let n = 0; n < searches; n++) runs.note('web_search_call', { type: 'search' })
+  return runs
+}
 
 describe('readUsage', () => {
   it('reads the usual spelling', () => {
@@ -69,15 +76,26 @@ describe('readUsage', () => {
     expect(readUsage({ input_tokens: 30, total_tokens: 32 })).toMatchObject({ inputTokens: 30, outputTokens: 2 })
   })
 
+  it('has no known price where a tool ran that is charged apart, unless the server says what all of it cost', () => {
+    const base = { input_tokens: 1, output_tokens: 1 }
+    const drawn = ran(0)
+    drawn.note('image_generation_call', undefined)
+    expect(readUsage(base, drawn)).toMatchObject({ unpriced: true })
+    expect(readUsage({ ...base, cost: 0.5 }, drawn)).not.toHaveProperty('unpriced')
+    const read = ran(0)
+    for (const type of ['mcp_call', 'image_generation', 'web_search_call']) read.note(type, undefined)
+    expect(readUsage(base, read)).not.toHaveProperty('unpriced')
+  })
+
   it('counts the requests of server-side tools', () => {
     const base = { input_tokens: 1, output_tokens: 1 }
     expect(readUsage({ ...base, server_side_tool_usage_details: { web_search_calls: 2, x_search_calls: 0 } })?.serverToolUse).toEqual({
       web_search: 2,
     })
-    expect(readUsage({ ...base, server_tool_use_details: { web_search_requests: 3, tool_calls_executed: 3 } }, 1)?.serverToolUse).toEqual({
+    expect(readUsage({ ...base, server_tool_use_details: { web_search_requests: 3, tool_calls_executed: 3 } }, ran(1))?.serverToolUse).toEqual({
       web_search: 3,
     })
-    expect(readUsage(base, 2)?.serverToolUse).toEqual({ web_search: 2 })
+    expect(readUsage(base, ran(2))?.serverToolUse).toEqual({ web_search: 2 })
   })
 
   it.each([null, undefined, 'x', {}, { total_tokens: 3 }])('says nothing about %j', (value) => {

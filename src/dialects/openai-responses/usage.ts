@@ -6,6 +6,27 @@ import { countedApart, hasCounts } from '../shared/usage-counts.ts'
 /** Ticks of `cost_in_usd_ticks` per US dollar. */
 const TICKS_PER_USD = 1e10
 
+/** What the upstream did by tools of its own, as far as it costs something. */
+export class ToolRuns {
+  /** Web searches, which have a price of their own. */
+  searches = 0
+  /** Whether something ran that is charged at a price nobody here knows. */
+  unpriced = false
+  readonly #paid: readonly string[]
+
+  constructor(paid: readonly string[] = []) {
+    this.#paid = paid
+  }
+
+  /** Of an item that stands for one run, its type and what was done. */
+  note(type: string, action: unknown): void {
+    if (type === 'web_search_call' && (!isObject(action) || action['type'] === undefined || action['type'] === 'search')) this.searches++
+    if (this.#paid.some((tool) => type === `${tool}_call`)) this.unpriced = true
+  }
+}
+
+const NOTHING_RAN = { searches: 0, unpriced: false }
+
 type Numbers = { readonly [name: string]: unknown }
 
 const objectOf = (value: unknown): Numbers => (isObject(value) ? value : {})
@@ -20,9 +41,9 @@ function firstNumber(source: Numbers, ...names: readonly string[]): number | und
 
 /**
  * Token counts as any Responses server spells them. Input includes cache reads and writes, output includes reasoning: true for every
- * server of this dialect that was recorded; relays that count them apart are told by their sums. `searches` are the web searches the decoder saw, used when the upstream does not count them.
+ * server of this dialect that was recorded; relays that count them apart are told by their sums. `ran`: what the decoder saw of tools, used when the upstream does not count or charge them.
  */
-export function readUsage(value: unknown, searches = 0): Usage | undefined {
+export function readUsage(value: unknown, { searches, unpriced }: Pick<ToolRuns, 'searches' | 'unpriced'> = NOTHING_RAN): Usage | undefined {
   if (!isObject(value) || !hasCounts(value)) return undefined
   const input = firstNumber(value, 'input_tokens', 'prompt_tokens')
   const output = firstNumber(value, 'output_tokens', 'completion_tokens')
@@ -35,6 +56,7 @@ export function readUsage(value: unknown, searches = 0): Usage | undefined {
     firstNumber(value, 'cache_write_tokens', 'cache_creation_input_tokens')
   const total = firstNumber(value, 'total_tokens')
   const apart = countedApart(input ?? 0, (cached ?? 0) + (written ?? 0), total === undefined ? undefined : total - (output ?? 0))
+  const charged = reportedCost(value)
   return createUsage({
     inputTokens: (input ?? 0) + apart,
     cachedTokens: cached,
@@ -46,7 +68,8 @@ export function readUsage(value: unknown, searches = 0): Usage | undefined {
     audioInputTokens: firstNumber(inputDetails, 'audio_tokens'),
     imageOutputTokens: firstNumber(outputDetails, 'image_tokens'),
     serverToolUse: serverToolUse(value, searches),
-    reportedCost: reportedCost(value),
+    reportedCost: charged,
+    unpriced: unpriced && charged === undefined,
     raw: value,
   })
 }

@@ -65,3 +65,6 @@ export const GPT_ON_BEDROCK = {
   reasoning_format: 'bedrock-openai-responses-v1',
   models: GPT_MODELS,
 }
+
+/** Charged by the picture, by the container and by the call, and told of in no usage. */
+export const GPT_PAID_TOOLS: readonly string[] = ['image_generation', 'code_interpreter', 'file_search']
