@@ -49,7 +49,7 @@ function resultOf({ tool_call_id: callId = '', content }: ChatMessage, custom: R
 
 /** The content of one assistant message, in the order a model produces it: reasoning, text, calls. */
 function answerOf(message: ChatMessage, custom: Set<string>): readonly InputItem[] {
-  const thoughts = thoughtsOf(message.reasoning_details, message.reasoning || message.reasoning_content)
+  const thoughts = thoughtsOf(message.reasoning_details, message.reasoning || message.reasoning_content || thoughtIn(message.content))
   const said: InputItem[] = []
   const parts = named(message.name, wordsOf(message))
   if (parts.length > 0) said.push({ type: 'message', role: 'assistant', content: parts })
@@ -63,12 +63,20 @@ function answerOf(message: ChatMessage, custom: Set<string>): readonly InputItem
   return weave(thoughts, said, calls)
 }
 
+/** The reasoning that is a part of the content. */
+function thoughtIn(content: ChatMessage['content']): string {
+  if (content == null || typeof content === 'string') return ''
+  const pieces = content.filter(({ type }) => type === 'thinking').flatMap((part) => part['thinking'] as readonly { readonly text?: string }[])
+  return pieces.map(({ text = '' }) => text).join('')
+}
+
 /** Without empty parts: a message that only makes calls has no text. */
 function wordsOf({ content, refusal, audio }: ChatMessage): readonly InputPart[] {
   // An audio answer has its transcript beside it.
   const said = content || (audio?.transcript ?? '')
   const parts = typeof said === 'string' ? [{ type: 'text', text: said }] : said
   const words = parts.flatMap((part): readonly InputPart[] => {
+    if (part.type === 'thinking') return []
     if (part.type === 'text') return part['text'] === '' ? [] : [{ type: 'output_text', text: part['text'] as string }]
     return part.type === 'refusal' ? [{ type: 'refusal', refusal: part['refusal'] as string }] : [partOf(part)]
   })
@@ -103,6 +111,12 @@ function partOf(part: ChatPart): InputPart {
       return { type: 'input_image', ...imageOf(part['image_url'] as ImageUrl), ...mark }
     case 'file':
       return { type: 'input_file', ...fileOf(part['file'] as ChatFile), ...mark }
+    case 'document_url':
+      return {
+        type: 'input_file',
+        ...fileOf({ file_data: part['document_url'] as string, filename: part['document_name'] as string | null }),
+        ...mark,
+      }
     case 'input_audio':
       return { type: 'input_audio', input_audio: part['input_audio'] as { readonly data: string; readonly format: string } }
     case 'video_url':

@@ -20,10 +20,16 @@ const filePart = tagged('file', {
   }),
   ...marked,
 })
+/** A file by its address alone, as some clients of this format have it. */
+const documentPart = tagged('document_url', { document_url: address, document_name: text, ...marked })
 const video = { video_url: fields({ url: address }) }
 const refusalPart = tagged('refusal', { refusal: z.string() })
+/** Thoughts among the words, where clients of this format have them there. */
+const thinkingPart = tagged('thinking', {
+  thinking: list(byType([tagged('text', { text: z.string() })], { noun: 'part of a thought', others: fields({ type: z.string() }) })),
+})
 
-const PARTS: readonly Branch[] = [textPart, imagePart, inputAudio, filePart, tagged('video_url', video), tagged('input_video', video)]
+const PARTS: readonly Branch[] = [textPart, imagePart, inputAudio, filePart, documentPart, tagged('video_url', video), tagged('input_video', video)]
 
 const FOREIGN_PARTS = new Map([
   ['input_text', '"text"'],
@@ -41,7 +47,7 @@ function hint(type: string): string | undefined {
 }
 
 const content = byKind({ string: z.string(), array: list(byType(PARTS, { noun: 'content part', hint })) })
-const said = byKind({ string: z.string(), array: list(byType([textPart, refusalPart, imagePart], { noun: 'content part', hint })) })
+const said = byKind({ string: z.string(), array: list(byType([textPart, refusalPart, imagePart, thinkingPart], { noun: 'content part', hint })) })
 
 /** Clients send a call without arguments as an empty string or leave them out, and some send the object itself. */
 const given = maybe(z.string({ error: ({ input }) => describeKind(input, 'a string of JSON') }))

@@ -113,6 +113,39 @@ describe('fields', () => {
     expect(ask({ tool_choice: choice })['tool_choice']).toEqual(translated)
   })
 
+  it('takes files and thoughts as parts of the content, too', () => {
+    const file = { type: 'document_url', document_url: 'https://a.example/a.pdf', document_name: 'a.pdf' }
+    const inline = { type: 'document_url', document_url: 'data:application/pdf;base64,AA' }
+    const thinking = {
+      type: 'thinking',
+      thinking: [
+        { type: 'text', text: 'Hm. ' },
+        { type: 'reference', reference_ids: [1] },
+        { type: 'text', text: 'Yes.' },
+      ],
+      closed: true,
+    }
+    const messages = [
+      { role: 'user', content: [{ type: 'text', text: 'Read' }, file, inline] },
+      { role: 'assistant', content: [thinking, { type: 'text', text: 'Done' }] },
+      { role: 'user', content: 'Thanks' },
+    ]
+    expect(ask({ messages })['input']).toEqual([
+      {
+        type: 'message',
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'Read' },
+          { type: 'input_file', file_url: 'https://a.example/a.pdf', filename: 'a.pdf' },
+          { type: 'input_file', file_data: 'data:application/pdf;base64,AA' },
+        ],
+      },
+      { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'Hm. Yes.' }] },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Done' }] },
+      { type: 'message', role: 'user', content: 'Thanks' },
+    ])
+  })
+
   it('is taken by the other format as it comes out', () => {
     const { body } = toResponses({
       model: 'a/b',
