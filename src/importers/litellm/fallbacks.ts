@@ -11,8 +11,8 @@ const ONE_AFTER_ANOTHER =
   'are endpoints of weight 0, asked while those of the model itself do not serve: of several the cheaper one first, not in this order'
 const FOR_ALL = 'are endpoints of weight 0 as well: here they are asked after any failure'
 
-/** Reads `fallbacks` and its variants, in both sections that may contain them. */
-export function readFallbacks(sections: readonly Given[]): Fallbacks {
+/** Reads `fallbacks` and its variants, in both sections that may contain them. `meant`: what aliases stand for. */
+export function readFallbacks(sections: readonly Given[], meant: ReadonlyMap<string, string>): Fallbacks {
   const named = new Map<string, string[]>()
   // Fallbacks for one kind of failure. The general ones still apply to all other kinds.
   const special = new Map<string, string[]>()
@@ -23,18 +23,19 @@ export function readFallbacks(sections: readonly Given[]): Fallbacks {
     to.set(name, [...known, ...others.filter((other) => !known.includes(other))])
   }
   for (const section of sections) {
-    for (const { key, others, given } of pairsOf(section.at('fallbacks'))) {
+    for (const { key, others, given } of pairsOf(section.at('fallbacks'), meant)) {
       for (const name of key === '*' ? others : [key, ...others]) all.push([name, given])
       if (key === '*') general.push(...others)
       else add(named, key, others)
       if (others.length > 1) given.note('do', ONE_AFTER_ANOTHER)
     }
-    for (const name of section.at('default_fallbacks').texts()) {
+    for (const said of section.at('default_fallbacks').texts()) {
+      const name = meant.get(said) ?? said
       general.push(name)
       all.push([name, section.at('default_fallbacks')])
     }
     for (const kind of ['context_window_fallbacks', 'content_policy_fallbacks']) {
-      for (const { key, others, given } of pairsOf(section.at(kind))) {
+      for (const { key, others, given } of pairsOf(section.at(kind), meant)) {
         for (const name of [key, ...others]) all.push([name, given])
         add(special, key, others)
         given.note('do', FOR_ALL)
@@ -52,16 +53,17 @@ interface Pair {
 }
 
 /** A list of mappings with one name each, or a single mapping. Fallbacks that are not names (requests of their own) are left for a note. */
-function pairsOf(given: Given): readonly Pair[] {
+function pairsOf(given: Given, meant: ReadonlyMap<string, string>): readonly Pair[] {
   const mappings = given.isList ? given.items() : [given]
   return mappings.flatMap((mapping) =>
     mapping.members().map((member) => {
       const others = member.items().flatMap((item) => {
-        if (!item.isMapping) return item.text() ?? []
-        const name = item.at('model').text()
-        return name ?? []
+        const name = (item.isMapping ? item.at('model') : item).text()
+        return name === undefined ? [] : [meant.get(name) ?? name]
       })
-      return { key: member.key, others, given: member }
+      const model = meant.get(member.key)
+      if (model !== undefined) member.note('do', `is another name of ${JSON.stringify(model)}: all who ask for that have its fallbacks`)
+      return { key: model ?? member.key, others, given: member }
     }),
   )
 }

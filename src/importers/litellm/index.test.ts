@@ -141,6 +141,17 @@ describe('fallbacks between several kinds of them', () => {
     expect(told(imported, 'router_settings.fallbacks[0].gpt-4o')).toBeUndefined()
   })
 
+  it('of an alias are those of its model, which is said', () => {
+    const given = {
+      model_group_alias: { smart: 'gpt-4.1', also: { model: 'gpt-4.1' } },
+      fallbacks: [{ smart: ['gpt-4o'] }],
+      context_window_fallbacks: [{ also: ['gpt-5-mini'] }],
+    }
+    const imported = read(models('gpt-4o', 'gpt-4.1', 'gpt-5-mini'), given)
+    expect(asked(imported, 'smart')).toEqual(['gpt-4.1', 'gpt-5-mini', 'gpt-4o'])
+    expect(told(imported, 'router_settings.fallbacks[0].smart')).toContain('gpt-4.1')
+  })
+
   it('are those that do what the model does: what makes vectors is not asked of what writes', () => {
     const imported = read(models('gpt-4o', 'text-embedding-3-small', 'text-embedding-3-large'), {
       default_fallbacks: ['gpt-4o', 'text-embedding-3-large'],

@@ -36,11 +36,11 @@ function read(tree: unknown, context: ImportContext): Imported {
     for (const account of entry.accounts) group.push(deploymentOf(entry, book.slugOf(account, patienceWith(entry, patience))))
   }
   const aliases = aliasesOf(root.at('router_settings').at('model_group_alias'), named)
-  const fallbacks = readFallbacks([root.at('router_settings'), root.at('litellm_settings')])
   const meant = new Map([...aliases].flatMap(([name, others]) => others.map((alias) => [alias, name] as const)))
+  const fallbacks = readFallbacks([root.at('router_settings'), root.at('litellm_settings')], meant)
   const groups = [...named].map(([name, deployments]): Group => {
     const find = (other: string): readonly Deployment[] => {
-      const found = named.get(meant.get(other) ?? other) ?? wildcards.find(other)
+      const found = named.get(other) ?? wildcards.find(other)
       // Embedding models are no fallbacks for text models, nor the other way round.
       return [found ?? []].flat().filter(({ embeds }) => embeds === deployments[0]?.embeds)
     }
@@ -52,7 +52,7 @@ function read(tree: unknown, context: ImportContext): Imported {
       group.deployments.map(({ provider }) => provider),
     ),
   )
-  const isServed = (name: string): boolean => named.has(meant.get(name) ?? name) || wildcards.find(name) !== undefined
+  const isServed = (name: string): boolean => named.has(name) || wildcards.find(name) !== undefined
   const sections = sectionsOf(root, isServed)
   for (const variable of root.at('environment_variables').members()) variable.note('do', 'set it where the gateway starts')
   for (const entry of entries) speakOfPatience(entry, book, patience)
