@@ -141,6 +141,15 @@ describe('fallbacks between several kinds of them', () => {
     expect(told(imported, 'router_settings.fallbacks[0].gpt-4o')).toBeUndefined()
   })
 
+  it('and the default model may be named by an alias', () => {
+    const tree = {
+      model_list: models('gpt-4.1'),
+      router_settings: { model_group_alias: { smart: 'gpt-4.1' } },
+      general_settings: { completion_model: 'smart' },
+    }
+    expect(litellm.read(tree, context).file['defaults']).toEqual({ model: 'smart' })
+  })
+
   it('of an alias are those of its model, which is said', () => {
     const given = {
       model_group_alias: { smart: 'gpt-4.1', also: { model: 'gpt-4.1' } },

@@ -52,7 +52,7 @@ function read(tree: unknown, context: ImportContext): Imported {
       group.deployments.map(({ provider }) => provider),
     ),
   )
-  const isServed = (name: string): boolean => named.has(name) || wildcards.find(name) !== undefined
+  const isServed = (name: string): boolean => named.has(meant.get(name) ?? name) || wildcards.find(name) !== undefined
   const sections = sectionsOf(root, isServed)
   for (const variable of root.at('environment_variables').members()) variable.note('do', 'set it where the gateway starts')
   for (const entry of entries) speakOfPatience(entry, book, patience)
