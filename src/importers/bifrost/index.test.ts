@@ -104,4 +104,12 @@ describe('what a key may ask for', () => {
     expect(addressOf(qwen?.provider)).toMatchObject({ base_url: 'http://b:8000/v1' })
     expect(current.file.providers.filter(({ slug, open_models: open }) => slug.startsWith('vllm') && open)).toEqual([])
   })
+
+  it('has its key from the variable, however that is written', () => {
+    const of = (value: unknown) =>
+      bifrost.read({ version: 2, providers: { openai: { keys: [{ name: 'a', value, models: ['*'], weight: 1 }] } } }, context).file.providers[0]
+        ?.api_keys
+    for (const value of ['env.KEY', { env_var: 'env.KEY', from_env: true }, { type: 'env', ref: 'KEY', value: '' }, { type: 'env', ref: 'env.KEY' }])
+      expect(of(value)).toEqual(['${KEY}'])
+  })
 })

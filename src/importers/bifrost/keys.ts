@@ -139,10 +139,8 @@ function usualKeys(
 /** A text, or an object that states a value together with its origin. */
 function valueOf(given: Given): string | undefined {
   if (!given.isMapping) return NOTATION.textOf(given)
-  const variable = given
-    .at('env_var')
-    .text()
-    ?.replace(/^env\./, '')
+  const named = given.at('type').value === 'env' && given.at('ref').isThere ? given.at('ref') : given.at('env_var')
+  const variable = named.text()?.replace(/^env\./, '')
   for (const member of ['from_env', 'type']) if (given.at(member).isThere) given.at(member).note('fine', 'its value says it')
   if (variable !== undefined && /^[A-Za-z_]\w*$/.test(variable)) {
     given.at('value').take()
