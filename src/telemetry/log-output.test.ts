@@ -59,7 +59,7 @@ describe('a log nobody takes', () => {
   })
 
   it('holds nobody up where a process that was just started has made the pipe one that waits', () => {
-    // Node makes the standard streams that a process inherits blocking when it starts.
+    // Standard streams that are handed to a child process become blocking when it starts.
     const program = `import { spawnSync } from 'node:child_process'
       const { logOutput } = await import(${MODULE})
       const output = logOutput(2)

@@ -53,14 +53,14 @@ const scripts = fc.array(
   { maxLength: 6 },
 )
 
-/** The events of all items, each item's in their order: `turns` says whose is next. */
+/** The events of all items, in order for each item: `turns` says which item is next. */
 function interleave(items: readonly Script[], turns: readonly number[]): readonly ModelEvent[] {
   const queues = items.map(({ item, events, end, ends }, n) => {
     const key = String(n)
     return [
       { type: 'item-start', key, item },
       ...events.map((event) => ({ ...event, key })),
-      // An end that never comes is written by whoever ends the answer; its item cannot say more.
+      // If no end is given, the code that ends the answer has to end the item, which then cannot contain any more.
       ...(ends ? [{ type: 'item-end', key, ...(end === undefined ? {} : { item: end }) }] : []),
     ]
   })
@@ -74,8 +74,8 @@ function interleave(items: readonly Script[], turns: readonly number[]): readonl
 }
 
 /**
- * Answers of any shape: several messages and calls open beside each other, thoughts of both kinds and of several parts that end before, while
- * and after the text they led to is told, halves of characters, citations, refusals, and what tools of the gateway leave.
+ * Answers of any shape: several messages and calls open in parallel, reasoning of both kinds and with several parts that ends before, during and after the
+ * text it led to, halves of surrogate pairs, citations, refusals, and items of the gateway's tools.
  */
 export const answers: fc.Arbitrary<readonly ModelEvent[]> = fc
   .tuple(scripts, fc.array(fc.nat(5), { maxLength: 40 }), fc.constantFrom('stop', 'length', 'content_filter', 'tool_calls', 'refusal'))

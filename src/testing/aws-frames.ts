@@ -28,7 +28,7 @@ export function awsEvent(type: string, payload: unknown): Buffer {
   return encodeAwsFrame({ ':event-type': type, ':content-type': 'application/json', ':message-type': 'event' }, body)
 }
 
-/** An exception inside a stream. */
+/** An exception within a stream. */
 export function awsException(type: string, payload: unknown): Buffer {
   return encodeAwsFrame({ ':exception-type': type, ':content-type': 'application/json', ':message-type': 'exception' }, JSON.stringify(payload))
 }

@@ -6,7 +6,7 @@ import type { Store } from '../core/store.ts'
 import type { Secret } from '../lib/secret.ts'
 import { findTestPostgres } from './postgres.ts'
 
-/** A store of its own for one test, and further connections to the same. */
+/** A store for one test, and further connections to the same database. */
 export interface OpenedStore {
   readonly store: Store
   readonly openAnother: () => Promise<Store>
@@ -31,7 +31,7 @@ export async function openInFile(create: (path: string) => Promise<Store>): Prom
   }
 }
 
-/** Runs a contract over PostgreSQL, each test in a schema of its own; says loudly that it did not when there is no server. */
+/** Runs a contract over PostgreSQL, each test in a schema of its own. Without a server it is skipped with a visible message. */
 export async function describeOnPostgres(what: string, createStore: CreateStore, contract: Contract): Promise<void> {
   const postgres = await findTestPostgres(`${what} over PostgreSQL`)
   describe.skipIf(!postgres.available)('postgres', () => {

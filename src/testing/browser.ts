@@ -3,14 +3,14 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 import { afterEach } from 'vitest'
 import type { TestGateway } from './start-gateway.ts'
 
-/** Where Debian puts it, without a window first: the same engine in two thirds of the time. `SIGNALBOX_TEST_CHROMIUM` names another. */
+/** Debian's paths, the headless shell first: the same engine takes two thirds of the time. `SIGNALBOX_TEST_CHROMIUM` overrides them. */
 const PLACES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
 const CHROMIUM = process.env['SIGNALBOX_TEST_CHROMIUM'] ?? PLACES.find((place) => existsSync(place)) ?? ''
 
-/** For `describe.skipIf`: suites that need a browser are skipped, and named as skipped, where there is none. */
+/** For `describe.skipIf`: without a browser, suites that need one are reported as skipped. */
 export const hasBrowser = existsSync(CHROMIUM)
 
-/** Without them Chromium asks the network for updates, lists and time. */
+/** Without these options Chromium requests updates, lists and the time from the network. */
 const OFFLINE = [
   '--disable-background-networking',
   '--disable-component-update',
@@ -20,39 +20,39 @@ const OFFLINE = [
   '--disable-gpu',
   // Pages of one context share a process.
   '--renderer-process-limit=1',
-  // A page lives for two seconds: what is compiled for speed meanwhile, a tenth of all work, is not run often enough to give that back.
+  // A page lives for two seconds, which does not pay for optimizing compilers: they would take a tenth of all work.
   '--js-flags=--no-maglev --no-turbofan',
 ]
-/** What pages leave behind. Scripts stay as they were read. */
+/** What pages store. Cached scripts are kept. */
 const STORED = 'local_storage,indexeddb,cookies,service_workers,cache_storage'
 
-/** Only for what never comes: several of these share two cores with everything else that is tested. */
+/** Only reached by what never happens: several browsers share two cores with all other tests. */
 const PATIENCE_MS = 30_000
 
 export interface PageOptions {
-  /** In a context of its own, for what would outlast its test: a false clock is put into all pages of a context. */
+  /** In a context of its own, for settings that would outlast the test: a fake clock applies to all pages of a context. */
   readonly apart?: boolean
 }
 
 export interface TestBrowser {
-  /** A page of the console of a gateway, signed in: `/keys`. */
+  /** Opens a page of a gateway's console, such as `/keys`, signed in. */
   console(gateway: Pick<TestGateway, 'url' | 'managementKey'>, path: string, options?: PageOptions): ReturnType<TestBrowser['open']>
   /**
-   * A page that finds nothing of what earlier ones stored: of the context that tests have one after the other, or of one of its own
-   * where a test opens several. What it complained about is in `problems`.
+   * Opens a page that sees nothing stored by earlier ones: in the context that tests share one after the other, or in one of its own if a test opens
+   * several. `problems` lists the errors that the page has logged.
    */
   open(url: string, options?: PageOptions): Promise<{ readonly page: Page; readonly problems: readonly string[] }>
 }
 
 interface SharedBrowser {
   readonly browser: Browser
-  /** The context that tests have one after the other. */
+  /** The context that tests use one after the other. */
   readonly lasting: BrowserContext
-  /** A page nobody looks at: with the last page of a site its process would end, and with it all that was compiled of the console's scripts. */
+  /** A page that stays open: with the last page of a site its process would end, and lose all compiled scripts of the console. */
   readonly keeper: Page
 }
 
-/** One for all files of a process: starting it takes as long as a test. It ends with the pipe that it is driven by. */
+/** One browser for all test files of a process, because starting it takes as long as a test. It ends with its control pipe. */
 let shared: Promise<SharedBrowser> | undefined
 
 /** A real Chromium for the tests of this file. */
@@ -69,7 +69,7 @@ export function withBrowser(): TestBrowser {
     further.add(context)
     return context
   }
-  // A page that was left open goes on asking for what is new, beside all tests that follow.
+  // A page left open would go on polling during all following tests.
   afterEach(async () => {
     await Promise.all([...further].map((context) => context.close()))
     further.clear()
@@ -85,7 +85,7 @@ export function withBrowser(): TestBrowser {
       page.setDefaultTimeout(PATIENCE_MS)
       const problems: string[] = []
       page.on('pageerror', (error) => problems.push(`error: ${error.message}`))
-      // Refusals of the gateway are shown by the page, and told by the browser as well.
+      // The page shows the gateway's errors, and the browser logs them as well.
       page.on('console', (message) => {
         if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) problems.push(message.text())
       })
@@ -99,7 +99,7 @@ const makeContext = (browser: Browser): Promise<BrowserContext> =>
   browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' })
 
 async function launch(url: string): Promise<SharedBrowser> {
-  // Its own sandbox does not work for root, who runs the tests in containers; all it is shown are pages of ours.
+  // Chromium's sandbox does not work for root, who runs the tests in containers; the browser only opens our own pages.
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', ...OFFLINE] })
   const lasting = await makeContext(browser)
   const keeper = await lasting.newPage()
@@ -107,7 +107,7 @@ async function launch(url: string): Promise<SharedBrowser> {
   return { browser, lasting, keeper }
 }
 
-/** As good as new, but for scripts that are read and a process that is there. */
+/** As good as a new context, but keeps cached scripts and the running process. */
 async function emptyContext({ lasting: context, keeper }: SharedBrowser): Promise<void> {
   const pages = context.pages().filter((page) => page !== keeper)
   for (const page of pages) {

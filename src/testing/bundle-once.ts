@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
-/** Before any test: what tests start as a process of its own, and the pages they look at, are what operators get. */
+/** Runs before all tests: the processes that tests start, and the pages they open, are those that operators get. */
 export async function setup(): Promise<void> {
   await Promise.all(
     ['build.ts', 'build-console.ts'].map(async (script) => {

@@ -1,4 +1,4 @@
-/** A certificate that signs itself, for `provider.test`, `proxy.test` and 127.0.0.1, good until 2126; and its key, which guards nothing. */
+/** A self-signed certificate for `provider.test`, `proxy.test` and 127.0.0.1, valid until 2126, and its key, which protects nothing. */
 export const TEST_CERTIFICATE = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBtDCCAVmgAwIBAgIUfWlYRMIEgYs//HPSBxzZSFmUwoMwCgYIKoZIzj0EAwIw

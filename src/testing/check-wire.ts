@@ -1,6 +1,6 @@
 /**
- * An independent reading of stream-requirements sections 2 to 7: what a Responses stream must be, whoever made it.
- * Throws with one sentence at the first violation; returns what a client would have collected.
+ * An independent implementation of stream-requirements sections 2 to 7: the rules for a Responses stream, whoever made it. Throws with one sentence at the
+ * first violation; returns what a client would have collected.
  */
 
 interface WireEvent {
@@ -68,7 +68,7 @@ function must(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(message)
 }
 
-/** Splits a whole SSE body of ours; every event's `event:` line must name its type. */
+/** Splits a whole SSE body of ours; every `event:` line must match the type. */
 export function parseWire(body: string): WireEvent[] {
   const events: WireEvent[] = []
   let done = false
@@ -89,7 +89,7 @@ export function parseWire(body: string): WireEvent[] {
   return events
 }
 
-/** `debug`: the caller asked for what upstreams are sent; nobody else may be told. */
+/** `debug`: the caller asked to see upstream requests, which no other caller may see. */
 export function checkWire(body: string, { debug = false } = {}): CheckedStream {
   const events = parseWire(body)
   must(events[0]?.type === 'response.created', 'response.created is not first')
@@ -97,7 +97,7 @@ export function checkWire(body: string, { debug = false } = {}): CheckedStream {
   const id = (events[0]['response'] as WireItem).id
   const output: WireItem[] = []
   let opened = 0
-  /** Thoughts that text has overtaken: their parts are closed, and they end when no other item is open. */
+  /** Thoughts that let text pass: their parts are closed, and they end when no other item is open. */
   const overtaken = new Map<unknown, OpenWireItem>()
   const ids = new Set<string>()
   const calls = new Set<string>()

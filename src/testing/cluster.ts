@@ -7,7 +7,7 @@ import { startGatewayProcess, type GatewayProcess } from './processes.ts'
 
 export type Role = 'gateway' | 'worker'
 
-/** One place in a cluster: the process that runs there now, with networks to database and Redis of its own. */
+/** One slot of a cluster: the process that currently runs in it, with its own networks to database and Redis. */
 export interface Place {
   readonly role: Role
   readonly name: string
@@ -15,9 +15,9 @@ export interface Place {
   readonly redis: Network
   /** Undefined between the end of one process and the start of the next. */
   process: GatewayProcess | undefined
-  /** When processes here were killed, milliseconds of `performance.now()`. */
+  /** When processes in this slot were killed, in milliseconds of `performance.now()`. */
   readonly killedAt: number[]
-  /** What all processes here have written. */
+  /** The output of all processes of this slot. */
   readonly outputs: string[]
 }
 
@@ -25,7 +25,7 @@ export interface ClusterOptions {
   readonly databaseUrl: Secret
   readonly redisUrl: Secret
   readonly places: readonly { readonly role: Role; readonly name: string }[]
-  /** Of every process: the tree of the configuration file. */
+  /** The configuration tree of every process. */
   readonly config: object
 }
 

@@ -1,6 +1,6 @@
 /**
- * Whether two OpenAPI documents promise the same: fields, which of them are required, and the values of enums. Not every keyword: what a
- * generated client would notice.
+ * Whether two OpenAPI documents promise the same: fields, which of them are required, and enum values. Not every keyword, but what a generated client
+ * would notice.
  */
 
 type Schema = { readonly [keyword: string]: unknown }
@@ -17,13 +17,13 @@ export interface Operation {
   readonly responses: { readonly [status: string]: { readonly content?: { readonly [type: string]: { readonly schema: Schema } } } }
 }
 
-/** A schema without references, nulls and compositions: what an object of it may hold. */
+/** A schema without references, nulls and compositions: what an object of it may contain. */
 interface Shape {
   readonly properties: ReadonlyMap<string, Schema>
   readonly required: ReadonlySet<string>
   readonly values: readonly unknown[] | undefined
   readonly items: Schema | undefined
-  /** Alternatives that are not null, when there are several. */
+  /** Alternatives other than null, if there are several. */
   readonly branches: readonly Schema[]
 }
 
@@ -31,7 +31,7 @@ export type Direction = 'request' | 'answer'
 
 const MAX_DEPTH = 12
 
-/** What `ours` lacks of `theirs`, one sentence each: a request they allow must be allowed, an answer must hold what they promise. */
+/** What `ours` lacks compared with `theirs`, one sentence each: requests that they allow must be allowed, and answers must contain what they promise. */
 export function compareSchemas(
   direction: Direction,
   [theirDocument, theirs]: readonly [ApiDocument, Schema],
@@ -46,7 +46,7 @@ export function compareSchemas(
     compareFields(direction, a, b, path, problems)
     for (const [name, schema] of a.properties) {
       const own = b.properties.get(name)
-      // Two branches were matched by one of the types they stand for.
+      // Two branches were paired by one of the types that they cover, so `type` itself need not match.
       if (own !== undefined && (name !== 'type' || tag === undefined)) visit(schema, own, `${path}.${name}`, depth + 1)
     }
     if (a.items !== undefined && b.items !== undefined) visit(a.items, b.items, `${path}[]`, depth + 1)
@@ -64,7 +64,7 @@ function compareValues(direction: Direction, theirs: Shape, ours: Shape, path: s
 }
 
 function compareFields(direction: Direction, theirs: Shape, ours: Shape, path: string, problems: string[]): void {
-  // An object of ours that names no fields takes and gives any.
+  // An object of ours without named fields accepts and returns any.
   if (ours.properties.size === 0) return
   for (const name of theirs.properties.keys()) {
     const wanted = direction === 'request' || theirs.required.has(name)
@@ -75,7 +75,7 @@ function compareFields(direction: Direction, theirs: Shape, ours: Shape, path: s
     for (const name of ours.required) if (!theirs.required.has(name)) problems.push(`${path}: insists on ${name}`)
 }
 
-/** Branches of both that stand for the same `type`. */
+/** The branches of both that cover the same `type`. */
 function pairs(theirDocument: ApiDocument, theirs: Shape, ourDocument: ApiDocument, ours: Shape): readonly (readonly [string, Schema, Schema])[] {
   const own = new Map(ours.branches.flatMap((branch) => tagsOf(ourDocument, branch).map((tag) => [tag, branch] as const)))
   return theirs.branches.flatMap((branch) =>

@@ -2,13 +2,13 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 
-/** The public contract, which stands beside the recordings; undefined when it is not there. */
+/** The public contract, located beside the recordings; undefined if it does not exist. */
 function contractDocument(): { readonly components: object } | undefined {
   const path = join(process.env['SIGNALBOX_FIXTURES'] ?? join(import.meta.dirname, '../../../shared/fixtures'), '../contract/openapi.json')
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as { readonly components: object }) : undefined
 }
 
-/** Throws with one sentence for a value that is not as the contract's schema of this name says. Undefined when the contract is not there. */
+/** Throws with one sentence for a value that does not match the contract's schema of this name. Undefined if the contract does not exist. */
 export function contractCheck(schema: string): ((value: unknown) => void) | undefined {
   const document = contractDocument()
   if (document === undefined) return undefined

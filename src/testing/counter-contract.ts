@@ -3,7 +3,7 @@ import { describeMoney } from './counter-money-contract.ts'
 import { describeRates } from './counter-rates-contract.ts'
 import { CounterStage, type OpenCounter } from './counter-stage.ts'
 
-/** What every counter must do, whoever keeps the figures. */
+/** What every counter must do, wherever it keeps its figures. */
 export function describeCounterContract(name: string, open: OpenCounter): void {
   describe(name, () => {
     let stage: CounterStage

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { NOTHING_SPENT, type Interval } from '../core/counter.ts'
 import { charge, daily, MINUTE, NOON, type CounterStage } from './counter-stage.ts'
 
-/** What every counter must do with budgets. `at`: the stage of the test that runs. */
+/** What every counter must do with budgets. `at`: the stage of the running test. */
 export function describeMoney(at: () => CounterStage): void {
   const reserve: CounterStage['reserve'] = (...args) => at().reserve(...args)
   const settle: CounterStage['settle'] = (...args) => at().settle(...args)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { charge, MINUTE, NOON, type CounterStage } from './counter-stage.ts'
 
-/** What every counter must do with rates and with calls under way. `at`: the stage of the test that runs. */
+/** What every counter must do with rates and with concurrent calls. `at`: the stage of the running test. */
 export function describeRates(at: () => CounterStage): void {
   const reserve: CounterStage['reserve'] = (...args) => at().reserve(...args)
   const settle: CounterStage['settle'] = (...args) => at().settle(...args)

@@ -5,7 +5,7 @@ export interface CounterUnderTest {
   readonly dispose: () => Promise<void>
 }
 
-/** What the store answers when a subject is first charged; a test changes it. */
+/** What the store returns when a subject is first charged; tests may change it. */
 export interface FakeStore {
   spent: Spent
   asked: number
@@ -21,7 +21,7 @@ export const daily = (limitUsd: number): Charge => charge({ budgets: [{ interval
 
 export type OpenCounter = (store: FakeStore, whenUnknown: 'local' | 'refuse') => Promise<CounterUnderTest>
 
-/** A counter for one test, and how its calls are made. */
+/** A counter for one test, with helpers for its calls. */
 export class CounterStage {
   readonly store: FakeStore = { spent: NOTHING_SPENT, asked: 0, fails: false }
   readonly #open: OpenCounter

@@ -9,10 +9,10 @@ import { startSpanLedger, type SpanLedger } from './span-ledger.ts'
 
 export interface CrashDrillOptions {
   readonly runs: number
-  /** Calls per run; the process dies after any number of them. */
+  /** Calls per run; the process is killed after any number of them. */
   readonly calls: number
   readonly random: () => number
-  /** A schema of its own in PostgreSQL; default: SQLite. */
+  /** A PostgreSQL URL with a schema of its own; default: SQLite. */
   readonly databaseUrl?: string
   readonly onRun?: (run: number, recorded: number, delivered: number) => void
 }
@@ -30,10 +30,10 @@ const PARALLEL = 32
 const DRAIN_LIMIT_MS = 120_000
 const READY_LIMIT_MS = 30_000
 const RECORD_LIMIT_MS = 30_000
-/** The process dies anywhere between an answer and the write, the lease, the request or the settlement that follow it. */
+/** Long enough for the process to die at any point between an answer and the write, lease, request or settlement that follow it. */
 const KILL_WITHIN_MS = 120
 
-/** Calls until told to stop or until there are enough; a call whose gateway died counts as made. */
+/** Makes calls until there are enough; a call whose gateway died counts, too, and is the last. */
 function makeCalls(gateway: GatewayProcess, count: number) {
   let left = count
   const load = { answered: 0, done: false, all: Promise.resolve() }
@@ -51,7 +51,7 @@ function makeCalls(gateway: GatewayProcess, count: number) {
   return load
 }
 
-/** Before it says that it is ready, a gateway serves but cannot record yet: killed then, there would be nothing to look for. */
+/** Before it is ready, a gateway serves but cannot record yet: if killed then, it would leave nothing to check. */
 async function untilReady({ url, output }: GatewayProcess): Promise<void> {
   const until = Date.now() + READY_LIMIT_MS
   while (!(await fetch(`${url}/readyz`)).ok) {
@@ -64,11 +64,11 @@ interface Doom {
   readonly load: { readonly answered: number; readonly done: boolean }
   readonly calls: number
   readonly random: () => number
-  /** Whether this run has recorded anything: without it there would be nothing to look for. */
+  /** Whether this run has recorded anything: otherwise there would be nothing to check. */
   readonly hasRecorded: () => Promise<boolean>
 }
 
-/** Waits for the moment to die: after a random number of answers and the first record, and a little more. */
+/** Waits for the moment of the kill: after a random number of answers and the first record, and a little longer. */
 async function untilDoomed({ load, calls, random, hasRecorded }: Doom): Promise<void> {
   const answers = Math.floor(random() * calls)
   while (load.answered < answers && !load.done) await sleep(1)
@@ -89,7 +89,7 @@ async function untilDrained(gateway: GatewayProcess, id: string): Promise<void> 
   }
 }
 
-/** Kills a real gateway with SIGKILL at random moments under load, starts it again, and compares what was recorded with what arrived. */
+/** Kills a real gateway with SIGKILL at random moments under load, restarts it, and compares what was recorded with what arrived. */
 export async function runCrashDrill({ runs, calls, random, databaseUrl, onRun }: CrashDrillOptions): Promise<CrashDrillReport> {
   const directory = await mkdtemp(join(tmpdir(), 'signalbox-crash-'))
   const environment: { readonly [name: string]: string } =

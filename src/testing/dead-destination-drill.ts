@@ -9,9 +9,9 @@ import { startGatewayProcess, type GatewayProcess } from './processes.ts'
 import { startSpanLedger, type SpanLedger } from './span-ledger.ts'
 
 export interface DeadDestinationDrillOptions {
-  /** How long the destination is dead under load. */
+  /** How long the destination is dead under load, in seconds. */
   readonly seconds: number
-  /** Calls per second to each of two gateways: one without destinations, one with a dead and a living one. */
+  /** Calls per second to each of two gateways: one without destinations, one with a dead and a working one. */
   readonly callsPerSecond: number
   readonly onProgress?: (line: string) => void
 }
@@ -28,30 +28,30 @@ export interface MemoryFigures {
 }
 
 export interface DeadDestinationReport {
-  /** Answered by the gateway with destinations; what could not be sent in time is not asked. */
+  /** Calls answered by the gateway with destinations; calls that could not be sent in time are skipped. */
   readonly answered: number
   readonly failed: number
-  /** Milliseconds from the answer to the arrival at the living destination. */
+  /** Milliseconds from the answer to the arrival at the working destination. */
   readonly delivery: Percentiles
-  /** Answered, and never arrived at the living destination. */
+  /** Answered calls that never arrived at the working destination. */
   readonly missing: number
-  /** Milliseconds of an answer, at the same moments, on the same machine. */
+  /** Milliseconds per answer, measured at the same times on the same machine. */
   readonly latency: { readonly alone: Percentiles; readonly delivering: Percentiles }
-  /** Resident megabytes: median of the second quarter of the time, of the last, and the highest. */
+  /** Resident megabytes: the median of the second quarter of the time, the median of the last, and the maximum. */
   readonly memory: { readonly alone: MemoryFigures; readonly delivering: MemoryFigures }
-  /** What the owner of the dead destination saw at the end of its death. */
+  /** The status of the dead destination at the end of the outage. */
   readonly dead: { readonly [figure: string]: unknown }
-  /** After it came back: how many arrived of those answered, and in how many seconds. */
+  /** After recovery: how many of the answered calls arrived, and in how many seconds. */
   readonly revived: { readonly arrived: number; readonly seconds: number }
 }
 
 const REVIVAL_LIMIT_MS = 180_000
 const SETTLE_LIMIT_MS = 20_000
 const SAMPLE_MS = 1_000
-/** Calls under way at each gateway: a machine that cannot keep up is not drowned. */
+/** The most concurrent calls at each gateway, so that a slow machine is not overloaded. */
 const MAX_UNDER_WAY = 100
 
-/** One destination answers nothing for a while, then recovers; the other's delivery, the answers and the memory are watched. */
+/** One destination does not answer for a while, then recovers. Meanwhile the deliveries to the other, the answers and the memory are measured. */
 export async function runDeadDestinationDrill(options: DeadDestinationDrillOptions): Promise<DeadDestinationReport> {
   const { seconds, callsPerSecond, onProgress = () => undefined } = options
   const directories = await Promise.all([0, 1].map(() => mkdtemp(join(tmpdir(), 'signalbox-dead-'))))
@@ -134,7 +134,7 @@ function createLoad(gateway: GatewayProcess): Load {
   return load
 }
 
-/** Asks both at the same moments, so that whatever else the machine does hits both. */
+/** Calls both gateways at the same times, so that other load on the machine affects both. */
 async function pace(loads: readonly Load[], callsPerSecond: number, until: number): Promise<void> {
   const started = Date.now()
   let asked = 0
@@ -151,7 +151,7 @@ async function waitUntil(what: () => boolean, limitMs: number): Promise<void> {
   while (!what() && Date.now() < until) await sleep(50)
 }
 
-/** Takes connections and answers nothing, until it is brought to life on the same address. */
+/** Accepts connections and answers nothing, until it is revived at the same address. */
 async function startRevivable(): Promise<{ readonly url: string; revive(): SpanLedger; close(): Promise<void> }> {
   const ledger = await startSpanLedger()
   const sockets = new Set<Socket>()
@@ -195,7 +195,7 @@ async function statusOf(gateway: GatewayProcess, id: string): Promise<DeadDestin
   return (body as { data: DeadDestinationReport['dead'] }).data
 }
 
-/** What the kernel counts as the process's memory; 0 where it does not say. */
+/** The process's memory as reported by the kernel; 0 if not available. */
 function residentMb(pid: number): number {
   try {
     return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024)

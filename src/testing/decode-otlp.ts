@@ -1,6 +1,6 @@
 /**
- * Reads OTLP protobuf back into its JSON form, from the published field numbers and independently of our encoder: golden files of binary
- * bodies become readable, and a wrong tag shows.
+ * Decodes OTLP protobuf to its JSON form, with the published field numbers and independently of our encoder: it makes golden files of binary bodies
+ * readable, and reveals wrong tags.
  */
 type Kind = 'string' | 'bool' | 'int64' | 'double' | 'enum' | 'fixed64' | 'hex' | Schema
 interface Field {
@@ -53,7 +53,7 @@ const request: Schema = {
   },
 }
 
-/** An `ExportTraceServiceRequest` as OTLP/JSON. Throws on anything the definitions do not know. */
+/** An `ExportTraceServiceRequest` as OTLP/JSON. Throws on anything that the definitions do not contain. */
 export function decodeOtlpRequest(bytes: Buffer): unknown {
   return decode(bytes, request)
 }

@@ -3,14 +3,14 @@ import type { Generation } from '../core/generation.ts'
 import type { DeadLetter, DeliveryStatus } from '../core/outbox.ts'
 import { SPOKEN, type World, type WorldDestination } from './delivery-world.ts'
 
-/** The rules of deliveries, read once more and held against what platforms saw. Each check returns what is wrong, in sentences. */
+/** A second implementation of the rules of deliveries, compared with what platforms received. Each check returns its findings as sentences. */
 
 export interface ModelOptions {
-  /** Something may have been sent twice though it was answered: a clock that jumped, a store that failed. */
+  /** Repetitions after an acknowledgement are acceptable: a clock jumped, or a store failed. */
   readonly twice?: boolean
 }
 
-/** Whether a generation is meant for a destination. */
+/** Whether a generation should go to a destination. */
 export function wants({ id, record, deletedAt }: WorldDestination, generation: Generation): boolean {
   if (deletedAt < Infinity || !record.enabled) return false
   if (record.apiKeyHashes !== null && !record.apiKeyHashes.includes(generation.keyHash)) return false
@@ -28,7 +28,7 @@ export function wants({ id, record, deletedAt }: WorldDestination, generation: G
   return Number.parseInt(top, 16) / 2 ** 52 < record.samplingRate
 }
 
-/** Once everything has had its time. */
+/** The final checks, once everything has had enough time. */
 export async function faultsOf(world: World, options: ModelOptions): Promise<readonly string[]> {
   const faults: string[] = []
   for (const destination of world.destinations) {
@@ -55,7 +55,7 @@ function* wrongArrivals({ platform, owed, off, deletedAt, privateFrom }: WorldDe
   }
 }
 
-/** A time to come back is obeyed by the worker that was told, unless the destination changes meanwhile. */
+/** A worker must obey the retry time that it was given, unless the destination changes meanwhile. */
 function* earlyArrivals({ platform, changes }: WorldDestination): Generator<string> {
   for (const [i, { retryAfterMs, endedAt, sender }] of platform.arrivals.entries()) {
     const until = endedAt + (retryAfterMs ?? 0)
@@ -85,7 +85,7 @@ function* wrongLetter({ generationId, reason, status, error }: DeadLetter, poiso
   const expected = poison === 413 ? 'too-large' : 'rejected'
   // Ages jump with the clock.
   if (twice && reason === 'expired') return
-  // Refused by itself inside an accepted batch.
+  // Refused individually in an accepted batch.
   if (poison !== undefined && status === 200 && reason === 'rejected') return
   if (poison !== status || reason !== expected || error === '') yield `${generationId} was given up: ${reason}, ${status}, ${error}`
 }
@@ -112,7 +112,7 @@ function* wrongCounts(
 const leftOfDeleted = ({ queued, dead }: DeliveryStatus): readonly string[] =>
   queued + dead === 0 ? [] : [`${queued} queued and ${dead} dead of what is deleted`]
 
-/** In whatever form a platform may quote it. */
+/** In any form in which a platform may quote it. */
 const toldSecrets = ({ secrets }: WorldDestination, text: string): readonly string[] =>
   secrets.some((secret) => [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64')].some((form) => text.includes(form)))
     ? ['its secret is told']

@@ -14,7 +14,7 @@ import { secretConfigs } from './secret-configs.ts'
 
 export const START = 1_800_000_000_000
 export const MINUTE = 60_000
-/** In everything that was said. */
+/** Part of every message and answer. */
 export const SPOKEN = 'said-canary'
 
 export interface WorldDestination {
@@ -22,7 +22,7 @@ export interface WorldDestination {
   record: DestinationRecord
   readonly platform: ScheduledPlatform
   readonly secrets: string[]
-  /** What has to arrive: filled as generations are recorded, by a reading of the rules that is not the worker's. */
+  /** What has to arrive: filled as generations are recorded, by an implementation of the rules that is independent of the worker's. */
   readonly owed: Set<string>
   deletedAt: number
   /** When it was switched off. */
@@ -39,14 +39,14 @@ export interface Member {
 
 export interface WorldOptions {
   readonly seed: number
-  /** Of one database: one for each process. */
+  /** Stores on the same database, one for each process. */
   readonly stores: readonly Store[]
   readonly wants: (destination: WorldDestination, generation: FinishedGeneration['generation']) => boolean
 }
 
 const never = (): Promise<never> => new Promise(() => undefined)
 
-/** Destinations, workers and platforms under one clock, which moves only when it is told to. Needs the fake timers of the test. */
+/** Destinations, workers and platforms on one clock, which only moves when told to. Needs the test's fake timers. */
 export class World {
   readonly random: () => number
   readonly destinations: WorldDestination[] = []
@@ -60,7 +60,7 @@ export class World {
   #skew = 0
   #count = 0
   #born = 0
-  /** Every second call of a worker to its outbox fails. */
+  /** Makes every second call of a worker to its outbox fail. */
   isStoreFailing = false
 
   constructor(options: WorldOptions) {
@@ -163,7 +163,7 @@ export class World {
     return member
   }
 
-  /** The outbox as one worker has it: a dead one hears of nothing any more. */
+  /** The outbox as one worker sees it: a dead worker gets no more results. */
   #guarded(member: Member, outbox: DurableOutbox): DurableOutbox {
     return new Proxy(outbox, {
       get: (target, key: keyof DurableOutbox) => {
@@ -185,7 +185,7 @@ export class World {
     })
   }
 
-  /** What a worker was answered counts once it has noted it. */
+  /** An acknowledgement counts once the worker has recorded it. */
   #noted({ name }: Member, settlements: readonly Settlement[]): void {
     const deliveries = settlements.flatMap(({ id }) => this.#leased.get(id) ?? [])
     const ids = new Set(deliveries.map(({ generation }) => generation.id))
@@ -194,7 +194,7 @@ export class World {
       if (arrival.sender === name && arrival.endedAt <= this.now() && arrival.ids.some((id) => ids.has(id))) arrival.isNoted = true
   }
 
-  /** Types without an address in their config are known by their credentials. */
+  /** Types without an address in their config are identified by their credentials. */
   #platformOf({ url, headers }: OutgoingRequest): ScheduledPlatform {
     const n = /platform-(\d+)/.exec(url)?.[1]
     const sent = JSON.stringify(headers)
@@ -204,7 +204,7 @@ export class World {
     return found.platform
   }
 
-  /** Dies at once, with whatever it holds: what it was told a moment ago it may not have noted. */
+  /** Dies at once: the worker may not have recorded what it was just told. */
   kill(member: Member): void {
     member.dead = true
     for (const { platform } of this.destinations)
@@ -264,7 +264,7 @@ export class World {
     }
   }
 
-  /** Lets time pass, in steps from timer to timer; after each all that is under way comes to rest. */
+  /** Lets time pass, in steps from timer to timer; after each step all pending work completes. */
   async advance(ms: number): Promise<void> {
     const end = Date.now() + ms
     await this.settle()

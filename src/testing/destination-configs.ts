@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 const serviceAccountKey = readFileSync(new URL('../destinations/__fixtures__/service-account.json', import.meta.url), 'utf8')
 
-/** A config of each type that leads to the receiver; types without an address in theirs get the operator's. */
+/** A config of each type that leads to the receiver; types without an address in their config get the operator's. */
 export const exampleConfigs: { readonly [type: string]: (url: string) => { readonly [key: string]: unknown } } = {
   arize: (baseUrl) => ({ apiKey: 'k', spaceKey: 's', modelId: 'm', baseUrl }),
   bigquery: () => ({ projectId: 'project', datasetId: 'd', serviceAccountKey }),

@@ -9,17 +9,17 @@ import { readPlatformSchema } from './platform-schema.ts'
 import { allText, bodyText, showRequest } from './request-text.ts'
 import { CANARY, failedGeneration, embeddingGeneration, fullGeneration, minimalGeneration } from './sample-generations.ts'
 
-/** What a type says of itself; everything else the suite finds out. */
+/** What the test of a type declares; the suite finds out everything else. */
 export interface DestinationContract {
-  /** A complete `config` as a caller sends it. Secret values must be recognisable: the suite looks for them where they must not be. */
+  /** A complete `config` as a caller sends it. Secret values must be recognisable: the suite looks for them where they must not appear. */
   readonly config: { readonly [key: string]: unknown }
   /** Keys without which a config is refused. */
   readonly required: readonly string[]
-  /** What is filled in when only the required keys are given. */
+  /** The defaults if only the required keys are given. */
   readonly defaults: { readonly [key: string]: unknown }
   /** Configs that must be refused. */
   readonly invalid?: readonly { readonly [key: string]: unknown }[]
-  /** The secret travels in the body by the platform's own design. */
+  /** The platform's API requires the secret in the body. */
   readonly secretInBody?: boolean
   /** Answers whose meaning differs from plain HTTP: status, body, headers, expected kind. */
   readonly classification?: readonly (
@@ -27,7 +27,7 @@ export interface DestinationContract {
     | readonly [number, string, DeliveryOutcome['kind'], { readonly [name: string]: string }]
   )[]
   readonly context?: Partial<DestinationContext>
-  /** Extra assertions on the requests of the full record. */
+  /** Further assertions on the requests of the full record. */
   readonly inspect?: (requests: readonly OutgoingRequest[]) => void
 }
 
@@ -44,7 +44,7 @@ const ALL = { cost: true, identity: true, requestContext: true }
 const record = (sample: FinishedGeneration, privacyMode = false, broadcast = NONE): DeliveryRecord =>
   toDeliveryRecord(sample.generation, sample.content, { privacyMode, broadcast })
 
-/** Runs the suite every destination type must pass. Golden files lie in `__golden__/` beside the test. */
+/** Runs the suite that every destination type must pass. Golden files are in `__golden__/` next to the test. */
 export function testDestination<Settings>(destination: Destination<Settings>, contract: DestinationContract): void {
   const settings = destination.settings.parse(contract.config)
   const context: DestinationContext = { ...CONTEXT, ...contract.context }
@@ -54,7 +54,7 @@ export function testDestination<Settings>(destination: Destination<Settings>, co
   describe(`destination ${destination.type}`, () => {
     describe('settings', () => {
       it('are refused with texts no header can hold, where they would stand in one', async () => {
-        // Whoever sends by itself has no such headers.
+        // A type with a transport of its own sends no such headers.
         if (destination.transport !== undefined) return
         for (const [key, value] of Object.entries(contract.config)) {
           const parsed = destination.settings.safeParse({ ...contract.config, [key]: `${String(value)}\u043a\u043b\u044e\u0447` })
@@ -130,7 +130,7 @@ export function testDestination<Settings>(destination: Destination<Settings>, co
       it('hold no half of a surrogate pair, which strict readers of JSON refuse with the whole batch', async () => {
         const { generation } = failedGeneration()
         const output = [{ type: 'message' as const, role: 'assistant' as const, content: [{ type: 'output_text' as const, text: 'cut \ud83d' }] }]
-        // At whatever length an id is cut, one of the two has a pair there.
+        // Wherever an id is cut, one of the two has a surrogate pair there.
         for (const even of ['', 'u']) {
           const externalUser = `${even}${'\u{1f600}'.repeat(127)}`
           const cut = {
@@ -145,7 +145,7 @@ export function testDestination<Settings>(destination: Destination<Settings>, co
         const { generation } = minimalGeneration()
         const call = { type: 'function_call' as const, call_id: 'c', name: 'look', arguments: '{"where":"cut \\ud83d","\\udc00":1}' }
         const content = { input: [call], output: [call] }
-        // Behind an even number of backslashes it is text, behind an odd one an escape.
+        // After an even number of backslashes it is text, after an odd number an escape.
         const escaped = /(?<!\\)(?:\\\\)*\\ud[89a-f]/i
         for (const request of await encode([record({ generation, content })])) if (isJson(request)) expect(bodyText(request)).not.toMatch(escaped)
       })
@@ -276,7 +276,7 @@ export function testDestination<Settings>(destination: Destination<Settings>, co
   })
 }
 
-/** Binary formats have lengths, and no escapes. */
+/** Binary formats have lengths instead of escapes. */
 const isJson = ({ headers }: OutgoingRequest): boolean => !Object.values(headers).includes('application/x-protobuf')
 
 function checkRequest(request: OutgoingRequest): void {

@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import type { ModelEvent } from '../core/event.ts'
 import type { Logprob, OutputItem } from '../core/item.ts'
 
-/** Answers of any kind, as their producers tell them: items side by side, parts that change, ends that complete what came before, and none. */
+/** Answers of any kind, as producers emit them: parallel items, alternating parts, and ends that complete what came before, or are missing. */
 
 type Fields = { readonly [field: string]: unknown }
 
 interface DrawnItem {
   readonly item: OutputItem
-  /** Everything between start and end; the key is not known yet. */
+  /** All events between start and end; the key is assigned later. */
   readonly body: readonly Fields[]
   readonly patch: Fields | undefined
 }
@@ -100,18 +100,18 @@ function interleave(lists: readonly (readonly ModelEvent[])[], picks: readonly n
 export interface DrawnAnswer {
   /** Without the end of the answer. */
   readonly events: readonly ModelEvent[]
-  /** How many of them came before the answer broke; undefined: it did not. */
+  /** The number of events before the answer broke; undefined if it did not. */
   readonly breaksAfter: number | undefined
 }
 
-/** `custom`: whether calls of free text are among them, which not every format has. */
+/** `custom`: whether to include free-text calls, which not every format has. */
 export function drawnAnswer({ custom }: { readonly custom: boolean }): fc.Arbitrary<DrawnAnswer> {
   const items = [message, message, reasoning, calls, ...(custom ? [customCalls] : []), searches, pictures]
   return fc
     .record({
       items: fc.array(fc.oneof(...items), { maxLength: 5 }),
       picks: fc.array(fc.nat(), { maxLength: 20 }),
-      // Some of them never end by themselves.
+      // Items that never end by themselves.
       endless: fc.nat(31),
       breaks: fc.option(fc.nat(), { nil: undefined }),
     })

@@ -18,7 +18,7 @@ export interface DurableOutboxUnderTest {
   readonly dispose: () => Promise<void>
 }
 
-/** What an outbox and the destinations do that live in a database. */
+/** What an outbox and destinations in a database must do. */
 export function describeDurableOutboxContract(name: string, open: (clock: Clock) => Promise<DurableOutboxUnderTest>): void {
   describe(`durable outbox contract: ${name}`, () => {
     let clock: Clock
@@ -61,7 +61,7 @@ export function describeDurableOutboxContract(name: string, open: (clock: Clock)
       await add('d1')
       await outbox.record([sampleEntry('gen-1', ['d1'])])
       await store.destinations.update('d1', DEFAULT_WORKSPACE_ID, { privacyMode: true }, 1)
-      // A process that has not heard of it yet still says `withContent`.
+      // A process that has not noticed the change yet still says `withContent`.
       await outbox.record([sampleEntry('gen-2', ['d1'])])
       expect((await lease()).map(({ content }) => content)).toEqual([undefined, undefined])
     })
@@ -89,7 +89,7 @@ export function describeDurableOutboxContract(name: string, open: (clock: Clock)
       await outbox.settle(OWNER, [{ id: leased!.id, state: 'dead', reason: 'rejected', status: 400, error: 'x\0y' }])
       expect(await outbox.sweep(100)).toBe(0)
       clock.advance(31 * 24 * 3_600_000)
-      // The letter, and the data key nobody needs any more.
+      // The dead letter, and the data key that is no longer needed.
       expect(await outbox.sweep(100)).toBe(2)
       expect(await outbox.status('d1')).toMatchObject({ dead: 0 })
     })
@@ -104,9 +104,9 @@ export function describeDurableOutboxContract(name: string, open: (clock: Clock)
       expect(told).toEqual([])
       expect(await outbox.status('d1')).toMatchObject({ queued: 4, dead: 0 })
       clock.advance(1.5 * DAY_MS)
-      // On its way: whoever sends it judges it.
+      // In flight: its sender decides about it.
       const [held] = await lease('d1', outbox, OWNER, 1)
-      // Each of its steps takes one.
+      // Each of its steps handles one.
       expect(await outbox.sweep(1, undefined, (expired) => told.push(expired))).toBe(0)
       expect(told).toEqual([{ destinationId: 'd1', type: 'webhook', deliveries: 2 }])
       expect(await outbox.status('d1')).toMatchObject({ queued: 2, dead: 2 })
@@ -160,13 +160,13 @@ export function describeDurableOutboxContract(name: string, open: (clock: Clock)
       clock.advance(-DAY_MS)
       await outbox.settle(OWNER, [{ ...fate, id: waits!.id, at: clock.now() + 600_000 }])
       expect((await outbox.due(clock.now(), 10)).work).toEqual([])
-      // Each of its steps takes two.
+      // Each of its steps handles two.
       expect(await outbox.sweep(2)).toBe(0)
       expect((await outbox.due(clock.now(), 10)).work).toMatchObject([
         { destinationId: 'd1', records: 3 },
         { destinationId: 'd2', records: 1 },
       ])
-      // By the right clock: it was told to wait, and does.
+      // With the correct clock: it was told to wait, and does.
       await outbox.record([sampleEntry('gen-5', ['d1'])])
       const leased = await lease()
       await outbox.settle(
@@ -186,7 +186,7 @@ export function describeDurableOutboxContract(name: string, open: (clock: Clock)
       const [living] = await lease('d1', outbox, 'living', 1)
       await lease('d1', outbox, 'dead', 2)
       clock.advance(-DAY_MS)
-      // Each of its steps takes one.
+      // Each of its steps handles one.
       expect(await outbox.sweep(1)).toBe(0)
       expect((await outbox.due(clock.now(), 10)).work).toEqual([])
       clock.advance(60_000)
@@ -195,7 +195,7 @@ export function describeDurableOutboxContract(name: string, open: (clock: Clock)
       expect(await outbox.sweep(1)).toBe(0)
       expect((await outbox.due(clock.now(), 10)).work).toMatchObject([{ destinationId: 'd1', records: 2 }])
       expect((await lease()).map(({ generation }) => generation.id)).toEqual(['gen-2', 'gen-3'])
-      // A clock that is right needs no help: this one's lease stays as it is.
+      // With a correct clock nothing needs to be repaired: this lease stays as it is.
       const [held] = await outbox.lease('d1', { owner: OWNER, records: 1, bytes: 1, now: clock.now(), leaseMs: 60_000 })
       expect(held).toBeUndefined()
       expect((await outbox.due(clock.now(), 10)).nextAt).toBe(clock.now() + 60_000)

@@ -7,14 +7,14 @@ import type { ModelRequest } from '../core/request.ts'
 
 type Json = { readonly [field: string]: unknown }
 
-/** A format of embeddings, written down a second time. */
+/** A second, independent description of a format for embeddings. */
 export interface EmbeddingsVoice {
   readonly model: string
   readonly options: object
-  /** The texts a body asks vectors for, in their order. */
+  /** The texts that a body requests vectors for, in order. */
   readonly textsOf: (body: Json) => readonly unknown[]
   readonly dimensionsOf: (body: Json) => unknown
-  /** An answer with these vectors, one at the most where it is asked for one at a time; without a count of tokens where `tokens` is undefined. */
+  /** An answer with these vectors, at most one if the format takes one input at a time; without a token count if `tokens` is undefined. */
   readonly answer: (vectors: readonly unknown[], tokens: number | undefined) => Json
 }
 
@@ -39,10 +39,10 @@ export function targetOf<O>(dialect: Dialect<O>, { model, options }: Pick<Embedd
   }
 }
 
-/** What every format of embeddings keeps to. */
+/** What every format for embeddings must do. */
 export function describeEmbeddingsContract(dialect: Dialect, voice: EmbeddingsVoice): void {
   const target = targetOf(dialect, voice)
-  // Of formats that take one input at a time every request is for one.
+  // Formats that take one input at a time get a request for each.
   const atATime = dialect.batch?.({ options: target.options, upstreamModel: target.upstreamModel }).inputs ?? Infinity
   const single = atATime === 1
   const encode = (request: ModelRequest): Json => JSON.parse(dialect.encodeRequest(request, target).body) as Json

@@ -20,7 +20,7 @@ const ALL: readonly Parameter[] = [
   'stop',
 ]
 
-/** A connection that goes nowhere: routing looks at it and never uses it. */
+/** A connection that leads nowhere: routing inspects it but never uses it. */
 export function testConnection(provider: string, options: { readonly timeouts?: Partial<Timeouts>; readonly credentials?: number } = {}): Connection {
   const unreachable = (): never => {
     throw new GatewayError('server', 'a test connection cannot be used')
@@ -54,7 +54,7 @@ export type EndpointParts = Partial<Omit<Endpoint, 'supports' | 'inputModalities
   readonly credentials?: number
 }
 
-/** An endpoint of `acme/small` at provider `acme`, able to do everything, with any part replaced. */
+/** An endpoint of `acme/small` at provider `acme` with all abilities; any part can be replaced. */
 export function testEndpoint(parts: EndpointParts = {}): Endpoint {
   const { supports, inputModalities, outputModalities, policies, timeouts, credentials, ...rest } = parts
   const provider = rest.provider ?? rest.tag?.split('/')[0] ?? 'acme'
@@ -80,7 +80,7 @@ export function testEndpoint(parts: EndpointParts = {}): Endpoint {
   }
 }
 
-/** A catalog of these endpoints, grouped by model; a model found by slug or alias. */
+/** A catalog of these endpoints, grouped by model; models are found by slug or alias. */
 export function testCatalog(endpoints: readonly Endpoint[], models: { readonly [slug: string]: Partial<Model> } = {}): Catalog {
   const bySlug = new Map<string, Model>()
   for (const slug of new Set([...endpoints.map(({ model }) => model), ...Object.keys(models)])) {

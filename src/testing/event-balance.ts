@@ -58,7 +58,7 @@ function checkUsage(usage: NonNullable<Extract<ModelEvent, { type: 'response-end
   if (usage.totalTokens !== usage.inputTokens + usage.outputTokens) fail('usage: total is not input plus output')
 }
 
-/** What a balanced answer comes to: its texts, reasoning and calls, for comparisons in tests. */
+/** The content of a balanced answer: its texts, reasoning and calls, for comparisons in tests. */
 export function foldEvents(events: readonly ModelEvent[]): {
   text: string
   refusal: string

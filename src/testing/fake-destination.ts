@@ -45,7 +45,7 @@ export const answer = (status: number, headers: { readonly [name: string]: strin
   body,
 })
 
-/** A real HTTP server on loopback that does as it is told. */
+/** A real HTTP server on loopback with scripted reactions. */
 export async function startFakeDestination(react: FakeDestination['react'] = () => ok): Promise<FakeDestination> {
   const requests: ReceivedRequest[] = []
   const accepted: ReceivedRequest[] = []

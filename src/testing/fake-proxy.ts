@@ -5,23 +5,23 @@ import { connect, type AddressInfo, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 export interface FakeProxyOptions {
-  /** What it says to whoever asks for a tunnel; 200 unless told, 0 for nothing at all. */
+  /** The status for tunnel requests; default: 200; 0: no answer at all. */
   readonly status?: number
-  /** The port of this machine to which a tunnel to `name:port` leads. */
+  /** The local port that a tunnel to `name:port` leads to. */
   readonly leadsTo?: (authority: string) => number
-  /** Speaks TLS itself. */
+  /** Makes the proxy itself use TLS. */
   readonly tls?: { readonly key: string; readonly cert: string }
 }
 
 export interface FakeProxy {
   readonly port: number
-  /** What it was asked for. */
+  /** The tunnels that were requested. */
   readonly asked: readonly { readonly authority: string; readonly headers: IncomingHttpHeaders }[]
   readonly open: ReadonlySet<Socket>
   close(): Promise<void>
 }
 
-/** A forward proxy whose tunnels lead to ports of this machine. */
+/** A forward proxy whose tunnels lead to local ports. */
 export async function startFakeProxy({ status = 200, leadsTo = () => 0, tls }: FakeProxyOptions): Promise<FakeProxy> {
   const asked: FakeProxy['asked'][number][] = []
   const open = new Set<Socket>()

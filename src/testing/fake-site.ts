@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A web site on the loopback: pages by path, and who asked for what. */
+/** A web site on loopback: pages by path, and a log of requests. */
 export interface FakeSite {
   /** Its origin, without a slash at the end. */
   readonly url: string
-  /** In the order they came. */
+  /** Requests in order of arrival. */
   readonly seen: readonly { readonly url: string; readonly headers: NodeJS.Dict<string | string[]> }[]
-  /** By path, without the query; others get what the site was started with. */
+  /** By path, without the query; other paths get the listener that the site was started with. */
   readonly pages: { [path: string]: RequestListener }
   /** Forgets pages and requests. */
   clear(): void

@@ -9,7 +9,7 @@ export interface SeenRequest {
   readonly headers: IncomingMessage['headers']
   readonly body: { readonly [field: string]: unknown }
   readonly at: number
-  /** Set when the caller hung up before the answer was complete. */
+  /** Set if the caller disconnected before the answer was complete. */
   abortedAt?: number
 }
 

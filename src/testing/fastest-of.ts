@@ -1,6 +1,6 @@
 /**
- * Milliseconds of the fastest of several rounds of `times` calls, so that a busy machine does not decide. By the clock on the wall: that of the
- * processor counts in steps of milliseconds, and what is compared here takes less.
+ * Milliseconds of the fastest of several rounds of `times` calls, so that other load on the machine does not decide. Uses wall-clock time: CPU time is
+ * counted in steps of milliseconds, and what is compared here takes less.
  */
 export function fastestOf(work: () => unknown, times: number, rounds = 7): number {
   let best = Infinity

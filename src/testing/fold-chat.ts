@@ -1,6 +1,6 @@
 /**
- * An independent reading of a stream of chat completions: what a client collects that does as its vendor says. Throws with one sentence at the
- * first chunk no client could make sense of.
+ * An independent reader of chat completion streams: what a client collects that follows the vendor's documentation. Throws with one sentence at the first
+ * chunk that makes no sense to a client.
  */
 
 type Fields = { readonly [field: string]: unknown }
@@ -32,7 +32,7 @@ export interface FoldedCall extends Fields {
 
 export interface FoldedChat {
   readonly chunks: readonly ChatChunk[]
-  /** As the completion has them, but what was never told is absent. */
+  /** As in the completion, but values that were never sent are absent. */
   readonly message: {
     readonly role: unknown
     readonly content: string
@@ -53,7 +53,7 @@ export interface FoldedChat {
 
 const DONE = 'data: [DONE]\n\n'
 
-/** The chunks of a stream, comments left out. */
+/** The chunks of a stream, without comments. */
 function chunksOf(wire: string): readonly ChatChunk[] {
   if (!wire.endsWith(DONE)) throw new Error(`the stream does not end with [DONE] but with ${JSON.stringify(wire.slice(-80))}`)
   const frames = wire
@@ -66,7 +66,7 @@ function chunksOf(wire: string): readonly ChatChunk[] {
   })
 }
 
-/** Texts grow, all else is what was said last; null says nothing. */
+/** Texts are concatenated, all other fields take the last value; null is ignored. */
 function merge(before: Growing, piece: Fields, growing: readonly string[]): void {
   for (const [field, value] of Object.entries(piece)) {
     if (value === null && before[field] !== undefined) continue

@@ -6,7 +6,7 @@ import { checkEventBalance, foldEvents } from '../event-balance.ts'
 import { ANSWER, REQUEST, TEXT } from './subject.ts'
 import type { Subject } from './subject.ts'
 
-/** What comes in, whole, in pieces and damaged. */
+/** Incoming answers: whole, in pieces and damaged. */
 export function describeAnswers({ dialect, voice, target, feed, stream }: Subject): void {
   describe('answers', () => {
     it('say what the vendor said', () => {
@@ -53,7 +53,7 @@ export function describeAnswers({ dialect, voice, target, feed, stream }: Subjec
         } catch (thrown) {
           error = thrown
         }
-        // Once the model has said why it stopped, only facts about the answer are missing.
+        // Once the model has given its finish reason, only facts about the answer are missing.
         if (error === undefined) {
           checkEventBalance(out)
           expect(foldEvents(out).calls).toEqual(foldEvents(stream(ANSWER)).calls)
@@ -90,7 +90,7 @@ export function describeAnswers({ dialect, voice, target, feed, stream }: Subjec
       expect(out).toHaveLength(before)
     })
     it('leak no key of the vendor into the events', () => {
-      // Keys of items are private; ids of the upstream's own items never become public ones.
+      // Keys of items are private, and ids of the upstream's own items never become public ids.
       for (const event of stream(ANSWER)) {
         if (event.type !== 'item-start') continue
         expect(event.item).not.toHaveProperty('id')

@@ -5,7 +5,7 @@ import { isGatewayError } from '../../core/error.ts'
 import type { InputItem, InputPart, Role } from '../../core/item.ts'
 import type { Subject } from './subject.ts'
 
-/** Heads of files, each a multiple of three bytes: what follows them stands in base64 as it would alone. */
+/** File signatures, padded to a multiple of three bytes, so that the base64 of what follows is the same as on its own. */
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0', 'latin1')
 const PDF = Buffer.from('%PDF-1.7\n')
 const WAV = Buffer.from('RIFF\x24\0\0\0WAVE', 'latin1')
@@ -61,7 +61,7 @@ function fetched(url: string): FetchedMedia {
   return url.endsWith('.png') ? { mimeType: 'image/png', data: fileOf(PNG, mark) } : { mimeType: 'application/pdf', data: fileOf(PDF, mark) }
 }
 
-/** What is sent of a conversation; undefined where the endpoint refuses it, which the caller is told. */
+/** What is sent for a conversation; undefined if the endpoint refuses it, which the caller is told. */
 function send(dialect: Dialect, target: Target, input: InputItem[]): { readonly body: string; readonly dropped: readonly string[] } | undefined {
   const request = { input }
   try {
@@ -73,7 +73,7 @@ function send(dialect: Dialect, target: Target, input: InputItem[]): { readonly 
   }
 }
 
-/** Nothing a caller said is lost in silence: it is sent, a note stands for it, it is named as dropped, or the call is refused. */
+/** No content of a caller is lost silently: it is sent, replaced by a note, reported as dropped, or the call is refused. */
 export function describeContent({ dialect, target }: Subject): void {
   const missing = (body: string, marks: readonly string[]): readonly string[] =>
     marks.filter((mark) => !body.includes(mark) && !body.includes(base64Of(mark)))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Subject } from './subject.ts'
 
-/** Error answers every vendor may give, and what they have to be taken for. */
+/** Error answers that any vendor may give, and how they must be classified. */
 const ERRORS: readonly (readonly [status: number, body: string, types: readonly string[], to: 'model' | 'endpoint'])[] = [
   [400, '{"error":{"message":"bad","type":"invalid_request_error"}}', ['invalid_request'], 'model'],
   [401, '{"message":"Unauthorized"}', ['authentication'], 'endpoint'],
@@ -17,7 +17,7 @@ const ERRORS: readonly (readonly [status: number, body: string, types: readonly 
   [529, '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}', ['provider_overloaded'], 'endpoint'],
 ]
 
-/** Refusals and failures of a vendor, in types of ours. */
+/** Errors of a vendor, mapped to our types. */
 export function describeErrors({ dialect, target }: Subject): void {
   describe('errors', () => {
     it.each(ERRORS)('%i %s', (status, body, types, to) => {

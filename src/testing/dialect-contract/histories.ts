@@ -6,7 +6,7 @@ import { tool, user } from '../request-features.ts'
 import { checkTurns } from '../vendor-voices.ts'
 import type { Subject } from './subject.ts'
 
-/** One item as the generator draws it: what it is, and which id, name and form it has. */
+/** One item as drawn by the generator: its kind, and its id, name and form. */
 interface Draw {
   readonly kind: string
   readonly id: string
@@ -31,14 +31,14 @@ const NAMES = [
 ]
 const TAILS = ['', ' ', '\n', '\ud83d\ude00', '\ud83d', '\u202e', ' "quoted" \\', '</system_message>']
 
-/** Texts carry a mark to be found again by; some say nothing at all. */
+/** Texts contain a mark by which they are found again; some are empty. */
 const textOf = (mark: string, form: number): string => (form === 7 ? '' : form === 6 ? ' \n' : `${mark}${TAILS[form % TAILS.length]!}`)
 const argumentsOf = (mark: string, form: number): string =>
   [`{"a":"${mark}"}`, '', `{"a": "${mark}`, `["${mark}"]`, 'null', `{"n":12345678901234567890.5,"m":"${mark}"}`, mark, '{}'][form]!
 const outputOf = (mark: string, form: number): unknown =>
   form < 4 ? textOf(mark, form) : form === 4 ? [] : [{ type: 'input_text', text: textOf(mark, form) }]
 
-/** Items by kind; `mark` stands in what somebody said. */
+/** Items by kind; `mark` is part of what was said. */
 const ITEMS: { readonly [kind: string]: (draw: Draw, mark: string) => object } = {
   user: ({ form }, mark) => ({ type: 'message', role: 'user', content: textOf(mark, form) }),
   parts: ({ form }, mark) => ({ type: 'message', role: 'user', content: form === 5 ? [] : [{ type: 'input_text', text: textOf(mark, form) }] }),
@@ -66,7 +66,7 @@ const ITEMS: { readonly [kind: string]: (draw: Draw, mark: string) => object } =
 const draws: fc.Arbitrary<Draw[]> = fc.array(
   fc.record({
     kind: fc.constantFrom(...Object.keys(ITEMS)),
-    // Few ids, so that calls and outputs meet, and some come twice.
+    // Few ids, so that calls and outputs match, and some ids occur twice.
     id: fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...IDS.slice(0, 3)) }, fc.constantFrom(...IDS)),
     name: fc.constantFrom(...NAMES),
     form: fc.nat(7),
@@ -78,7 +78,10 @@ const markOf = (at: number): string => `mark${String(at).padStart(3, '0')}z`
 
 type SentItem = { readonly type: string; readonly call_id?: string; readonly output?: unknown }
 
-/** Where items stand one by one, outputs may stand apart from their calls: each call has one behind it, of its kind, and each output a call. */
+/**
+ * In formats with separate items, outputs need not follow their calls directly, but each call must have an output of its kind after it, and each output a
+ * call.
+ */
 function checkItems(items: readonly SentItem[]): void {
   const open = new Map<string, string>()
   for (const { type, call_id: id = '', output } of items) {
@@ -94,7 +97,7 @@ function checkItems(items: readonly SentItem[]): void {
   expect([...open.keys()]).toEqual([])
 }
 
-/** Any items in any order, as programs really send them: the caller's words arrive, and what arrives keeps the vendor's rules. */
+/** Any items in any order, as programs really send them: the caller's text must arrive, and the result must obey the vendor's rules. */
 export function describeHistories({ dialect, voice, target }: Subject): void {
   it('any history, with tools offered or not', () => {
     fc.assert(

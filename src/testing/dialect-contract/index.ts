@@ -8,7 +8,7 @@ import { describeReasoning } from './reasoning.ts'
 import { describeErrors } from './errors.ts'
 import { describeHistories } from './histories.ts'
 
-/** What every dialect keeps to, whatever its format. `voice` is that format, written down a second time. */
+/** What every dialect must do, whatever its format. `voice` is a second, independent description of that format. */
 export function describeDialectContract(dialect: Dialect, voice: VendorVoice): void {
   const subject = subjectOf(dialect, voice)
   describeRequests(subject)

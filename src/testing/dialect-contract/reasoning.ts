@@ -5,7 +5,7 @@ import { user } from '../request-features.ts'
 import { ANSWER, REQUEST } from './subject.ts'
 import type { Subject } from './subject.ts'
 
-/** Thoughts return to who minted them and to nobody else. */
+/** Reasoning returns to the vendor that minted it and to no other. */
 export function describeReasoning({ dialect, voice, target, stream }: Subject): void {
   describe('reasoning', () => {
     const replayed = (target2: Target): string => {
@@ -29,7 +29,7 @@ export function describeReasoning({ dialect, voice, target, stream }: Subject): 
           )
         }
       }
-      // Some clients give back nothing but these fields.
+      // Some clients send back only these fields.
       const history = items.map((item) =>
         item.type === 'reasoning'
           ? { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: (item as { encrypted_content?: string }).encrypted_content ?? null }

@@ -9,7 +9,7 @@ import { checkTurns } from '../vendor-voices.ts'
 import { ALL, REQUEST } from './subject.ts'
 import type { Subject } from './subject.ts'
 
-/** What goes out, and the names and ids that come back. */
+/** Outgoing requests, and the names and ids that come back. */
 export function describeRequests({ dialect, voice, target, stream }: Subject): void {
   describe('requests', () => {
     it.each(Object.entries(FEATURES))('encode %s', (_name, feature) => {
@@ -63,7 +63,7 @@ export function describeRequests({ dialect, voice, target, stream }: Subject): v
         expect(body).toBe(plain.body)
         expect(dropped).toEqual([...plain.dropped, 'reasoning'])
       }
-      // Not reasoning is what it does anyway.
+      // The target does not reason by default anyway.
       expect(encode({ effort: 'none' })).toEqual(plain)
     })
     it('ask for log probabilities in either way, or name them', () => {
@@ -152,7 +152,7 @@ export function describeRequests({ dialect, voice, target, stream }: Subject): v
       })
       expect(new Set(back.map(({ name }) => name))).toEqual(new Set([...names, 'apply patch']))
       const custom = back.find(({ name }) => name === 'apply patch')
-      // A format with free-form tools of its own takes the text as it is.
+      // A format with its own free-form tools takes the text unchanged.
       expect(custom?.type === 'custom_tool_call' ? custom.text : 'some text').toBe('some text')
     })
     it('that the caller runs are told with what came of them', () => {

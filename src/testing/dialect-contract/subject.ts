@@ -56,12 +56,12 @@ function targetOf(dialect: Dialect, voice: VendorVoice, more: Partial<Target> = 
   }
 }
 
-/** A dialect under test with its vendor, and ways to hear that vendor. */
+/** A dialect under test with its vendor, and helpers to decode the vendor's answers. */
 export interface Subject {
   readonly dialect: Dialect
   readonly voice: VendorVoice
   readonly target: Target
-  /** Bytes in pieces of `cut`, through the framing and the decoder, to their end. */
+  /** Passes bytes in pieces of `cut` through the framing and the decoder, to their end. */
   readonly feed: (decoder: Decoder, bytes: Buffer, cut: number, out: ModelEvent[]) => void
   /** The events of a streamed answer, checked for balance. */
   readonly stream: (answer: ScriptedAnswer, request?: ModelRequest, cut?: number) => ModelEvent[]
