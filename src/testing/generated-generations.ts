@@ -4,7 +4,7 @@ import type { Tool } from '../core/item.ts'
 import { createUsage } from '../core/usage.ts'
 import { CANARY, minimalGeneration, SAMPLE_TIME } from './sample-generations.ts'
 
-/** Finished generations of every kind there can be, with the values nobody thinks of: for properties that hold for all of them. */
+/** Finished generations of every kind, with unusual values: for properties that must hold for all of them. */
 
 const oddText = fc.constantFrom(
   '',
@@ -18,7 +18,7 @@ const oddText = fc.constantFrom(
   '漢'.repeat(300),
   'x'.repeat(5_000),
 )
-/** What must not be seen in privacy mode. */
+/** Text that must not be visible in privacy mode. */
 const words = oddText.map((text) => `${CANARY} ${text}`)
 const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(arbitrary, { nil: undefined })
 const count = fc.constantFrom(0, 1, 7, 123_456, 1e12)
@@ -65,7 +65,7 @@ const KEYS = [
 ]
 const tags = fc.array(fc.oneof(fc.constantFrom<unknown>('blue', 'blue', 'a,b', 7), oddText), { maxLength: 60 })
 
-/** As the door lets it in: without halves of characters. */
+/** As the front door accepts it: without halves of surrogate pairs. */
 const atDoor = <T>(value: T): T =>
   JSON.parse(JSON.stringify(value), (_key, each: unknown) => (typeof each === 'string' ? each.toWellFormed() : each)) as T
 
@@ -140,7 +140,7 @@ const attempt: fc.Arbitrary<GenerationAttempt> = fc.record(
     upstreamModel: fc.constant('small-1'),
     endpointId: fc.constant('acme/small@acme'),
     status: fc.constantFrom(0, 200, 429),
-    // Clocks step back.
+    // Clocks may step back.
     startedAt: fc.constantFrom(SAMPLE_TIME - 5_000, SAMPLE_TIME + 10, SAMPLE_TIME + 1e7),
     firstTokenMs: ms,
     durationMs: ms,
@@ -179,7 +179,7 @@ const parameters = fc.record(
   { requiredKeys: [] },
 )
 
-/** What is there or not, whatever else is. */
+/** Fields that may be missing independently of all others. */
 const optional = fc.record(
   {
     userId: fc.constant('user-1'),
@@ -200,7 +200,7 @@ const optional = fc.record(
 )
 const served = fc.constantFrom({}, { model: 'acme/small', provider: 'beta/turbo', providerName: 'Beta 漢', upstreamModel: 'small-1' })
 
-/** One that ended in any of the four ways. Which of them is which is left to whoever takes several: they share one id. */
+/** A generation that ended in any of the four ways. All of them have the same id, so whoever takes several has to change it. */
 export const finishedGeneration: fc.Arbitrary<FinishedGeneration> = fc
   .record({
     optional,

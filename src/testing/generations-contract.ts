@@ -4,7 +4,7 @@ import { DEFAULT_WORKSPACE_ID, type Store } from '../core/store.ts'
 import { createUsage } from '../core/usage.ts'
 import { NOW, sampleContent, sampleGeneration } from './sample-records.ts'
 
-/** How every database keeps the records of calls. */
+/** What every database must do with records of calls. */
 export function describeGenerations(store: () => Store): void {
   describe('generations', () => {
     it('returns the record as it was, to its workspace only', async () => {

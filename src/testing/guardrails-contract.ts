@@ -23,7 +23,7 @@ const assignment = (guardrailId: string, keyHash: string, createdAt = NOW) => ({
   createdAt,
 })
 
-/** What every store must remember of guardrails. */
+/** What every store must do with guardrails. */
 export function describeGuardrailsContract(name: string, open: () => Promise<StoreUnderTest>): void {
   describe(`guardrails contract: ${name}`, () => {
     let under: StoreUnderTest

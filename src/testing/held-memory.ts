@@ -3,13 +3,13 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 /**
- * The bytes this process really holds: heap and buffers after full collections. What the machine calls resident keeps garbage that no collection had a
- * reason to look at yet, tens of megabytes of it, and so says little of what is stored.
+ * The bytes that this process really holds: heap and buffers after full collections. Resident memory includes tens of megabytes of garbage that no
+ * collection has had a reason to look at yet, so it says little about what is stored.
  */
 export async function heldMemory(): Promise<number> {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  // Buffers are given back by finalizers, which run in a turn of their own.
+  // Buffers are released by finalizers, which run in a later turn.
   collect()
   await pause(20)
   collect()

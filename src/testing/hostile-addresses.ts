@@ -1,6 +1,6 @@
 /**
- * Addresses nobody may make the gateway ask, in the spellings attackers use: one table for everything that takes addresses of others.
- * `PORT` stands for a port on the loopback where somebody listens, so that a request that gets through is seen.
+ * Addresses that nobody may make the gateway request, in the spellings that attackers use: one table for everything that accepts foreign addresses. `PORT`
+ * stands for a loopback port with a listener, so that a request that gets through is noticed.
  */
 export const HOSTILE_ADDRESSES: readonly (readonly [name: string, url: string])[] = [
   ['loopback', 'http://127.0.0.1:PORT/'],
@@ -63,7 +63,7 @@ export const HOSTILE_ADDRESSES: readonly (readonly [name: string, url: string])[
   ['no URL', 'not a url'],
 ]
 
-/** Addresses that stay shut when the operator has opened private networks. */
+/** Addresses that stay blocked even if the operator has allowed private networks. */
 export const NEVER_ALLOWED: readonly string[] = HOSTILE_ADDRESSES.filter(([name]) =>
   /metadata|link-local|site-local|multicast|broadcast|IPv4|NAT64|6to4|Teredo|unspecified|documentation|benchmarking|credentials|file|gopher|FTP/.test(
     name,

@@ -3,7 +3,7 @@ import { GatewayError } from '../core/error.ts'
 import { NONE_REVOKED, type ApiKey, type Store } from '../core/store.ts'
 import { NOW, sampleKey, sampleWorkspace } from './sample-records.ts'
 
-/** How every database keeps API keys. */
+/** What every database must do with API keys. */
 export function describeKeys(store: () => Store): void {
   describe('keys', () => {
     beforeEach(() => store().workspaces.default())

@@ -5,7 +5,7 @@ export interface BalancerOptions {
   /** Base URLs. */
   readonly targets: readonly string[]
   readonly key: string
-  /** Callers at a time. */
+  /** Number of parallel callers. */
   readonly parallel: number
   /** The body of call number n. */
   readonly body: (n: number) => object
@@ -17,15 +17,15 @@ export interface BalancedCall {
   /** 0: the connection failed. */
   readonly status: number
   readonly text: string
-  /** When it was sent and when it was over, milliseconds of `performance.now()`. */
+  /** When it was sent and when it ended, in milliseconds of `performance.now()`. */
   readonly since: number
   readonly at: number
 }
 
-/** Calls through what stands before several gateways everywhere: it asks `readyz`, keeps connections, gives no call a second try. */
+/** Calls gateways as a typical load balancer does: it polls `readyz`, keeps connections open, and never retries a call. */
 export interface Balancer {
   readonly calls: readonly BalancedCall[]
-  /** Gives no more calls to a target, or again. */
+  /** Replaces a target, which then gets no more calls. */
   replace(index: number, url: string): void
   stop(): Promise<void>
 }
@@ -73,7 +73,7 @@ export function startBalancer({ targets, key, parallel, body, checkEveryMs = 100
         text: error.message,
       }))
       calls.push({ target, ...sent, since, at: performance.now() })
-      // A dead target is not hammered until the next look.
+      // A dead target gets no calls until the next check.
       if (sent.status === 0) ready[i] = false
     }
   }

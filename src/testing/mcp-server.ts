@@ -18,22 +18,22 @@ export interface McpRequestSeen {
   readonly rpc?: string
 }
 
-/** A server on the loopback, made of the SDKs' own server classes, with a handful of tools. */
+/** A server on loopback, made of the SDKs' own server classes, with a few tools. */
 export interface TestMcpServer {
   readonly url: string
   readonly port: number
   readonly requests: readonly McpRequestSeen[]
-  /** Calls of tools that ran, with their arguments. */
+  /** Tool calls that ran, with their arguments. */
   readonly calls: readonly { readonly tool: string; readonly args: unknown }[]
-  /** Moments at which a running tool heard that nobody waits for it any more. */
+  /** When running tools learned that their results are no longer wanted. */
   readonly cancelled: readonly number[]
-  /** Tools added to the list from now on. */
+  /** Adds a tool to the list from now on. */
   addTool(name: string, description?: string): void
-  /** Pages of the list are these instead, whatever the protocol says of them; a server of kind `sse` keeps its own. */
+  /** Replaces the pages of the list, valid or not; a server of kind `sse` keeps its own. */
   listAs(page: ((cursor: string | undefined) => object) | undefined): void
-  /** Every call gives this instead; a server of kind `sse` runs its tools. */
+  /** Replaces the result of every call; a server of kind `sse` runs its tools. */
   resultAs(result: unknown): void
-  /** Requests are answered by this instead, as long as it gives a status. */
+  /** Lets this answer requests instead, as long as it returns true. */
   intercept(answer: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined): void
   forget(): void
   /** Breaks every connection. */

@@ -22,7 +22,7 @@ interface Counters {
   health: DeliveryHealth | undefined
 }
 
-/** An outbox that forgets everything with its process: the reference behaviour of the port, for tests. */
+/** An outbox in memory only: the reference behaviour of the port, for tests. */
 export interface MemoryOutbox extends Outbox {
   /** Ids of generations recorded, in order. */
   readonly recorded: readonly string[]

@@ -3,7 +3,7 @@ import { seeded } from './replay-server.ts'
 
 const DAY_MS = 86_400_000
 
-/** When a period began, by a calendar of its own: what is compared with it does not say so itself. */
+/** The beginning of a period, computed independently of the code under test. */
 function beginning(interval: Interval, at: number): number {
   const date = new Date(at)
   const midnight = Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate())
@@ -25,7 +25,7 @@ interface Entry {
   readonly usd: number
 }
 
-/** A list of everything that was paid and is held, added up anew each time somebody asks. */
+/** A list of all payments and reservations, summed anew for each question. */
 export class MoneyLedger {
   readonly #paid: Entry[] = []
   readonly #held = new Map<string, Map<string, number>>()
@@ -44,7 +44,10 @@ export class MoneyLedger {
     this.#held.get(subject)?.delete(call)
   }
 
-  /** In the period that holds `now`; what a clock that ran ahead has paid since counts as well, unless `within` it alone. */
+  /**
+   * The amount spent in the period that contains `now`, including later payments of a clock that ran ahead; with `within`, only payments of the period
+   * itself.
+   */
   spent(subject: string, interval: Interval, now: number, within = false): number {
     const from = beginning(interval, now)
     return this.#paid

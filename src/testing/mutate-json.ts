@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Valid JSON with something broken in it. */
+/** Valid JSON with one thing broken. */
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
@@ -76,9 +76,9 @@ export type Change = {
   readonly key: string
 }
 
-/** One thing changed somewhere. Works on the tree in place. */
+/** Makes one change somewhere. Modifies the tree in place. */
 export function mutate(root: Json, { kind, pick, value: given, key }: Change): Json {
-  // A copy: later changes must not reach into what other runs are given.
+  // A copy, so that later changes do not affect other runs.
   const value = structuredClone(given)
   const paths = pathsOf(root)
   const path = paths[pick % paths.length]!

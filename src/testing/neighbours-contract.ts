@@ -20,7 +20,7 @@ const guardrail = (id: string, workspaceId: string) => {
 }
 const assignment = (guardrailId: string, keyHash: string) => ({ id: `of ${keyHash}`, guardrailId, keyHash, assignedBy: null, createdAt: NOW })
 
-/** Two workspaces with two of everything. */
+/** Two workspaces with two records of each kind. */
 async function settle(store: Store): Promise<void> {
   for (const workspaceId of WORKSPACES) {
     await store.workspaces.insert(sampleWorkspace(workspaceId))
@@ -37,7 +37,7 @@ async function settle(store: Store): Promise<void> {
   }
 }
 
-/** All there is, by kind and id. */
+/** All records, by kind and id. */
 async function everything(store: Store): Promise<ReadonlyMap<string, string>> {
   const presets = await store.presets.list()
   const versions = await Promise.all(presets.map(({ id }) => store.presets.versions(id)))
@@ -56,11 +56,11 @@ async function everything(store: Store): Promise<ReadonlyMap<string, string>> {
   )
 }
 
-/** What differs, on either side. */
+/** The names of all records that differ between the two. */
 const changedBetween = (before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): readonly string[] =>
   [...new Set([...before.keys(), ...after.keys()])].filter((name) => before.get(name) !== after.get(name)).toSorted()
 
-/** Every write there is, and all that it may touch; none is at the end of a list. */
+/** Every write with all records that it may touch; none of these is at the end of a list. */
 const WRITES: readonly (readonly [string, (store: Store) => Promise<unknown>, readonly string[]])[] = [
   ['a workspace is updated', ({ workspaces }) => workspaces.update('a', { name: 'x' }), ['workspace a']],
   ['a workspace is modified', ({ workspaces }) => workspaces.modify('a', () => ({ name: 'y' })), ['workspace a']],
@@ -92,7 +92,7 @@ const WRITES: readonly (readonly [string, (store: Store) => Promise<unknown>, re
   ],
 ]
 
-/** Rows know nothing of each other: a write touches what it names, and what is asked for one workspace holds nothing of another. */
+/** Records are independent: a write only touches what it names, and results for one workspace contain nothing of another. */
 export function describeNeighbours(current: () => Store): void {
   describe('neighbours', () => {
     it('stay as they are, whatever is changed beside them', async () => {
@@ -122,7 +122,7 @@ export function describeNeighbours(current: () => Store): void {
         expect((await store.generations.list({ workspaceId }, { limit: 9 })).generations.map(({ id }) => id).toSorted()).toEqual(own)
         for (const id of own) await findsIn(store, id, workspaceId)
       }
-      // The first time it is made, though others were there before it.
+      // Created on first use, although other workspaces existed before.
       for (let i = 0; i < 2; i++) expect((await store.workspaces.default()).id).toBe(DEFAULT_WORKSPACE_ID)
     })
   })

@@ -4,9 +4,9 @@ import { Secret } from '../lib/secret.ts'
 /** A network between a process and a service that can be cut, silenced and repaired. */
 export interface Network {
   readonly url: Secret
-  /** Bytes no longer pass, connections stay; once it is repaired what was sent meanwhile arrives, as it does over a route that was lost. */
+  /** No more bytes pass, but connections stay open. After the repair, what was sent meanwhile arrives, as after the loss of a route. */
   silence(): void
-  /** What a firewall does that has forgotten connections: those that exist lead nowhere for good, new ones work. */
+  /** Behaves like a firewall that has lost its state: existing connections are dead for good, new ones work. */
   forget(): void
   cut(): void
   repair(): void

@@ -1,8 +1,8 @@
 import root from '@opentelemetry/otlp-transformer/build/src/generated/root.js'
 
 /**
- * The messages of opentelemetry-proto as its own project compiled them: an independent judge of what we call OTLP. Taken by
- * path, because the package itself offers only its exporters.
+ * The messages of opentelemetry-proto as compiled by its own project: an independent check of what we send as OTLP. Imported by path, because the package
+ * itself only exports its exporters.
  */
 interface OfficialMessage {
   readonly [field: string]: unknown
@@ -10,7 +10,7 @@ interface OfficialMessage {
 interface OfficialType {
   decode(bytes: Uint8Array): OfficialMessage
   fromObject(object: object): OfficialMessage
-  /** Why a plain object is no such message; null when it is one. */
+  /** Why a plain object is not such a message; null if it is one. */
   verify(object: object): string | null
   toObject(message: OfficialMessage, options: object): object
 }
@@ -19,10 +19,10 @@ interface OfficialRoot {
     readonly proto: { readonly collector: { readonly trace: { readonly v1: { readonly ExportTraceServiceRequest: OfficialType } } } }
   }
 }
-// Its own types are those of named exports, which a module of this age does not have.
+// The package's types describe named exports, which a CommonJS module of this form does not have.
 const { ExportTraceServiceRequest } = (root as unknown as OfficialRoot).opentelemetry.proto.collector.trace.v1
 
-/** Fields OTLP/JSON writes as hex, against the JSON mapping of protocol buffers. */
+/** Fields that OTLP/JSON writes as hex, contrary to the JSON mapping of protocol buffers. */
 const HEX_FIELDS = new Set(['traceId', 'spanId', 'parentSpanId'])
 
 function mapValues(value: unknown, change: (key: string, value: unknown) => unknown, key = ''): unknown {
@@ -34,7 +34,7 @@ function mapValues(value: unknown, change: (key: string, value: unknown) => unkn
 
 const isBytes = (value: unknown): value is Uint8Array => value instanceof Uint8Array
 
-/** What the official definitions understand of an OTLP/JSON body, as OTLP/JSON. What they do not know is missing; a wrong type throws. */
+/** An OTLP/JSON body as the official definitions parse it, as OTLP/JSON. Unknown fields are missing; a wrong type throws. */
 export function readOfficialJson(body: string): unknown {
   const object = mapValues(JSON.parse(body), (key, value) => (HEX_FIELDS.has(key) && typeof value === 'string' ? Buffer.from(value, 'hex') : value))
   const message = ExportTraceServiceRequest.fromObject(object as object)
@@ -43,7 +43,7 @@ export function readOfficialJson(body: string): unknown {
   return toJson(message)
 }
 
-/** What the official definitions understand of an OTLP protobuf body, as OTLP/JSON. */
+/** An OTLP protobuf body as the official definitions parse it, as OTLP/JSON. */
 export function readOfficialProtobuf(body: Buffer): unknown {
   return toJson(ExportTraceServiceRequest.decode(body))
 }

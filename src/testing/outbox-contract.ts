@@ -13,7 +13,7 @@ export interface OutboxUnderTest {
 
 const OWNER = 'worker-1'
 
-/** What every outbox does alike, the one in memory included. */
+/** What every outbox must do, including the one in memory. */
 export function describeOutboxContract(name: string, open: (clock: Clock) => Promise<OutboxUnderTest>): void {
   describe(`outbox contract: ${name}`, () => {
     let clock: Clock
@@ -187,7 +187,7 @@ export function describeOutboxContract(name: string, open: (clock: Clock) => Pro
       const before = clock.now() - 3_600_000
       expect((await outbox.due(before, 10)).work).toEqual([])
       expect(await outbox.retryNow('d1', before)).toBe(2)
-      // Nor does a batch wait to be full by the time of then.
+      // At that earlier time, too, the batch does not wait to be full.
       expect((await outbox.due(before, 10)).work).toMatchObject([{ destinationId: 'd1', records: 2, oldestAt: before }])
     })
 

@@ -7,16 +7,19 @@ import pg from 'pg'
 import { Secret } from '../lib/secret.ts'
 import { freePort } from './free-port.ts'
 
-/** A PgBouncer of the test's own, in transaction mode: a connection of the server is whoever's has a transaction. */
+/** The test's own PgBouncer, in transaction mode: a server connection is assigned for one transaction at a time. */
 export interface TestPooler {
   readonly url: Secret
   close(): Promise<void>
 }
 
-/** Few, so that clients meet on them. */
+/** Few, so that clients have to share them. */
 const SERVER_CONNECTIONS = 3
 
-/** Before the schema that `target` names; `clients`: how many connections it takes. Undefined when the machine has no `pgbouncer`; said aloud. */
+/**
+ * In front of the schema that `target` names; `clients`: how many connections it accepts. Undefined, with a visible message, if the machine has no
+ * `pgbouncer`.
+ */
 export async function startPooler(target: Secret, whatIsSkipped: string, clients = 100): Promise<TestPooler | undefined> {
   const { hostname, port, username, password, pathname, searchParams } = new URL(target.reveal())
   const searchPath = /search_path=(\w+)/.exec(searchParams.get('options') ?? '')?.[1] ?? 'public'
@@ -44,7 +47,7 @@ export async function startPooler(target: Secret, whatIsSkipped: string, clients
   )
   await Promise.all([chmod(folder, 0o755), chmod(file, 0o644)])
   const child = spawn('pgbouncer', ['-q', file], { stdio: 'ignore', env: { ...process.env, PATH: `${process.env['PATH']}${delimiter}/usr/sbin` } })
-  // A run that is cut short leaves none behind.
+  // An aborted test run must not leave it running.
   process.once('exit', () => child.kill('SIGKILL'))
   const url = new Secret(`postgres://test@127.0.0.1:${own}/${database}`)
   const close = async (): Promise<void> => {

@@ -4,8 +4,8 @@ import type { OutgoingRequest } from '../core/destination.ts'
 import { bodyText } from './request-text.ts'
 
 /**
- * The bodies of a platform with a format of its own, as JSON Schemas written from its public documentation (`destinations/__schemas__`):
- * one of the body, or of each line; `$defs/row` is that of rows which travel as text in a binding.
+ * The bodies of a platform with a format of its own, as JSON Schemas written from its public documentation (`destinations/__schemas__`): a schema of the
+ * body, or of each line; `$defs/row` is for rows that are sent as text in a binding.
  */
 export function readPlatformSchema(type: string): { readonly problemsOf: (request: OutgoingRequest) => readonly string[] } | undefined {
   const file = new URL(`../destinations/__schemas__/${type}.json`, import.meta.url)

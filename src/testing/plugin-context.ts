@@ -7,7 +7,7 @@ import { createUsage } from '../core/usage.ts'
 import type { Clock } from '../lib/clock.ts'
 import { permittedEndpoints } from '../router/permitted.ts'
 
-/** Noon of a January day; nothing moves it. */
+/** Noon on a day in January; the clock never advances. */
 export const TEST_CLOCK: Clock = { now: () => Date.UTC(2026, 0, 15, 12), monotonic: () => 0 }
 
 export const permitted: PluginContext['permitted'] = (request) => permittedEndpoints(request, TEST_CLOCK.now())
@@ -17,7 +17,7 @@ export interface ContextParts {
   readonly stream?: boolean
   readonly endpoints?: readonly Endpoint[]
   readonly signal?: AbortSignal
-  /** What models answer; default: nobody may be asked. */
+  /** What models answer; default: no model may be called. */
   readonly ask?: (request: ModelRequest) => ModelAnswer | Promise<ModelAnswer>
 }
 
@@ -38,7 +38,7 @@ export function testCall({ request = { input: [] }, stream = false, signal = new
   }
 }
 
-/** A plugin's context and, in order, what the plugin reports. */
+/** A plugin's context, and what the plugin reports, in order. */
 export function testContext<S>(
   settings: S,
   parts: ContextParts = {},
@@ -63,7 +63,7 @@ export function testContext<S>(
   }
 }
 
-/** An answer of a model that was asked. */
+/** The answer to an inner model call. */
 export function testAnswer(text: string, parts: Partial<ModelAnswer> = {}): ModelAnswer {
   return {
     text,

@@ -6,14 +6,14 @@ import type { Plugin, PluginEffects } from '../core/extension.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { testCall, testContext, type ContextParts } from './plugin-context.ts'
 
-/** A word that stands only in what the caller says. */
+/** A word that only occurs in the caller's content. */
 export const SECRET_WORD = 'xylophonist'
 
-/** A call the plugin works on. */
+/** A call that the plugin handles. */
 export interface PluginCase extends Omit<ContextParts, 'request'> {
   readonly request: ModelRequest
   readonly settings?: unknown
-  /** The endpoint its request is suited to, for plugins that adapt. */
+  /** The endpoint that the request is adapted to, for plugins that adapt. */
   readonly endpoint?: Endpoint
   /** What the models answer, for plugins that wrap. */
   readonly answer?: readonly (readonly ModelEvent[])[]
@@ -24,15 +24,15 @@ export interface PluginContractOptions<S> {
   /** Entries of `plugins`, without `id`. */
   readonly accepts: readonly object[]
   readonly refuses: readonly object[]
-  /** Calls it leaves alone. */
+  /** Calls that it does not change. */
   readonly untouched: readonly PluginCase[]
-  /** Calls it changes or refuses; the caller's words in them contain `SECRET_WORD`. */
+  /** Calls that it changes or refuses; the caller's content in them contains `SECRET_WORD`. */
   readonly touched: readonly PluginCase[]
 }
 
 const STAGE_TYPES = ['guardrail', 'plugin', 'server_tools', 'response_healing', 'context_compression']
 
-/** What every plugin keeps to, whatever it does. */
+/** What every plugin must do, whatever its purpose. */
 export function describePluginContract<S>({ plugin, accepts, refuses, untouched, touched }: PluginContractOptions<S>): void {
   describe(`the contract of plugins: ${plugin.id}`, () => {
     it('has a name callers can write', () => expect(plugin.id).toMatch(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/))
@@ -100,7 +100,7 @@ interface Outcome {
   readonly refusal?: string
 }
 
-/** All a plugin does for one call; the request is frozen, so that changing it in place throws. */
+/** Everything that a plugin does for one call; the request is frozen, so that changing it in place throws. */
 async function run<S>(plugin: Plugin<S>, { request, settings, endpoint, answer = [], ...parts }: PluginCase): Promise<Outcome> {
   const frozen = deepFreeze(structuredClone(request))
   const read = plugin.settings.parse(settings ?? {})

@@ -4,23 +4,23 @@ import { Secret } from '../lib/secret.ts'
 
 const DEFAULT_URL = 'postgres://root@127.0.0.1:5432/test'
 
-/** A PostgreSQL for tests, or why there is none. */
+/** A PostgreSQL server for tests, or why there is none. */
 export type TestPostgres =
   | {
       readonly available: true
       readonly createSchema: () => Promise<TestSchema>
-      /** A database of its own, in this encoding. */
+      /** A database of its own with this encoding. */
       readonly createDatabase: (encoding: string) => Promise<Pick<TestSchema, 'url' | 'drop'>>
-      /** A database of its own whose owner may have so many connections at a time. */
+      /** A database of its own, whose owner is limited to this many connections. */
       readonly createNarrowDatabase: (connections: number) => Promise<Pick<TestSchema, 'url' | 'drop'>>
     }
   | { readonly available: false; readonly why: string }
 
-/** A schema of its own, so that runs side by side do not meet. */
+/** A schema of its own, so that parallel runs do not affect each other. */
 export interface TestSchema {
   /** Connections through it see only this schema. */
   readonly url: Secret
-  /** Sessions in it that wait for what another holds. */
+  /** The number of sessions that wait for a lock in it. */
   readonly waiting: () => Promise<number>
   readonly drop: () => Promise<void>
 }
@@ -30,8 +30,8 @@ const WAITING = `
   where not waits.granted and relnamespace = current_schema()::regnamespace`
 
 /**
- * The database named by SIGNALBOX_TEST_POSTGRES_URL, else the usual local one when it answers. A named one that does not answer is an
- * error: somebody wanted it tested. Without any, what the tests leave out is said aloud.
+ * The database named by SIGNALBOX_TEST_POSTGRES_URL, or else the usual local one if it answers. If a named one does not answer, that is an error, because
+ * somebody wanted it tested. Without any, a visible message says which tests are skipped.
  */
 export async function findTestPostgres(whatIsSkipped: string): Promise<TestPostgres> {
   const named = process.env['SIGNALBOX_TEST_POSTGRES_URL']
@@ -84,7 +84,7 @@ async function query(url: string, statement: string): Promise<number> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000, statement_timeout: 20_000 })
   await client.connect()
   try {
-    // Dropping a schema says what went with it; tests have no use for that.
+    // Dropping a schema sends notices about its content, which tests do not need.
     client.on('notice', () => undefined)
     return (await client.query(statement)).rows.length
   } finally {

@@ -20,7 +20,7 @@ const preset = (id: string, overrides: Partial<StoredPreset> = {}): Omit<StoredP
 })
 const version = (id: string): Omit<StoredPresetVersion, 'version' | 'presetId'> => ({ id, creatorId: 'key', sealed: `sealed ${id}`, createdAt: NOW })
 
-/** What every store must remember of presets. */
+/** What every store must do with presets. */
 export function describePresetsContract(name: string, open: () => Promise<StoreUnderTest>): void {
   describe(`presets contract: ${name}`, () => {
     let under: StoreUnderTest

@@ -14,26 +14,26 @@ export interface GatewayProcess {
   readonly url: string
   readonly child: ChildProcess
   readonly pid: number
-  /** Everything it wrote; the last 16 MB. */
+  /** Its output; only the last 16 MB. */
   readonly output: () => string
-  /** One call of the API, `responses` with the inference key and all else with the other; the answer as JSON, undefined when it is empty. */
+  /** One API call; `responses` uses the inference key and all others the management key. The body is parsed JSON, undefined if empty. */
   api(method: string, path: string, body?: object): Promise<{ readonly status: number; readonly body: unknown }>
-  /** Resolves with the exit code, null when a signal ended it. */
+  /** Resolves with the exit code, null if a signal ended it. */
   readonly exit: Promise<number | null>
-  /** Sends the signal and waits for the end, also of the workers it has: they write into its directory until they notice. */
+  /** Sends the signal and waits for the end, also of its workers, which write to its directory until they notice. */
   end(signal?: NodeJS.Signals): Promise<number | null>
 }
 
 export interface GatewayProcessOptions {
-  /** Data directory and working directory. */
+  /** Both data directory and working directory. */
   readonly directory: string
   readonly args?: readonly string[]
-  /** Options of Node itself, such as how large its heap may be. */
+  /** Options of Node itself, such as the heap size. */
   readonly nodeArgs?: readonly string[]
   readonly env?: { readonly [name: string]: string }
 }
 
-/** Runs `signalbox serve` with the keys tests use, on a free port unless told, and waits until it says where it listens. */
+/** Runs `signalbox serve` with the tests' keys, on a free port by default, and waits until it reports its address. */
 export async function startGatewayProcess({ directory, args = [], nodeArgs = [], env = {} }: GatewayProcessOptions): Promise<GatewayProcess> {
   const child = spawn(process.execPath, [...nodeArgs, MAIN, 'serve', ...args], {
     cwd: directory,
@@ -53,7 +53,7 @@ export async function startGatewayProcess({ directory, args = [], nodeArgs = [],
   child.stdout.on('data', read)
   child.stderr.on('data', read)
   const exit = once(child, 'exit').then(([code]) => code as number | null)
-  // Workers hold the same pipes: they are closed when the last process is gone.
+  // Workers share the same pipes, which close when the last process has ended.
   const allGone = once(child, 'close')
   const until = performance.now() + START_LIMIT_MS
   while (performance.now() < until && child.exitCode === null && child.signalCode === null) {

@@ -3,17 +3,17 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { JsonObject } from '../core/item.ts'
 
-/** Writes the answer to one message itself, whatever the protocol says of it. */
+/** Writes the answer to one message, valid or not. */
 export type RawAnswer = (response: ServerResponse, message: JsonObject, request: IncomingMessage) => unknown
 
-/** A server of streamable HTTP that no SDK keeps in order: what it says to a method is the test's. */
+/** A streamable HTTP server without an SDK: the test decides the answer to each method. */
 export interface RawMcpServer {
   readonly url: string
-  /** Methods of messages, `GET` and `DELETE` of other requests, `reply` for answers to its own questions. */
+  /** Methods of messages, `GET` and `DELETE` for other requests, `reply` for answers to the server's own questions. */
   readonly heard: readonly string[]
-  /** The bodies that came with them, as they were written. */
+  /** Their bodies, unparsed. */
   readonly bodies: readonly string[]
-  /** By what was heard; all others are answered as they should be. */
+  /** Answers by what was heard; all others get a correct answer. */
   answer(answers: { readonly [heard: string]: RawAnswer }): void
   close(): Promise<void>
 }
@@ -24,18 +24,18 @@ const RESULTS: { readonly [method: string]: JsonObject } = {
   'tools/call': { content: [{ type: 'text', text: 'done' }] },
 }
 
-/** A message as the only answer, in JSON. */
+/** One message as the whole answer, in JSON. */
 export function inJson(response: ServerResponse, message: unknown, status = 200, headers: { readonly [name: string]: string } = {}): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(message))
 }
 
-/** Messages on a stream that ends after them, without ids: it cannot be taken up again. */
+/** Messages on a stream that ends after them, without ids, so that it cannot be resumed. */
 export function inEvents(response: ServerResponse, ...messages: readonly unknown[]): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   response.end(messages.map((message) => `event: message\ndata: ${JSON.stringify(message)}\n\n`).join(''))
 }
 
-/** The result a method should have. */
+/** A correct result for a method. */
 export const usualAnswer = ({ id, method }: JsonObject): JsonObject => {
   const result = RESULTS[String(method)]
   return { jsonrpc: '2.0', id: id ?? null, ...(result === undefined ? { error: { code: -32_601, message: 'Method not found' } } : { result }) }

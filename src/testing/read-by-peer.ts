@@ -4,13 +4,13 @@ import type { Socket } from 'node:net'
 const LOOK_MS = 5
 const LONGEST_MS = 10_000
 
-/** Octets of `127.0.0.1:port` in the kernel's list: address and port in hexadecimal, the address in the order of the machine. */
+/** `127.0.0.1:port` as written in the kernel's list: address and port in hexadecimal, the address in the machine's byte order. */
 const inList = (port: number): string => `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`
 
 /**
- * Waits until the other end of a loopback connection has read all that was written to this one. A reset throws away what the other end has not
- * read yet: on a busy machine the answer it was to break would never have been seen.
- * Source of the figures: proc(5), /proc/net/tcp, `tx_queue:rx_queue`. Where there is no such list (macOS) it waits a moment only.
+ * Waits until the other end of a loopback connection has read everything written to this one. A reset discards what the other end has not read yet, so on
+ * a busy machine it would never have seen the answer that is to be interrupted. Source of the figures: proc(5), /proc/net/tcp, `tx_queue:rx_queue`.
+ * Without such a list (macOS) it only waits a moment.
  */
 export async function readByPeer(socket: Socket): Promise<void> {
   const ends = [inList(socket.remotePort ?? 0), inList(socket.localPort ?? 0)]

@@ -27,7 +27,7 @@ export function allSpans(requests: readonly Pick<ReceivedRequest, 'body'>[]): re
   })
 }
 
-/** The generations' own spans in OTLP JSON bodies, in order of arrival; repeats included, children left out. */
+/** The generations' own spans in OTLP JSON bodies, in order of arrival, including repetitions and without child spans. */
 export function generationSpans(requests: readonly Pick<ReceivedRequest, 'body'>[]): readonly ReceivedSpan[] {
   return allSpans(requests).flatMap((span) => {
     const id = span.attributes?.find(({ key }) => key === 'gen_ai.response.id')?.value.stringValue

@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { EventStreamCodec } from '@smithy/eventstream-codec'
 
-/** One recorded answer, ready to be served as its vendor served it. */
+/** One recorded answer, to be served as its vendor served it. */
 export interface Recording {
-  /** Path of the file inside the folder, and its position when the file holds several answers. */
+  /** Path of the file within the folder, and its position if the file contains several answers. */
   readonly name: string
-  /** The folder's word for the format: `chat`, `responses`, `anthropic`, ... */
+  /** The folder's name for the format: `chat`, `responses`, `anthropic`, ... */
   readonly dialect: string
   readonly provider: string
   readonly status: number
@@ -23,7 +23,7 @@ interface Step {
   readonly features?: readonly string[]
 }
 
-/** The word of the recordings for the format of each dialect. */
+/** The recordings' name for the format of each dialect. */
 export const FORMATS: { readonly [dialect: string]: string } = {
   'openai-chat': 'chat',
   'openai-responses': 'responses',
@@ -34,21 +34,21 @@ export const FORMATS: { readonly [dialect: string]: string } = {
   'cohere-v2': 'cohere-v2',
 }
 
-/** The folder named by `SIGNALBOX_FIXTURES`, else the one beside the repository; undefined when it is not there. */
+/** The folder named by `SIGNALBOX_FIXTURES`, or else the one beside the repository; undefined if it does not exist. */
 export function recordingsFolder(env: { readonly [name: string]: string | undefined } = process.env): string | undefined {
   const folder = resolve(env['SIGNALBOX_FIXTURES'] ?? join(import.meta.dirname, '../../../shared/fixtures'))
   return existsSync(join(folder, 'index.json')) ? folder : undefined
 }
 
-/** True where a run without the recordings would prove too little. */
+/** True if a run without the recordings would prove too little. */
 export function recordingsRequired(env: { readonly [name: string]: string | undefined } = process.env): boolean {
   return env['SIGNALBOX_REQUIRE_FIXTURES'] === '1' || env['CI'] === 'true' || env['CI'] === '1'
 }
 
-/** Fewer scenarios than this are somebody's own recordings: what they are is to be shown, not how many. */
+/** A folder with fewer scenarios than this contains somebody's own recordings: they are tested, but their coverage is not. */
 const FULL_SET = 100
 
-/** Whether a folder holds too little to count what it covers; never where the recordings are required. */
+/** Whether a folder contains too little to check its coverage; never if the recordings are required. */
 export function isPartial(folder: string): boolean {
   if (recordingsRequired()) return false
   return (JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8')) as readonly unknown[]).length < FULL_SET
@@ -84,12 +84,12 @@ function readStep(folder: string, step: Step): Recording[] {
 const SSE = 'text/event-stream'
 const AWS_STREAM = 'application/vnd.amazon.eventstream'
 
-/** How payload lines become the bytes their server sent: the README of the recordings says so per format. */
+/** How payload lines become the bytes that their server sent; the README of the recordings defines it for each format. */
 interface Framing {
   readonly frame: (line: string) => string | Uint8Array
   readonly end?: string
   readonly contentType?: string
-  /** Whether a payload opens an answer, in formats of which one file may hold several. */
+  /** Whether a payload begins an answer, in formats whose files may contain several. */
   readonly startsAnswer?: (type: string) => boolean
 }
 
@@ -119,7 +119,7 @@ const FRAMINGS: { readonly [dialect: string]: (provider: string) => Framing } = 
   'bedrock-converse': () => ({ frame: awsFrame, contentType: AWS_STREAM }),
 }
 
-/** A second start opens a second answer, unless it comes before the first has ended: some files hold that on purpose. */
+/** A second start begins a second answer, unless it comes before the first has ended, which some files contain on purpose. */
 function split(lines: readonly string[], startsAnswer: Framing['startsAnswer']): readonly (readonly string[])[] {
   if (startsAnswer === undefined) return [lines]
   const answers: string[][] = [[]]

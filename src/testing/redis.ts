@@ -14,8 +14,8 @@ export type TestRedis =
   | { readonly available: false; readonly why: string }
 
 /**
- * The Redis named by SIGNALBOX_TEST_REDIS_URL, else the usual local one when it answers. A named one that does not answer is an error.
- * Without any, what the tests leave out is said aloud.
+ * The Redis named by SIGNALBOX_TEST_REDIS_URL, or else the usual local one if it answers. If a named one does not answer, that is an error. Without any, a
+ * visible message says which tests are skipped.
  */
 export async function findTestRedis(whatIsSkipped: string): Promise<TestRedis> {
   const named = process.env['SIGNALBOX_TEST_REDIS_URL']
@@ -40,7 +40,7 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** A Redis of the test's own, to be killed and started again. */
+/** The test's own Redis, to be killed and restarted. */
 export interface PrivateRedis {
   readonly url: string
   kill(): Promise<void>
@@ -48,7 +48,7 @@ export interface PrivateRedis {
   close(): Promise<void>
 }
 
-/** Undefined when the machine has no `redis-server`; said aloud. `more`: further arguments. */
+/** Undefined, with a visible message, if the machine has no `redis-server`. `more`: further arguments. */
 export async function startPrivateRedis(whatIsSkipped: string, more: readonly string[] = []): Promise<PrivateRedis | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-redis-'))
   const port = await freePort()
@@ -73,7 +73,7 @@ export async function startPrivateRedis(whatIsSkipped: string, more: readonly st
     running.kill('SIGKILL')
     await gone
   }
-  // A run that is cut short leaves no server behind.
+  // An aborted test run must not leave a server running.
   process.once('exit', () => child?.kill('SIGKILL'))
   if (!(await start())) {
     await kill()
@@ -85,7 +85,7 @@ export async function startPrivateRedis(whatIsSkipped: string, more: readonly st
     url,
     kill,
     start: async () => {
-      // One that still runs would be forgotten, and keep the port.
+      // A server that is still running would be forgotten, and keep the port.
       await kill()
       if (!(await start())) throw new Error('redis-server did not start again')
     },
@@ -96,7 +96,7 @@ export async function startPrivateRedis(whatIsSkipped: string, more: readonly st
   }
 }
 
-/** Starts a sentinel that watches a master under a name; it promotes within a second or two of the master's death. */
+/** Starts a sentinel that watches a master under a name; it promotes a replica within a second or two of the master's death. */
 export async function startSentinel(masterUrl: string, name: string): Promise<{ readonly port: number; close(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-sentinel-'))
   const port = await freePort()

@@ -9,7 +9,7 @@ export interface ReplayServer {
   close(): Promise<void>
 }
 
-/** Upstream model ids under which the n-th recording is served: in one piece, or cut at random bytes. */
+/** Upstream model ids for the n-th recording: sent in one piece, or cut at random bytes. */
 export const replayModel = (n: number, how: 'whole' | 'cut'): string => `rec-${n}-${how}`
 
 /** A pseudo-random sequence in [0, 1), the same for the same seed. */
@@ -23,7 +23,7 @@ export function seeded(seed: number): () => number {
   }
 }
 
-/** Answers every request with the recording that its model names, wherever the format puts the model: in the body or in the path. */
+/** Answers every request with the recording that its model names, whether the format has the model in the body or in the path. */
 export async function startReplayServer(recordings: readonly Recording[]): Promise<ReplayServer> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -49,7 +49,7 @@ export async function startReplayServer(recordings: readonly Recording[]): Promi
   }
 }
 
-/** Pieces from one byte to a few kilobytes, each its own write and turn of the event loop. */
+/** Pieces from one byte to a few kilobytes, each with a write and a turn of the event loop of its own. */
 async function writeInPieces(response: ServerResponse, body: Buffer, random: () => number): Promise<void> {
   response.socket?.setNoDelay(true)
   for (let at = 0; at < body.length && !response.destroyed;) {

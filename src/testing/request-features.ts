@@ -11,7 +11,7 @@ export const tool = (name: string): NonNullable<ModelRequest['tools']>[number] =
 })
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
-/** A request per feature of the contract. */
+/** A request for each feature of the contract. */
 export const FEATURES: { readonly [feature: string]: Partial<ModelRequest> } = {
   'a string of the user': {},
   'instructions and system roles': {

@@ -5,7 +5,7 @@ export const bodyText = (request: OutgoingRequest): string => (request.body === 
 export const allText = (request: OutgoingRequest): string =>
   `${request.method} ${request.url}\n${JSON.stringify(request.headers)}\n${bodyText(request)}`
 
-/** A request as a reviewer reads it: JSON and protobuf spread out, lines of NDJSON one by one. */
+/** A request in readable form: JSON and protobuf expanded, NDJSON line by line. */
 export function showRequest(request: OutgoingRequest): string {
   const headers = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`)
   const notes = [request.compress ? `(${request.compress})` : '', request.records ? `(records ${request.records.join(', ')})` : ''].filter(

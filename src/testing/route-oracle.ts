@@ -2,19 +2,19 @@ import type { Endpoint } from '../core/endpoint.ts'
 import type { ModelRequest } from '../core/request.ts'
 
 /**
- * Which endpoints may serve a request and in which order: written from the contract's words, one rule after the other and as slowly as they
- * read, without anything of the planner. Knows nothing of health, sessions, own keys and what is measured.
+ * Which endpoints may serve a request, and in which order: written from the contract's text, rule by rule and without regard to speed, and using nothing
+ * of the planner. Ignores health, sessions, own keys and measurements.
  */
 
 export interface Group {
-  /** As the request names the model. */
+  /** The model's name as in the request. */
   readonly name: string
   readonly endpoints: readonly Endpoint[]
 }
 
 const ROUTING_SUFFIX = /:(?:nitro|floor|exacto|online)/g
 
-/** The models of a request in their order, each once. */
+/** The models of a request in order, each once. */
 export function groupsOf({ model, models = [] }: ModelRequest, endpoints: readonly Endpoint[]): readonly Group[] {
   const groups = new Map<string, Group>()
   for (const name of [...(model === undefined ? [] : [model]), ...models]) {
@@ -38,11 +38,11 @@ function isTierAsked({ service_tier: asked, provider }: ModelRequest, name: stri
   return bySuffix || asked === tier || (tier === 'priority' && asked === 'fast')
 }
 
-/** A base slug matches all variants except tiers, which need asking. */
+/** A base slug matches all variants except tiers, which have to be asked for. */
 const matches = (request: ModelRequest, name: string, slug: string, endpoint: Endpoint): boolean =>
   isTag(slug, endpoint) || (isTierAsked(request, name, endpoint) && isProvider(slug, endpoint))
 
-/** Position in `provider.order`; its length for whoever is not in it. */
+/** Position in `provider.order`; its length for endpoints that are not in it. */
 export function positionOf(request: ModelRequest, name: string, endpoint: Endpoint): number {
   const order = read(request.provider?.order)
   const at = order.findIndex((slug) => matches(request, name, slug, endpoint))
@@ -51,7 +51,7 @@ export function positionOf(request: ModelRequest, name: string, endpoint: Endpoi
 
 type Support = readonly (readonly string[])[]
 
-/** What a request uses, each by the parameters of which one is enough. */
+/** What a request uses, each with the parameters of which one suffices. */
 function usesOf(request: ModelRequest): { readonly all: Support; readonly preferred: Support } {
   const { temperature, seed, max_output_tokens: limit, reasoning, tools = [], text } = request
   const preferred = [
@@ -70,13 +70,13 @@ function usesOf(request: ModelRequest): { readonly all: Support; readonly prefer
 }
 const supports = ({ supports: known }: Endpoint, any: readonly string[]): boolean => any.some((one) => (known as ReadonlySet<string>).has(one))
 
-/** Everything that excludes an endpoint from a call, by the preference or the limit that does. */
+/** Everything that excludes an endpoint from a call, named by the preference or limit. */
 export function exclusions(request: ModelRequest, name: string, endpoint: Endpoint): ReadonlySet<string> {
   const { provider, max_output_tokens: limit } = request
   const { only, ignore, order, allow_fallbacks: fallbacks, max_price: most = null, quantizations } = provider ?? {}
   const { policies, pricing } = endpoint
   const any = (slugs: typeof only): boolean => read(slugs).some((slug) => matches(request, name, slug, endpoint))
-  // Whoever pays for requests alone pays nothing for tokens; else an unknown price may be any price. What is not listed by the piece is not charged.
+  // If only requests have a price, tokens are free; otherwise an unknown price may be any price. A unit without a listed price is not charged.
   const unknown = pricing.request !== undefined && pricing.input === undefined && pricing.output === undefined ? 0 : Infinity
   const over = (kind: 'prompt' | 'completion' | 'request' | 'image', price: number): boolean => most?.[kind] != null && price > Number(most[kind])
   const rules: { readonly [reason: string]: boolean } = {
@@ -99,7 +99,7 @@ export function exclusions(request: ModelRequest, name: string, endpoint: Endpoi
   return new Set(Object.keys(rules).filter((reason) => rules[reason]))
 }
 
-/** The endpoints of one model that may serve: of those nothing excludes the ones that support most, and flex alone for who asks for flex. */
+/** The endpoints of one model that may serve: those not excluded that support the most, and only flex endpoints if flex is asked for and available. */
 export function permittedOf(request: ModelRequest, { name, endpoints }: Group): readonly Endpoint[] {
   const { preferred } = usesOf(request)
   const lacking = (endpoint: Endpoint): string => preferred.map((one) => (supports(endpoint, one) ? '0' : '1')).join('')
@@ -110,7 +110,7 @@ export function permittedOf(request: ModelRequest, { name, endpoints }: Group): 
   return flex.length > 0 ? flex : best
 }
 
-/** What endpoints are balanced and sorted by; of unknown price is the dearest of its model. */
+/** The price by which endpoints are balanced and sorted; an unknown one counts as the most expensive of the model. */
 export function pricesOf(endpoints: readonly Endpoint[]): (endpoint: Endpoint) => number {
   const price = ({ pricing: { input, output, request = 0 } }: Endpoint): number | undefined =>
     input === undefined || output === undefined ? undefined : input + output + request * 1000

@@ -1,11 +1,11 @@
 import type { FinishedGeneration, Generation } from '../core/generation.ts'
 import { createUsage } from '../core/usage.ts'
 
-/** Finished generations with every field set, or as few as there can be: the material of destination tests. All values are invented. */
+/** Finished generations with every field set, or as few as possible, for tests of destinations. All values are invented. */
 
 export const SAMPLE_TIME = Date.UTC(2026, 0, 15, 10, 30, 0, 250)
 
-/** Stands in every place where words of caller or model can be; must never be seen in privacy mode. */
+/** Part of every text that comes from a caller or model; must never be visible in privacy mode. */
 export const CANARY = 'CANARY-7f3a'
 
 const base = {
@@ -181,7 +181,7 @@ export function fullGeneration(): FinishedGeneration {
   }
 }
 
-/** The least a generation can be: no session, no user, no trace, no price, no content. */
+/** The smallest possible generation: no session, user, trace, price or content. */
 export function minimalGeneration(): FinishedGeneration {
   return {
     generation: {
@@ -196,7 +196,7 @@ export function minimalGeneration(): FinishedGeneration {
   }
 }
 
-/** Failed before a byte was answered; the upstream's error quotes the prompt. */
+/** Failed before the first byte of an answer; the upstream's error quotes the prompt. */
 export function failedGeneration(): FinishedGeneration {
   return {
     generation: {
@@ -227,7 +227,7 @@ export function failedGeneration(): FinishedGeneration {
   }
 }
 
-/** Vectors of a text, of a text with a picture, and of a text in tokens; they themselves are in no record. */
+/** Embeddings of a text, of a text with an image, and of a tokenized text; the vectors themselves are not recorded. */
 export function embeddingGeneration(): FinishedGeneration {
   const { generation } = minimalGeneration()
   return {

@@ -3,9 +3,9 @@ import type { OutboxEntry, StoredDestination } from '../core/outbox.ts'
 import { DEFAULT_WORKSPACE_ID, type ApiKey, type Workspace } from '../core/store.ts'
 import { createUsage } from '../core/usage.ts'
 
-/** Rows as a database holds them, one of each kind. */
+/** Records as a database stores them, one of each kind. */
 
-/** When all of them were made. */
+/** When all of them were created. */
 export const NOW = 1_700_000_000_000
 
 export function sampleWorkspace(id: string, overrides: Partial<Workspace> = {}): Workspace {
@@ -105,7 +105,7 @@ export function sampleDestination(id: string, overrides: Partial<StoredDestinati
   }
 }
 
-/** An entry for these destinations, 1,000 bytes unless told. */
+/** An entry for these destinations; 1,000 bytes by default. */
 export function sampleEntry(
   id: string,
   destinations: readonly string[],

@@ -2,19 +2,19 @@ import type { OutgoingRequest, OutgoingResponse } from '../core/destination.ts'
 import type { Transport } from '../delivery/transport.ts'
 import { EgressError } from '../lib/egress-policy.ts'
 
-/** What a platform does with whatever comes, for a while. */
+/** How a platform handles all requests for a while. */
 export type Mode =
   | { readonly kind: 'answer'; readonly status: number; readonly headers?: { readonly [name: string]: string }; readonly body?: string }
   /** Quotes what it was sent, credentials included. */
   | { readonly kind: 'quote'; readonly status: number }
-  /** Takes the request, and says so to nobody. */
+  /** Accepts the request, but its answer is lost. */
   | { readonly kind: 'lost answer' }
   | { readonly kind: 'unreachable'; readonly why: 'dns' | 'connect' | 'network' | 'refused' }
-  /** Takes the request, and never answers. */
+  /** Never answers; may accept the request. */
   | { readonly kind: 'hang'; readonly takes: boolean }
-  /** Takes no more than this many records at a time. */
+  /** Accepts at most this many records at a time. */
   | { readonly kind: 'small'; readonly records: number }
-  /** Takes some of a request's records and says so, in the way of its type. */
+  /** Accepts some of a request's records and reports it, in the way of its type. */
   | { readonly kind: 'some' }
 
 export interface Phase {
@@ -22,23 +22,23 @@ export interface Phase {
   readonly mode: Mode
 }
 
-/** One request with records in it, as the platform saw it. */
+/** One request with records, as the platform received it. */
 export interface Arrival {
   readonly ids: readonly string[]
   readonly at: number
   readonly text: string
   readonly mode: Mode['kind']
   readonly status: number
-  /** Records it kept. */
+  /** Records that it accepted. */
   kept: readonly string[]
-  /** Somebody was told so. */
+  /** The sender was told so. */
   told: boolean
-  /** Who was told has written down what became of it. */
+  /** The sender has recorded the outcome. */
   isNoted: boolean
   endedAt: number
   sender: string
   retryAfterMs: number | undefined
-  /** Of those it kept, counted as refused without saying which. */
+  /** How many of the accepted records it reported as refused, without naming them. */
   rejected: number
 }
 
@@ -48,12 +48,12 @@ const ID = /gen-\d{10}-[A-Za-z0-9]{20}/g
 export interface ScheduledPlatform {
   readonly arrivals: Arrival[]
   phases: readonly Phase[]
-  /** Records it answers in a way of their own, whatever else is the matter. */
+  /** Records that the platform refuses with this status, even if its mode would accept them. */
   readonly poison: Map<string, number>
   transportFor(sender: { readonly name: string; dead: boolean }): Transport
 }
 
-/** Records named in a request: every test record carries its id in its metadata, which no privacy mode takes away. */
+/** Ids of the records in a request: every test record has its id in its metadata, which no privacy mode removes. */
 const idsIn = (request: OutgoingRequest): readonly string[] => [
   ...new Set(
     Buffer.from(request.body ?? '')
@@ -151,7 +151,7 @@ interface Some {
   readonly body: string
 }
 
-/** Batches of these formats can be taken in part; undefined for others. */
+/** Handles batches of formats that can be accepted in part; undefined for others. */
 function takeSome(request: OutgoingRequest, random: () => number, isPoison: (id: string) => boolean): Some | undefined {
   const text = Buffer.from(request.body ?? '').toString('utf8')
   if (!text.startsWith('{')) return undefined
@@ -202,7 +202,7 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** What a schedule is drawn from. */
+/** The source of randomness for a schedule. */
 export interface Chance {
   now(): number
   /** 0 to n - 1. */
@@ -241,7 +241,7 @@ function anyMode(chance: Chance): Mode {
   ])()
 }
 
-/** Trouble until `end`, and none after it. */
+/** Random trouble until `end`, and none afterwards. */
 export function anyPhases(chance: Chance, end: number): readonly Phase[] {
   const phases: Phase[] = []
   for (let at = chance.now(); at < end;) {

@@ -1,29 +1,29 @@
 import { chatEvents, stream, type Reply, type StreamOptions } from './fake-upstream.ts'
 
-/** What a model says in one turn, free of any format: the same script is spoken by an upstream of either kind. */
+/** What a model says in one turn, independent of any format: upstreams of either kind use the same script. */
 export interface Turn {
   readonly reasoning?: string
   readonly text?: readonly string[]
   readonly refusal?: string
   readonly calls?: readonly ScriptedCall[]
-  /** Whether each piece of the text is told with its logprob, made by `toldLogprob`. */
+  /** Whether each piece of the text has its log probability, made by `toldLogprob`. */
   readonly logprobs?: boolean
-  /** Label of the message, where the format has such. */
+  /** The label of the message, in formats that have one. */
   readonly phase?: 'commentary' | 'final_answer'
-  /** Why it stops. Default: `stop`, or `tool_calls` after calls. */
+  /** The finish reason. Default: `stop`, or `tool_calls` after calls. */
   readonly finish?: 'stop' | 'length' | 'content_filter'
-  /** An error told inside the stream, after everything else was said and instead of an end. */
+  /** An error within the stream, after everything else and instead of an end. */
   readonly fails?: string
 }
 
 export interface ScriptedCall {
   readonly id: string
   readonly name: string
-  /** Of a tool inside a namespace, where the format has such. */
+  /** For a tool within a namespace, in formats that have them. */
   readonly namespace?: string
-  /** Of a tool that takes free text. */
+  /** For a tool with free-text input. */
   readonly custom?: boolean
-  /** JSON, or the free text, cut into the pieces in which it is streamed. */
+  /** JSON or free text, cut into the pieces in which it is streamed. */
   readonly arguments: readonly string[]
 }
 
@@ -34,7 +34,7 @@ export const SPEAKERS = {
 
 export type SpeakerName = keyof typeof SPEAKERS
 
-/** Usage of every scripted turn, in the gateway's words. */
+/** The usage of every scripted turn, in the gateway's terms. */
 export const TURN_USAGE = { input: 11, cached: 3, output: 7, reasoning: 2, total: 18 }
 
 export const toldLogprob = (token: string): object => ({ token, logprob: -0.25, bytes: [...Buffer.from(token)], top_logprobs: [] })
@@ -43,7 +43,7 @@ export const toldLogprob = (token: string): object => ({ token, logprob: -0.25, 
 
 function chatTurn(turn: Turn): unknown[] {
   const { text = [] } = turn
-  // Free text comes in the argument of a function that stands for its tool.
+  // Free text is sent as the argument of a function that stands for the tool.
   const calls = (turn.calls ?? []).map((call) =>
     call.custom === true ? { ...call, arguments: [JSON.stringify({ input: call.arguments.join('') })] } : call,
   )
@@ -52,7 +52,7 @@ function chatTurn(turn: Turn): unknown[] {
   if (turn.reasoning !== undefined) events.push(chatEvents.reasoning(turn.reasoning))
   for (const piece of text) events.push(turn.logprobs === true ? withLogprob(piece) : chatEvents.text(piece))
   if (turn.refusal !== undefined) events.push(delta({ refusal: turn.refusal }))
-  // Parallel calls come interleaved: heads first, then the arguments in turns.
+  // Parallel calls are interleaved: heads first, then the arguments in turn.
   calls.forEach((call, index) => events.push(chatEvents.call(index, call.id, call.name, '')))
   const longest = Math.max(0, ...calls.map((call) => call.arguments.length))
   for (let piece = 0; piece < longest; piece++) {
@@ -82,7 +82,7 @@ function withLogprob(piece: string): object {
   return { ...chatEvents.text(piece), choices: [{ index: 0, delta: { content: piece }, logprobs, finish_reason: null }] }
 }
 
-// ---- responses, with the habits of the vendor who invented them: no `[DONE]`, `obfuscation`, no name in `arguments.done` ----
+// ---- responses, with the habits of the vendor of the format: no `[DONE]`, `obfuscation`, no name in `arguments.done` ----
 
 class ResponsesScript {
   readonly frames: string[] = []

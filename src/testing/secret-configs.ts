@@ -1,7 +1,7 @@
 import type { JsonObject } from '../core/item.ts'
 import { exampleConfigs } from './destination-configs.ts'
 
-/** Configs with one secret that must be seen nowhere, for types of every kind; they lead to the platform of that address where the type has one. */
+/** Configs of several types with one secret that must not appear anywhere; they lead to this address if the type has one. */
 export const secretConfigs: { readonly [type: string]: (url: string, secret: string) => JsonObject } = {
   webhook: (url, secret) => ({ url, method: 'POST', headers: { authorization: `Bearer ${secret}` } }),
   'otel-collector': (endpoint, secret) => ({ endpoint, headers: { 'x-token': secret } }),

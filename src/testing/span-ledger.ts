@@ -3,16 +3,16 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { generationSpans } from './received-spans.ts'
 
-/** A receiver of OTLP JSON that keeps one digest per generation: for drills whose bodies would not fit into memory. */
+/** An OTLP JSON receiver that keeps one digest per generation: for drills whose bodies would not fit into memory. */
 export interface SpanLedger {
   readonly url: string
   /** Ids that arrived, with the time of their first arrival (milliseconds since the epoch). */
   readonly arrivals: ReadonlyMap<string, number>
-  /** Arrivals beyond the first of an id: at-least-once is allowed to repeat, not to contradict. */
+  /** Repeated arrivals of an id: at-least-once delivery may repeat, but not contradict. */
   readonly repeated: number
   /** Ids that arrived with two different contents. */
   readonly contradicting: ReadonlySet<string>
-  /** Milliseconds until what arrived is answered; may be changed at any time. */
+  /** How many milliseconds to delay each answer; may be changed at any time. */
   holdMs: number
   close(): Promise<void>
 }

@@ -20,7 +20,7 @@ const costing = (id: string, total: number, more: Partial<Generation> = {}): Gen
     ...more,
   })
 
-/** What every store must remember of money, and of callers' own keys. */
+/** What every store must do with spending and with callers' own keys. */
 export function describeSpendContract(name: string, open: () => Promise<StoreUnderTest>): void {
   describe(`spend contract: ${name}`, () => {
     let under: StoreUnderTest
@@ -47,7 +47,7 @@ export function describeSpendContract(name: string, open: () => Promise<StoreUnd
     it('begins each period anew at its UTC boundary', async () => {
       await insert(costing('g1', 0.5))
       const { usd } = await store.spend.of(KEY, NOW + HOUR)
-      // February has begun; the week goes on.
+      // February has begun, but the week goes on.
       expect(usd).toEqual({ lifetime: 0.5, monthly: 0, weekly: 0.5, daily: 0 })
       await insert(costing('g2', 0.25, { endedAt: NOW + HOUR }))
       expect((await store.spend.of(KEY, NOW + HOUR)).usd).toEqual({ lifetime: 0.75, monthly: 0.25, weekly: 0.75, daily: 0.25 })
@@ -78,7 +78,7 @@ export function describeSpendContract(name: string, open: () => Promise<StoreUnd
         return costing(`g${n}`, total, { keyHash, workspaceId, endedAt, startedAt: endedAt - HOUR, cost })
       })
       for (let n = 0; n < generations.length; n += 50) await insert(...generations.slice(n, n + 50))
-      // Sums of binary fractions differ in their last digits by the order in which they are added up.
+      // Sums of binary fractions differ in their last digits, depending on the order of addition.
       const rounded = (figures: object): unknown => Object.values(figures).map((usd: number) => Number(usd.toFixed(9)))
       for (const now of Array.from({ length: 40 }, times)) {
         for (const subject of ['key:a', 'key:b', 'key:c', 'workspace:w1', 'workspace:w2', 'installation']) {
@@ -144,7 +144,7 @@ export function describeSpendContract(name: string, open: () => Promise<StoreUnd
       })
       expect(await store.spend.activity({ from, to: NOW + 24 * HOUR, keyHashes: ['b'] })).toHaveLength(1)
       expect(await store.spend.activity({ from, to: NOW + 24 * HOUR, keyHashes: [] })).toEqual([])
-      // More than a statement can be given one by one: keys that are made anew every day belong to one user for years.
+      // More than a statement can have as single parameters: if keys are created daily, one user has many of them after years.
       const many = [...Array.from({ length: 70_000 }, (_, n) => `k${n}`), 'b']
       expect(await store.spend.activity({ from, to: NOW + 24 * HOUR, keyHashes: many })).toHaveLength(1)
       expect(await store.spend.activity({ from, to: NOW + 24 * HOUR, workspaceId: 'nobody' })).toEqual([])

@@ -17,7 +17,7 @@ export interface TestGateway {
     body: unknown,
     options?: { readonly headers?: { readonly [name: string]: string }; readonly signal?: AbortSignal; readonly key?: string },
   ): Promise<Response>
-  /** Any other call, with the management key unless told. */
+  /** Any other call, with the management key by default. */
   api(method: string, path: string, body?: unknown, key?: string): Promise<Response>
   /** Stops it and starts another on the same data directory. */
   restart(): Promise<TestGateway>
@@ -27,7 +27,7 @@ export interface TestGateway {
 export const TEST_KEY = `sk-sb-v1-${'a1'.repeat(24)}`
 export const TEST_MANAGEMENT_KEY = `sk-sb-mgmt-v1-${'b2'.repeat(24)}`
 
-/** The whole gateway in this process, on a free port, with a data directory of its own. `config` is the file's tree. */
+/** The whole gateway in this process, on a free port, with a data directory of its own. `config` is the configuration tree. */
 export async function startGateway(
   config: { readonly [key: string]: unknown } = {},
   env: { readonly [name: string]: string } = {},
@@ -45,7 +45,7 @@ export async function startGateway(
   return launch(directory, file, environment)
 }
 
-/** A thread loads everything it needs anew: from the bundle of these very sources in less than half of the time, and tests start hundreds of them. */
+/** Every thread loads all of its modules. The bundle of the current sources loads in less than half the time, and tests start hundreds of threads. */
 const bundle = currentBundle()
 const deliveryThread = bundle === undefined ? undefined : pathToFileURL(join(bundle, 'delivery-worker.js'))
 
@@ -82,7 +82,7 @@ async function launch(directory: string, file: string, environment: { readonly [
   }
 }
 
-/** A config tree with one chat provider per upstream URL, all serving `acme/small`; each extra entry overrides. */
+/** A config tree with one chat provider per upstream URL, all serving `acme/small`; entries of `extra` override it. */
 export function chatConfig(urls: readonly string[], extra: { readonly [key: string]: unknown } = {}): { readonly [key: string]: unknown } {
   const slugs = urls.map((_, n) => (n === 0 ? 'acme' : `backup${n}`))
   return {

@@ -14,12 +14,12 @@ export interface StoreUnderTest {
   readonly dispose: () => Promise<void>
 }
 
-/** What every database behind the `Store` port does alike. */
+/** What every database behind the `Store` port must do. */
 export function describeStoreContract(name: string, open: () => Promise<StoreUnderTest>): void {
   describeStore(name, open, (current) => describeSeveralProcesses(current))
 }
 
-/** The same for a database that belongs to one process. */
+/** The same for a database used by a single process. */
 export function describePrivateStoreContract(name: string, open: () => Promise<Omit<StoreUnderTest, 'openAnother'>>): void {
   describeStore(name, open, () => undefined)
 }

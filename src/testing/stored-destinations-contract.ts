@@ -6,7 +6,7 @@ import { sampleDestination, sampleEntry, sampleWorkspace } from './sample-record
 
 const OWNER = 'worker-1'
 
-/** What the store of one test offers; it is another for each. */
+/** What the store of one test offers; each test has its own. */
 export interface OutboxStage {
   readonly store: Store
   readonly outbox: DurableOutbox
@@ -15,7 +15,7 @@ export interface OutboxStage {
   readonly add: (id: string, overrides?: Partial<StoredDestination>) => Promise<void>
 }
 
-/** What destinations do that live in a database: a part of the contract of a durable outbox. */
+/** What destinations in a database must do: a part of the contract of a durable outbox. */
 export function describeStoredDestinations(stage: () => OutboxStage): void {
   describe('destinations', () => {
     it('come back as they were written, in order of creation, page by page', async () => {

@@ -1,7 +1,4 @@
-/**
- * Milliseconds of processor time this thread has used. For limits on pure computation: on a machine with neighbours the clock on the wall says
- * what they did.
- */
+/** CPU time of this thread in milliseconds. For limits on pure computation: wall-clock time would depend on other load on the machine. */
 export function threadTime(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000

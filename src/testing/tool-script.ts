@@ -4,7 +4,7 @@ import type { TestGateway } from './start-gateway.ts'
 
 type Json = Record<string, unknown>
 
-/** A turn of a chat model that calls these functions, after some words if there are any. */
+/** A turn of a chat model that calls these functions, after some text if given. */
 export const calls = (...made: readonly (readonly [name: string, args: unknown])[]): Reply => callsAfter('', ...made)
 
 export const callsAfter = (words: string, ...made: readonly (readonly [name: string, args: unknown])[]): Reply =>
@@ -19,7 +19,7 @@ export const callsAfter = (words: string, ...made: readonly (readonly [name: str
 
 export const says = (...pieces: readonly string[]): Reply => stream(chatText(...pieces))
 
-/** One answer of the gateway with its metadata, read from either form; the stream is checked event by event. */
+/** One answer of the gateway with its metadata, from either form; a stream is checked event by event. */
 export async function askGateway(
   gateway: TestGateway,
   body: Json,

@@ -7,12 +7,12 @@ import { messages } from './voices/messages.ts'
 import { responses } from './voices/responses.ts'
 import type { ScriptedAnswer, SeenTurn, VendorVoice } from './voices/voice.ts'
 
-/** Every vendor's format, by dialect. Each counts 30 tokens in, 10 of them cached, and 12 out. */
+/** Every vendor's format, by dialect. All report 30 input tokens, 10 of them cached, and 12 output tokens. */
 export const VENDOR_VOICES: ReadonlyMap<string, VendorVoice> = new Map(
   [chat, responses, messages, gemini, converse, cohere].map((voice) => [voice.dialect, voice]),
 )
 
-/** Results stand directly behind their calls, all of them, in their order; the user speaks first. Throws an Error that names the first breach. */
+/** All results must directly follow their calls, in order; the user speaks first. Throws an Error that names the first violation. */
 export function checkTurns(turns: readonly SeenTurn[]): void {
   let open: string[] = []
   turns.forEach(({ role, calls, results }, at) => {
@@ -27,7 +27,7 @@ export function checkTurns(turns: readonly SeenTurn[]): void {
   if (open.length > 0) throw new Error(`the calls ${open.join(', ')} have no results\n${JSON.stringify(turns)}`)
 }
 
-/** An upstream that speaks with a voice and says what `next` gives it, once the turns it was sent make a conversation. */
+/** An upstream in a vendor's format that answers with what `next` returns, if the turns it was sent are a valid conversation. */
 export const speakerOf =
   (voice: VendorVoice, next: () => ScriptedAnswer): Reply =>
   (request, response) => {

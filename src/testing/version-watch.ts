@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Store } from '../core/store.ts'
 
-/** Holds by how much each piece of work moves the version of the configuration, by which processes know that something changed. */
+/** Asserts how much each piece of work increases the version of the configuration, by which processes notice changes. */
 export async function createVersionWatch(store: Pick<Store, 'version'>): Promise<(by: number, work: Promise<unknown>) => Promise<void>> {
   let last = await store.version()
   return async (by, work) => {

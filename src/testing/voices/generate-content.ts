@@ -2,7 +2,7 @@ import { defined, list, object, type Json, type ScriptedAnswer, type SeenTurn, t
 
 const GEMINI_USAGE = { promptTokenCount: 30, cachedContentTokenCount: 10, candidatesTokenCount: 8, thoughtsTokenCount: 4, totalTokenCount: 42 }
 
-/** The signature stands on the first call, else on the text. */
+/** The signature is on the first call, or else on the text. */
 function geminiParts({ reasoning, text, calls = [] }: ScriptedAnswer): Json[] {
   const signature = reasoning === undefined ? {} : { thoughtSignature: reasoning.secret }
   return defined<Json>(

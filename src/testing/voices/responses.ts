@@ -89,7 +89,7 @@ export const responses: VendorVoice = {
       usage: RESPONSES_USAGE,
     }),
   turns(body) {
-    // Items stand one by one here; neighbours of the assistant are one turn.
+    // This format has separate items; neighbouring items of the assistant are one turn.
     const turns: { role: SeenTurn['role']; calls: string[]; results: string[] }[] = []
     for (const item of list(body['input'])) {
       if (item['role'] === 'system' || item['role'] === 'developer') continue
@@ -104,7 +104,7 @@ export const responses: VendorVoice = {
       if (item['type'] === 'function_call') turn.calls.push(String(item['call_id']))
       if (isResult) turn.results.push(String(item['call_id']))
     }
-    // Results find their calls by id here, in any order.
+    // In this format results are matched to calls by id, in any order.
     turns.forEach(({ results }, at) => results.sort((a, b) => turns[at - 1]!.calls.indexOf(a) - turns[at - 1]!.calls.indexOf(b)))
     return turns
   },

@@ -1,21 +1,21 @@
-/** An answer, whoever gives it. `secret` is what the vendor signs or seals its reasoning with. */
+/** An answer, independent of the vendor. `secret` is the vendor's signature or encryption of its reasoning. */
 export interface ScriptedAnswer {
   readonly reasoning?: { readonly text: string; readonly secret: string }
   readonly text?: string
   readonly calls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[]
 }
 
-/** One step of a conversation as an upstream was sent it. */
+/** One turn of a conversation as sent to an upstream. */
 export interface SeenTurn {
   readonly role: 'user' | 'assistant'
   readonly calls: readonly string[]
   readonly results: readonly string[]
 }
 
-/** One vendor's format, written down independently of the code under test: how its answers look, and what its requests say. */
+/** One vendor's format, written independently of the code under test: what its answers look like, and how to read its requests. */
 export interface VendorVoice {
   readonly dialect: string
-  /** Upstream id of a model that reasons, calls tools and sees. */
+  /** Upstream id of a model that reasons, calls tools and accepts images. */
   readonly model: string
   readonly options: { readonly [option: string]: unknown }
   readonly contentType: string
@@ -23,13 +23,13 @@ export interface VendorVoice {
   stream(answer: ScriptedAnswer): readonly Buffer[]
   /** The same answer as one body. */
   json(answer: ScriptedAnswer): string
-  /** The conversation inside a request; results stand where the vendor wants them. */
+  /** The conversation within a request; results are where the vendor expects them. */
   turns(body: Json): SeenTurn[]
-  /** Whether the vendor's own secret has to come back with the calls it led to. */
+  /** Whether the vendor's secret must come back with the calls it led to. */
   readonly returnsSecret: boolean
-  /** The vendor's words for service tiers; one without a word cannot be asked for. */
+  /** The vendor's names for service tiers; a tier without a name cannot be requested. */
   readonly tiers: { readonly default?: string; readonly flex?: string; readonly priority?: string }
-  /** The word a request has for its tier; undefined: none. */
+  /** The tier in a request; undefined: none. */
   tier(body: Json): unknown
 }
 
