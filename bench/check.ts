@@ -1,6 +1,6 @@
 /**
- * Compares the sources as they stand with another revision of them, in one interleaved run, and fails where they are more than a tenth worse.
- * Both are started several times: two starts of one build differ by up to a sixth, and one start of each would compare those.
+ * Compares the current sources with another revision in one interleaved run, and fails if they are more than a tenth worse. Both are started several
+ * times: two starts of one build differ by up to a sixth, so with one start each the comparison would mostly show that difference.
  *
  *   npm run bench:check                      with main
  *   npm run bench:check -- --base v1.2.0 --processes 7 --rounds 2 --only json,sse
@@ -35,7 +35,7 @@ function git(...args: readonly string[]): string {
   return stdout.trim()
 }
 
-/** The other revision beside this one, with packages of its own only where its lockfile differs. */
+/** Checks out the other revision next to this one, with packages of its own only if its lockfile differs. */
 function checkOut(): void {
   git('worktree', 'add', '--detach', checkout, options.base)
   const sameLock = readFileSync(join(root, 'package-lock.json')).equals(readFileSync(join(checkout, 'package-lock.json')))

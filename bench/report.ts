@@ -1,24 +1,24 @@
 import { median } from './measure/statistics.ts'
 import type { Sample, Scenario } from './scenarios.ts'
 
-/** Samples by target, then scenario, in the order of the rounds; a round that failed left nothing. */
+/** Samples by target, then scenario, in the order of the rounds; a failed round has an empty sample. */
 export type Samples = { readonly [target: string]: { readonly [S in Scenario]?: readonly Sample[] } }
 
 export const YARDSTICK = 'bare-node'
 const FLOOR = 'direct'
 
-/** Median of a figure over the rounds; NaN when it was never measured. */
+/** Median of a figure over the rounds; NaN if it was never measured. */
 export function figure(samples: Samples, target: string, scenario: Scenario, name: string): number {
   return median((samples[target]?.[scenario] ?? []).map((sample) => sample[name] ?? Number.NaN))
 }
 
-/** Median over the rounds of the ratio to another target in the same round: what the machine does between rounds cancels out. */
+/** Median over the rounds of the ratio to another target in the same round, which cancels out changes of the machine between rounds. */
 export function ratio(samples: Samples, target: string, base: string, scenario: Scenario, name: string): number {
   const bases = samples[base]?.[scenario] ?? []
   return median((samples[target]?.[scenario] ?? []).map((sample, round) => (sample[name] ?? Number.NaN) / (bases[round]?.[name] ?? Number.NaN)))
 }
 
-/** Median over the rounds of the difference to doing without any gateway. */
+/** Median over the rounds of the difference to calling without any gateway. */
 export function added(samples: Samples, target: string, scenario: Scenario, name: string): number {
   const floors = samples[FLOOR]?.[scenario] ?? []
   return median((samples[target]?.[scenario] ?? []).map((sample, round) => (sample[name] ?? Number.NaN) - (floors[round]?.[name] ?? Number.NaN)))
@@ -96,7 +96,7 @@ const TABLES: readonly { readonly needs: readonly Scenario[]; readonly columns: 
   },
 ]
 
-/** The tables that have a figure, a row for each target. */
+/** The tables that have figures, with a row for each target. */
 export function renderTable(samples: Samples, titles: { readonly [target: string]: string }): string {
   const measured = new Set(Object.values(samples).flatMap((target) => Object.keys(target)))
   return TABLES.filter(({ needs }) => needs.some((scenario) => measured.has(scenario)))
@@ -120,7 +120,7 @@ export interface Bar {
   readonly name: string
   readonly wanted: string
   readonly measured: number
-  /** Undefined when a figure it needs is missing. */
+  /** Undefined if a figure that it needs is missing. */
   readonly met: boolean | undefined
 }
 
@@ -183,7 +183,7 @@ export const BASE = 'base'
 
 export interface Change {
   readonly name: string
-  /** What got better (above 0) or worse, as a share of the base's figure. */
+  /** The improvement (above 0) or deterioration, as a share of the base's figure. */
   readonly change: number
   readonly worse: boolean
 }
@@ -201,7 +201,7 @@ const COMPARED: readonly { readonly scenario: Scenario; readonly figure: string;
   { scenario: 'ready', figure: 'ms', better: 'less' },
 ]
 
-/** What changed against the base, by the median of the ratios within the rounds; what was not measured is left out. */
+/** The changes relative to the base, by the median of the ratios within rounds; figures that were not measured are left out. */
 export function compare(samples: Samples, tolerance: number): readonly Change[] {
   return COMPARED.flatMap(({ scenario, figure: name, better }) => {
     const factor = ratio(samples, OURS, BASE, scenario, name)

@@ -28,7 +28,7 @@ export function requestBody(target: Target, scene: Scene, stream: boolean, promp
   return JSON.stringify({ model, messages, max_tokens: 1024, ...parameters, ...options })
 }
 
-/** What a scenario sends and what it expects back. */
+/** What a scenario sends, and what it expects back. */
 export interface Need {
   readonly scene: Scene
   readonly stream: boolean

@@ -1,14 +1,14 @@
 /**
  * The same mock upstream through nothing, nginx, a bare Node pass-through, Signalbox, Portkey and responses.js, interleaved in one run on pinned cores:
- * gateways on core 0, load and upstream on core 1. Figures are work per second of the gateway's own processor time.
+ * gateways on core 0, load and upstream on core 1. Figures are work per second of the gateway's own CPU time.
  *
  *   npm run bench                                     about 25 minutes
- *   npm run bench -- --quick                          a smoke of under a minute, no figures to rely on
+ *   npm run bench -- --quick                          a smoke test of under a minute, whose figures are not reliable
  *   npm run bench -- --only json,sse --targets bare-node,signalbox --rounds 3
- *   npm run bench -- --processes 3                    every program started three times over, with rounds of each start
- *   npm run bench -- --strict                         fails when a bar is missed
+ *   npm run bench -- --processes 3                    every program started three times, with rounds for each start
+ *   npm run bench -- --strict                         fails if a target figure is missed
  *
- * Everything stays on the loopback; every wait has a limit; whatever was started is ended.
+ * Everything stays on the loopback; every wait has a limit; every started process is ended.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ import { verify } from './verify.ts'
 const FULL: Effort = {
   rounds: 3,
   loadMs: 3_000,
-  // Compilers share the core with what they compile: after two seconds a large program runs at two thirds of what it comes to.
+  // Compilers share the core with the program: after two seconds a large program runs at two thirds of its final speed.
   warmUpMs: 10_000,
   wakeMs: 1_500,
   steadyMs: 5_000,
@@ -40,7 +40,7 @@ const FULL: Effort = {
   starts: 5,
 }
 const QUICK: Effort = { ...FULL, rounds: 1, loadMs: 800, warmUpMs: 300, wakeMs: 100, steadyMs: 300, openStreams: 100, manyStreams: 200, starts: 1 }
-/** No further round begins after this: what was measured by then is told. */
+/** No further round begins after this time: the report then contains what was measured so far. */
 const LAST_ROUND_MS = 30 * 60_000
 const WHOLE_LIMIT_MS = 45 * 60_000
 
@@ -70,7 +70,7 @@ function choose<Name extends string>(what: string, text: string, known: readonly
   return known.filter((name) => names.includes(name))
 }
 
-/** Puts this process on its core, all threads; gives up pinning, with a note, where there is one core or no taskset. */
+/** Pins this process with all its threads to its core; gives up pinning, with a note, if there is only one core or no taskset. */
 function pinSelf(): { readonly gateways: number; readonly load: number } | undefined {
   const single = availableParallelism() < 2
   if (!single && spawnSync('taskset', ['-a', '-c', '-p', '1', String(process.pid)]).status === 0) return { gateways: 0, load: 1 }
@@ -80,7 +80,7 @@ function pinSelf(): { readonly gateways: number; readonly load: number } | undef
 
 const notes: string[] = []
 function note(text: string): void {
-  // A program's last words may be a stack; the first line says enough here.
+  // A program's last output may be a stack trace, of which the first line is enough here.
   const line = (text.split('\n')[0] ?? '').slice(0, 300)
   if (notes.includes(line)) return
   notes.push(line)
@@ -111,7 +111,7 @@ async function enter(target: Target, context: BenchContext): Promise<Contender |
 
 type Collected = { [target: string]: { [S in Scenario]?: Sample[] } }
 
-/** One round of one scenario through every target that can play it, each round beginning with another target. */
+/** One round of one scenario through every target that supports it; each round begins with another target. */
 async function runRound(
   scenario: Scenario,
   round: number,
@@ -125,7 +125,7 @@ async function runRound(
     const { name } = contender.target
     if (need !== undefined && !contender.pieces.has(sceneKey(need))) continue
     const list = ((samples[name] ??= {})[scenario] ??= [])
-    // Where it could not be started before, those rounds left nothing.
+    // If the program could not be started before, those rounds have empty samples.
     while (list.length < round) list.push({})
     try {
       await wake(scenario, contender, context, effort)
@@ -138,7 +138,10 @@ async function runRound(
   }
 }
 
-/** All rounds of one start of the programs, the `process`th: their samples follow those of the starts before it, so that round meets round. */
+/**
+ * All rounds of one start of the programs, the `process`th. Its samples follow those of earlier starts at the same index for every target, so that rounds
+ * can be compared.
+ */
 async function measure(process: number, contenders: readonly Contender[], context: BenchContext, samples: Collected): Promise<void> {
   for (const contender of contenders) await warmUp(contender, context, effort)
   const longest = Math.max(...scenarios.map((scenario) => repetitions(scenario, effort)))
@@ -155,7 +158,7 @@ async function measure(process: number, contenders: readonly Contender[], contex
   }
 }
 
-/** Starts every program afresh for each lot of rounds: what the compilers made of one process stays with it, and says little of a build. */
+/** Restarts every program for each set of rounds: what the compilers made of one process stays with it, and says little about a build. */
 async function measureAll(compared: readonly Target[], context: BenchContext): Promise<{ samples: Samples; contenders: readonly Contender[] }> {
   const samples: Collected = {}
   const seen = new Map<string, Contender>()
@@ -199,7 +202,7 @@ const root = join(import.meta.dirname, '..')
 const temp = mkdtempSync(join(tmpdir(), 'signalbox-bench-'))
 process.on('exit', () => rmSync(temp, { recursive: true, force: true }))
 
-// What operators start is the bundle; without one of these very sources the entry would run them as they are.
+// Operators start the bundle; if it is older than the sources, the entry point would run the sources directly.
 for (const each of [root, options['base-root']]) {
   const build = each === undefined ? '' : join(each, 'scripts/build.ts')
   if (existsSync(build)) spawnSync(process.execPath, [build, '--if-stale'], { stdio: 'inherit', timeout: 120_000 })

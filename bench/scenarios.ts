@@ -25,14 +25,14 @@ export const SCENARIOS = [
 ] as const
 export type Scenario = (typeof SCENARIOS)[number]
 
-/** How hard and how long; `--quick` shrinks it. */
+/** How much load and how long; reduced by `--quick`. */
 export interface Effort {
   readonly rounds: number
   readonly loadMs: number
   readonly warmUpMs: number
-  /** Load before what is measured under load. */
+  /** Duration of the load before a measurement under load. */
   readonly wakeMs: number
-  /** The same calls at the same rate before their latency is measured. */
+  /** Duration of calls at the same rate before their latency is measured. */
   readonly steadyMs: number
   readonly jsonConnections: number
   readonly sseConnections: number
@@ -44,20 +44,20 @@ export interface Effort {
   readonly starts: number
 }
 
-/** Figures of one run of one scenario; NaN where a target has none. */
+/** Figures of one run of one scenario; NaN if a target has none. */
 export type Sample = { readonly [figure: string]: number }
 
-/** A target at work, with what was learnt of it. */
+/** A running target, with what is known about it. */
 export interface Contender {
   readonly target: Target
   readonly running: RunningTarget
-  /** Pieces per answer by scene, from verification; a scene that failed is not here. */
+  /** Pieces per answer by scene, from verification; scenes that failed are missing. */
   readonly pieces: ReadonlyMap<string, number>
 }
 
 export const sceneKey = ({ scene, stream, prompt = '2k' }: Need): string => `${scene}:${stream ? 'stream' : 'json'}:${prompt}`
 
-/** What a scenario asks of a target: without a verified answer to it there is nothing to measure. */
+/** What a scenario requires of a target: without a verified answer to it there is nothing to measure. */
 export const NEEDS: { readonly [S in Scenario]: Need | undefined } = {
   json: { scene: 'json', stream: false },
   sse: { scene: 'burst', stream: true },
@@ -74,12 +74,12 @@ export const NEEDS: { readonly [S in Scenario]: Need | undefined } = {
   'memory-5000': { scene: 'paced', stream: true },
   ready: undefined,
 }
-/** As many as the cores the bench knows. */
+/** As many as the cores that the bench uses. */
 const WORKERS = 2
 const IDLE: Need = { scene: 'idle', stream: true }
 
 const SETTLE_MS = 1_500
-/** Programs tidy up after their start, Signalbox after two idle seconds: that is over before memory is read for the first time. */
+/** Programs clean up after their start, Signalbox after two idle seconds: this is over before memory is read for the first time. */
 const START_SETTLE_MS = 4_000
 const FIRST_STREAMS = 20
 const QUIET_MS = 400
@@ -98,8 +98,8 @@ function insistComplete(result: LoadResult): void {
 }
 
 /**
- * What a program left for later, records and deliveries of ours among it, is work too: over when its processes use next to nothing any more and
- * nothing waits to be forwarded (a program may pause, before it sends something again).
+ * Work that a program has postponed, such as our records and deliveries, counts as well. It is over once its processes use next to no CPU time and nothing
+ * waits to be forwarded (a program may pause before it retries).
  */
 async function untilQuiet({ pending }: RunningTarget, pids: readonly number[]): Promise<void> {
   for (let looks = 0; looks < QUIET_LOOKS; looks++) {
@@ -110,7 +110,7 @@ async function untilQuiet({ pending }: RunningTarget, pids: readonly number[]): 
   throw new Error(`still busy ${(QUIET_LOOKS * QUIET_MS) / 1000} s after the load`)
 }
 
-/** Runs the load and takes the processor time the target's processes spent on it, until they have nothing left to do. */
+/** Runs the load and measures the CPU time that the target's processes spend on it, until they have nothing left to do. */
 async function withCpu(contender: Contender, load: () => Promise<LoadResult>): Promise<{ result: LoadResult; cpu: number }> {
   const pids = contender.running.pid === undefined ? [] : processTree(contender.running.pid)
   const before = cpuSeconds(pids)
@@ -136,7 +136,7 @@ async function json(contender: Contender, context: BenchContext, effort: Effort)
 async function events(scenario: 'sse' | 'sse-block', contender: Contender, context: BenchContext, effort: Effort): Promise<Sample> {
   const shot = shotOf(contender, context, NEEDS[scenario]!)
   const { result, cpu } = await withCpu(contender, () => runClosedLoop(shot, effort.sseConnections, effort.loadMs))
-  // Upstream events, whatever number of wire events a gateway makes of them: the same work for every target.
+  // Upstream events, however many wire events a gateway makes of them: the same work for every target.
   const count = result.completed * BURST_EVENTS
   return { perCpuSecond: count / cpu, perSecond: count / result.seconds, cpuShare: cpu / result.seconds, failed: result.failed }
 }
@@ -147,7 +147,7 @@ async function latency(contender: Contender, context: BenchContext, effort: Effo
   return { p50: percentile(result.latencies, 0.5), p99: percentile(result.latencies, 0.99), late: result.late, failed: result.failed }
 }
 
-/** Large requests, one at a time as callers of a lightly loaded gateway send them. */
+/** Large requests, one at a time, as from callers of a lightly loaded gateway. */
 async function large(scenario: '32k' | '400k' | '1m', contender: Contender, context: BenchContext, effort: Effort): Promise<Sample> {
   const shot = shotOf(contender, context, NEEDS[scenario]!)
   const { result, cpu } = await withCpu(contender, () => runOpenLoop(shot, effort.largePerSecond, effort.loadMs))
@@ -167,8 +167,8 @@ async function firstToken(contender: Contender, context: BenchContext, effort: E
 }
 
 /**
- * What the callers get of a core of their own: the thread that answers has the gateways' core to itself, all others (delivery, the collector of
- * garbage) share the other with the load and the upstream.
+ * The throughput of a core of its own: the thread that answers has the gateways' core to itself, all others (delivery, garbage collection) share the other
+ * core with the load and the upstream.
  */
 async function frontDoor(contender: Contender, context: BenchContext, effort: Effort): Promise<Sample> {
   const { pid } = contender.running
@@ -186,8 +186,8 @@ async function frontDoor(contender: Contender, context: BenchContext, effort: Ef
 }
 
 /**
- * Two processes that share a port against one. The one has a core to itself, beside the load and the upstream; the two have both cores, and load
- * and upstream take their part of these: that part is one of the figures. Where nothing is pinned, all of them share what there is.
+ * Two processes that share a port, compared with one. The single one has a core to itself, with load and upstream on the other; the two have both cores,
+ * and load and upstream take their part of these, which is one of the figures. Without pinning, all of them share what there is.
  */
 async function workers(contender: Contender, context: BenchContext, effort: Effort): Promise<Sample> {
   const { core, upstreamPid } = context
@@ -222,8 +222,8 @@ async function workers(contender: Contender, context: BenchContext, effort: Effo
 }
 
 /**
- * Memory per open stream, on a process of its own. A few streams come before, so that lazily loaded code does not count; only a few, as the
- * garbage of a load run would leave the room the held streams then fill unseen.
+ * Memory per open stream, in a new process. A few streams come first, so that lazily loaded code does not count. They are only a few, because the garbage
+ * of a load run would leave room that the held streams could then fill unnoticed.
  */
 async function memory(contender: Contender, context: BenchContext, streams: number): Promise<Sample> {
   const running = await contender.target.start(context)
@@ -244,7 +244,7 @@ async function memory(contender: Contender, context: BenchContext, streams: numb
   }
 }
 
-/** Start to the first good answer, on fresh processes. */
+/** From the start to the first correct answer, in new processes. */
 async function ready(contender: Contender, context: BenchContext): Promise<Sample> {
   const running = await contender.target.start(context)
   await running.stop()
@@ -268,17 +268,17 @@ export const RUN: { readonly [S in Scenario]: (contender: Contender, context: Be
   ready,
 }
 
-/** The median of 300 answers differs by a sixth from one round to the next, in the same process: five rounds cannot tell a tenth. */
+/** The median of 300 answers differs by a sixth between rounds, even in the same process, so five rounds cannot show a difference of a tenth. */
 const LATENCY_TIMES = 3
 
-/** Scenarios that start processes of their own are run a number of times, latency more often than once per round, the others once. */
+/** The number of runs: one per round, more for latency, and a limited number for scenarios that start processes of their own. */
 export function repetitions(scenario: Scenario, effort: Effort): number {
   if (scenario === 'ready') return effort.starts
   if (scenario === 'latency') return effort.rounds * LATENCY_TIMES
   return scenario.startsWith('memory') || scenario === 'workers' ? Math.min(effort.rounds, 3) : effort.rounds
 }
 
-/** Gets compilers and caches warm before anything counts. */
+/** Warms up compilers and caches before anything counts. */
 export async function warmUp(contender: Contender, context: BenchContext, effort: Effort): Promise<void> {
   for (const need of [NEEDS.json, NEEDS.sse].filter((each) => each !== undefined)) {
     if (contender.pieces.has(sceneKey(need))) await runClosedLoop(shotOf(contender, context, need), 16, effort.warmUpMs)
@@ -288,14 +288,14 @@ export async function warmUp(contender: Contender, context: BenchContext, effort
 const OF_WORK: ReadonlySet<Scenario> = new Set(['json', 'sse', 'sse-block', 'front-door', 'workers'])
 
 /**
- * A program whose turn comes after minutes of the others has been put to rest by the kernel and by V8, the larger the more. It is woken first, for
- * figures of work by that work, for those of a steady rate by that rate; `latency-rested` is what its first callers get.
+ * While other programs are measured for minutes, the kernel and V8 put a program to rest, and a large one more than a small one. So it is woken first: for
+ * figures of throughput by that load, for those of a steady rate by that rate. `latency-rested` is what its first callers experience.
  */
 export async function wake(scenario: Scenario, contender: Contender, context: BenchContext, effort: Effort): Promise<void> {
   if (scenario === 'latency') await runOpenLoop(shotOf(contender, context, NEEDS.latency!), effort.requestsPerSecond, effort.steadyMs)
   if (!OF_WORK.has(scenario)) return
   await runClosedLoop(shotOf(contender, context, NEEDS[scenario]!), effort.jsonConnections, effort.wakeMs)
-  // What waking it left to forward would be counted as work of what is measured next.
+  // Otherwise, what is still to be forwarded after waking would be counted in the next measurement.
   const { running } = contender
   if (running.pending !== undefined && running.pid !== undefined) await untilQuiet(running, processTree(running.pid))
 }

@@ -6,9 +6,9 @@ import { requestBody, type Need } from './requests.ts'
 import type { BenchContext, RunningTarget, Target } from './targets/target.ts'
 
 export interface Verified {
-  /** Why the target cannot play this scene; undefined when its answer is right to the letter. */
+  /** Why the target does not support this scene; undefined if its answer is exactly right. */
   readonly problem: string | undefined
-  /** Pieces of text it streams; 0 for JSON. */
+  /** The number of text pieces that it streams; 0 for JSON. */
   readonly pieces: number
 }
 
@@ -20,7 +20,7 @@ interface Reading {
 
 const LIMIT_MS = 10_000
 
-/** One answer through the target, read with care: the text must be what the mock said, the usage what it counted. */
+/** Sends one request through the target and verifies the answer: the text must be what the mock said, and the usage what it counted. */
 export async function verify(target: Target, running: RunningTarget, context: BenchContext, { scene, stream, prompt }: Need): Promise<Verified> {
   try {
     const { status, body } = await post(target, running, context, requestBody(target, scene, stream, prompt))
@@ -93,7 +93,7 @@ function dataOf(body: string): string[] {
   return all
 }
 
-/** The data of every event up to `[DONE]`, which must be there. */
+/** The data of every event before `[DONE]`, which must be present. */
 function upToDone(body: string): readonly string[] {
   const all = dataOf(body)
   if (all.pop() !== '[DONE]') throw new Error('the stream has no [DONE]')

@@ -5,7 +5,7 @@ import { AnswerCheck, type CallerFormat } from './answer-check.ts'
 function verdict(format: CallerFormat, stream: boolean, text: string, pieces = 0): string | undefined {
   const check = new AnswerCheck(format, stream)
   check.start(200)
-  // In pieces of seven bytes, as marks come cut.
+  // In pieces of seven bytes, which also cut the marks.
   for (let at = 0; at < text.length; at += 7) check.body(Buffer.from(text.slice(at, at + 7)))
   return check.verdict(pieces)
 }

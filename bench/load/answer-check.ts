@@ -1,10 +1,10 @@
 import { END_MARK } from '../mock/script.ts'
 import { NeedleCounter } from './needle-counter.ts'
 
-/** The wire format a target speaks to its callers. `responses-bare`: its streams end with their last event, without `[DONE]`. */
+/** The wire format between a target and its callers. `responses-bare`: streams end with their last event, without `[DONE]`. */
 export type CallerFormat = 'chat' | 'responses' | 'responses-bare'
 
-/** What begins the text of a streamed piece; the same byte sequence never occurs elsewhere in an answer. */
+/** The bytes before the text of a streamed piece, which occur nowhere else in an answer. */
 const DELTA_START: { readonly [F in CallerFormat]: string } = {
   chat: '"delta":{"content":"',
   responses: '"type":"response.output_text.delta"',
@@ -15,12 +15,12 @@ const TAIL_LENGTH = DONE.length
 const LAST_EVENT = '"type":"response.completed"'
 
 /**
- * Judges every answer of a load run cheaply: status, end mark, terminator and number of pieces. That the text is right to the letter is
- * established once per target before the run (verify.ts).
+ * Judges every answer of a load run cheaply: status, end mark, terminator and number of pieces. The exact text is verified once per target before the run
+ * (verify.ts).
  */
 export class AnswerCheck {
   readonly #stream: boolean
-  /** Where no `[DONE]` follows it. */
+  /** For formats in which no `[DONE]` follows the last event. */
   readonly #lastEvent: NeedleCounter | undefined
   readonly #pieces: NeedleCounter
   readonly #marks = new NeedleCounter(END_MARK)
@@ -33,7 +33,7 @@ export class AnswerCheck {
     this.#lastEvent = stream && format === 'responses-bare' ? new NeedleCounter(LAST_EVENT) : undefined
   }
 
-  /** Pieces of text seen so far in the current answer. */
+  /** The pieces of text in the current answer so far. */
   get pieces(): number {
     return this.#pieces.count
   }
@@ -53,7 +53,7 @@ export class AnswerCheck {
     this.#tail = chunk.length >= TAIL_LENGTH ? chunk.subarray(-TAIL_LENGTH) : Buffer.concat([this.#tail, chunk]).subarray(-TAIL_LENGTH)
   }
 
-  /** Why the finished answer is no good; undefined when it is. `expectedPieces` 0 leaves the number open. */
+  /** What is wrong with the finished answer; undefined if nothing is. `expectedPieces` 0 accepts any number. */
   verdict(expectedPieces: number): string | undefined {
     if (this.#status !== 200) return `status ${this.#status}`
     if (this.#marks.count === 0) return 'the end of the text is missing'

@@ -1,4 +1,4 @@
-/** What the parser tells of one answer: its head, its body in slices of the bytes read, its end. */
+/** The parts of an answer as the parser reports them: its head, its body in slices of the bytes read, its end. */
 export interface AnswerListener {
   head(status: number): void
   body(chunk: Buffer): void
@@ -13,8 +13,8 @@ const MAX_HEAD = 64 * 1024
 type State = 'head' | 'length' | 'chunk-size' | 'chunk-data' | 'chunk-end' | 'trailer'
 
 /**
- * HTTP/1.1 answers of one keep-alive connection, from arbitrary cuts of bytes: `content-length` and chunked bodies.
- * Knows just enough to load gateways without becoming the bottleneck; throws on anything else.
+ * Parses HTTP/1.1 answers of one keep-alive connection, cut at any byte: `content-length` and chunked bodies. Knows just enough to load gateways without
+ * becoming the bottleneck; throws on anything else.
  */
 export class AnswerParser {
   readonly #listener: AnswerListener
@@ -30,7 +30,7 @@ export class AnswerParser {
     this.#listener = listener
   }
 
-  /** True between answers: a connection that closes now has lost nothing. */
+  /** True between answers: nothing is lost if the connection closes now. */
   get idle(): boolean {
     return this.#state === 'head' && this.#head === undefined
   }

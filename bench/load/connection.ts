@@ -8,14 +8,14 @@ export interface Shot {
   readonly bytes: Buffer
   readonly format: CallerFormat
   readonly stream: boolean
-  /** Pieces of text a streamed answer has; 0 when unknown. */
+  /** The number of text pieces in a streamed answer; 0 if unknown. */
   readonly pieces: number
 }
 
 export interface Result {
-  /** Undefined for a complete answer, else what was wrong. */
+  /** Undefined for a complete answer, otherwise what was wrong. */
   readonly problem: string | undefined
-  /** Milliseconds from the write of the request to the last byte. */
+  /** Milliseconds from writing the request to the last byte. */
   readonly ms: number
   /** Milliseconds to the first piece of text of a stream; NaN for JSON. */
   readonly firstPieceMs: number
@@ -52,7 +52,7 @@ export class Connection {
     socket.on('close', () => this.#fail('connection closed'))
   }
 
-  /** Connects; rejects when the target does not accept within the limit. */
+  /** Connects; rejects if the target does not accept within the limit. */
   static open(shot: Shot, limitMs = 10_000): Promise<Connection> {
     return new Promise((resolve, reject) => {
       const socket = connect({ port: shot.port, host: '127.0.0.1', noDelay: true })
@@ -74,7 +74,7 @@ export class Connection {
     return this.#closed === undefined
   }
 
-  /** Sends the request; `done` comes exactly once, `firstPiece` at the first piece of a stream. */
+  /** Sends the request; calls `done` exactly once, and `firstPiece` at the first piece of a stream. */
   send(done: (result: Result) => void, firstPiece?: () => void): void {
     this.#sentAt = performance.now()
     this.#firstPieceMs = Number.NaN

@@ -4,13 +4,13 @@ import { Connection, type Result, type Shot } from './connection.ts'
 export interface LoadResult {
   readonly completed: number
   readonly failed: number
-  /** The commonest complaints with their number. */
+  /** The most frequent problems with their counts. */
   readonly problems: { readonly [problem: string]: number }
   readonly seconds: number
   /** Milliseconds per complete answer, unsorted. */
   readonly latencies: readonly number[]
   readonly firstPieces: readonly number[]
-  /** Requests an open loop could not send on time because no connection was free. */
+  /** Requests that an open loop could not send on time because no connection was free. */
   readonly late: number
 }
 
@@ -40,11 +40,11 @@ class Tally {
   }
 }
 
-/** How long answers still under way are waited for when the time is over. */
+/** How long to wait for unfinished answers at the end. */
 const GRACE_MS = 5_000
 const REOPEN_PAUSE_MS = 20
 
-/** N callers, each sending its next request when the last answer is complete: measures what a target can do. */
+/** N callers, each sending its next request once the last answer is complete: measures capacity. */
 export async function runClosedLoop(shot: Shot, connections: number, durationMs: number): Promise<LoadResult> {
   const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(shot)))
   const tally = new Tally()
@@ -53,7 +53,7 @@ export async function runClosedLoop(shot: Shot, connections: number, durationMs:
   return tally.result()
 }
 
-/** One caller. Plain callbacks: a promise per answer would cost more than the parser. */
+/** One caller. Uses callbacks, because a promise per answer would cost more than the parser. */
 function runCaller(first: Connection, shot: Shot, until: number, tally: Tally): Promise<void> {
   let connection = first
   return new Promise((resolve) => {
@@ -83,8 +83,8 @@ function runCaller(first: Connection, shot: Shot, until: number, tally: Tally): 
 }
 
 /**
- * A constant rate whatever the answers do: measures latency as callers of a lightly loaded gateway feel it. Latency counts from the write;
- * a request that finds every connection busy is counted as late and skipped.
+ * A constant rate, however long the answers take: measures latency as callers of a lightly loaded gateway experience it. Latency counts from the write; a
+ * request that finds every connection busy is counted as late and skipped.
  */
 export async function runOpenLoop(shot: Shot, perSecond: number, durationMs: number, connections = 16): Promise<LoadResult> {
   const free = await Promise.all(Array.from({ length: connections }, () => Connection.open(shot)))
@@ -93,7 +93,7 @@ export async function runOpenLoop(shot: Shot, perSecond: number, durationMs: num
   const started = performance.now()
   const total = Math.floor((durationMs / 1000) * perSecond)
   for (let sent = 0; sent < total; sent++) {
-    // Timers have a grain of a millisecond and drift: each send aims at its own place on the clock.
+    // Timers have a resolution of a millisecond and drift, so each send aims at its own time.
     await sleep(Math.max(0, started + (sent * 1000) / perSecond - performance.now()))
     const connection = free.shift()
     if (connection === undefined) {
@@ -111,7 +111,7 @@ export async function runOpenLoop(shot: Shot, perSecond: number, durationMs: num
   return tally.result()
 }
 
-/** Opens streams that stay open, each past its first piece of text. Rejects when one fails or the limit passes. */
+/** Opens streams that stay open, each past its first piece of text. Rejects if one fails or the limit passes. */
 export async function holdStreams(shot: Shot, count: number, limitMs: number): Promise<{ close(): void }> {
   const held: Connection[] = []
   const close = (): void => {
@@ -119,7 +119,7 @@ export async function holdStreams(shot: Shot, count: number, limitMs: number): P
   }
   const limit = AbortSignal.timeout(limitMs)
   try {
-    // In batches, as no listener's backlog takes a thousand connections at once.
+    // In batches, because no listener's backlog takes a thousand connections at once.
     for (let from = 0; from < count; from += 50) {
       limit.throwIfAborted()
       await Promise.all(Array.from({ length: Math.min(50, count - from) }, () => holdOne(shot, held, limit)))

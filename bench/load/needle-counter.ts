@@ -1,4 +1,4 @@
-/** Counts a byte sequence over the chunks of one body, also where a cut goes through it. */
+/** Counts a byte sequence in the chunks of one body, even if it is cut by a chunk boundary. */
 export class NeedleCounter {
   readonly #needle: Buffer
   #tail: Buffer = Buffer.alloc(0)
@@ -10,7 +10,7 @@ export class NeedleCounter {
 
   push(chunk: Buffer): void {
     const overlap = this.#needle.length - 1
-    // Only matches that cross the cut can be found here: the tail alone is shorter than the needle.
+    // Only finds matches that cross the boundary, because the tail alone is shorter than the needle.
     if (this.#tail.length > 0) this.#scan(Buffer.concat([this.#tail, chunk.subarray(0, overlap)]))
     this.#scan(chunk)
     this.#tail = chunk.length >= overlap ? chunk.subarray(chunk.length - overlap) : Buffer.concat([this.#tail, chunk]).subarray(-overlap)

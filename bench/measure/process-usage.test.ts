@@ -7,7 +7,7 @@ describe.skipIf(process.platform !== 'linux')('process usage', () => {
   it('sees the time a process burns and the memory it holds', () => {
     const before = cpuSeconds([process.pid])
     const spent = process.cpuUsage()
-    // Time of the processor, not of the clock: others may be using it.
+    // CPU time instead of wall-clock time, because other processes may use the CPU.
     while (process.cpuUsage(spent).user < 120_000);
     expect(cpuSeconds([process.pid]) - before).toBeGreaterThanOrEqual(0.05)
     expect(residentKb([process.pid])).toBeGreaterThan(10_000)

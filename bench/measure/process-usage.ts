@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 /** Clock ticks per second of /proc/PID/stat: 100 on every Linux the kernel's ABI knows (USER_HZ). */
 const TICKS_PER_SECOND = 100
 
-/** Fields of /proc/PID/stat after the command's name, which may hold spaces and brackets. */
+/** Fields of /proc/PID/stat after the command's name, which may contain spaces and brackets. */
 function stat(pid: number): readonly string[] | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -13,7 +13,7 @@ function stat(pid: number): readonly string[] | undefined {
   }
 }
 
-/** The process and all it started, at any depth. */
+/** The process and all its descendants. */
 export function processTree(root: number): readonly number[] {
   const children = new Map<number, number[]>()
   for (const entry of readdirSync('/proc')) {
@@ -27,7 +27,7 @@ export function processTree(root: number): readonly number[] {
   return tree
 }
 
-/** User and system time of the processes so far, all threads, in seconds; a grain of 10 ms. */
+/** Total user and system time of the processes, all threads, in seconds, with a resolution of 10 ms. */
 export function cpuSeconds(pids: readonly number[]): number {
   let ticks = 0
   for (const pid of pids) {
@@ -44,7 +44,7 @@ export function residentKb(pids: readonly number[]): number {
     try {
       sum += Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
     } catch {
-      // Gone since the tree was read: it holds nothing any more.
+      // The process has ended since the tree was read, and holds no memory.
     }
   }
   return sum

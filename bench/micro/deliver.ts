@@ -1,5 +1,5 @@
 /**
- * How fast the delivery thread empties a queue into an OTLP receiver: generations with 2 KB of content, wall time and CPU time of the thread.
+ * How fast the delivery thread empties a queue into an OTLP receiver: generations with 2 KB of content, wall-clock time and CPU time of the thread.
  *
  *   node bench/micro/deliver.ts [records]
  */
@@ -25,7 +25,7 @@ let bytes = 0
 let received = 0
 const arrived = Promise.withResolvers<void>()
 let spans = 0
-/** Once in each generation, and in each span. */
+/** Occurs once in each generation; `SPAN_MARK` once in each span. */
 const MARK = Buffer.from('"gateway.trace.id"')
 const SPAN_MARK = Buffer.from('"spanId"')
 const count = (body: Buffer, mark: Buffer): number => {
@@ -73,7 +73,7 @@ const cpu = async (): Promise<number> => {
 }
 
 await host.destinations.insert(sampleDestination('d1', { type: 'otel-collector', paused: true, config: { endpoint: url } }), 5)
-/** 2 KB that compress as prose does, to a bit less than half; a sentence repeated would flatter whoever compresses. */
+/** 2 KB that compress like prose, to a bit less than half: a repeated sentence would make compression look too good. */
 function prose(seed: number): string {
   let state = seed * 2_654_435_761
   const next = (): number => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0)
@@ -82,7 +82,7 @@ function prose(seed: number): string {
   return out.slice(0, 2_000)
 }
 const SYLLABLES = 'an be co del en for ga he in jo ku la mi not or per qui re sta to un ver wo ya'.split(' ')
-// Recent ones: what is older than a week is not sent any more.
+// Recent ones, because anything older than a week is no longer sent.
 const now = Date.now()
 const record = (i: number) => ({
   generation: sampleGeneration(`gen-${i}`, { startedAt: now, endedAt: now + 900 }),
@@ -100,7 +100,7 @@ await report('entered')
 started = performance.now()
 before = await cpu()
 await host.destinations.update('d1', DEFAULT_WORKSPACE_ID, { paused: false }, 1)
-// Counted here: asking the thread for its queue would be part of what is measured.
+// Counted here, because asking the thread for its queue would be part of the measurement.
 await arrived.promise
 await report('delivered')
 console.log(

@@ -1,9 +1,9 @@
 /**
- * What each upstream format costs: decoding a streamed answer, framing included, in events per second, and encoding a request with a long
- * history. Figures are shares of `openai-chat` in the same run; 2 is the limit.
+ * What each upstream format costs: decoding a streamed answer, framing included, in events per second, and encoding a request with a long history. Figures
+ * are relative to `openai-chat` in the same run; the limit is 2.
  *
  *   node bench/micro/dialects.ts [rounds]              a table
- *   node bench/micro/dialects.ts [rounds] --check      fails when a format takes more than twice as long
+ *   node bench/micro/dialects.ts [rounds] --check      fails if a format takes more than twice as long
  */
 import { performance } from 'node:perf_hooks'
 import type { Dialect, Target } from '../../src/core/dialect.ts'
@@ -20,7 +20,7 @@ const LIMIT = 2
 const BASELINE = 'openai-chat'
 const DELTAS = 256
 const TURNS = 100
-/** Bytes of one upstream read: a burst holds several events. */
+/** Bytes of one upstream read: a burst contains several events. */
 const READ_BYTES = 4096
 const WARMUP = 20
 const ROUND_MS = 4
@@ -32,13 +32,13 @@ const WORDS = Array.from({ length: DELTAS }, (_, n) => ` ${['the', 'gateway', 'a
 const PIECES = Array.from({ length: DELTAS }, (_, n) => (n === 0 ? '{\\"text\\":\\"' : n === DELTAS - 1 ? '\\"}' : `word ${n % 10} `)).map(
   (piece) => JSON.parse(`"${piece}"`) as string,
 )
-/** Padding of random length, as several vendors send it against traffic analysis. */
+/** Padding of random length, which several vendors send against traffic analysis. */
 const pad = (n: number): string => 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'.slice(0, 4 + ((n * 7) % 40))
 
 const data = (value: Json): Buffer => Buffer.from(`data: ${JSON.stringify(value)}\n\n`)
 const named = (value: Json): Buffer => Buffer.from(`event: ${String(value['type'])}\ndata: ${JSON.stringify(value)}\n\n`)
 
-/** Deltas of one answer in each format: text, and arguments of a call. What stands around them comes from the format's own voice. */
+/** Deltas of one answer in each format: text, and arguments of a call. The frames around them come from the format's own voice. */
 const DELTA_FRAMES: { readonly [dialect: string]: { readonly text: () => Buffer[]; readonly call: () => Buffer[] } } = {
   'openai-chat': {
     text: () => WORDS.map((content, n) => data(chatChunk({ content }, n))),
@@ -108,7 +108,7 @@ const DELTA_FRAMES: { readonly [dialect: string]: { readonly text: () => Buffer[
   },
   gemini: {
     text: () => WORDS.map((text, n) => geminiChunk({ text }, n)),
-    // Calls come whole here: as many of them as others send pieces of arguments.
+    // This format has calls only as a whole: as many calls as the others have argument deltas.
     call: () => WORDS.map((text, n) => geminiChunk({ functionCall: { id: `c${n}`, name: 'f', args: { text } } }, n)),
   },
   'bedrock-converse': {
@@ -232,7 +232,7 @@ function history(): InputItem[] {
     .concat({ type: 'message', role: 'user', content: 'And now?' })
 }
 
-/** Microseconds of one run: the best of many short rounds, which alternate between formats; a busy machine only makes them slower. */
+/** Microseconds per run: the best of many short rounds, which alternate between formats, because other load can only make them slower. */
 function measureAll(works: ReadonlyMap<string, () => unknown>): Map<string, number> {
   const times = new Map([...works.keys()].map((name) => [name, [] as number[]]))
   for (let round = -WARMUP; round < rounds; round++) {

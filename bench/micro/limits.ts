@@ -1,8 +1,8 @@
 /**
- * What a limited call costs beyond one without limits: rates, places, a credit limit, a workspace budget and credits, in process and in Redis.
- * CPU microseconds of this process per call (medians of interleaved rounds, 32 calls at a time), and how long one call alone is held up.
+ * What a limited call costs compared with one without limits: rates, places, a credit limit, a workspace budget and credits, in process and in Redis. CPU
+ * microseconds of this process per call (medians of interleaved rounds, 32 calls at a time), and the delay of a single call.
  *
- *   node bench/micro/limits.ts        Redis: SIGNALBOX_TEST_REDIS_URL, else the local one, else left out
+ *   node bench/micro/limits.ts        Redis: SIGNALBOX_TEST_REDIS_URL, or else the local one, or else left out
  */
 import { computeCost } from '../../src/catalog/cost.ts'
 import type { Call, CallTrace, Handler } from '../../src/core/call.ts'
@@ -34,7 +34,7 @@ const catalog = testCatalog(endpoints)
 const rates = { requestsPerMinute: 1e9, tokensPerMinute: 1e9 }
 const money = { budgets: [{ interval: 'monthly', limitUsd: 1e9 }], includeByok: false, revision: 1 } as const
 
-/** From nothing to everything at once. */
+/** From no limits to all of them. */
 const SUBJECTS: { readonly [name: string]: CallLimits | undefined } = {
   'no limits': undefined,
   'requests per minute': [{ kind: 'key', subject: 'key:a', revision: 1, requestsPerMinute: 1e9, budgets: [], includeByok: false }],
@@ -63,7 +63,7 @@ function createCall(): Call {
   } as unknown as Call
 }
 
-/** One call through the layer as the pipeline makes it: admitted, one attempt asked for, recorded. */
+/** One call through the layer as in the pipeline: admitted, one attempt made, recorded. */
 function runner(counter: Counter, limits: CallLimits | undefined): () => Promise<void> {
   const built = createLimits({
     counter,

@@ -1,6 +1,6 @@
 /**
- * Where the time of a JSON call goes, part by part and layer by layer, without sockets: microseconds in the least disturbed of many rounds,
- * everything warm. In a running gateway the same work costs about twice that: caches are cold, and garbage has to be collected.
+ * Where the time of a JSON call goes, part by part and layer by layer, without sockets: microseconds in the least disturbed of many rounds, with
+ * everything warm. In a running gateway the same work costs about twice as much, because caches are cold and garbage has to be collected.
  *
  *   node bench/micro/parts.ts
  */

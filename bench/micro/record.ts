@@ -1,6 +1,6 @@
 /**
- * What recording a finished generation costs the gateway's own thread: written to SQLite by it, or handed over to the delivery thread, without
- * and with a destination. Figures are CPU microseconds of that thread per record, the median of interleaved rounds.
+ * What recording a finished generation costs the gateway's main thread: writing it to SQLite itself, or handing it to the delivery thread, without and
+ * with a destination. Figures are CPU microseconds of that thread per record, the median of interleaved rounds.
  *
  *   node bench/micro/record.ts
  */

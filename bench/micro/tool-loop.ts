@@ -1,6 +1,6 @@
 /**
- * What one turn of the server-side tool loop costs the gateway beyond the model and the tool: many turns of a model that answers at once
- * with a call of a tool that does nothing, against as many single passes of the same model.
+ * What one turn of the server-side tool loop costs the gateway in addition to the model and the tool: many turns of a model that answers at once with a
+ * call of a tool that does nothing, compared with as many single passes of the same model.
  *
  *   node bench/micro/tool-loop.ts [calls]
  */
@@ -18,7 +18,7 @@ import { datetime } from '../../src/tools/datetime.ts'
 const rounds = Number(process.argv[2] ?? 300)
 const TURNS = 20
 
-/** With the schemas of a real tool: validating arguments is part of the turn. */
+/** With the schemas of a real tool, because validating arguments is part of the turn. */
 const noop: ServerTool = {
   name: 'noop',
   description: 'Does nothing.',

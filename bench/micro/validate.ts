@@ -1,5 +1,5 @@
 /**
- * What reading a request body costs: parse, validate, decode; microseconds per body in the least disturbed of the rounds.
+ * What reading a request body costs: parse, validate, decode; microseconds per body in the least disturbed round.
  *
  *   node bench/micro/validate.ts
  */
@@ -15,7 +15,7 @@ const rounds = Number(values.rounds)
 
 const sentence = 'The quick brown fox jumps over the lazy dog while the gateway counts what it costs. '
 
-/** A chat of short turns with one function tool: the commonest shape. */
+/** A chat of short turns with one function tool, the most common form. */
 function chat(bytes: number): unknown {
   const input: unknown[] = [{ role: 'developer', content: sentence.repeat(3) }]
   while (JSON.stringify(input).length < bytes - 500) {
@@ -75,5 +75,5 @@ for (const [name, body] of bodies) {
   ]
   console.log(name.padEnd(16), String(bytes.length).padStart(8), ...figures.map((us) => us.toFixed(2).padStart(12)))
 }
-// Read once, so that no compiler may drop the work.
+// Read once, so that the compiler cannot drop the work.
 if (sink === null) console.log('nothing was measured')

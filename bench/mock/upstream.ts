@@ -3,8 +3,8 @@
  *
  *   node bench/mock/upstream.ts PORT
  *
- * The scene is chosen by the model's name (bench-json, bench-burst, ...: see script.ts). `"stream":true` is answered with SSE, always;
- * anything else with JSON. A GET is answered 200, for readiness probes; so is what a collector of spans would get.
+ * The model's name chooses the scene (bench-json, bench-burst, ...: see script.ts). `"stream":true` is always answered with SSE, anything else with JSON.
+ * A GET is answered with 200, for readiness probes; so are requests meant for a collector of spans.
  */
 import { createServer, type Socket } from 'node:net'
 import { answerText, COLLECTOR_PATH, PACED_INTERVAL_MS, PIECES, SCENES, upstreamModel, USAGE, type Scene } from './script.ts'
@@ -20,7 +20,7 @@ interface Prepared {
   readonly head: Buffer
   /** One framed chunk per event. */
   readonly events: readonly Buffer[]
-  /** The whole answer for one write; each event keeps a chunk of its own, as servers that flush per event send it. */
+  /** The whole answer for a single write; each event keeps a chunk of its own, as from servers that flush after each event. */
   readonly block: Buffer
 }
 
@@ -53,7 +53,7 @@ function prepare(scene: Scene): Prepared {
 const prepared = new Map(SCENES.map((scene) => [upstreamModel(scene), { scene, ...prepare(scene) }]))
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 const ALIVE = Buffer.from('HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 3\r\n\r\nup\n')
-/** Where the spans of a gateway's calls may go. */
+/** The answer to a gateway that exports its spans. */
 const COLLECTED = Buffer.from('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}')
 const UNKNOWN = Buffer.from(
   'HTTP/1.1 404 Not Found\r\ncontent-type: application/json\r\ncontent-length: 38\r\n\r\n{"error":{"message":"no such scene"}}\n',
@@ -71,7 +71,7 @@ function play(socket: Socket, body: string): void {
   }
   if (scene.scene === 'json' || scene.scene === 'block') return void socket.write(scene.block)
   if (scene.scene === 'idle') {
-    // Role and first token, then silence until the caller leaves.
+    // Role and first token, then silence until the caller disconnects.
     return void socket.write(Buffer.concat([scene.head, ...scene.events.slice(0, 2)]))
   }
   pace(socket, scene)
@@ -94,7 +94,7 @@ function pace(socket: Socket, { head, events }: Prepared): void {
 function serve(socket: Socket): void {
   let read: Buffer[] = []
   let size = 0
-  /** Bytes without which it is no use to look: a large body is put together once. */
+  /** The number of bytes that must arrive before another attempt to parse, so that a large body is concatenated only once. */
   let wanted = 0
   socket.setNoDelay(true)
   socket.on('error', () => socket.destroy())
@@ -128,7 +128,7 @@ function answer(socket: Socket, { method, path, body }: Taken): void {
   else play(socket, body)
 }
 
-/** The first request of the bytes read so far; with a length beyond them when its body is not whole yet. */
+/** The first request in the bytes read so far; if its body is incomplete, `length` exceeds them. */
 function takeRequest(bytes: Buffer): Taken | undefined {
   const end = bytes.indexOf(HEAD_END)
   if (end === -1) return undefined

@@ -1,6 +1,6 @@
 /**
- * The yardstick: what Node can do when it only passes bytes on. `node:http` in, undici's dispatcher out, no parsing and
- * no copies beyond the sockets' own.
+ * The yardstick: what Node can do if it only passes bytes on. `node:http` in, undici's dispatcher out, without parsing and without copies except those of
+ * the sockets.
  *
  *   node bench/targets/bare-node.ts PORT UPSTREAM_ORIGIN [WORKERS]
  */
@@ -11,7 +11,7 @@ import { Pool, type Dispatcher } from 'undici'
 const [port, origin = '', workers = '1'] = process.argv.slice(2)
 const pool = new Pool(origin, { connections: 8192, pipelining: 1, bodyTimeout: 0, headersTimeout: 60_000 })
 
-/** Bytes go on as they come; a body of known length leaves in one write with its head. */
+/** Passes bytes on as they come; a body of known length is written together with its head. */
 class PassOn implements Dispatcher.DispatchHandler {
   readonly #response: ServerResponse
   #controller: Dispatcher.DispatchController | undefined

@@ -9,7 +9,7 @@ async function start(context: BenchContext, workers: number): Promise<RunningTar
   return startProgram(context, port, '/', process.execPath, args)
 }
 
-/** The yardstick every ratio is taken against: bare-node.ts. */
+/** The yardstick for every ratio: bare-node.ts. */
 export const bare: Target = {
   name: 'bare-node',
   title: 'bare Node pass-through',

@@ -1,7 +1,7 @@
 import { upstreamModel } from '../mock/script.ts'
 import type { Target } from './target.ts'
 
-/** Nothing in between: the floor of every latency. */
+/** No gateway: the lower bound of every latency. */
 export const direct: Target = {
   name: 'direct',
   title: 'nothing',

@@ -22,7 +22,7 @@ http {
 }
 `
 
-/** The limit in practice: a proxy in C. */
+/** The practical limit: a proxy in C. */
 export const nginx: Target = {
   name: 'nginx',
   title: 'nginx, proxy_buffering off',

@@ -7,7 +7,7 @@ import { freePort, startProgram, type Target } from './target.ts'
 const INSTALL_LIMIT_MS = 180_000
 const program = (root: string): string => join(root, 'bench/node_modules/@portkey-ai/gateway/build/start-server.js')
 
-/** A peer on the same runtime, from npm; installed on first use, apart from the product's own dependencies. */
+/** A peer on the same runtime, from npm; installed on first use, separate from the product's own dependencies. */
 export const portkey: Target = {
   name: 'portkey',
   title: 'Portkey gateway (npm)',

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { upstreamModel } from '../mock/script.ts'
 import { freePort, startProgram, type Target } from './target.ts'
 
-/** The folder of a checkout that was built: it is on no registry, and the bench fetches nothing from elsewhere. */
+/** The folder of a built checkout: it is in no registry, and the bench downloads nothing from elsewhere. */
 const FOLDER = process.env['SIGNALBOX_BENCH_RESPONSES_JS'] ?? ''
 const program = join(FOLDER, 'dist/index.js')
 
-/** A peer with the same API in front, on the same runtime, over any server of chat completions. */
+/** A peer with the same API, on the same runtime, on top of any chat completions server. */
 export const responsesJs: Target = {
   name: 'responses-js',
   title: 'responses.js',

@@ -5,7 +5,7 @@ import { freePort, startProgram, type BenchContext, type RunningTarget, type Tar
 
 const KEY = `sk-sb-v1-${'bench'.repeat(8)}`
 
-/** Everything on, as an operator would run it: authentication, validation, routing, usage, cost, records in the embedded database. */
+/** With everything that an operator would use: authentication, validation, routing, usage, cost, records in the embedded database. */
 const config = (upstreamPort: number): object => ({
   providers: [
     { slug: 'bench', name: 'Bench', dialect: 'openai-chat', base_url: `http://127.0.0.1:${upstreamPort}/v1`, api_keys: ['bench-upstream-key'] },
@@ -19,7 +19,7 @@ const config = (upstreamPort: number): object => ({
   })),
 })
 
-/** What `npm start` runs; a checkout of before it existed has `src/main.ts`. */
+/** What `npm start` runs; older checkouts have `src/main.ts` instead. */
 const mainOf = (root: string): string => [join(root, 'bin/signalbox.js'), join(root, 'src/main.ts')].find((file) => existsSync(file)) ?? ''
 
 const MANAGEMENT_KEY = `sk-sb-mgmt-v1-${'bench'.repeat(8)}`
@@ -29,9 +29,9 @@ interface Variant {
   readonly title: string
   /** Another checkout of the sources; default: this one. */
   readonly root?: string
-  /** Settings made over the management API before the first call. Answers with a way to count the deliveries that wait. */
+  /** Configures the gateway over the management API before the first call. Returns a function that counts waiting deliveries. */
   readonly prepare?: (origin: string, context: BenchContext) => Promise<() => Promise<number>>
-  /** The front door; default: that of Responses. */
+  /** The front door; default: Responses. */
   readonly door?: Pick<Target, 'format' | 'path'>
 }
 
@@ -44,7 +44,7 @@ async function start({ name, root, prepare }: Variant, context: BenchContext, op
   const file = join(directory, 'signalbox.json')
   writeFileSync(file, JSON.stringify(config(context.upstreamPort)))
   const args = [mainOf(root ?? context.root), 'serve', '--config', file, '--port', String(port), '--data', join(directory, 'data'), ...options]
-  // Only what is set here: a key or a database in the caller's own environment would change what is measured.
+  // Only these variables: a key or a database in the caller's own environment would change what is measured.
   const env = {
     PATH: process.env['PATH'],
     HOME: directory,
@@ -73,7 +73,7 @@ export function signalboxTarget(variant: Variant): Target {
     headers: () => ({ authorization: `Bearer ${KEY}` }),
     unavailable: (context) => (mainOf(root ?? context.root) === '' ? 'bin/signalbox.js is not there' : undefined),
     start: (context) => start(variant, context, []),
-    // Enough to know it of the plain one.
+    // Measuring it for the plain variant is enough.
     ...(variant.prepare === undefined
       ? { startWorkers: (context, workers) => start(variant, { ...context, core: undefined }, ['--workers', String(workers)]) }
       : {}),
@@ -82,7 +82,7 @@ export function signalboxTarget(variant: Variant): Target {
 
 export const signalbox = signalboxTarget({ name: 'signalbox', title: 'Signalbox, everything on' })
 
-/** The same for callers of the format that peers are asked in. */
+/** The same for callers of the format in which peers are called. */
 export const signalboxChat: Target = {
   ...signalboxTarget({ name: 'signalbox-chat', title: 'Signalbox, chat completions', door: { format: 'chat', path: '/api/v1/chat/completions' } }),
   onRequest: true,
@@ -108,7 +108,7 @@ export const signalboxForwarding = signalboxTarget({
     const { id } = await manage(origin, '', { type: 'otel-collector', name: 'bench', config: { endpoint: collector }, sampling_rate: 1 })
     return async () => {
       const { queued, dead, last_error: error } = await manage(origin, `/${String(id)}/status`)
-      // What is given up is not work done: half of a figure would be missing without a word.
+      // Deliveries that were given up are not completed work: without this check, half of the work could silently be missing.
       if (Number(dead) > 0) throw new Error(`${String(dead)} deliveries were given up: ${String(error)}`)
       return Number(queued)
     }

@@ -8,13 +8,13 @@ import type { Scene } from '../mock/script.ts'
 
 export interface BenchContext {
   readonly root: string
-  /** A folder of this run; removed at its end. */
+  /** A folder for this run, removed at its end. */
   readonly temp: string
   readonly upstreamPort: number
   readonly upstreamPid: number
-  /** Core for gateways; undefined where pinning is not possible. */
+  /** The core for gateways; undefined if pinning is not possible. */
   readonly core: number | undefined
-  /** The Node that runs peers: by default the one that runs everything else. */
+  /** The Node that runs peers; by default the one that runs everything else. */
   readonly peerNode: string
 }
 
@@ -22,9 +22,9 @@ export interface RunningTarget {
   readonly port: number
   /** Undefined for the target without a process of its own. */
   readonly pid: number | undefined
-  /** Milliseconds from spawn to the first good answer. */
+  /** Milliseconds from spawn to the first correct answer. */
   readonly readyMs: number
-  /** What it still has to forward of the calls it answered. Left out where nothing is forwarded. */
+  /** The number of answered calls that still have to be forwarded. Absent if nothing is forwarded. */
   readonly pending?: () => Promise<number>
   stop(): Promise<void>
 }
@@ -34,16 +34,16 @@ export interface Target {
   readonly name: string
   readonly title: string
   readonly format: CallerFormat
-  /** Model the caller names for a scene. */
+  /** The model that the caller names for a scene. */
   readonly model: (scene: Scene) => string
   readonly path: string
   readonly headers: (context: BenchContext) => { readonly [name: string]: string }
-  /** Measured only when it is named. */
+  /** Only measured if named explicitly. */
   readonly onRequest?: true
-  /** Why it cannot run here; undefined when it can. May install what it needs. */
+  /** Why it cannot run here; undefined if it can. May install what it needs. */
   unavailable(context: BenchContext): Promise<string | undefined> | string | undefined
   start(context: BenchContext): Promise<RunningTarget>
-  /** As several processes that share a port, wherever the caller runs. Left out where it is one program, or none of ours. */
+  /** Starts several processes that share a port, on the same cores as the calling process. Absent for targets that are a single program, or not ours. */
   startWorkers?(context: BenchContext, workers: number): Promise<RunningTarget>
 }
 
@@ -64,7 +64,7 @@ process.on('exit', () => {
 
 const OUTPUT_KEPT = 4000
 
-/** Starts a program on a core and remembers it, so that it never outlives the bench. */
+/** Starts a program on a core and registers it, so that it never outlives the bench. */
 export function spawnPinned(
   core: number | undefined,
   command: string,
@@ -80,7 +80,7 @@ export function spawnPinned(
   return Object.assign(child, { lastOutput: () => output.trim() })
 }
 
-/** Polls until the path answers below 500; rejects with the program's output when it dies or the limit passes. */
+/** Polls until the path answers with a status below 500; rejects with the program's output if it ends or the limit passes. */
 export async function waitUntilReady(child: ReturnType<typeof spawnPinned>, port: number, path: string, limitMs = 20_000): Promise<number> {
   const started = performance.now()
   while (performance.now() - started < limitMs) {
@@ -104,7 +104,7 @@ function answers(port: number, path: string): Promise<boolean> {
   })
 }
 
-/** Asks it to end, then makes it. */
+/** Asks the process to end, then forces it. */
 export async function stopChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, 'exit')
