@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { BatchLimits } from '../../core/dialect.ts'
 
-/** How much a server takes at a time, as options of its format. */
+/** How much a server accepts in one request, as options of its format. */
 export const mostInputs = (count: number) =>
   z.int().positive().default(count).describe('Maximum number of inputs per request. More are sent in several requests, some in parallel.')
 export const mostTokens = (count: number) =>

@@ -22,7 +22,7 @@ const options = z.strictObject({
 type Options = z.output<typeof options>
 type CohereTarget = Target<Options>
 
-/** The equivalent words of other vendors, or the closest. */
+/** Other vendors' words for the same input types, or the nearest ones. */
 const WORDS: { readonly [word: string]: string | undefined } = {
   query: 'search_query',
   document: 'search_document',
@@ -33,7 +33,7 @@ const WORDS: { readonly [word: string]: string | undefined } = {
   semantic_similarity: 'clustering',
 }
 
-/** Cohere's embed, second version. https://docs.cohere.com/reference/embed */
+/** Cohere's embed API, version 2. https://docs.cohere.com/reference/embed */
 export const cohereEmbed = createEmbedder({
   name: 'cohere-embed',
   options,
@@ -71,13 +71,13 @@ function encodePart(part: ContentPart, target: CohereTarget): JsonObject {
   return { type: 'image_url', image_url: target.options.image_urls === 'text' ? url : { url } }
 }
 
-/** Some servers leave out the kind of numbers where only one is asked for. */
+/** Some servers leave out the kind of numbers if only one was requested. */
 function read({ embeddings, meta, id }: JsonObject): EmbeddingsFound {
   const vectors = isObject(embeddings) ? embeddings['float'] : embeddings
   return { vectors: Array.isArray(vectors) ? vectors : undefined, usage: usageOf(meta), id: asString(id) }
 }
 
-/** Only billed units are reported: texts and pictures separately, each in tokens if there are any. */
+/** Only billed units are reported: text and pictures separately, each in tokens if there are any. */
 function usageOf(meta: unknown): Usage | undefined {
   const units = isObject(meta) ? meta['billed_units'] : undefined
   if (!isObject(units)) return undefined

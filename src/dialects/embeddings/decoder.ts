@@ -7,15 +7,15 @@ import { holdsNumbers } from '../../lib/float-vectors.ts'
 import { brokenAnswer, errorFromPayload } from '../shared/errors.ts'
 import { isObject, tryParseJson } from '../shared/json.ts'
 
-/** What an answer holds, as its format has it. */
+/** The contents of an answer, as read by its format. */
 export interface EmbeddingsFound {
-  /** In the order of the inputs. Undefined: there is no list of vectors in it. */
+  /** In the order of the inputs. Undefined if the answer has no list of vectors. */
   readonly vectors: readonly unknown[] | undefined
   readonly usage?: Usage | undefined
   readonly id?: string | undefined
 }
 
-/** One JSON answer with a vector for each input; anything less is none, as a caller could not tell which input went without. */
+/** One JSON answer with a vector for each input. An answer with fewer is an error, because a caller could not tell which input has none. */
 export class EmbeddingsDecoder implements Decoder {
   readonly #wanted: number
   readonly #providerName: string
@@ -28,7 +28,7 @@ export class EmbeddingsDecoder implements Decoder {
     this.#read = read
   }
 
-  /** Nobody streams vectors: what comes as an event of a stream is an error. */
+  /** Vectors are never streamed, so an event of a stream is an error. */
   push(data: string): void {
     throw this.#notVectors(tryParseJson(data), data)
   }

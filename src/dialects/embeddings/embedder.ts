@@ -3,13 +3,13 @@ import type { JsonObject } from '../../core/item.ts'
 import { classifyUpstreamError } from '../shared/errors.ts'
 import { EmbeddingsDecoder, type EmbeddingsFound } from './decoder.ts'
 
-/** What one format of embeddings has of its own. */
+/** The parts that are specific to one format of embeddings. */
 export interface EmbeddingsFormat<Options> extends Pick<Dialect<Options>, 'name' | 'options' | 'encodeRequest' | 'mediaUrls' | 'batch'> {
-  /** What an answer holds. */
+  /** Reads the contents of an answer. */
   readonly read: (answer: JsonObject) => EmbeddingsFound
 }
 
-/** A format of embeddings as a dialect: each request is answered in one JSON document, with errors as everywhere. */
+/** Makes a dialect of a format of embeddings: each request is answered with one JSON document, and errors are handled as everywhere. */
 export const createEmbedder = <Options>({ read, ...format }: EmbeddingsFormat<Options>): Dialect<Options> => ({
   ...format,
   framing: 'sse',
@@ -17,7 +17,7 @@ export const createEmbedder = <Options>({ read, ...format }: EmbeddingsFormat<Op
   supports: [],
   encodeRequest(request, target) {
     const encoded = format.encodeRequest(request, target)
-    // Nobody streams vectors, and some servers refuse to be asked for it.
+    // Vectors are never streamed, and some servers refuse a request that accepts streams.
     return { ...encoded, headers: { accept: 'application/json', ...encoded.headers } }
   },
   decoder: (request, target) => new EmbeddingsDecoder(request, target, read),

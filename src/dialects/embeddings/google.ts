@@ -8,7 +8,7 @@ import { bytesOf, untakeable } from './media.ts'
 
 type Telling = Pick<Target, 'media' | 'providerName'>
 
-/** https://ai.google.dev/api/embeddings#tasktype, by the words of other vendors' callers. */
+/** https://ai.google.dev/api/embeddings#tasktype, by other vendors' words for them. */
 const TASKS: { readonly [word: string]: string } = {
   query: 'RETRIEVAL_QUERY',
   search_query: 'RETRIEVAL_QUERY',
@@ -26,14 +26,14 @@ const KNOWN_TASKS: ReadonlySet<string> = new Set([
   'CODE_RETRIEVAL_QUERY',
 ])
 
-/** What vectors are for, in the word of all formats of this kind; words it does not have are left out. */
+/** The task type of the vectors, with the same words in all of Google's formats; unknown words are dropped. */
 export function taskOf(inputType: string | undefined): { readonly task?: string; readonly dropped: readonly string[] } {
   if (inputType === undefined) return { dropped: [] }
   const task = TASKS[inputType] ?? inputType.toUpperCase()
   return KNOWN_TASKS.has(task) ? { task, dropped: [] } : { dropped: ['input_type'] }
 }
 
-/** An input as content of a conversation. */
+/** An input as the parts of a content object. */
 export function partsOf(input: EmbeddingInput, target: Telling): readonly JsonObject[] {
   if ('tokens' in input) throw untakeable('tokens instead of text', target)
   return input.parts.map((part) => encodePart(part, target))
@@ -46,7 +46,7 @@ function encodePart(part: ContentPart, target: Telling): JsonObject {
   return { inlineData: { mimeType, data } }
 }
 
-/** Not all models count; what went unsaid is estimated. */
+/** Not all models count tokens; a missing count is estimated. */
 export function usageOf(usage: unknown): Usage | undefined {
   const count = isObject(usage) ? (usage['promptTokenCount'] ?? usage['totalTokenCount']) : undefined
   return typeof count === 'number' && count > 0 ? createUsage({ inputTokens: count, raw: usage }) : undefined

@@ -5,5 +5,5 @@ import { titanEmbed } from './titan.ts'
 import { vertexEmbedContent } from './vertex-embed-content.ts'
 import { vertexPredict } from './vertex-predict.ts'
 
-/** Formats in which servers are asked for vectors; those of conversations, or a provider, name the one that goes with them. */
+/** Formats of embeddings. A format of conversations, or a provider, names the one that belongs to it. */
 export const embeddingDialects = [openAiEmbeddings, geminiEmbeddings, cohereEmbed, titanEmbed, vertexPredict, vertexEmbedContent] as const

@@ -4,10 +4,10 @@ import type { ModelRequest } from '../../core/request.ts'
 import { contentParts, type ContentPart } from '../shared/content-parts.ts'
 import { untakeable } from './media.ts'
 
-/** What one vector is made of: parts that are read together, or a text that the caller has cut into tokens of the model. */
+/** The input of one vector: parts that are embedded together, or a text that the caller has already tokenised for the model. */
 export type EmbeddingInput = { readonly parts: readonly ContentPart[] } | { readonly tokens: readonly number[] }
 
-/** One for each vector the caller wants: a request for embeddings has nothing in its input but these. */
+/** One for each vector that the caller wants. The input of a request for embeddings contains nothing else. */
 export const inputsOf = ({ input }: ModelRequest): readonly EmbeddingInput[] => input.map(inputOf)
 
 function inputOf(item: InputItem): EmbeddingInput {
@@ -15,14 +15,14 @@ function inputOf(item: InputItem): EmbeddingInput {
   return { parts: contentParts((item as { readonly content: Parameters<typeof contentParts>[0] }).content) }
 }
 
-/** The text, where there is nothing else. */
+/** The text, if the input is nothing else. */
 export function plainText(input: EmbeddingInput): string | undefined {
   if ('tokens' in input) return undefined
   const [first, ...rest] = input.parts
   return first?.type === 'input_text' && rest.length === 0 ? first.text : undefined
 }
 
-/** The text, for formats that take nothing else: of several parts one after the other. */
+/** The text, for formats that accept nothing else; several parts are concatenated. */
 export function textOf(input: EmbeddingInput, target: Pick<Target, 'providerName'>): string {
   if ('tokens' in input) throw untakeable('tokens instead of text', target)
   const texts = input.parts.map((part) => {
@@ -32,13 +32,13 @@ export function textOf(input: EmbeddingInput, target: Pick<Target, 'providerName
   return texts.join('\n')
 }
 
-/** What the caller says of the vectors it wants. */
+/** The caller's settings for the vectors. */
 export interface EmbeddingWishes {
-  /** Numbers in each vector. */
+  /** The length of each vector. */
   readonly dimensions?: number
-  /** Whether they come as base64 of 32-bit floats. */
+  /** Whether vectors are encoded as base64 of 32-bit floats. */
   readonly base64: boolean
-  /** What they are for, in the caller's word. */
+  /** The purpose of the vectors, in the caller's word. */
   readonly inputType?: string
 }
 

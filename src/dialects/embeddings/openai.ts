@@ -32,10 +32,10 @@ const options = z.strictObject({
 })
 type Options = z.output<typeof options>
 
-/** Fields that are told in their own way, or are not the vendor's business. */
+/** Fields that are encoded separately, or that do not concern the vendor. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([...GATEWAY_FIELDS, 'input', 'dimensions', 'encoding_format', 'input_type', 'metadata'])
 
-/** `POST /embeddings`, as OpenAI shaped it and most servers speak it. https://platform.openai.com/docs/api-reference/embeddings */
+/** `POST /embeddings` as defined by OpenAI and offered by most servers. https://platform.openai.com/docs/api-reference/embeddings */
 export const openAiEmbeddings = createEmbedder({
   name: 'openai-embeddings',
   options,
@@ -56,7 +56,7 @@ function encodeRequest(request: ModelRequest, { upstreamModel, options: declared
     model: upstreamModel,
     input: inputsOf(request).map(encodeInput),
     ...(dimensions === undefined ? {} : { [dimensionsField]: dimensions }),
-    // Numbers are what every server sends unasked, and not all know a word for them.
+    // Every server sends numbers by default, and not all accept a value for them.
     ...(base64 && declared.base64 ? { encoding_format: 'base64' } : {}),
     ...(purpose === undefined ? {} : { input_type: purpose }),
   }
@@ -69,14 +69,14 @@ function encodeRequest(request: ModelRequest, { upstreamModel, options: declared
   }
 }
 
-/** The purpose of embeddings in the server's words; undefined if it has none. */
+/** The server's word for the purpose of the vectors; undefined if it has none. */
 function wordFor(purpose: string | undefined, words: Options['input_types']): string | undefined {
   if (purpose === undefined || words === undefined) return undefined
   const word = Object.hasOwn(words, purpose) ? words[purpose] : purpose
   return word === '' ? undefined : word
 }
 
-/** Where there is more than text, servers read what the gateway's own callers write. */
+/** For input other than text, servers accept the format that the gateway's callers use. */
 function encodeInput(input: EmbeddingInput): unknown {
   if ('tokens' in input) return input.tokens
   return plainText(input) ?? { content: input.parts.map(encodePart) }
@@ -103,7 +103,7 @@ function read(answer: JsonObject): EmbeddingsFound {
   return { vectors: inOrder(data).map(({ embedding }) => embedding), usage: usageOf(usage), id: asString(id) }
 }
 
-/** By the numbers the server gave them, where it numbered them all. */
+/** Sorted by the server's indexes, if all are present. */
 function inOrder(data: readonly JsonObject[]): readonly JsonObject[] {
   const places = new Set(data.map(({ index }) => index))
   const numbered = places.size === data.length && data.every((_, place) => places.has(place))

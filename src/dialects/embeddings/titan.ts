@@ -12,7 +12,7 @@ const options = z.strictObject({
   path: z.string().startsWith('/').default('/model/{model}/invoke').describe('Appended to the base URL; `{model}` stands for the upstream model id.'),
 })
 
-/** Titan Text Embeddings, a text at a time. https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-embed-text.html */
+/** Titan Text Embeddings, one text per request. https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-embed-text.html */
 export const titanEmbed = createEmbedder({
   name: 'titan-embed',
   options,
@@ -26,7 +26,7 @@ function encodeRequest(request: ModelRequest, target: Target<z.output<typeof opt
   const [input] = inputsOf(request)
   const body = {
     inputText: textOf(input!, target),
-    // The first generation has no choice of them, and refuses the word.
+    // The first generation has a fixed length and refuses the field.
     ...(dimensions === undefined ? {} : { dimensions }),
   }
   return {

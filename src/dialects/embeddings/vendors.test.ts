@@ -46,14 +46,14 @@ describe('cohere-embed', () => {
   })
 })
 
-/** What an answer in the vendor's own words comes to. */
+/** The events of an answer in the vendor's own format. */
 function decoded<O>(dialect: Dialect<O>, answer: Json, ...texts: readonly string[]): readonly ModelEvent[] {
   const out: ModelEvent[] = []
   dialect.decoder(asking({}, ...texts), targetOf(dialect, voice)).body(JSON.stringify(answer), out)
   return out
 }
 
-/** As its vendor documents it: the request of a format, and what comes back. */
+/** A request as encoded, for comparison with the vendor's documentation. */
 function exchanged<O>(dialect: Dialect<O>, model: string, options: object, request: ReturnType<typeof asking>) {
   const { path, body, dropped } = dialect.encodeRequest(request, { ...targetOf(dialect, { model, options }), media })
   return { path, body: JSON.parse(body) as Json, dropped }

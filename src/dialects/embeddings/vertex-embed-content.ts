@@ -19,7 +19,7 @@ const options = z.strictObject({
 })
 
 /**
- * `embedContent` of Google's cloud platform, an input at a time: what several of them had in common would be one vector.
+ * `embedContent` of Google's cloud platform, one input per request, because several would give a single vector.
  * https://docs.cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.publishers.models/embedContent
  */
 export const vertexEmbedContent = createEmbedder({
