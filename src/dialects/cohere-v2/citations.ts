@@ -7,20 +7,20 @@ type Json = { readonly [field: string]: unknown }
 
 const position = (value: unknown): number => (typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : 0)
 
-/** So many that wait are looked at with every piece of text. */
+/** Up to this many waiting citations are checked with every chunk of text. */
 const FEW = 64
 
-/** The citations of one answer. Each waits until the text it speaks of has been written. */
+/** The citations of one answer. Each waits until the text that it refers to has been written. */
 export class CitationCollector {
-  /** Where each content block begins in the message, in UTF-16 code units. */
+  /** The start of each content block in the message, in UTF-16 code units. */
   readonly #starts = new Map<number, number>()
   #firstStart = 0
-  /** Content blocks of messages before. */
+  /** Content blocks of earlier messages. */
   readonly #ended = new Set<number>()
   #points = new CodePoints()
   #fresh: Json[] = []
   #waiting: Json[] = []
-  /** How long the text must be before looking at those that wait is worth it. */
+  /** The length of the text from which on the waiting citations are checked again. */
   #next = 0
 
   blockStart(index: number, at: number): void {
@@ -28,7 +28,7 @@ export class CitationCollector {
     this.#starts.set(index, at)
   }
 
-  /** Another message begins with this content block: its text is another, and what cites the blocks before has no place any more. */
+  /** Another message begins with this content block. It has its own text, and citations of earlier blocks have no place in it. */
   restart(index: number): void {
     this.#points = new CodePoints()
     const at = this.#starts.get(index) ?? 0
@@ -38,19 +38,20 @@ export class CitationCollector {
     this.#firstStart = at
   }
 
-  /** Citations of plans and thoughts have no text to stand at. */
+  /** Citations in plans and thoughts have no text to refer to. */
   add(value: unknown): void {
     if (isObject(value) && (value['type'] === undefined || value['type'] === 'TEXT_CONTENT')) this.#fresh.push(value)
   }
 
-  /** Writes what can be placed in `text`, the text of the message so far; all of it at the `end`. */
+  /** Writes the citations that can be placed in `text`, the text of the message so far; at the `end`, all of them. */
   flush(text: string, writer: AnswerWriter, end = false): void {
     if (this.#waiting.length > 0 && (end || text.length >= this.#next)) {
       const waiting = this.#waiting
       this.#waiting = []
       this.#next = Infinity
       this.#place(waiting, text, writer, end)
-      // Many that wait are looked at again when the text has grown by as much: however many there are, it costs what the text is long.
+      // Many waiting citations are checked again only when the text has grown by their number, so that the total cost stays proportional to the
+      // length of the text.
       if (this.#waiting.length > FEW) this.#next = Math.max(this.#next, text.length + this.#waiting.length)
     }
     if (this.#fresh.length === 0) return
@@ -72,7 +73,7 @@ export class CitationCollector {
     }
   }
 
-  /** Offsets count from the start of their content block; without its number, from the first block of text. */
+  /** Offsets count from the start of their content block or, if its index is missing, from the first block of text. */
   #baseOf(citation: Json): number {
     const index = citation['content_index']
     return (typeof index === 'number' ? this.#starts.get(index) : undefined) ?? this.#firstStart
@@ -92,7 +93,7 @@ export class CitationCollector {
     })
   }
 
-  /** Offsets are characters: UTF-16 code units where the quoted words say so, else code points. */
+  /** Offsets are in UTF-16 code units if the quoted words match there, otherwise in code points. */
   #where(citation: Json, text: string, base: number): [start: number, end: number] {
     const start = position(citation['start'])
     const end = Math.max(start, position(citation['end']))

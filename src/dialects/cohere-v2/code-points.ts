@@ -1,9 +1,9 @@
-/** Every so many code points one place is remembered. */
+/** The distance in code points between two remembered places. */
 const STRIDE = 64
 
 const isPair = (text: string, at: number): boolean => (text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00
 
-/** Places in a text that grows, counted in code points: each look costs the same, wherever it is and however many there are. */
+/** Finds places by code points in a growing text. Each lookup costs the same, wherever the place is and however many lookups there are. */
 export class CodePoints {
   /** UTF-16 offsets of every sixty-fourth code point. */
   readonly #marks: number[] = [0]
@@ -11,7 +11,7 @@ export class CodePoints {
   #points = 0
   #units = 0
 
-  /** UTF-16 offset of the place that is so many code points behind the UTF-16 offset `base`. */
+  /** The UTF-16 offset of the place that is this many code points after the UTF-16 offset `base`. */
   offset(text: string, base: number, points: number): number {
     this.#count(text)
     const wanted = this.#pointsBefore(text, Math.min(base, text.length)) + points
@@ -23,7 +23,7 @@ export class CodePoints {
 
   #count(text: string): void {
     while (this.#units < text.length) {
-      // A pair may still be waiting for its second half.
+      // The second half of a surrogate pair may not have arrived yet.
       if (this.#units === text.length - 1 && (text.charCodeAt(this.#units) & 0xfc00) === 0xd800) return
       this.#units += isPair(text, this.#units) ? 2 : 1
       if (++this.#points % STRIDE === 0) this.#marks.push(this.#units)

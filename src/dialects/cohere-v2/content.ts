@@ -10,7 +10,7 @@ import { dataHead } from '../../lib/data-head.ts'
 
 export type CohereTarget = Target<CohereV2Options>
 
-/** Another endpoint may take what this one cannot. */
+/** Another endpoint may accept it, so the error fails over. */
 function unsupported(what: string, target: CohereTarget): never {
   throw new GatewayError('invalid_prompt', `${target.providerName} takes no ${what} for this model`, {
     failover: 'next',
@@ -21,7 +21,7 @@ function unsupported(what: string, target: CohereTarget): never {
 
 const readsImages = ({ options, upstreamModel }: CohereTarget): boolean => matchesModel(options.vision_models, upstreamModel)
 
-/** Texts the model may cite, gathered from the files of the conversation. */
+/** Texts that the model may cite, collected from the files of the conversation. */
 export class Documents {
   readonly list: JsonObject[] = []
 
@@ -32,7 +32,7 @@ export class Documents {
   }
 }
 
-/** One block of a user message; files become documents beside the conversation. */
+/** One block of a user message; files become documents next to the conversation. */
 export function encodePart(part: ContentPart, target: CohereTarget, documents: Documents): JsonObject[] {
   switch (part.type) {
     case 'input_text':
@@ -53,7 +53,7 @@ export function encodePart(part: ContentPart, target: CohereTarget, documents: D
   }
 }
 
-/** Whether the model takes the part at all: what a tool returned degrades to a note where the user's own media would be refused. */
+/** Whether the model accepts the part at all. An unsupported part of a tool result becomes a note, whereas the user's own is refused. */
 export function canEncode(part: ContentPart, target: CohereTarget): boolean {
   if (part.type === 'input_text') return true
   if (part.type === 'input_image') return readsImages(target) && Boolean(part.image_url)
@@ -71,7 +71,7 @@ const TEXT = /^(?:text\/|application\/(?:json|xml|(?:x-)?ya?ml|javascript|typesc
 const TEXT_NAME = /\.(?:txt|md|csv|json|xml|html?|ya?ml|log|[cm]?[jt]sx?|py|rb|go|rs|java|c|h|cpp|sh|sql|toml|ini|css)$/i
 const isRemote = (url: string): boolean => /^https?:/i.test(url)
 
-/** The text of a file; this format reads no other kind. */
+/** The text of a file; this format accepts no other kind. */
 function textOfFile(part: InputFile, target: CohereTarget): string {
   const address = part.file_data || part.file_url
   if (!address) return unsupported('files by id', target)
@@ -94,7 +94,7 @@ function textOfFile(part: InputFile, target: CohereTarget): string {
   }
 }
 
-/** Whether a file holds text as it is, as far as it can be told before it is fetched. */
+/** Whether a file contains plain text, as far as can be told before it is fetched. */
 export function isTextFile({ file_data: data, file_url: url, filename }: InputFile): boolean {
   const address = data || url || ''
   const name = filename ?? ''
@@ -103,7 +103,7 @@ export function isTextFile({ file_data: data, file_url: url, filename }: InputFi
   return type === undefined || type === '' ? TEXT_NAME.test(name) : TEXT.test(type)
 }
 
-/** Remote files: their text has to be read here. Images are fetched by the vendor. */
+/** Remote files, because their text must be extracted here. The vendor fetches images itself. */
 export function mediaUrls(request: ModelRequest): string[] {
   const urls = new Set<string>()
   visitParts(request.input, (part) => {

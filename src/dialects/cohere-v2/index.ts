@@ -7,10 +7,10 @@ import type { CohereV2Options } from './options.ts'
 import { encodeRequest } from './request.ts'
 import { CohereDecoder } from './stream.ts'
 
-/** A status only this format uses. */
+/** A status that only this format uses. */
 const BLOCKED = 498
 
-/** Cohere's chat, second version. */
+/** Cohere's chat API, version 2. */
 export const cohereV2: Dialect<CohereV2Options> = {
   name: 'cohere-v2',
   framing: 'sse',

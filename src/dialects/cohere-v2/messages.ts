@@ -9,11 +9,11 @@ import type { CohereTarget, Documents } from './content.ts'
 
 export type CohereMessage = { readonly role: string; readonly [field: string]: unknown }
 
-/** The part of an envelope that names the place of this format's reasoning. */
+/** The kinds of reasoning in an envelope that this format sealed: they tell in which field the text goes back. */
 export const PLAN = 'tool_plan'
 export const THINKING = 'thinking'
 
-/** The conversation as messages; files go into `documents`. `extraSystem` is text the encoder adds. */
+/** The conversation as messages; files are added to `documents`. `extraSystem` is text from the encoder. */
 export function encodeMessages(
   conversation: Conversation,
   target: CohereTarget,
@@ -26,7 +26,7 @@ export function encodeMessages(
     const content = userContent(parts, target, documents)
     if (content.length > 0) messages.push({ role: 'user', content })
   }
-  /** Media of tool results, waiting for the next message of the user. */
+  /** Media of tool results, which go into the next user message. */
   let attachments: ContentPart[] = []
   for (const turn of conversation.turns) {
     if (turn.role === 'user') user([...attachments, ...turn.parts])
@@ -41,12 +41,12 @@ export function encodeMessages(
   return messages
 }
 
-/** One string where there is only text. */
+/** A single string if there is only text. */
 function userContent(parts: readonly ContentPart[], target: CohereTarget, documents: Documents): string | JsonObject[] {
   const texts = parts.filter((part) => part.type === 'input_text')
   if (texts.length === parts.length) return joinTexts(texts)
   const blocks = parts.flatMap((part) => encodePart(part, target, documents))
-  // A message needs words even where all it brought are documents.
+  // A message needs text even if it contains only documents.
   return blocks.some(({ type }) => type === 'text') ? blocks : [{ type: 'text', text: 'See the attachment.' }, ...blocks]
 }
 
@@ -58,7 +58,7 @@ function assistantMessage(parts: readonly AssistantPart[], target: CohereTarget)
   const reasoning = parts.filter((part) => part.type === 'reasoning')
   const plan = reasoning.filter(({ data }) => data === PLAN && replay !== 'none').map((part) => part.text)
   const thoughts = reasoning.filter(({ data }) => data === THINKING && replay === 'all')
-  // Words beside calls are the plan here: such a message has no text.
+  // In a message with tool calls the text becomes the plan, because such a message has no text.
   const toolPlan = [...plan, ...(text === '' ? [] : [text])].join('\n\n')
   return [
     {
@@ -70,7 +70,7 @@ function assistantMessage(parts: readonly AssistantPart[], target: CohereTarget)
   ]
 }
 
-/** One message per call, in the order of the calls; gives the media that have to follow as the user's. */
+/** One message per call, in the order of the calls. Returns the media that must follow as the user's. */
 function toolMessages(results: readonly ToolResult[], target: CohereTarget, messages: CohereMessage[]): ContentPart[] {
   const attachments: ContentPart[] = []
   for (const { callId, parts } of results) {
@@ -92,7 +92,7 @@ function toolMessages(results: readonly ToolResult[], target: CohereTarget, mess
   return attachments
 }
 
-/** A list of objects as documents, under the ids or addresses they bring; undefined for anything else. */
+/** A list of objects as documents, under their own ids or URLs; undefined for anything else. */
 function asDocuments(text: string): JsonObject[] | undefined {
   if (!text.trimStart().startsWith('[')) return undefined
   const list = parseExact(text)

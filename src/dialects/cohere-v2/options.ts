@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { compiled, pattern } from '../shared/pattern.ts'
 
-/** How endpoints of this format differ. What depends on the model is told by patterns on its id. */
+/** Differences between endpoints of this format. What depends on the model is declared by patterns for its id. */
 export const cohereV2Options = z.strictObject({
   path: z.string().startsWith('/').default('/chat').describe('Appended to the base URL.'),
   vision_models: pattern.default('vision|command-a-plus').describe('Models that read images.'),

@@ -1,13 +1,13 @@
 import { asString, isObject } from '../shared/json.ts'
 import { PLAN, type THINKING } from './messages.ts'
 
-/** What a delta is a piece of. */
+/** The kinds of text in a delta. */
 export type Writes = 'text' | typeof PLAN | typeof THINKING
 
 const hasOnly = (value: { readonly [field: string]: unknown }, ...keys: readonly string[]): boolean =>
   Object.keys(value).every((key) => keys.includes(key))
 
-/** Reads the one text of a delta; undefined when the frame says anything else. */
+/** Reads the text of a delta; undefined if the frame contains anything else. */
 export function readDelta(frame: unknown, kind: Writes): string | undefined {
   if (!isObject(frame) || !hasOnly(frame, 'type', 'index', 'delta') || !isObject(frame['delta']) || !hasOnly(frame['delta'], 'message'))
     return undefined

@@ -52,7 +52,7 @@ interface Folded {
   cited: string[]
 }
 
-/** Independent readings that know nothing of events: concatenation by kind. */
+/** Independent interpretations that do not use events: they concatenate by kind. */
 function foldMessage(message: Message): Folded {
   return {
     text: (message.content ?? []).map((part) => part.text ?? '').join(''),

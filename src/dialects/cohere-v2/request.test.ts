@@ -34,7 +34,7 @@ describe('encoding, by golden file', () => {
   })
 })
 
-/** What the service refuses, whatever the conversation. */
+/** Conditions on which the service refuses any conversation. */
 function checkRules({ messages }: Body): void {
   let open: string[] = []
   for (const { role, content, tool_call_id: id, tool_calls: calls } of messages) {

@@ -21,10 +21,10 @@ type Body = { [field: string]: unknown }
 
 const TOOL_NAMES: NameRule = { pattern: /^[a-zA-Z_][a-zA-Z0-9_]*$/, max: 64 }
 const CALL_IDS = { pattern: /^[a-zA-Z0-9_-]+$/, max: 128 }
-/** If nobody says how long an answer may be, budgets are shares of this. */
+/** Assumed if the length of the answer is not limited; budgets are shares of it. */
 const ASSUMED_OUTPUT_TOKENS = 32_000
 
-/** A request as `chat` takes it. Names in `dropped` what this endpoint does not get. */
+/** A request for `chat`. Lists in `dropped` what this endpoint does not receive. */
 export function encodeRequest(request: ModelRequest, target: CohereTarget): EncodedRequest {
   const { options } = target
   const usesTools = target.supports.has('tools')
@@ -39,7 +39,7 @@ export function encodeRequest(request: ModelRequest, target: CohereTarget): Enco
     keepReasoning: (part) => isOwn(part, target),
   })
   for (const field of conversation.dropped) dropped.push(field)
-  // Its own text is no news to a server that never wants any back.
+  // The loss of its own reasoning is not reported for a server that never accepts any back.
   if (conversation.droppedSealed || (conversation.droppedReasoning && options.reasoning_replay !== 'none'))
     dropped.push('input: reasoning of another provider')
 
@@ -61,7 +61,7 @@ export function encodeRequest(request: ModelRequest, target: CohereTarget): Enco
     stream: target.stream,
   }
   noteIgnored(request, dropped)
-  // There are no tiers here, not even for an endpoint that was declared to stand for one.
+  // This format has no tiers, not even for an endpoint that is declared as one.
   if (serviceTierWord(request, target, { known: false, words: {} }).dropped) dropped.push('service_tier')
   return {
     method: 'POST',
@@ -72,12 +72,12 @@ export function encodeRequest(request: ModelRequest, target: CohereTarget): Enco
   }
 }
 
-/** The caller's tools under names this format accepts; the decoder asks again to find the way back. */
+/** The caller's tools under names that this format accepts; the decoder calls this again for the reverse mapping. */
 export function toolsOf(request: Pick<ModelRequest, 'tools' | 'tool_choice'>): FlatTools {
   return flattenTools(request, TOOL_NAMES)
 }
 
-/** Plans and thoughts go back only to who wrote them; others' reasoning would be read as theirs. */
+/** Plans and thoughts go back only to the provider that wrote them; the model would take others' reasoning for its own. */
 function isOwn(part: ReasoningPart, target: CohereTarget): boolean {
   return part.scope === target.scope && part.text !== '' && (part.data === PLAN || part.data === THINKING)
 }
@@ -85,7 +85,7 @@ function isOwn(part: ReasoningPart, target: CohereTarget): boolean {
 function encodeTools(flat: FlatTools, request: ModelRequest, target: CohereTarget, dropped: string[]): Body {
   let { tools } = flat
   const { choice } = flat
-  // No tool can be named: only that one is offered then.
+  // A tool cannot be chosen by name, so only that tool is offered.
   if (choice?.mode === 'named') tools = tools.filter((tool) => tool.name === choice.name)
   if (tools.length === 0) return {}
   const encoded = tools.map(({ name, description, parameters }): JsonObject => ({
@@ -107,10 +107,10 @@ function planFormat(request: ModelRequest, target: CohereTarget, hasTools: boole
   const format = formatOf(request)
   if (format == null || format.type === 'text') return {}
   const native = target.supports.has('structured_outputs') && (target.options.schema_with_tools || !(hasTools || hasFiles(request)))
-  // Its schemas are of objects.
+  // Its schemas must be objects.
   if (!native || (format.type === 'json_schema' && !isOfObjects(format))) return askForFormat(format)
   if (format.type === 'json_schema') return { native: { type: 'json_object', json_schema: format.schema } }
-  // Without being told to write JSON the model may never come to an end.
+  // Unless told to write JSON, the model may never stop.
   return { native: { type: 'json_object' }, instruction: OBJECT_INSTRUCTION }
 }
 
@@ -152,7 +152,7 @@ function encodeParameters(request: ModelRequest, target: CohereTarget, dropped: 
   return body
 }
 
-/** A value at the edge of what is accepted counts as that edge; only a change the caller would notice is named. */
+/** A value outside the accepted range becomes the limit; only a change that the caller would notice is reported. */
 function within(field: string, value: number | null | undefined, least: number, most: number | undefined, dropped: string[]): number | undefined {
   if (value == null) return undefined
   const fit = Math.max(least, Math.min(value, most ?? value))
@@ -173,7 +173,7 @@ function encodeThinking(request: ModelRequest, target: CohereTarget, dropped: st
   return { thinking: { type: 'enabled', ...(budget === undefined ? {} : { token_budget: budget }) } }
 }
 
-/** Fields that are handled above, or that say nothing this format could act on. */
+/** Fields that are handled above, or that have no effect in this format. */
 const HANDLED: ReadonlySet<string> = new Set([
   ...GATEWAY_FIELDS,
   'input',

@@ -24,7 +24,7 @@ import { decodeUsage } from './usage.ts'
 
 type Json = { readonly [field: string]: unknown }
 
-/** Frames that are no JSON are skipped; more of them than this are no answer. */
+/** Frames that are not JSON are skipped; with more than this, the answer is an error. */
 const MAX_MALFORMED = 16
 
 const FINISH: { readonly [native: string]: FinishReason | ErrorType } = {
@@ -55,10 +55,10 @@ export class CohereDecoder implements Decoder {
   #frames = 0
   #native: string | undefined
   #usage: Usage | undefined
-  /** What the open reasoning item is, and says. */
+  /** The kind and the text of the open reasoning item. */
   #kind: typeof PLAN | typeof THINKING = THINKING
   #thought = ''
-  /** Text of the message, for the places of citations. */
+  /** The text of the message, to place citations. */
   #text = ''
 
   constructor(request: ModelRequest, target: CohereTarget, fastPath = true) {
@@ -67,7 +67,7 @@ export class CohereDecoder implements Decoder {
     this.#writer = new AnswerWriter({ names: () => toolsOf(request).names, endReasoning: () => this.#reasoningFields() })
   }
 
-  /** An answer that ends as a failure brings its counts along. */
+  /** The usage, also for an answer that ends as a failure. */
   get counted(): Usage | undefined {
     return this.#usage
   }
@@ -107,7 +107,7 @@ export class CohereDecoder implements Decoder {
         ? [{ text: message['content'] }]
         : []
     content.forEach((part: unknown, index) => isObject(part) && this.#content(part, index, true))
-    // A call ends the text that the citations stand in.
+    // A call ends the text that the citations refer to, so citations come first.
     for (const citation of Array.isArray(message['citations']) ? message['citations'] : []) this.#citations.add(citation)
     const calls = Array.isArray(message['tool_calls']) ? message['tool_calls'] : []
     calls.forEach((call: unknown, index) => isObject(call) && this.#callStart(call, index))
@@ -166,7 +166,7 @@ export class CohereDecoder implements Decoder {
       case 'message-end':
         return this.#end(delta)
       default:
-        // An error names no type: it is a message on its own.
+        // Errors have no type, only a message.
         if (typeof frame['message'] === 'string' || frame['error'] !== undefined)
           throw errorFromPayload(frame, { providerName: this.#target.providerName })
     }
@@ -187,7 +187,7 @@ export class CohereDecoder implements Decoder {
     if (text === '') return
     const before = this.#writer.textLength
     this.#writer.text(text, logprobs)
-    // White space is held back until text follows: what the writer has written counts.
+    // White space is held back until text follows, so only what the writer has written counts.
     if (this.#writer.messageKey === undefined) return
     if (before === 0) {
       this.#text = ''
@@ -206,7 +206,7 @@ export class CohereDecoder implements Decoder {
     this.#writer.reasoning('text', text)
   }
 
-  /** The text travels in the envelope together with where it belongs; nobody else can use it. */
+  /** The envelope contains the text and the field that it belongs to; only this provider can use it. */
   #reasoningFields(): ReasoningFields {
     const text = this.#thought
     this.#thought = ''
@@ -261,7 +261,7 @@ export class CohereDecoder implements Decoder {
     })
   }
 
-  /** The reason as a reason; throws where it is a failure. */
+  /** The finish reason; throws if it is a failure. */
   #finish(error: unknown): FinishReason {
     const { providerName } = this.#target
     const native = this.#native ?? 'COMPLETE'
@@ -278,12 +278,12 @@ export class CohereDecoder implements Decoder {
   }
 }
 
-/** One of a kind comes without a list around it. */
+/** A single element comes without a list around it. */
 function list(value: unknown): Json[] {
   return (Array.isArray(value) ? value : [value]).filter(isObject)
 }
 
-/** Log probabilities of a piece that is one token; pieces of several do not say which characters are whose. */
+/** Log probabilities of a chunk that is one token; chunks of several tokens do not say which characters belong to which. */
 function decodeLogprobs(value: unknown): Logprob[] | undefined {
   if (!isObject(value) || typeof value['text'] !== 'string' || !Array.isArray(value['logprobs']) || value['logprobs'].length !== 1) return undefined
   const logprob: unknown = value['logprobs'][0]

@@ -5,8 +5,8 @@ import { isObject } from '../shared/json.ts'
 const count = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0)
 
 /**
- * `usage` in the gateway's normal form. `tokens` is what the model read and wrote, with images besides text; `billed_units` is what the vendor
- * charges for, without its own additions to the prompt.
+ * Normalises `usage`. `tokens` is what the model read and wrote, including images; `billed_units`, which leaves out what the vendor adds to a prompt,
+ * is what it charges for.
  */
 export function decodeUsage(raw: { readonly [field: string]: unknown }): Usage {
   const billed = isObject(raw['billed_units']) ? raw['billed_units'] : {}

@@ -30,7 +30,7 @@ export const toolLoop: ModelRequest = {
 
 const schema: ModelRequest = { input: [user('q')], text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object', properties: { x: { type: 'string' } } } } } }
 
-/** Requests and the endpoints they go to; each has a golden file of the same name. */
+/** Requests and the endpoints that they go to; each has a golden file of the same name. */
 export const REQUESTS: { readonly [name: string]: readonly [ModelRequest, TargetOverrides] } = {
   'plain': [{ input: [user('Hi')] }, {}],
   'tool-loop': [toolLoop, {}],

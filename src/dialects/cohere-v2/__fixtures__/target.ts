@@ -5,7 +5,7 @@ import type { CohereV2Options } from '../options.ts'
 
 export interface TargetOverrides {
   readonly model?: string
-  /** Options as configuration would write them. */
+  /** Options as in the configuration. */
   readonly options?: Parameters<typeof cohereV2Options.parse>[0]
   readonly supports?: readonly Parameter[]
   readonly scope?: string
