@@ -21,6 +21,8 @@ it('leaves out code that another format ran: its container exists nowhere here',
   expect(encode(own)).toEqual({ input: own, dropped: [] })
   for (const name of ['code_execution', 'code_execution:e1', 'acme_code_interpreter'])
     expect(encode([ran(name)])).toEqual({ input: [], dropped: ['input: code_interpreter_call of another endpoint'] })
+  const long = [ran(`a${'_a'.repeat(4_000_000)}1`)]
+  expect(encode(long)).toEqual({ input: long, dropped: [] })
 })
 
 it('tells an endpoint of an image the gateway had made in the fields of the format', () => {

@@ -126,7 +126,7 @@ function encodeOther(item: OtherItem, position: number, context: InputContext): 
 }
 
 /** A name, perhaps with an id behind it; ids of containers have digits in them. */
-const NAME = /^[a-z]+(?:_[a-z]+)*(?::|$)/
+const NAME = /^[a-z]+(?:_[a-z]+){0,15}(?::|$)/
 
 /** Code that did not run in a container of this format has the name of what ran it in place of a container's id. */
 function ranElsewhere({ type, container_id: container }: OtherItem): boolean {
