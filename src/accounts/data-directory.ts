@@ -166,6 +166,14 @@ async function withDraft<T>(file: string, key: Secret, place: (draft: string) =>
   }
 }
 
+/**
+ * Removes the key file that `openDataDirectory` has just created, if the database belongs to another key. It would look like the right one to whoever
+ * restores the installation, and to the next start.
+ */
+export async function discardCreatedKey({ path, secretKeySource }: Pick<DataDirectory, 'path' | 'secretKeySource'>): Promise<void> {
+  if (secretKeySource === 'created') await rm(join(path, SECRET_KEY_FILE), { force: true })
+}
+
 async function createSecretKey(file: string): Promise<{ readonly key: Buffer; readonly won: boolean }> {
   try {
     const won = await placeKey(file, generateSecretKey())

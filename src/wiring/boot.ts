@@ -1,12 +1,12 @@
 import { access, constants } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { databaseFileIn, notWritable, openDataDirectory, type DataDirectory } from '../accounts/data-directory.ts'
+import { databaseFileIn, discardCreatedKey, notWritable, openDataDirectory, type DataDirectory } from '../accounts/data-directory.ts'
 import { createEncryption } from '../accounts/encryption.ts'
 import type { GeneratedKey } from '../accounts/bootstrap.ts'
 import { openAccounts, type Accounts, type AccountsEvent } from '../accounts/open-accounts.ts'
 import type { Encryption } from '../core/account.ts'
 import type { Config } from '../core/config.ts'
-import { GatewayError } from '../core/error.ts'
+import { GatewayError, isGatewayError } from '../core/error.ts'
 import type { Store } from '../core/store.ts'
 import { systemClock } from '../lib/clock.ts'
 import { defined } from '../lib/defined.ts'
@@ -121,6 +121,7 @@ export async function boot(config: Config, logger: Logger, refused: (error: Erro
     }
   } catch (error) {
     await store.close()
+    if (isGatewayError(error) && error.errorType === 'precondition_failed') await discardCreatedKey(directory)
     throw error
   }
 }

@@ -1,0 +1,36 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { loadConfig } from '../config/load.ts'
+import { silentLogger } from '../lib/logger.ts'
+import { boot } from './boot.ts'
+
+let path: string
+beforeEach(async () => {
+  path = await mkdtemp(join(tmpdir(), 'signalbox-boot-'))
+})
+afterEach(() => rm(path, { recursive: true }))
+
+const start = async () =>
+  boot(await loadConfig({ env: { SIGNALBOX_DATA_DIR: path }, read: {} }), silentLogger, () => {
+    throw new Error('not expected')
+  })
+
+it('refuses a database whose secret key is gone, and leaves no other key in its place', async () => {
+  await (await start()).close()
+  const key = await readFile(join(path, 'secret.key'))
+  await rm(join(path, 'secret.key'))
+  for (const _ of [1, 2]) await expect(start()).rejects.toThrow('set SIGNALBOX_SECRET_KEY, or secret.key in the data directory, to that key')
+  expect(await readdir(path)).not.toContain('secret.key')
+  await writeFile(join(path, 'secret.key'), key)
+  await (await start()).close()
+})
+
+it('leaves a wrong key where somebody put it', async () => {
+  await (await start()).close()
+  const wrong = Buffer.alloc(32, 1).toString('base64')
+  await writeFile(join(path, 'secret.key'), wrong)
+  await expect(start()).rejects.toThrow('is not the one the secrets in this database are encrypted with')
+  expect(await readFile(join(path, 'secret.key'), 'utf8')).toBe(wrong)
+})
