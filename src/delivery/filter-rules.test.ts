@@ -216,6 +216,16 @@ describe('a regular expression', () => {
     }
     expect([found(chars - 200), found(chars * 1.02 + 1_000)]).toEqual([true, false])
   })
+
+  it('looks at its share where there are more than four', () => {
+    const rule = { field: 'input', operator: 'regex', value: 'urgent' }
+    const found = (rules: number, before: number): boolean => {
+      const filter = compileFilter({ groups: [{ rules: Array.from({ length: rules }, () => rule) }] })
+      const content = { input: [{ type: 'message' as const, role: 'user' as const, content: `${' '.repeat(before)}urgent` }], output: [] }
+      return filter({ generation: full.generation, content })
+    }
+    expect([found(4, 99_000), found(8, 49_000), found(8, 51_000)]).toEqual([true, true, false])
+  })
 })
 
 describe(verifies('B7', 'hostile patterns'), () => {
@@ -240,6 +250,18 @@ describe(verifies('B7', 'hostile patterns'), () => {
     expect(threadTime() - began).toBeLessThan(300)
     expect(parsed.error?.issues[0]?.message).toContain('too large')
     expect(matches('user_id', 'regex', '(?i)^[а-яё]+$|[^\\x00-\\x7f]{2}|\\p{L}+')).toBe(true)
+  })
+
+  it('as many as a destination may have end in time, though each has to be tried', () => {
+    let seed = 7
+    const draw = (): string => ((seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) > 1_073_741_824 ? 'a' : 'b')
+    const text = Array.from({ length: 3_000 }, draw).join('')
+    const hard = { field: 'input', operator: 'regex', value: '(?:[ab]*a[ab]{950}|x)$' }
+    const rules = [...Array.from({ length: 49 }, () => hard), { field: 'model', operator: 'exists' }]
+    const filter = compileFilter({ groups: Array.from({ length: 3 }, () => ({ logic: 'or', rules })) })
+    const start = threadTime()
+    filter({ generation: full.generation, content: { input: [{ type: 'message', role: 'user', content: text }], output: [] } })
+    expect(threadTime() - start).toBeLessThan(2_500)
   })
 
   it.each(['(a+)+$', '(a|aa)+b', '(.*)*x(.*)*y', '(?i)[ab]*b[ab]{900}[^ab]', '([a-z]+ ){50}q', '(?:a?){100}a{100}z'])(

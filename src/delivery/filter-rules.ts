@@ -40,6 +40,8 @@ const MAX_UNFOLDED = 2 * MAX_PROGRAM
 /** All characters that have a case, once: the characters visited to build its classes. */
 const MAX_CLASSES = 130_000
 const REGEX_WORK = 3_000_000
+/** Of all patterns of a destination, which may have a thousand: they share what so many may take. */
+const SHARED_BY = 4
 /** Characters of a conversation that rules look at. */
 const MAX_TEXT = 1_000_000
 
@@ -111,8 +113,10 @@ type Test = (values: readonly (string | number)[]) => boolean
  */
 export function compileFilter(rules: FilterRules | null): Filter {
   if (rules === null || rules.enabled === false || rules.groups.length === 0) return () => true
+  const regexes = rules.groups.reduce((sum, group) => sum + group.rules.filter(({ operator }) => operator === 'regex').length, 0)
+  const work = Math.min(REGEX_WORK, (SHARED_BY * REGEX_WORK) / Math.max(1, regexes))
   const groups = rules.groups.map((group) => {
-    const tests = group.rules.map(compileRule)
+    const tests = group.rules.map((rule) => compileRule(rule, work))
     if (tests.length === 0) return (): boolean => true
     return group.logic === 'or'
       ? (read: Reader): boolean => tests.some((test) => test(read))
@@ -126,9 +130,9 @@ export function compileFilter(rules: FilterRules | null): Filter {
 
 type Reader = (field: Field) => readonly (string | number)[]
 
-function compileRule(rule: FilterRule): (read: Reader) => boolean {
+function compileRule(rule: FilterRule, work: number): (read: Reader) => boolean {
   const field = rule.field as Field
-  const test = OPERATORS[rule.operator as Operator]({ field, wanted: String(rule.value), number: toNumber(rule.value) })
+  const test = OPERATORS[rule.operator as Operator]({ field, wanted: String(rule.value), number: toNumber(rule.value), work })
   return (read) => test(read(field))
 }
 
@@ -139,6 +143,8 @@ interface Comparison {
   readonly wanted: string
   /** The value as a number, if it is one. */
   readonly number: number | undefined
+  /** For a regular expression: instructions times characters that it may take. */
+  readonly work: number
 }
 
 const some =
@@ -172,7 +178,7 @@ const OPERATORS: { readonly [O in Operator]: (comparison: Comparison) => Test } 
   not_contains: (c) => not(includes(c)),
   starts_with: ({ wanted }) => some((actual) => actual.startsWith(wanted)),
   ends_with: ({ wanted }) => some((actual) => actual.endsWith(wanted)),
-  regex: ({ wanted }) => regexTest(wanted),
+  regex: ({ wanted, work }) => regexTest(wanted, work),
   gt: ({ number }) => compares(number, (a, b) => a > b),
   lt: ({ number }) => compares(number, (a, b) => a < b),
   gte: ({ number }) => compares(number, (a, b) => a >= b),
@@ -182,9 +188,9 @@ const OPERATORS: { readonly [O in Operator]: (comparison: Comparison) => Test } 
 }
 
 /** RE2 is linear in the text, by a factor of the program's size; so the larger a pattern is, the less text it sees. */
-function regexTest(source: string): Test {
+function regexTest(source: string, work: number): Test {
   const pattern = RE2JS.compile(source)
-  const chars = Math.floor(REGEX_WORK / Math.max(30, pattern.programSize()))
+  const chars = Math.floor(work / Math.max(30, pattern.programSize()))
   return (values) => values.some((v) => pattern.test(String(v).slice(0, chars)))
 }
 
