@@ -130,6 +130,7 @@ export const chatRequest = fields({
   top_a: number(0, 1),
   repetition_penalty: number(0, 2),
   seed: maybe(z.int()),
+  random_seed: maybe(z.int()).describe('Another name of seed, which wins.'),
   stop: maybe(stopTexts),
   logit_bias: maybe(dictionary(z.number().min(-100).max(100))),
   logprobs: flag,

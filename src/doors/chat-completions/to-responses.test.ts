@@ -11,6 +11,8 @@ describe('fields', () => {
     ['max_completion_tokens', { max_completion_tokens: 9 }, { max_output_tokens: 9 }],
     ['max_tokens, its older name, which gives way', { max_tokens: 5, max_completion_tokens: 9 }, { max_output_tokens: 9 }],
     ['max_tokens alone', { max_tokens: 5, max_completion_tokens: null }, { max_output_tokens: 5 }],
+    ['random_seed, another name of seed', { random_seed: 3 }, { seed: 3 }],
+    ['seed beside it', { random_seed: 3, seed: 4 }, { seed: 4 }],
     ['reasoning_effort', { reasoning_effort: 'high' }, { reasoning: { effort: 'high' } }],
     ['reasoning.effort, which wins', { reasoning_effort: 'high', reasoning: { effort: 'low' } }, { reasoning: { effort: 'low' } }],
     ['thinking, as several vendors have it', { thinking: { type: 'disabled' } }, { reasoning: { enabled: false } }],

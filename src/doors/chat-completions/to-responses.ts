@@ -31,6 +31,7 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
   'tool_choice',
   'max_tokens',
   'max_completion_tokens',
+  'random_seed',
   'response_format',
   'verbosity',
   'reasoning',
@@ -56,6 +57,7 @@ export function toResponses(body: unknown): ChatRead {
   const translated: { [field: string]: unknown } = {}
   for (const field in sent) if (!OWN_FIELDS.has(field) && sent[field] != null) translated[field] = sent[field]
   if (thinkingOf(translated['thinking']) !== undefined) delete translated['thinking']
+  if (sent['seed'] == null && sent['random_seed'] != null) translated['seed'] = sent['random_seed']
   const origins: number[] = []
   translated['input'] = itemsOf(sent['messages'] as readonly ChatMessage[], origins)
   Object.assign(translated, limitOf(sent), toolsOf(sent), textOf(sent), reasoningOf(sent), logprobsOf(sent))
