@@ -107,4 +107,26 @@ describe('a config of Portkey', () => {
     for (const name of ['b', 'smart', 'smarter', 'plain']) expect(endpoints(imported, name)).toMatchObject([{ provider: 'anthropic' }])
     expect(imported.notes.map(({ path }) => path).filter((path) => path.startsWith('strategy.conditions'))).toEqual(['strategy.conditions[3]'])
   })
+
+  it('leaves out targets that balancing gives no call', () => {
+    const target = (model: string, weight: number) => ({ override_params: { model }, weight })
+    const targets = [target('@openai-prod/gpt-4o', 1), target('@azure-old/gpt-4o', 0)]
+    const imported = portkey.read({ strategy: { mode: 'loadbalance' }, targets }, context)
+    expect(imported.file.providers.map(({ slug }) => slug)).toEqual(['openai'])
+    expect(endpoints(imported, 'portkey/config')).toEqual([{ provider: 'openai', upstream_model: 'gpt-4o' }])
+    expect(told(imported, 'targets[1]')).toMatchObject({ kind: 'fine', message: expect.stringContaining('weight 0') as string })
+  })
+
+  it('balances as it says: a target without a weight has 1, and what is balanced within has a share of its own', () => {
+    const target = (model: string, weight?: number) => ({ override_params: { model }, ...(weight === undefined ? {} : { weight }) })
+    const inner = { strategy: { mode: 'loadbalance' }, weight: 2, targets: [target('@groq/a', 3), target('@cerebras/a')] }
+    const targets = [target('@openai/gpt-4o', 4), target('@azure/gpt-4o'), inner]
+    const imported = portkey.read({ strategy: { mode: 'loadbalance' }, targets }, context)
+    expect(endpoints(imported, 'portkey/config')?.map(({ provider, weight }) => [provider, weight])).toEqual([
+      ['openai', 8],
+      ['azure', 2],
+      ['groq', 3],
+      ['cerebras', 1],
+    ])
+  })
 })

@@ -64,18 +64,11 @@ class Reader {
     if (targets.length === 0) return this.#leafOf(given, around)
     const strategy = given.at('strategy')
     const mode = strategy.at('mode').text() ?? 'single'
-    const flows = targets.map((target) => this.flowOf(target, [given, ...around]))
-    const weights = targets.map((target) => (target.at('weight').isThere ? target.at('weight').number() : undefined))
+    const flowOf = (target: Given): Flow => this.flowOf(target, [given, ...around])
+    if (mode === 'loadbalance') return balanced(targets, flowOf)
+    const flows = targets.map(flowOf)
+    for (const target of targets) if (target.at('weight').isThere) target.at('weight').note('fine', 'counts where load is balanced')
     if (mode === 'conditional') return this.#conditional(strategy, targets, flows)
-    if (mode === 'loadbalance' && flows.some(({ first }) => first.some(({ model }) => model === undefined)))
-      for (const [index, weight] of weights.entries()) if (weight !== undefined) targets[index]!.at('weight').note('do', BY_PRICE)
-    if (mode === 'loadbalance')
-      return {
-        first: flows.flatMap(({ first }, index) => first.map((leaf) => ({ ...leaf, weight: product(weights[index], leaf.weight) }))),
-        spares: flows.flatMap(({ spares }) => spares),
-      }
-    for (const [index, weight] of weights.entries())
-      if (weight !== undefined) targets[index]!.at('weight').note('fine', 'counts where load is balanced')
     const [first = NOBODY, ...rest] = flows
     if (mode !== 'fallback') {
       if (mode !== 'single') strategy.at('mode').note('do', 'is not known: the first target serves')
@@ -107,8 +100,24 @@ class Reader {
 
 const BY_PRICE = 'accounts share the calls of a model by price and health; a weight is that of an endpoint under models'
 
-const product = (a: number | undefined, b: number | undefined): number | undefined =>
-  a === undefined && b === undefined ? undefined : (a ?? 1) * (b ?? 1)
+const weightOf = (target: Given): number | undefined => (target.at('weight').isThere ? target.at('weight').number() : undefined)
+
+/** Each has its share: 1 where none is said, of which those that it balances itself have theirs. */
+function balanced(targets: readonly Given[], flowOf: (target: Given) => Flow): Flow {
+  const asked = targets.filter((target) => {
+    const isAsked = weightOf(target) !== 0
+    if (!isAsked) target.note('fine', 'has weight 0 and gets no call there: left out')
+    return isAsked
+  })
+  const flows = asked.map(flowOf)
+  const isOpen = flows.some(({ first }) => first.some(({ model }) => model === undefined))
+  if (isOpen) for (const target of asked) if (target.at('weight').isThere) target.at('weight').note('do', BY_PRICE)
+  const first = flows.flatMap(({ first: leaves }, index) => {
+    const whole = leaves.reduce((sum, { weight }) => sum + (weight ?? 1), 0)
+    return leaves.map((leaf) => ({ ...leaf, weight: ((weightOf(asked[index]!) ?? 1) * (leaf.weight ?? 1)) / whole }))
+  })
+  return { first, spares: flows.flatMap(({ spares }) => spares) }
+}
 
 /** Undefined if callers name the model; then the providers serve it without a group. */
 function groupOf(name: string, aliases: readonly string[], { first, spares }: Flow, { vendors }: ImportContext): Group | undefined {
