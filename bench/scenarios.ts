@@ -166,10 +166,7 @@ async function firstToken(contender: Contender, context: BenchContext, effort: E
   return { p50: percentile(result.firstPieces, 0.5), p99: percentile(result.firstPieces, 0.99), late: result.late, failed: result.failed }
 }
 
-/**
- * The throughput of a core of its own: the thread that answers has the gateways' core to itself, all others (delivery, garbage collection) share the other
- * core with the load and the upstream.
- */
+/** Throughput if the answering thread has the gateways' core to itself. All others (delivery, garbage collection) share the other with load and upstream. */
 async function frontDoor(contender: Contender, context: BenchContext, effort: Effort): Promise<Sample> {
   const { pid } = contender.running
   const { core } = context

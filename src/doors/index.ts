@@ -8,7 +8,7 @@ import type { Door } from './shared/door.ts'
 export type Entrance = Pick<Door, 'path' | 'methods' | 'envelope' | 'isMeant' | 'isSpokenBy'> &
   ({ readonly door: Door } | { readonly load: () => Promise<Door> })
 
-/** The addresses of a door, with `:model` where a name stands. */
+/** The addresses of a door, with `:model` in place of a name. */
 export const addressesOf = ({ path, methods }: Pick<Door, 'path' | 'methods'>): readonly string[] =>
   methods === undefined ? [path] : methods.map((method) => `${path}:model${method}`)
 

@@ -74,7 +74,7 @@ export interface SourceDependencies {
 /** `close` ends connections kept for later calls, in bounded time; calls in progress are not disturbed. */
 export type OpenToolSource = ToolSource & { close(): Promise<void> }
 
-/** Every type of tool entry that stands for functions of other servers. A new one is a folder here and a line. */
+/** Every type of tool entry that stands for functions of other servers. A new one is a folder here and a line in this list. */
 export function createToolSources({ config, egress, clock, version }: SourceDependencies): readonly OpenToolSource[] {
   return [createMcp({ egress, clock, version, progressEvents: config.mcp.progressEvents })]
 }

@@ -113,7 +113,7 @@ export class ChatMessageWriter {
     this.#images.push(image)
   }
 
-  /** The message as in a JSON answer, and its log probabilities, which belong into the choice. */
+  /** The message as in a JSON answer, and its log probabilities, which are part of the choice. */
   whole(): { readonly message: JsonObject; readonly logprobs: JsonObject | null } {
     const saysNothing = this.#content === '' && (this.#calls.length > 0 || this.#refusal !== '' || this.#images.length > 0)
     return {

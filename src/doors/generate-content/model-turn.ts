@@ -12,7 +12,7 @@ export class ModelTurn {
   #thoughts = ''
   /** Seals that are already where they belong. */
   readonly #seen = new Set<string>()
-  /** Thoughts that belong to another place than where their seal could be put. */
+  /** Thoughts whose seal could not be put where they belong. */
   readonly #placed: { readonly item: ReasoningItem; readonly at: Place }[] = []
 
   /** A thought with readable text. */

@@ -90,10 +90,7 @@ export class Assembler {
     this.#terminate({ status: 'failed', error: { code: error.publicCode, message: error.message, errorType: error.errorType } })
   }
 
-  /**
-   * A keep-alive as wire text, for clients that treat comments as silence. If nothing has been written yet, the answer begins first, because all clients
-   * expect its own first event first.
-   */
+  /** A keep-alive as wire text, for clients that treat comments as silence. The answer begins first: all clients expect its own first event first. */
   keepAlive(): string {
     this.#start()
     this.#writer.sign()
