@@ -58,7 +58,7 @@ describe('bands of price', () => {
     expect(chosen(ask('prove it, step by step'))).toEqual(['a/m5', 'a/m4'])
   })
 
-  it('were ceilings before: 10 is the cheapest tenth, 0 all but the dearest tenth', () => {
+  it('are ceilings in the older parameter: 10 is the cheapest tenth, 0 all but the most expensive tenth', () => {
     expect(chosen(ask('hello'), { cost_quality_tradeoff: 10 })).toEqual(['a/m0'])
     expect(chosen(ask('hello'), { cost_quality_tradeoff: 0 })).toEqual(['a/m8', 'a/m7', 'a/m6'])
     expect(chosen(ask('hello'), { cost_quality_tradeoff: 0, cost_tier: 'max' })).toEqual(['a/m9', 'a/m8'])

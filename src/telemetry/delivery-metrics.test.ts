@@ -21,7 +21,7 @@ describe('delivery metrics', () => {
     expect(await registry.metrics()).not.toContain('gateway_delivery_queue_depth{type="webhook"}')
   })
 
-  it('count from nothing where there is a destination, so that the first to be given up are an increase', async () => {
+  it('start at zero once there is a destination, so that the first dead letters are an increase', async () => {
     const registry = new Registry()
     const metrics = createDeliveryMetrics(registry)
     metrics.queues([{ type: 'webhook', queued: 0, oldestAt: undefined }], 6_000)

@@ -35,7 +35,7 @@ function read(): string {
 const MODULE = JSON.stringify(join(import.meta.dirname, 'log-output.ts'))
 const LINE = `${'x'.repeat(99)}\n`
 
-describe('a log nobody takes', () => {
+describe('a log that nobody reads', () => {
   it('holds nobody up: lines wait until its reader goes on, none torn and none missing', async () => {
     const output = logOutput(pipe)
     const began = performance.now()
@@ -58,7 +58,7 @@ describe('a log nobody takes', () => {
     expect(text.length).toBeLessThan(1_200_000)
   })
 
-  it('holds nobody up where a process that was just started has made the pipe one that waits', () => {
+  it('does not block after a child process has made the pipe blocking', () => {
     // Standard streams that are handed to a child process become blocking when it starts.
     const program = `import { spawnSync } from 'node:child_process'
       const { logOutput } = await import(${MODULE})
@@ -76,7 +76,7 @@ describe('a log nobody takes', () => {
   })
 })
 
-it('ends nothing when the disk is full, and goes on trying', () => {
+it('does not fail when the disk is full, and keeps trying', () => {
   const full = openSync('/dev/full', 'w')
   // In a process of its own: lines that still wait when the file is closed would be written to whatever gets the same descriptor next, such as a socket.
   const program = `const { logOutput } = await import(${MODULE})

@@ -27,7 +27,7 @@ describe('createLogger', () => {
     expect(text).toContain('[redacted]')
   })
 
-  it('hides keys that have no dash behind what they begin with', () => {
+  it('hides keys without a dash after their prefix', () => {
     const text = lines('json', (log) => log.warn({ note: 'x-goog-api-key: AIzaSyCANARY0123456789abcdef' }, 'AIzaSyCANARY0123456789abcdef'))
     expect(text).not.toContain('CANARY')
   })

@@ -30,13 +30,13 @@ describe('createMetrics', () => {
     expect(text).toContain('gateway_attempts_total{provider="acme",status="200"} 3')
   })
 
-  it('counts answers that were told again', async () => {
+  it('counts answers from the cache', async () => {
     const metrics = createMetrics()
     metrics.finished(generation({}))
     metrics.finished(generation({ cacheSourceId: 'gen-1', attempts: [] }))
     expect(await metrics.text()).toContain('gateway_answers_told_again_total{model="acme/small",provider="acme"} 1')
   })
-  it('counts their time for no provider: nobody was asked', async () => {
+  it('counts their time for no provider, because none was called', async () => {
     const metrics = createMetrics()
     metrics.finished(generation({ firstTokenMs: 800 }))
     metrics.finished(generation({ firstTokenMs: 1, cacheSourceId: 'gen-1', attempts: [] }))
@@ -77,7 +77,7 @@ describe('createMetrics', () => {
     expect(series.map((line) => Number(line.split(' ')[1])).reduce((a, b) => a + b)).toBe(8_000)
   })
 
-  it('has a bound that nothing exceeds, not even what stands for many', async () => {
+  it('has a bound that nothing exceeds, not even the label sets that combine many models', async () => {
     const metrics = createMetrics()
     for (let i = 0; i < 8_000; i++)
       metrics.finished(generation({ status: 'failed', errorType: `e${i}`, attempts: [{ ...generation({}).attempts[0]!, provider: `p${i}` }] }))
@@ -103,7 +103,7 @@ describe('createMetrics', () => {
     expect(await metrics.text()).toContain('status="completed",error_type=""} 1')
   })
 
-  it('says how late the loop is now, and nothing of a histogram that nobody fills', async () => {
+  it('reports the current delay of the event loop, and no figures of an empty histogram', async () => {
     const names = [...(await createMetrics().text()).matchAll(/^# TYPE (nodejs_eventloop\S+)/gm)].map(([, name]) => name)
     expect(names).toEqual(['nodejs_eventloop_lag_seconds'])
   })

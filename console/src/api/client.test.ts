@@ -59,7 +59,7 @@ describe('a call of the API', () => {
     expect([refused, sent.length]).toEqual([['refused'], 1])
   })
 
-  it('with a key that no header can carry is one whose key is not taken, and is not sent', async () => {
+  it('with a key that no header can contain is refused without being sent', async () => {
     const refused: string[] = []
     const { fetch, sent } = scripted(() => Response.json({}))
     const api = createApi({ key: '“sk-1”', fetch, onRefused: () => refused.push('refused') })

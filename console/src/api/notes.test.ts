@@ -23,7 +23,7 @@ it('notes are read once, and not at all when they were forgotten', () => {
   expect(takeNotes(store)).toEqual({})
 })
 
-it('notes without room are told as such, and what is none is none', () => {
+it('leaving notes reports a lack of room, and invalid notes count as none', () => {
   const store = tab(30)
   expect(leaveNotes(store, { text: 'x'.repeat(100) })).toBe(false)
   for (const text of ['{', 'null', '7']) {

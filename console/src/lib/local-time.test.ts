@@ -5,7 +5,7 @@ it('a moment comes back from a date field as it went in, to the second', () => {
   for (const iso of ['2026-01-31T12:00:00.000Z', '2026-07-31T23:59:58.000Z', '0987-07-31T23:00:00.000Z']) expect(isoOf(localOf(iso))).toBe(iso)
 })
 
-it('what is no moment is none', () => {
+it('an invalid time is undefined', () => {
   expect([localOf(undefined), localOf('yesterday')]).toEqual(['', ''])
   expect([isoOf(''), isoOf('2026-02')?.slice(0, 4), isoOf('soon')]).toEqual([undefined, '2026', undefined])
 })

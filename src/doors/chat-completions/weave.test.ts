@@ -73,7 +73,7 @@ describe('thoughts that come back with a message', () => {
     expect(sentBack({ ...message, reasoning: null, reasoning_details: details.toReversed() })).toBe(expected)
   })
 
-  it('stand somewhere also where the client has changed what was said', () => {
+  it('keep a place even if the client has changed the text or the calls', () => {
     const message = messageOf([...thinks('t1'), ...says('m1', 'A long one.'), ...thinks('t2'), ...calls('c1')], false)
     expect(sentBack({ ...message, content: 'A' })).toBe('(t1) A (t2) c1')
     expect(sentBack({ ...message, content: null })).toBe('(t1) (t2) c1')
@@ -85,7 +85,7 @@ describe('thoughts that come back with a message', () => {
     expect(sentBack({ ...message, content: parts })).toBe('(t1) A long (t2) c1')
   })
 
-  it('stand first where nobody says where they stood', () => {
+  it('come first if their place is not known', () => {
     expect(
       sentBack({ role: 'assistant', content: 'Hm.', reasoning: 'Well.', tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look' } }] }),
     ).toBe('(plain) Hm. c1')

@@ -53,7 +53,7 @@ describe('other fields', () => {
     expect(read('a', { provider: null })).not.toHaveProperty('provider')
   })
 
-  it('that say something of answers have no part in vectors, and nobody looks at them', () => {
+  it('that only concern text answers are dropped without validation', () => {
     const request = read('a', { tools: 'x', instructions: 7, max_output_tokens: -1, temperature: 'hot', preset: 'p', modalities: ['text'] })
     expect(request).toEqual({ model: 'acme/embed', modalities: ['embeddings'], input: [said('a')] })
   })

@@ -19,6 +19,6 @@ it('a limit says in its details when to ask again, as its header does', () => {
   })
 })
 
-it('where nobody knows, nothing is said of it', () => {
+it('a limit without a known time has no such detail', () => {
   expect(told()).toMatchObject({ details: [INFO] })
 })

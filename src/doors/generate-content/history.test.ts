@@ -110,7 +110,7 @@ describe('calls and their results', () => {
     expect([ids.length, ids[0], ids.at(-1)]).toEqual([2 * many, 'x0', 'x0'])
   })
 
-  it('stand in the role functions had', () => {
+  it('may have results in the older role "function"', () => {
     expect(toItems([model(go()), { role: 'function', parts: [came()] }])).toMatchObject([
       { type: 'function_call' },
       { type: 'function_call_output', output: 'well' },
@@ -161,7 +161,7 @@ describe('what a model has said', () => {
         { type: 'function_call', call_id: 'x', name: 'go', arguments: '{}' },
       ])
     })
-    it('have the words that were shown of them, where they come back', () => {
+    it('keep the text that was shown of them, if it comes back', () => {
       expect(toItems([model({ text: 'Hm. ', thought: true }, { text: 'Well.', thought: true }, { text: 'A', ...sealed() })])).toEqual([
         thought(undefined, 'Hm. Well.'),
         says('A'),

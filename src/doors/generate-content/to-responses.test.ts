@@ -147,7 +147,7 @@ describe('fields', () => {
 })
 
 describe('what its vendor’s own samples send', () => {
-  it('is a list of one without its brackets', () => {
+  it('may omit the brackets of a list with one entry', () => {
     const parts = { text: 'Hi' }
     const declared = { name: 'go' }
     const bare = {
@@ -167,7 +167,7 @@ describe('what its vendor’s own samples send', () => {
       { output: '{"parts":{"text":"Hi"}}' },
     ])
   })
-  it.each(['auto', 'any', 'none', 'Validated'])('is a mode in small letters: %s', (mode) => {
+  it.each(['auto', 'any', 'none', 'Validated'])('may write a mode in lower case: %s', (mode) => {
     const tools = [{ functionDeclarations: [{ name: 'go' }] }]
     const by = (word: string): Json => ask({ tools, toolConfig: { functionCallingConfig: { mode: word, allowedFunctionNames: ['go'] } } })
     expect(by(mode)).toEqual(by(mode.toUpperCase()))

@@ -196,7 +196,7 @@ describe('tools', () => {
     expect(ask({ tools: [{ type: 'gateway:tool_search' }, ...both] })['tools']).toEqual([{ type: 'gateway:tool_search' }])
   })
 
-  it('are kept back only where somebody searches them', () => {
+  it('are deferred only if the request has a tool search', () => {
     const deferred = { name: 'f', input_schema: schema, defer_loading: true }
     expect(ask({ tools: [deferred] })['tools']).toEqual([{ type: 'function', name: 'f', parameters: schema, strict: false }])
     expect(ask({ tools: [deferred, { type: 'gateway:tool_search' }] })['tools']).toMatchObject([{ defer_loading: true }, {}])

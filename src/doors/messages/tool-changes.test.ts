@@ -99,7 +99,7 @@ describe('tools that are kept back until a search of the caller finds them', () 
     expect(offered(messages, { tools })).toEqual(names)
   })
 
-  it('are no longer deferred for anybody behind the door', () => {
+  it('are no longer marked as deferred in the translated request', () => {
     expect(read(found('b'), { tools }).body['tools']).toEqual(
       ['search', 'g', 'b'].map((name) => ({ type: 'function', name, parameters: { type: 'object' }, strict: false })),
     )

@@ -426,7 +426,7 @@ describe('media that are none', () => {
     expect(error.message).toContain(`shows nothing: set "`)
     expect(error.message).toContain(`"${field}"`)
   })
-  it('are no concern in items of types nobody here knows', () => {
+  it('are not looked for in items of unknown types', () => {
     const item = { type: 'holodeck_call', content: [{ type: 'input_image' }] }
     expect(decodeResponsesRequest({ input: [item] }).input).toEqual([item])
   })

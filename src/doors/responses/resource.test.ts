@@ -12,7 +12,7 @@ function answered(asked: { readonly [field: string]: unknown }): unknown {
 }
 
 describe('the money of an answer', () => {
-  it('has amounts without the dust of their sums', () => {
+  it('has amounts without rounding errors of their sums', () => {
     const cost: Cost = { total: 1.1 * 1.1, input: 0.1 + 0.2, output: 3e-9, cacheDiscount: 0, source: 'catalog' }
     expect(presentUsage(createUsage({ inputTokens: 1, outputTokens: 1 }), cost, false)).toMatchObject({
       cost: 1.21,

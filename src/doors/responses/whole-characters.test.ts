@@ -28,7 +28,7 @@ describe('deltas', () => {
     expect(written(['\ude00b', 'c\ud83dd'])).toEqual(['\ufffdb', 'c\ufffdd'])
   })
 
-  it('of other texts and items wait for nobody', () => {
+  it('of other texts and items do not wait', () => {
     const characters = new WholeCharacters()
     expect(characters.take(text('a\ud83d', { part: 0 }))).toEqual([text('a', { part: 0 })])
     expect(characters.passes(text('x', { key: 'n' }))).toBe(true)

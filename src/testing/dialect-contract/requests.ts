@@ -24,7 +24,7 @@ export function describeRequests({ dialect, voice, target, stream }: Subject): v
         expect(dialect.encodeRequest(request, { ...target, stream: streamed })).toEqual(encoded)
       }
     })
-    it('pass over what is no part in the lists of items nobody has checked', () => {
+    it('skip invalid parts in items that were not validated', () => {
       const nothing = [
         null,
         7,
@@ -101,7 +101,7 @@ export function describeRequests({ dialect, voice, target, stream }: Subject): v
         expect(encode('fast')).toEqual(encode('priority'))
       })
     })
-    it('tell of files in which nothing stands, for nobody takes one', () => {
+    it('say of an empty file that it is empty, because no vendor accepts one', () => {
       const file = (filename: string | null, file_data: string) => ({ type: 'input_file' as const, filename, file_data })
       const files = [file('a.txt', 'data:text/plain;base64,'), file('b.pdf', 'data:application/pdf;base64,'), file(null, 'data:text/csv;base64,IAo=')]
       const { body } = dialect.encodeRequest({ input: [user([{ type: 'input_text', text: 'read' }, ...files])] }, target)

@@ -94,7 +94,7 @@ describe('a server that knows nothing of the newer protocol, and to its first qu
     expect(server.heard).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'tools/call'])
   })
 
-  it('is told of as what its first answer was where it has none to the older one, either', async () => {
+  it('is reported by its first answer if it does not answer in the older way either', async () => {
     const nothing: RawAnswer = (response) => response.writeHead(202).end()
     server.answer({ 'server/discover': nothing, initialize: (response) => response.writeHead(500).end() })
     await expect(call()).rejects.toMatchObject({ kind: 'unreachable', message: 'the server closed the connection before it answered' })
@@ -182,7 +182,7 @@ describe('a server that breaks off its answer, to be asked for the rest', () => 
   })
 })
 
-it('a server that asks more than it hears answers to gets no more of them, and its answer is heard', async () => {
+it('a server that asks too many questions at once gets no further answers, and its own answer is still read', async () => {
   const questions = Array.from({ length: 200 }, (_, index) => ({ jsonrpc: '2.0', id: `q${index}`, method: 'ping' }))
   const waiting: ServerResponse[] = []
   server.answer({

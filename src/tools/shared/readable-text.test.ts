@@ -68,7 +68,7 @@ describe('pages as text', () => {
     expect((await readDocument(page, 'html')).text).toBe(text)
     expect((await readDocument(page, 'html', charset)).text).toBe(text)
   })
-  it.each([undefined, 'utf-8'])('believes a mark of 16 bits a character before anybody (server: %s)', async (charset) => {
+  it.each([undefined, 'utf-8'])('believes a UTF-16 byte order mark before anything else (server: %s)', async (charset) => {
     expect((await readDocument(Buffer.from('\ufeff<p>Zürich', 'utf16le'), 'html', charset)).text).toBe('Zürich')
   })
   it('believes the server rather than the page', async () => {

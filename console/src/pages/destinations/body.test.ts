@@ -30,7 +30,7 @@ const changed = (part: Partial<Draft>, stored: ObservabilityDestination = STORED
   updateBody(stored, { ...draftOfDestination(stored, FIELDS), ...part }, FIELDS)
 
 describe('a new destination', () => {
-  it('says nothing of what nobody chose', () => {
+  it('omits what was not chosen', () => {
     const draft = { ...emptyDraft(FIELDS), name: ' hook ', values: { url: 'https://a.example' } }
     expect(createBody('webhook', draft, FIELDS)).toEqual({
       body: {
@@ -74,7 +74,7 @@ describe('a change', () => {
     })
   })
 
-  it('takes rules that were written in other words for the same', () => {
+  it('treats rules in another notation as equal', () => {
     const terse = {
       ...STORED,
       filter_rules: { groups: [{ rules: [{ field: 'model', operator: 'exists' }] }, { rules: [] }] },

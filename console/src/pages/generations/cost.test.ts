@@ -5,7 +5,7 @@ import { costOf, partlyKnown } from './cost.ts'
 const summary = (total_cost: number, upstream_inference_cost: number | null, cost_source: GenerationSummary['cost_source']) =>
   ({ total_cost, upstream_inference_cost, cost_source }) as GenerationSummary
 
-it('a cost is what all pay together, and one that nobody knows is not nothing', () => {
+it('a cost is the sum over all payers, and an unknown one is not zero', () => {
   expect([costOf(summary(0.5, null, 'catalog')), costOf(summary(0, 0.25, 'upstream')), costOf(summary(0, null, 'unknown'))]).toEqual([
     '$0.5',
     '$0.25',

@@ -12,7 +12,7 @@ test.each([
   expect(percentShown(percent)).toBe(shown)
 })
 
-it('a context that nobody told is not told as a number', () => {
+it('an unknown context length is not shown as a number', () => {
   expect([contextShown(128_000), contextShown(1_048_575)]).toEqual(['128,000 tokens', 'not known'])
 })
 

@@ -86,12 +86,12 @@ describe('the series of a chart', () => {
     expect(series[8]).toEqual({ name: 'Others (2)', values: [0, 3], isRest: true })
   })
 
-  it('are eight without others where there are eight', () => {
+  it('have none for all others if there are only eight', () => {
     const rows = Array.from({ length: 8 }, (_, n) => row('2026-03-01', `a/m${n}`))
     expect(seriesOf(rows, days, 'model', 'calls').map(({ isRest }) => isRest)).toEqual(Array.from({ length: 8 }))
   })
 
-  it('leave out who has nothing to show, and what lies before', () => {
+  it('leave out those without any figure, and earlier days', () => {
     const rows = [row('2026-03-01', 'a/free'), row('2026-03-01', 'a/paid', { usage: 1 }), row('2026-01-01', 'a/old', { usage: 9 })]
     expect(seriesOf(rows, days, 'model', 'spent')).toEqual([{ name: 'a/paid', values: [1, 0] }])
   })

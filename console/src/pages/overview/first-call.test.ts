@@ -8,6 +8,6 @@ it('the first call is one command for a shell', () => {
   -d '{"model":"acme/small","input":"Hello, Signalbox!","stream":true}'`)
 })
 
-it('the name of a model ends no quotes', () => {
+it('the name of a model cannot end the quotes', () => {
   expect(firstCall('http://gateway', "acme/o'hara")).toContain(String.raw`"acme/o'\''hara"`)
 })

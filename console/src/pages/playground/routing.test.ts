@@ -28,7 +28,7 @@ it('a failover says who failed, why, and who stepped in', () => {
   expect(routing.endpoints.map(({ fate }) => fate)).toEqual(['failed: 503 provider_overloaded', 'answered'])
 })
 
-it('an answer that broke was one nobody finished, whatever its status was', () => {
+it('a broken answer counts as unfinished, whatever its status was', () => {
   expect(routingOf({ attempts: [attempt('One', 200, 'provider_unavailable')] })).toMatchObject({
     sentence: 'Nobody answered to the end; 1 failed attempt: One 200 provider_unavailable.',
     isNotable: true,
@@ -42,7 +42,7 @@ it('nobody answered where all refused', () => {
   })
 })
 
-it('a request nobody could take was sent to nobody', () => {
+it('a request that no endpoint can serve was not sent', () => {
   const routing = routingOf({ endpoints: { total: 1, available: [endpoint('One')] } })
   expect(routing.sentence).toBe('None of 1 endpoint was asked.')
   expect(routingOf({}).sentence).toBe('None of 0 endpoints was asked.')
