@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Branch, fields, type Shape } from './schema-combinators.ts'
 
-/** The gateway's own tools and their items are named `gateway:<name>`; clients of the hosted router that are used unchanged have its prefix instead. */
+/** The gateway's own tools and their items are named `gateway:<name>`; drop-in clients of the hosted router use its prefix. */
 const PREFIX = 'gateway:'
 const ALIAS_PREFIX = 'openrouter:'
 

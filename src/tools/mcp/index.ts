@@ -84,7 +84,7 @@ export function createMcp({ egress, clock, version, progressEvents }: McpOptions
       const { settings } = context
       const { server_label: label } = settings
       const known = listedTools(history, label)
-      // A list from the caller does not contain tools that were not allowed at the time, and does not come from the server.
+      // A list in the history omits tools that were not allowed at the time, and its descriptions come from the caller, not from the server.
       const kept = known === undefined || trustsHints(settings) ? undefined : known.filter(allowedBy(settings)).slice(0, MAX_TOOLS)
       const again = (): OpenedSource => ({ functions: opened(kept ?? [], context), items: [] })
       if (kept !== undefined && !wantsMore(settings, kept)) return again()
