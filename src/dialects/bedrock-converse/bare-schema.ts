@@ -5,21 +5,23 @@ import { resolve } from '../shared/schema-pointer.ts'
 import type { Unfolding } from '../shared/unfolding.ts'
 
 const MAX_DEPTH = 64
-/** Keywords whose values are schemas by name, and those whose values are schemas or lists of them. What looks like a reference elsewhere is none. */
+/**
+ * Keywords whose values are named schemas, and those whose values are schemas or lists of them. Elsewhere, what looks like a reference is not one.
+ */
 const MAPS: ReadonlySet<string> = new Set(['properties', 'patternProperties'])
 const SCHEMAS: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items', 'additionalProperties', 'not'])
 
 interface Scope {
   readonly root: JsonObject
-  /** References being put in place: meeting one again is a recursion. */
+  /** The references being resolved: one that occurs again is recursive. */
   readonly open: readonly string[]
   readonly unfolding: Unfolding
 }
 
 /**
- * The schema of a tool's input for models that take no word at its top but its type, its members and which of them are required: a choice of schemas
- * is folded into one object, and definitions, for which there is no place, stand where they are referred to (a recursive one ends in any object).
- * `unfolding` is the request's: references beyond it end like recursive ones.
+ * The schema of a tool's input for models that accept nothing at its top level except type, members and required members. A choice of schemas is
+ * merged into one object. Definitions are inlined where they are referred to, because there is no place for them; a recursive one ends in any object.
+ * `unfolding` is shared by the request: references beyond it end like recursive ones.
  */
 export function bareSchema(parameters: JsonObject, unfolding: Unfolding): JsonObject {
   const { properties, required } = toolInputSchema(parameters, unfolding)
@@ -34,7 +36,7 @@ export function bareSchema(parameters: JsonObject, unfolding: Unfolding): JsonOb
 const mapValues = (map: JsonObject, change: (value: unknown) => unknown): JsonObject =>
   Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value)]))
 
-/** A schema with its references in place. */
+/** A schema with its references inlined. */
 function inPlace(schema: unknown, scope: Scope, depth: number): unknown {
   if (!isObject(schema)) return schema
   if (depth > MAX_DEPTH) return {}

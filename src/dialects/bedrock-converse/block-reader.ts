@@ -16,21 +16,21 @@ export interface BlockReaderParts {
   readonly target: BedrockTarget
   readonly traits: ModelTraits
   readonly writer: AnswerWriter
-  /** Where the answer is a call of the answer tool. */
+  /** Set if the answer is a call of the answer tool. */
   readonly aside: AnswerAside | undefined
   readonly answerTool: string | undefined
   readonly systemTools: SystemToolDecoder
 }
 
-/** The content blocks of an answer, as they begin, grow and stop, or whole. One instance per answer. */
+/** Reads the content blocks of an answer, either as start, delta and stop events or whole. One instance per answer. */
 export class BlockReader {
-  /** What the open reasoning item needs to be sent back one day. */
+  /** The parts of the open reasoning item that are required to send it back later. */
   thought = ''
   #signature = ''
   #redacted = ''
   readonly #parts: BlockReaderParts
   readonly #blocks = new Map<number, Block>()
-  /** Calls that stopped without complete arguments: cut off, or without any; what follows tells. */
+  /** Calls that stopped without complete arguments: they were cut off, or have none. What follows decides which. */
   #unsettled: OpenCall[] = []
 
   constructor(parts: BlockReaderParts) {
@@ -91,7 +91,7 @@ export class BlockReader {
 
   #reasoning(index: number, content: Json): void {
     if (!this.#blocks.has(index)) {
-      // Each block carries a signature of its own.
+      // Each block has a signature of its own.
       this.#parts.writer.closeReasoning()
       this.#blocks.set(index, openBlock('reasoning'))
     }
@@ -126,13 +126,13 @@ export class BlockReader {
     }
   }
 
-  /** More of the answer follows: the calls before it were whole. */
+  /** More of the answer follows, so the calls before it were complete. */
   #settleCalls(): void {
     for (const call of this.#unsettled) this.#parts.writer.closeCall(call)
     this.#unsettled = []
   }
 
-  /** Citations name no place in the answer: they hold for the text of their block. */
+  /** Citations do not refer to a place in the answer, so they apply to the text of their block. */
   #cite({ citations, textStart }: Block): void {
     for (const citation of citations) {
       const annotation = decodeCitation(citation, textStart, this.#parts.writer.textLength)
@@ -145,7 +145,7 @@ export class BlockReader {
       const use = content['toolUse']
       this.start(index, { toolUse: use })
       const input = use['input']
-      // An object without fields is what a call without arguments looks like.
+      // A call without arguments has an object without fields.
       this.delta(index, { toolUse: { input: input === undefined ? '' : JSON.stringify(input) } })
     } else if (isObject(content['toolResult'])) {
       this.start(index, content)
@@ -173,7 +173,7 @@ export class BlockReader {
     return { format }
   }
 
-  /** Nothing more comes. Calls that are still open were cut off: the end tells what becomes of them. */
+  /** The answer is over. Calls that are still open were cut off, and the end of the answer decides what becomes of them. */
   end(): void {
     for (const [index, { kind }] of this.#blocks) if (kind !== 'call') this.stop(index)
   }

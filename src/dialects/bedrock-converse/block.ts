@@ -17,21 +17,21 @@ const FINISH: { readonly [native: string]: FinishReason | 'error' } = {
   malformed_tool_use: 'error',
 }
 
-/** A word nobody knows is taken for a normal stop. */
+/** An unknown stop reason counts as a normal stop. */
 export function finishOf(native: string | undefined): FinishReason | 'error' {
   return native !== undefined && Object.hasOwn(FINISH, native) ? FINISH[native]! : 'stop'
 }
 
-/** One block of the answer while it is open. */
+/** One open block of the answer. */
 export interface Block {
   readonly kind: 'text' | 'reasoning' | 'call' | 'answer' | 'system' | 'ignored'
   readonly call?: OpenCall
-  /** Where its text began in the message. */
+  /** The start of its text in the message. */
   textStart: number
   readonly citations: unknown[]
 }
 
-/** Reads the one text of a `contentBlockDelta`; undefined when the frame says anything else. */
+/** Reads the text of a `contentBlockDelta`; undefined if the frame contains anything else. */
 export function readDelta(frame: unknown, kind: 'text' | 'reasoning'): string | undefined {
   if (!isObject(frame) || !isObject(frame['delta'])) return undefined
   for (const key in frame) if (key !== 'contentBlockIndex' && key !== 'delta' && key !== 'p') return undefined

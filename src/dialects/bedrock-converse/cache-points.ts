@@ -4,19 +4,19 @@ import type { ContentPart } from '../shared/content-parts.ts'
 import { isObject } from '../shared/json.ts'
 import type { ModelTraits } from './model-traits.ts'
 
-/** The model never sees more cache points than this. */
+/** The most cache points in a request. */
 const MAX_CACHE_POINTS = 4
 
 export interface CachePlan {
-  /** The block that marks a prefix to be kept; undefined for models that keep none. */
+  /** The block that marks the end of a cached prefix; undefined for models without caching. */
   readonly point: JsonObject | undefined
-  /** Each may say for how long. */
+  /** Whether each point may have a TTL. */
   readonly lives: boolean
-  /** The caller wants one at the end of the conversation. */
+  /** Whether the caller wants a point at the end of the conversation. */
   readonly atEnd: boolean
 }
 
-/** How long points live whose marks do not say. */
+/** Plans the cache points of a request; `point` has the TTL of breakpoints that state none. */
 export function planCache(request: ModelRequest, traits: ModelTraits): CachePlan {
   const { cache_ttl: lives } = traits
   if (!traits.cache_points) return { point: undefined, lives, atEnd: false }
@@ -24,14 +24,17 @@ export function planCache(request: ModelRequest, traits: ModelTraits): CachePlan
   return { point: cachePoint(lives && (ttl === '5m' || ttl === '1h') ? ttl : undefined), lives, atEnd: request.cache_control != null }
 }
 
-/** What stands behind something for its mark. */
+/** The block after content that has a breakpoint. */
 export function cachePointOf(part: CacheMarked | ContentPart, { point, lives }: CachePlan): JsonObject[] {
   const mark = 'prompt_cache_breakpoint' in part ? part.prompt_cache_breakpoint : undefined
   if (mark == null || point === undefined) return []
   return [lives && mark.ttl !== undefined ? cachePoint(mark.ttl) : point]
 }
 
-/** The point the caller wants at the end, and no more points than count: `dropped` says where there were more. Those before a long-lived one live as long: longer ones must come first. */
+/**
+ * Places the point that the caller wants at the end, and limits the number of points; `dropped` reports a surplus. Points before a long-lived one get
+ * the same TTL, because longer ones must come first.
+ */
 export function placeCachePoints(
   tools: JsonObject[],
   system: JsonObject[],
@@ -59,7 +62,7 @@ function lengthenCachePoints(blocks: readonly JsonObject[][]): void {
   }
 }
 
-/** The last points cover the longest prefixes; earlier ones give way. How many did. */
+/** Keeps the last points, which cover the longest prefixes, and removes earlier ones. Returns how many were removed. */
 function limitCachePoints(blocks: readonly JsonObject[][]): number {
   let kept = 0
   let tooMany = 0

@@ -1,7 +1,7 @@
 import type { Annotation } from '../../core/item.ts'
 import { asString, isObject } from '../shared/json.ts'
 
-/** A citation of the answer's text from `start` to `end`; undefined when it names no source. */
+/** A citation of the answer's text from `start` to `end`; undefined if it names no source. */
 export function decodeCitation(value: unknown, start: number, end: number): Annotation | undefined {
   if (!isObject(value)) return undefined
   const location = isObject(value['location']) ? value['location'] : {}

@@ -4,7 +4,7 @@ import { isObject, tryParseJson } from '../shared/json.ts'
 import { markUnreadableThoughts } from '../shared/unreadable-thoughts.ts'
 import type { BedrockTarget } from './media.ts'
 
-/** HTTP statuses of the exceptions that arrive inside a stream of status 200; names in lower case. */
+/** HTTP statuses of exceptions inside a stream with status 200; names in lower case. */
 const STATUS: { readonly [name: string]: number } = {
   internalserverexception: 500,
   modelstreamerrorexception: 500,
@@ -21,19 +21,19 @@ const STATUS: { readonly [name: string]: number } = {
   resourcenotfoundexception: 404,
 }
 
-/** An exception frame. One this table does not know is a failure all the same. */
+/** An error from an exception frame. An unknown exception is a failure too. */
 export function exceptionError(name: string, data: string, target: BedrockTarget): GatewayError {
   const parsed = tryParseJson(data)
   const payload = isObject(parsed) ? parsed : { message: data }
   const known = STATUS[name.toLowerCase()] ?? 500
-  // The model's own failure: its status counts only where it says more than "broken".
+  // For a failure of the model, its status counts only if it is more specific than a general error.
   const original = payload['originalStatusCode']
   const status = known === 500 && (original === 429 || original === 503) ? original : known
   const { originalStatusCode: _status, ...rest } = payload
   return markUnreadableThoughts(status, errorFromPayload(rest, { providerName: target.providerName, code: name, status }))
 }
 
-/** An HTTP error of this service; never throws. Adds what only its own messages say. */
+/** An HTTP error of this service; never throws. Adds what only the service's messages tell. */
 export function decodeHttpError(
   status: number,
   headers: { readonly [name: string]: string | string[] | undefined },
@@ -49,6 +49,6 @@ export function decodeHttpError(
   ) {
     return new GatewayError('not_found', error.message, { ...error.details, failover: 'next' })
   }
-  // A field this model's schema does not know: another endpoint may.
+  // This model's schema lacks a field, which another endpoint may have.
   return /extraneous key|malformed input request/i.test(error.message) ? error.with({ failover: 'next' }) : error
 }

@@ -11,7 +11,7 @@ import { BedrockDecoder } from './stream.ts'
 import { hostsTool } from './system-tools.ts'
 import { asksWhole } from './tools.ts'
 
-/** Amazon Bedrock's one format for the models of all its vendors, in AWS event-stream frames. What models can do is declared by rules. */
+/** Amazon Bedrock's common format for the models of all its vendors, in AWS event-stream frames. Rules declare the abilities of models. */
 export const bedrockConverse: Dialect<BedrockConverseOptions> = {
   name: 'bedrock-converse',
   framing: 'aws-event-stream',

@@ -12,7 +12,7 @@ import type { BedrockConverseOptions } from './options.ts'
 export type BedrockTarget = Target<BedrockConverseOptions>
 export type MediaKind = ModelTraits['media'][number]
 
-/** A medium as this format names it. */
+/** A medium in the terms of this format. */
 interface Medium {
   readonly kind: MediaKind
   readonly format: string
@@ -20,7 +20,7 @@ interface Medium {
   readonly name?: string
 }
 
-/** The format's own names by file ending or subtype. */
+/** The format's names by file ending or subtype. */
 const FORMATS: { readonly [K in MediaKind]: { readonly [ending: string]: string } } = {
   image: { png: 'png', jpeg: 'jpeg', jpg: 'jpeg', gif: 'gif', webp: 'webp' },
   document: {
@@ -75,11 +75,11 @@ const FORMATS: { readonly [K in MediaKind]: { readonly [ending: string]: string 
     pcm16: 'pcm',
   },
 }
-/** Text of other kinds is still text to read. */
+/** Other kinds of text are sent as plain text. */
 const TEXT = /^(?:text\/|application\/(?:json|xml|(?:x-)?ya?ml|javascript|typescript|toml|sql|rtf))/
 const TEXT_ENDING = /^(?:json|xml|log|ya?ml|toml|ini|[cm]?[jt]sx?|py|rb|go|rs|java|c|h|cpp|sh|sql|css)$/
 
-/** Another endpoint may take what this one cannot. */
+/** Another endpoint may accept it, so the error fails over. */
 function unsupported(what: string, target: BedrockTarget): never {
   throw new GatewayError('invalid_prompt', `${target.providerName} takes no ${what} for this model`, {
     failover: 'next',
@@ -90,7 +90,7 @@ function unsupported(what: string, target: BedrockTarget): never {
 
 const isRemote = (url: string): boolean => /^https?:/i.test(url)
 
-/** One block of a user turn. Throws `invalid_prompt` for media this model takes nowhere. */
+/** One block of a user turn. Throws `invalid_prompt` for media that this model never accepts. */
 export function encodeMedia(part: Exclude<ContentPart, { type: 'input_text' }>, target: BedrockTarget, names: DocumentNames): JsonObject {
   const medium = readMedium(part, target)
   const traits = traitsOf(target.options, target.upstreamModel)
@@ -98,7 +98,7 @@ export function encodeMedia(part: Exclude<ContentPart, { type: 'input_text' }>, 
   return block(medium, traits, names)
 }
 
-/** The same inside the result of a tool; undefined when it has to follow in the user's turn. */
+/** A block inside a tool result; undefined if the part must follow in the user's turn. */
 export function encodeResultMedia(
   part: Exclude<ContentPart, { type: 'input_text' }>,
   target: BedrockTarget,
@@ -109,7 +109,7 @@ export function encodeResultMedia(
   return traits.tool_result_media.includes(medium.kind) ? block(medium, traits, names) : undefined
 }
 
-/** Whether the model takes the part in a user turn: what a tool returned degrades to a note where the user's own media would be refused. */
+/** Whether the model accepts the part in a user turn. An unsupported part of a tool result becomes a note, whereas the user's own is refused. */
 export function takesMedia(part: Exclude<ContentPart, { type: 'input_text' }>, target: BedrockTarget): boolean {
   try {
     const { kind } = readMedium(part, target)
@@ -176,7 +176,10 @@ const MAIN_TYPES: ReadonlyMap<string, MediaKind> = new Map([
   ['audio', 'audio'],
 ])
 
-/** What data is: its first bytes decide for images and PDF, then its type, then the ending of its name, then the kind of part it came in. */
+/**
+ * Determines the kind of data: from its first bytes for images and PDF, then from its type, then from the ending of its name, then from the kind of
+ * part that contains it.
+ */
 function classify(data: string, mimeType: string | undefined, name: string | undefined, assumed: MediaKind, target: BedrockTarget): Medium {
   const source = { bytes: data }
   const withName = name === undefined ? {} : { name }
@@ -193,7 +196,7 @@ function classify(data: string, mimeType: string | undefined, name: string | und
 
 function textFormat(mimeType: string | undefined, ending: string, name: string | undefined): string | undefined {
   if (TEXT.test(mimeType ?? '') || TEXT_ENDING.test(ending)) return 'txt'
-  // Bare data without a name has always meant PDF.
+  // Data without type and name has always meant PDF.
   return !mimeType && name === undefined ? 'pdf' : undefined
 }
 
@@ -208,13 +211,13 @@ const SIGNATURES: readonly (readonly [start: string, kind: MediaKind, format: st
 function sniff(base64: string): { readonly kind: MediaKind; readonly format: string } | undefined {
   const found = SIGNATURES.find(([start]) => base64.startsWith(start))
   if (found !== undefined) return { kind: found[1], format: found[2] }
-  // RIFF is a container of several kinds; the kind stands behind its length.
+  // RIFF is a container for several kinds of data; the kind is stated after the length.
   if (base64.startsWith('UklGR') && Buffer.from(base64.slice(0, 16), 'base64').toString('latin1', 8, 12) === 'WEBP')
     return { kind: 'image', format: 'webp' }
   return undefined
 }
 
-/** Names of documents: letters, digits, single spaces, hyphens, parentheses and brackets only, each name once in a request. */
+/** Names of documents may contain only letters, digits, single spaces, hyphens, parentheses and brackets, and each must be unique in a request. */
 export class DocumentNames {
   readonly #taken = new Set<string>()
 
@@ -234,7 +237,7 @@ export class DocumentNames {
   }
 }
 
-/** Every remote address: this format takes only bytes. */
+/** All remote URLs, because this format accepts only bytes. */
 export function mediaUrls(request: ModelRequest): string[] {
   const urls = new Set<string>()
   visitParts(request.input, (part) => {

@@ -22,18 +22,18 @@ export interface Messages {
 }
 
 export interface MessagePlan {
-  /** Past calls and their results become text, for models that refuse the blocks. */
+  /** Whether past calls and their results become text, for models that refuse these blocks. */
   readonly textCalls: boolean
-  /** Text the encoder adds to the system's. */
+  /** System text that the encoder adds. */
   readonly extraSystem: readonly string[]
-  /** What stands for the caller's cache breakpoints. */
+  /** How the caller's cache breakpoints are encoded. */
   readonly cache: CachePlan
 }
 
 const CONTINUE = 'Continue.'
 const SEE_DOCUMENT = 'See the attached document.'
 
-/** The conversation as messages that alternate and begin with the user. */
+/** The conversation as alternating messages, starting with the user's. */
 export function encodeMessages(conversation: Conversation, target: BedrockTarget, plan: MessagePlan, dropped: string[]): Messages {
   const traits = traitsOf(target.options, target.upstreamModel)
   const writer = new MessageWriter(target, traits, plan)
@@ -47,8 +47,8 @@ export function encodeMessages(conversation: Conversation, target: BedrockTarget
 }
 
 /**
- * Makes a conversation that ends with the assistant acceptable: an answer begun is continued where that is allowed (without thoughts,
- * which are of no use there, and without trailing white space), else the user asks to go on.
+ * Makes a conversation that ends with the assistant acceptable. If prefill is allowed, the answer is continued, without thoughts, which are useless
+ * there, and without trailing white space. Otherwise a user message asks to continue.
  */
 export function finishPrefill(messages: BedrockMessage[], allowed: boolean, dropped: string[]): void {
   const last = messages.at(-1)
@@ -58,7 +58,7 @@ export function finishPrefill(messages: BedrockMessage[], allowed: boolean, drop
     dropped.push('input: an answer begun is not continued but followed')
     return
   }
-  // A message never ends with a thought, so something is left.
+  // A message never ends with a thought, so something remains.
   const content = last.content.filter((block) => !isThought(block))
   trimLastText(content)
   last.content.length = 0
@@ -66,8 +66,8 @@ export function finishPrefill(messages: BedrockMessage[], allowed: boolean, drop
 }
 
 /**
- * Whether the conversation ends in a tool loop whose first turn does not begin with the thoughts that led to it. Results continue the
- * loop, whatever else the user says beside them.
+ * Whether the conversation ends in a tool loop whose first turn does not begin with the thoughts that led to it. Tool results continue the loop,
+ * whatever else the user says next to them.
  */
 export function isLoopWithoutThinking(messages: readonly BedrockMessage[]): boolean {
   const start = messages.findLastIndex(({ role, content }) => role === 'user' && !content.some((block) => 'toolResult' in block))
@@ -78,7 +78,7 @@ export function isLoopWithoutThinking(messages: readonly BedrockMessage[]): bool
 const isThought = (block: JsonObject): boolean => 'reasoningContent' in block
 
 class MessageWriter {
-  /** Thoughts were left out that nothing follows. */
+  /** Whether thoughts were dropped because nothing follows them. */
   cutThoughts = false
   readonly #target: BedrockTarget
   readonly #traits: ModelTraits
@@ -105,7 +105,7 @@ class MessageWriter {
     this.#add('user', blocks)
   }
 
-  /** Texts with their cache points; blank ones are refused and left out. */
+  /** Texts with their cache points; blank texts are dropped, because they are refused. */
   texts(parts: readonly InputText[]): JsonObject[] {
     return parts.flatMap((part): JsonObject[] => {
       if (part.text.trim() === '') return []
@@ -117,7 +117,7 @@ class MessageWriter {
     const messages = this.#messages
     if (messages[0]?.role !== 'user') messages.unshift({ role: 'user', content: [{ text: CONTINUE }] })
     for (const { role, content } of messages) {
-      // A document needs words beside it.
+      // A document needs text next to it.
       if (role === 'user' && content.some((block) => 'document' in block) && !content.some((block) => 'text' in block))
         content.push({ text: SEE_DOCUMENT })
     }
@@ -145,13 +145,13 @@ class MessageWriter {
       if (this.#textCalls) return [{ text: `Called the tool ${part.name} with the arguments ${part.arguments}` }]
       return [{ toolUse: { toolUseId: part.id, name: part.name, input: argumentsObject(part.arguments) } }, ...cachePointOf(part, this.#cache)]
     })
-    // Thoughts of an answer cut off may not end a message.
+    // Thoughts of an answer that was cut off may not end a message.
     const kept = blocks.slice(0, blocks.findLastIndex((block) => !isThought(block)) + 1)
     if (kept.length < blocks.length) this.cutThoughts = true
     return kept
   }
 
-  /** All results first; what they may not hold themselves follows in the same turn. */
+  /** All results come first; content that they cannot contain follows in the same turn. */
   #resultBlocks(results: readonly ToolResult[]): JsonObject[] {
     const after: JsonObject[] = []
     const blocks = results.map((result) => this.#result(result, after))
@@ -195,21 +195,21 @@ class MessageWriter {
   }
 }
 
-/** Reasoning goes back exactly as it came: the signature covers the text, and a redacted blob travels as bytes here. */
+/** Reasoning goes back unchanged, because the signature covers the text. A redacted blob is sent as bytes in this format. */
 function replayed(part: ReasoningPart): JsonObject[] {
   if (part.data !== undefined) return [{ reasoningContent: { redactedContent: Buffer.from(part.data, 'latin1').toString('base64') } }]
   if (part.signature === undefined) return []
   return [{ reasoningContent: { reasoningText: { text: part.text, signature: part.signature } } }]
 }
 
-/** Arguments must be an object here; what a cut answer left broken is kept as text. */
+/** Arguments must be an object here; incomplete ones of a cut answer are kept as text. */
 function argumentsObject(text: string): unknown {
   const value = parseExact(text)
   if (isObject(value)) return value
   return value === null || text.trim() === '' ? {} : { _raw: text }
 }
 
-/** An answer the model is to continue may not end in white space. */
+/** An answer that the model should continue may not end in white space. */
 function trimLastText(content: JsonObject[]): void {
   const at = content.findLastIndex((block) => !('cachePoint' in block))
   const last = content[at]

@@ -4,7 +4,7 @@ import { pattern } from '../shared/pattern.ts'
 const effort = z.enum(['low', 'medium', 'high', 'xhigh', 'max'])
 const media = z.enum(['image', 'document', 'video', 'audio'])
 
-/** What differs between the models behind this one format. Each may be an option of its own, or come from a rule on the model's id. */
+/** Differences between the models behind this one format. Each may be an option of its own, or come from a rule for the model's id. */
 export const traitFields = {
   system: z.boolean().describe('`false`: system text is put before the first user turn.'),
   tools: z.boolean().describe('`false`: the model accepts no tools, and earlier calls become text.'),
@@ -74,7 +74,7 @@ export type TraitRule = z.output<typeof traitRule>
 
 const NINE_CHARACTERS = { pattern: '^[a-zA-Z0-9]+$', max: 9, length: 9 }
 
-/** A model no rule knows: what nearly all take is on, what only some take is off. */
+/** Traits of unknown models: what nearly all models support is on, and what only some support is off. */
 const UNKNOWN_MODEL: ModelTraits = {
   system: true,
   tools: true,
@@ -113,7 +113,7 @@ const UNKNOWN_MODEL: ModelTraits = {
   cache_ttl: false,
 }
 
-/** By family, then by generation; later rules go over earlier ones. */
+/** By family, then by generation; later rules override earlier ones. */
 export const MODEL_RULES: readonly TraitRule[] = [
   {
     match: 'anthropic\\.claude',
@@ -130,13 +130,13 @@ export const MODEL_RULES: readonly TraitRule[] = [
     cache_points: true,
     cache_tools: true,
   },
-  // Up to 4.5; what is not known yet is treated like the newest.
+  // Up to 4.5; unknown models are treated like the newest.
   { match: 'anthropic\\.claude-(v?[12](?!\\d)|instant|3|(opus|sonnet|haiku)-4(?!-([6-9]|\\d\\d)(?!\\d)))', prefill: 'without-reasoning' },
   { match: 'anthropic\\.claude-(v2|instant)', tools: false, media: ['document'] },
   { match: 'claude-3-7|claude-(opus|sonnet|haiku)-4', reasoning: 'thinking-budget' },
   { match: 'claude-(opus|sonnet|haiku)-4-[1-6](?!\\d)', sampling: 'one' },
   { match: 'claude-(opus|sonnet|haiku)-(4-[5-9](?!\\d)|[5-9])', cache_ttl: true },
-  // The service checks requests by a copy of the vendor's schema, which for the other new ones knows neither formats nor strict tools.
+  // The service validates requests against a copy of the vendor's schema. For the other new models it lacks response formats and strict tools.
   { match: 'claude-((opus|sonnet|haiku)-4-[56](?!\\d)|[a-z]+-5(?![.-][1-9](?!\\d)))', json_schema: 'native', strict_tools: true },
   { match: 'claude-[a-z]+-(4-[6-9](?!\\d)|[5-9])', reasoning: 'thinking-adaptive', reasoning_efforts: ['low', 'medium', 'high', 'max'] },
   {
@@ -145,7 +145,7 @@ export const MODEL_RULES: readonly TraitRule[] = [
     reasoning_efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
     reasoning_display: 'summarized',
   },
-  // From here on thinking cannot be switched off and no call be forced, except where a rule says so.
+  // From here on, thinking cannot be switched off and calls cannot be forced, unless a rule says otherwise.
   { match: 'claude-[a-z]+-[5-9]', reasoning_off: 'lowest-effort', forced_tools: false },
   { match: 'claude-sonnet-5[.-]5(?!\\d)', reasoning_off: 'between-tools' },
   {
@@ -199,7 +199,7 @@ export type TraitOptions = z.output<typeof someTraits> & { readonly model_rules:
 
 const known = new WeakMap<TraitOptions, Map<string, ModelTraits>>()
 
-/** The traits of a model: what options say outright, else the rules that match its id, else the cautious guess. */
+/** The traits of a model: from explicit options, or else from the rules that match its id, or else the defaults of unknown models. */
 export function traitsOf(options: TraitOptions, model: string): ModelTraits {
   let models = known.get(options)
   if (models === undefined) known.set(options, (models = new Map<string, ModelTraits>()))

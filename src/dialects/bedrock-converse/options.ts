@@ -3,7 +3,7 @@ import { MODEL_RULES, traitFields, traitRule } from './model-traits.ts'
 
 const traits = z.strictObject(traitFields).partial()
 
-/** How endpoints of this format differ. What depends on the model comes from `model_rules`; options of the same name go over them. */
+/** Differences between endpoints of this format. What depends on the model comes from `model_rules`; options of the same name override it. */
 export const bedrockConverseOptions = z.strictObject({
   ...traits.shape,
   model_rules: z

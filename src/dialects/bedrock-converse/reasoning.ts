@@ -3,44 +3,44 @@ import { budgetEffort, effortBudget, nameChange, nearestEffort, reasoningWish } 
 import type { ReasoningWish } from '../shared/reasoning-options.ts'
 import type { ModelTraits } from './model-traits.ts'
 
-/** If nobody says how long an answer may be, budgets are shares of this. */
+/** Assumed if the length of the answer is not limited; budgets are shares of it. */
 const ASSUMED_OUTPUT_TOKENS = 32_000
 const MIN_BUDGET = 1024
 
 export interface ReasoningPlan {
   /** Additional request fields. */
   readonly fields: { readonly [field: string]: unknown }
-  /** True when the model is asked to reason. */
+  /** Whether the model is asked to reason. */
   readonly on: boolean
-  /** Output limit with room for the thoughts, where the caller's own left none. */
+  /** An output limit with room for the thoughts, if the caller's own limit left none. */
   readonly maxTokens?: number
-  /** Output limit and sampling have to stay out of the request. */
+  /** The output limit and sampling parameters must be left out of the request. */
   readonly bare?: boolean
 }
 
 export interface ReasoningSituation {
   readonly maxOutputTokens: number | undefined
-  /** A tool choice that forces a call. */
+  /** Whether the tool choice forces a call. */
   readonly forced: boolean
-  /** The model is in the middle of a tool loop whose thoughts cannot be sent back. */
+  /** Whether the model is in the middle of a tool loop whose thoughts cannot be sent back. */
   readonly lostThoughts: boolean
 }
 
 const OFF: ReasoningPlan = { fields: {}, on: false }
 
-/** How the caller's wish is expressed for this model; what cannot be expressed is noted in `dropped`. */
+/** Encodes the caller's reasoning options for this model; lists in `dropped` what cannot be expressed. */
 export function planReasoning(request: ModelRequest, traits: ModelTraits, situation: ReasoningSituation, dropped: string[]): ReasoningPlan {
   const wish = reasoningWish(request.reasoning)
   const adaptive = traits.reasoning === 'thinking-adaptive'
   if (wish.mode === 'off') return switchedOff(traits, dropped)
   const excluded = situation.forced && !traits.forced_tool_with_reasoning && traits.reasoning !== 'none'
-  // A model that thinks unless told not to would think, and refuse.
+  // A model that reasons unless told not to would do so, and then refuse the forced call.
   if (wish.mode === 'default') return excluded && traits.reasoning_unasked ? switchedOff(traits, []) : OFF
   if (excluded) {
     dropped.push('reasoning: not together with a forced tool')
     return traits.reasoning_off === 'lowest-effort' ? OFF : switchedOff(traits, [])
   }
-  // Models with a budget insist on the thoughts that led to a call; adaptive ones do without.
+  // Models with a budget require the thoughts that led to a call; adaptive ones do not.
   if (situation.lostThoughts && traits.reasoning === 'thinking-budget') {
     dropped.push('reasoning: the thoughts of this tool loop are lost')
     return OFF
@@ -81,7 +81,7 @@ function switchedOff(traits: ModelTraits, dropped: string[]): ReasoningPlan {
   if (traits.reasoning === 'max-effort') return { fields: { reasoningConfig: { type: 'disabled' } }, on: false }
   if (traits.reasoning === 'always') dropped.push('reasoning: none')
   if (traits.reasoning === 'reasoning-effort') {
-    // The least is the closest to nothing these models can do.
+    // The least effort is the closest to none that these models support.
     dropped.push('reasoning: none')
     return { fields: { reasoning_effort: traits.reasoning_efforts[0] }, on: true }
   }
@@ -95,7 +95,10 @@ function adaptiveOff({ reasoning_off: way, reasoning_efforts: efforts }: ModelTr
   return { fields: { output_config: { effort: efforts[0] } }, on: true }
 }
 
-/** The budget must fit below the output limit, thoughts and text together: a limit without room is raised as far as the model allows, unless its caller means both. */
+/**
+ * The budget must be below the output limit, which covers thoughts and text together. A limit without room is raised as far as the model allows,
+ * unless the caller wants the budget to stay within it.
+ */
 function budgetPlan(
   wish: Extract<ReasoningWish, { mode: 'on' }>,
   request: ModelRequest,

@@ -47,7 +47,7 @@ interface Piece {
   readonly usage?: { readonly [field: string]: number }
 }
 
-/** Everything in the bytes that is a JSON object, found by counting braces outside of strings: knows nothing of frames. */
+/** All JSON objects in the bytes, found by counting braces outside of strings, without any knowledge of frames. */
 function objectsIn(text: string): Piece[] {
   const found: Piece[] = []
   for (let at = text.indexOf('{"'); at >= 0; at = text.indexOf('{"', at)) {
@@ -62,7 +62,7 @@ function objectsIn(text: string): Piece[] {
       else if (!inside && char === '}' && --depth === 0) break
     }
     const object = JSON.parse(text.slice(at, end + 1)) as Record<string, Piece>
-    // The lines of some recordings wrap the payload in its event's name.
+    // In some recordings the lines wrap the payload in the name of its event.
     const [only, ...more] = Object.keys(object)
     found.push(more.length === 0 && /^(content|message|meta)/.test(only ?? '') ? object[only!]! : object)
     at = end
@@ -133,7 +133,7 @@ function expectSame(events: readonly ModelEvent[], expected: Folded, usage: Piec
   expect(blobs.map((blob) => Buffer.from(blob, 'latin1').toString('base64'))).toEqual(expected.redacted)
   const end = events.at(-1)
   const counted = end?.type === 'response-end' ? end.usage : undefined
-  // The vendor's own total counts the cache on top of the input: ours must come to the same.
+  // The vendor's total adds the cached tokens to the input, and ours must be equal.
   if (usage !== undefined) expect(counted).toMatchObject({ totalTokens: usage['totalTokens'], outputTokens: usage['outputTokens'] })
 }
 

@@ -46,7 +46,7 @@ describe('the path', () => {
   })
 })
 
-/** What the service refuses, whatever the conversation. */
+/** Conditions on which the service refuses any conversation. */
 function checkRules({ messages, toolConfig }: Body): void {
   expect(messages[0]?.role).toBe('user')
   let open: string[] = []
@@ -150,7 +150,7 @@ describe('any conversation', () => {
         try {
           body = encode({ input: input, tool_choice, tools: tools ? [{ type: 'function', name: 'f' }] : [] }, { model }).body
         } catch (error) {
-          // Pictures that belong to no call are the user's own, and models that only read refuse those.
+          // Pictures outside a call's result are the user's own, and text-only models refuse them.
           expect(error).toMatchObject({ errorType: 'invalid_prompt', failover: 'next' })
           return
         }

@@ -24,7 +24,7 @@ import { compiled } from '../shared/pattern.ts'
 
 type Body = { [field: string]: unknown }
 
-/** A request as `converse` takes it, for the target's model. Names in `dropped` what this endpoint does not get. */
+/** A `converse` request for the target's model. Lists in `dropped` what this endpoint does not receive. */
 export function encodeRequest(request: ModelRequest, target: BedrockTarget): EncodedRequest {
   const traits = traitsOf(target.options, target.upstreamModel)
   const usesTools = traits.tools && target.supports.has('tools')
@@ -76,7 +76,7 @@ export function encodeRequest(request: ModelRequest, target: BedrockTarget): Enc
   }
 }
 
-/** Ids hold colons, ARNs slashes too: one path segment, whatever it is. */
+/** Ids contain colons, and ARNs slashes as well, so the id is escaped into one path segment. */
 function addressOf({ upstreamModel }: BedrockTarget, stream: boolean): Pick<EncodedRequest, 'path' | 'headers'> {
   return {
     path: `/model/${encodeURIComponent(upstreamModel)}/${stream ? 'converse-stream' : 'converse'}`,
@@ -88,7 +88,7 @@ function idRule({ tool_ids: rule }: ModelTraits): { pattern: RegExp; max: number
   return { pattern: compiled(rule.pattern), max: rule.max, ...(rule.length === undefined ? {} : { length: rule.length }) }
 }
 
-/** Only what this family signed for this account goes back; plain fields of the contract name no account and are believed. */
+/** Only reasoning that this family signed for this account goes back. Plain fields of the contract name no account and are trusted. */
 function readable(part: ReasoningPart, traits: ModelTraits, scope: string): boolean {
   if (!traits.reasoning_replay || part.format !== traits.reasoning_format) return false
   if (part.signature === undefined && part.data === undefined) return false
@@ -145,7 +145,7 @@ function additionalFields(
   }
   if (offer.nativeChoice !== undefined) fields['tool_choice'] = offer.nativeChoice
   else if (request.parallel_tool_calls === false && offer.tools.length > 0) {
-    // A choice that stands in `toolConfig` must not stand here, too: "tool_choice/type conflicts with the existing field".
+    // A choice in `toolConfig` must not be repeated here: "tool_choice/type conflicts with the existing field".
     if (traits.native_tool_choice)
       fields['tool_choice'] = { ...(offer.choice === undefined ? { type: 'auto' } : {}), disable_parallel_tool_use: true }
     else dropped.push('parallel_tool_calls')
@@ -158,7 +158,7 @@ function nest(path: readonly string[], value: unknown): JsonObject {
   return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as JsonObject
 }
 
-/** Objects are merged one level deep. */
+/** Merges objects one level deep. */
 function merge(fields: Body, more: JsonObject): Body {
   const merged = { ...fields }
   for (const [key, value] of Object.entries(more)) {
@@ -188,13 +188,13 @@ function accountFields(request: ModelRequest, target: BedrockTarget, dropped: st
   return body
 }
 
-/** Keys and values know only these characters here. */
+/** Keys and values may contain only these characters. */
 function requestMetadata(metadata: { readonly [key: string]: string }): JsonObject {
   const clean = (text: string): string => text.replace(/[^a-zA-Z0-9\s:_@$#=/+,.-]/g, '_').slice(0, 256)
   return Object.fromEntries(Object.entries(metadata).flatMap(([key, value]) => (key === '' ? [] : [[clean(key), clean(value)]])))
 }
 
-/** Fields that are handled above, or that say nothing this format could act on. */
+/** Fields that are handled above, or that have no effect in this format. */
 const HANDLED: ReadonlySet<string> = new Set([
   ...GATEWAY_FIELDS,
   'input',

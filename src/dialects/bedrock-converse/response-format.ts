@@ -30,7 +30,7 @@ export function planFormat(request: ModelRequest, traits: ModelTraits): FormatPl
   }
 }
 
-/** The tool whose calls are the answer of this request, if it has one. */
+/** The tool whose call contains the answer to this request, if there is one. */
 export function answerToolName(request: ModelRequest, traits: ModelTraits): string | undefined {
   const format = formatOf(request)
   return format?.type === 'json_schema' && schemaMode(format, traits) === 'tool' ? ANSWER_TOOL : undefined
@@ -38,11 +38,11 @@ export function answerToolName(request: ModelRequest, traits: ModelTraits): stri
 
 function schemaMode(format: JsonSchemaFormat, traits: ModelTraits): ModelTraits['json_schema'] {
   if (traits.json_schema !== 'tool') return traits.json_schema
-  // Only an object can be the input of a tool, and only a forced call is sure to come.
+  // Only an object can be the input of a tool, and only a forced call is certain.
   return traits.tools && traits.forced_tools && isOfObjects(format) ? 'tool' : 'prompt'
 }
 
-/** The schema travels as text inside the JSON. */
+/** The schema is sent as text inside the JSON. */
 function nativeConfig(format: JsonSchemaFormat, traits: ModelTraits): JsonObject {
   const schema = traits.closed_schemas ? sanitizeSchema(format.schema) : format.schema
   return {

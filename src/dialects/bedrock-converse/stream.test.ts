@@ -563,7 +563,7 @@ describe('any bytes', () => {
     }
     const whole = run(bytes.length, bytes.length)
     for (const cut of [1, 2, 3, 7, 31, 100]) expect(run(bytes.length, cut)).toEqual(whole)
-    // Up to the frame that says why the model stopped.
+    // All lengths up to the frame with the stop reason.
     const stopAt = bytes.length - awsEvent(...usage).length
     for (let length = 0; length < stopAt; length++) expect(() => run(length, 1000)).toThrow()
     expect(last(run(stopAt, 1000)).reason).toBe('tool_calls')

@@ -21,7 +21,7 @@ import { toolsOf } from './tools.ts'
 import { hasCounts } from '../shared/usage-counts.ts'
 import { decodeUsage } from './usage.ts'
 
-/** Frames that are no JSON are skipped; more of them than this are no answer. */
+/** Frames that are not JSON are skipped; with more than this, the answer is an error. */
 const MAX_MALFORMED = 16
 
 /** Decodes event-stream payloads and whole bodies; see `Decoder`. One instance per answer. */
@@ -29,7 +29,7 @@ export class BedrockDecoder implements Decoder {
   finished = false
   readonly #target: BedrockTarget
   readonly #writer: AnswerWriter
-  /** Where the answer is a call of that tool. */
+  /** Set if the answer is a call of the answer tool. */
   readonly #aside: AnswerAside | undefined
   readonly #systemTools: SystemToolDecoder
   readonly #learns: boolean
@@ -53,12 +53,12 @@ export class BedrockDecoder implements Decoder {
     this.#blocks = new BlockReader({ target, traits, writer, aside, answerTool, systemTools })
   }
 
-  /** The stop reason was seen: only the usage follows. */
+  /** After the stop reason only the usage follows. */
   get settled(): boolean {
     return this.#native !== undefined
   }
 
-  /** Counts come last, and before an answer is found to have failed. */
+  /** The usage comes last, also before an answer turns out to have failed. */
   get counted(): Usage | undefined {
     return this.#usage
   }
@@ -137,7 +137,7 @@ export class BedrockDecoder implements Decoder {
         if (this.#native !== undefined) this.#complete()
         return
       default:
-        // A proxy may drop the names of exceptions but not their text.
+        // A proxy may remove the names of exceptions but not their text.
         if (event === undefined || /exception|error/i.test(event)) this.#unnamed(event, frame, data)
     }
   }

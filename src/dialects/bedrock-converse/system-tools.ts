@@ -4,7 +4,7 @@ import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import type { Json } from './block.ts'
 import type { ModelTraits } from './model-traits.ts'
 
-/** Which of the tools the service runs itself a tool of the request is. */
+/** The kind of built-in tool that a tool of the request corresponds to. */
 function kindOf({ type }: Tool): keyof ModelTraits['system_tools'] | undefined {
   if (type === 'code_interpreter') return 'code_interpreter'
   return /^web_search(?:_|$)/.test(type) ? 'web_search' : undefined
@@ -13,13 +13,13 @@ function kindOf({ type }: Tool): keyof ModelTraits['system_tools'] | undefined {
 const isBounded = ({ filters }: Tool & { readonly filters?: unknown }): boolean =>
   isObject(filters) && Object.values(filters).some((list) => Array.isArray(list) && list.length > 0)
 
-/** Whether the service runs this tool for the model; a search within given domains is nothing it could keep. */
+/** Whether the service runs this tool for the model. It cannot restrict a search to given domains. */
 export function hostsTool(tool: Tool, traits: ModelTraits): boolean {
   const kind = kindOf(tool)
   return kind !== undefined && traits.tools && traits.system_tools[kind] !== undefined && !isBounded(tool)
 }
 
-/** Tools for the model to call, and the names of those the service runs. */
+/** Separates tools that the model calls from the names of those that the service runs. */
 export function splitTools(
   tools: readonly Tool[] | undefined,
   traits: ModelTraits,
@@ -36,7 +36,7 @@ interface Use {
   json: string
 }
 
-/** Shows what the service's own tools did as items of the contract. A run of code waits for its result, searches bring none. */
+/** Converts uses of the service's own tools to items of the contract. A run of code waits for its result; searches have none. */
 export class SystemToolDecoder {
   /** Web searches so far. */
   searches = 0
@@ -87,7 +87,7 @@ export class SystemToolDecoder {
     this.#code(result.use, result.content, result.status === 'error' || result.content['isError'] === true ? 'failed' : 'completed')
   }
 
-  /** Runs whose results never came. */
+  /** Ends runs whose results never came. */
   finish(): void {
     for (const index of [...this.#uses.keys(), ...this.#results.keys()]) this.stop(index)
     for (const use of this.#waiting) this.#code(use, undefined, 'incomplete')

@@ -17,13 +17,13 @@ import type { ModelTraits } from './model-traits.ts'
 
 const NAMES: NameRule = { ...COMMON_TOOL_NAMES, taken: ANSWER_NAMES }
 
-/** Whether the answer has to come whole, as it may hold calls: those of earlier turns need the field of tools as well. */
+/** Whether the answer must not be streamed because it may contain calls. The tools field is also required for calls of earlier turns. */
 export function asksWhole({ tools, text, input }: ModelRequest, { streamed_tools: streams, tools: takes }: ModelTraits): boolean {
   if (streams || !takes) return false
   return (tools?.length ?? 0) > 0 || text?.format?.type === 'json_schema' || input.some(({ type }) => type.endsWith('_call'))
 }
 
-/** The caller's tools under names this format accepts; the decoder asks again to find the way back. */
+/** The caller's tools under names that this format accepts; the decoder calls this again for the reverse mapping. */
 export function toolsOf(request: Pick<ModelRequest, 'tools' | 'tool_choice'>): FlatTools {
   return flattenTools(request, NAMES)
 }
@@ -31,13 +31,13 @@ export function toolsOf(request: Pick<ModelRequest, 'tools' | 'tool_choice'>): F
 export interface Offer {
   readonly tools: readonly FlatTool[]
   readonly choice: FlatChoice | undefined
-  /** The choice as the model's own field, where it has one and the format's says too little. */
+  /** The choice in the model's own field, if it has one and the format's is less expressive. */
   readonly nativeChoice: JsonObject | undefined
-  /** Past calls have to be told as text. */
+  /** Whether past calls must be sent as text. */
   readonly textCalls: boolean
 }
 
-/** What is offered and how it is chosen from. History with calls needs a list of tools, even when none may be called. */
+/** The tools and the choice among them. A history with calls requires a list of tools, even if none may be called. */
 export function planTools(flat: FlatTools, format: FormatPlan, conversation: Conversation, traits: ModelTraits, dropped: string[]): Offer {
   const called = calledNames(conversation)
   if (!traits.tools) return { tools: [], choice: undefined, nativeChoice: undefined, textCalls: called.length > 0 }
@@ -51,7 +51,7 @@ export function planTools(flat: FlatTools, format: FormatPlan, conversation: Con
   return { ...possible, tools: called.length === 0 ? possible.tools : withStubs(possible.tools, called), nativeChoice: undefined, textCalls: false }
 }
 
-/** The choice as far as this model can be made to choose; one that it has no word for narrows what is offered. */
+/** The choice as far as this model supports it; an unsupported choice restricts the list of tools instead. */
 function possibleChoice({ tools, choice }: Pick<Offer, 'tools' | 'choice'>, traits: ModelTraits, dropped: string[]): Pick<Offer, 'tools' | 'choice'> {
   if (isForced(choice) && !traits.forced_tools) {
     dropped.push(NOT_FORCED)
@@ -73,13 +73,13 @@ function calledNames({ turns }: Conversation): string[] {
   return [...new Set(names)]
 }
 
-/** Tools of the history that are no longer offered still have to be listed when nothing else is. */
+/** Tools of the history that are no longer offered must still be listed if there are no others. */
 function withStubs(tools: readonly FlatTool[], called: readonly string[]): readonly FlatTool[] {
   if (tools.length > 0) return tools
   return called.map((name) => ({ name, description: 'No longer available.', parameters: { type: 'object', properties: {} } }))
 }
 
-/** The offered tools, followed by cache points where they are marked and the model supports them here. */
+/** The list of tools, with cache points after those that have a breakpoint, if the model accepts points here. */
 export function toolList({ tools }: Offer, systemTools: readonly string[], traits: ModelTraits, cache: CachePlan, dropped: string[]): JsonObject[] {
   const unfolding = new Unfolding()
   const specs = tools.flatMap((tool): JsonObject[] => [
@@ -89,18 +89,20 @@ export function toolList({ tools }: Offer, systemTools: readonly string[], trait
   return [...specs, ...systemTools.map((name) => ({ systemTool: { name } }))]
 }
 
-/** The field `toolConfig`, where there is anything to offer. */
+/** The field `toolConfig`, if there are any tools. */
 export function toolConfig(list: readonly JsonObject[], { tools, choice, nativeChoice }: Offer, traits: ModelTraits): JsonObject {
   if (list.length === 0) return {}
   const chosen = choice === undefined || nativeChoice !== undefined || tools.length === 0 ? {} : encodeChoice(choice, traits)
   return { toolConfig: { tools: list, ...chosen } }
 }
 
-/** The service wants an object at the top, and nothing but one; models that want closed schemas take no choice of them there either. */
+/**
+ * The service requires an object at the top level of the schema. Models that require closed schemas do not accept a choice of schemas there either.
+ */
 function toolSpec(tool: FlatTool, traits: ModelTraits, unfolding: Unfolding, dropped: string[]): JsonObject {
   const { name, description } = tool
   if (!traits.closed_schemas) {
-    // What names the schema says nothing of the input, and some of these models refuse keys they do not know.
+    // The schema's own identifiers do not describe the input, and some of these models refuse unknown keys.
     const { $schema: _dialect, $id: _id, ...parameters } = tool.parameters
     const json = traits.bare_schemas ? bareSchema(tool.parameters, unfolding) : { ...parameters, type: 'object' }
     const strict = traits.strict_tools && tool.strict === true ? { strict: true } : {}
@@ -122,6 +124,6 @@ function toolSpec(tool: FlatTool, traits: ModelTraits, unfolding: Unfolding, dro
 function encodeChoice(choice: FlatChoice, traits: ModelTraits): JsonObject {
   if (choice.mode === 'named') return { toolChoice: { tool: { name: choice.name } } }
   if (choice.mode === 'required') return { toolChoice: { any: {} } }
-  // It is what happens anyway: not worth a field some models refuse.
+  // Not sent, as it is the default and some models refuse the field.
   return traits.tool_choices.includes('auto') && traits.tool_choices.length > 1 ? { toolChoice: { auto: {} } } : {}
 }

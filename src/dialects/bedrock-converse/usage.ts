@@ -6,9 +6,9 @@ const count = (...values: readonly unknown[]): number =>
   values.find((value): value is number => typeof value === 'number' && Number.isFinite(value) && value > 0) ?? 0
 
 /**
- * `usage` in the gateway's normal form: here the input counts neither what was read from a cache nor what was written to it.
+ * Normalises `usage`. In this format the input excludes the tokens that were read from a cache or written to it.
  *
- * @param searches web searches the answer shows, where the usage counts none
+ * @param searches web searches in the answer, if the usage does not count them
  */
 export function decodeUsage(raw: { readonly [field: string]: unknown }, searches = 0): Usage {
   const read = count(raw['cacheReadInputTokens'], raw['cacheReadInputTokenCount'])

@@ -9,7 +9,7 @@ const PNG = 'data:image/png;base64,iVBORw0KGgo='
 const user = (content: MessageItem['content']) => ({ type: 'message', role: 'user', content }) as const
 const FORMAT = 'anthropic-claude-v1'
 
-/** Reasoning, parallel calls whose results come in another order, an image among them, a late system message. */
+/** Reasoning, parallel calls with results in another order and an image among them, and a late system message. */
 export const toolLoop: ModelRequest = {
   instructions: 'Be brief.',
   input: [
@@ -34,7 +34,7 @@ const schema: ModelRequest = {
   text: { format: { type: 'json_schema', name: 'city', description: 'A city.', schema: { type: 'object', properties: { name: { type: 'string', maxLength: 20 }, tags: { type: 'array', items: { type: 'object', properties: { pattern: { type: 'string' } } } } }, required: ['name'] } } },
 }
 
-/** Requests and the endpoints they go to; each has a golden file of the same name. */
+/** Requests and the endpoints that they go to; each has a golden file of the same name. */
 export const REQUESTS: { readonly [name: string]: readonly [ModelRequest, TargetOverrides] } = {
   'plain': [{ input: [user('Hi')] }, { model: 'unknown.model-v1:0' }],
   'tool-loop-claude': [toolLoop, { model: CLAUDE }],

@@ -5,7 +5,7 @@ import type { BedrockConverseOptions } from '../options.ts'
 
 export interface TargetOverrides {
   readonly model?: string
-  /** Options as configuration would write them. */
+  /** Options as in the configuration. */
   readonly options?: Parameters<typeof bedrockConverseOptions.parse>[0]
   readonly supports?: readonly Parameter[]
   readonly scope?: string
