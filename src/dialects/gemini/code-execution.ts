@@ -1,12 +1,12 @@
 import type { JsonObject, OtherItem } from '../../core/item.ts'
 import { asString, isObject } from '../shared/json.ts'
 
-/** Marks the items of this format among those of other vendors, and carries the id both parts share. */
+/** Distinguishes the items of this format from those of other vendors, and contains the id that both parts share. */
 const CONTAINER = 'code_execution'
 
 const STATUS: { readonly [outcome: string]: string } = { OUTCOME_OK: 'completed', OUTCOME_DEADLINE_EXCEEDED: 'incomplete' }
 
-/** Code the model ran and what came of it, as the contract's item. Either part may be missing. */
+/** Code that the model ran, and its result, as the contract's item. Either part may be missing. */
 export function codeItem(code: unknown, result: unknown): OtherItem {
   const ran = isObject(code) ? code : {}
   const outcome = isObject(result) ? result : undefined
@@ -25,7 +25,7 @@ export function isCodeItem(item: OtherItem): boolean {
   return item.type === 'code_interpreter_call' && asString(item['container_id'])?.split(':', 1)[0] === CONTAINER
 }
 
-/** The way back: one part for the code, one for its result. */
+/** The reverse conversion: one part for the code, one for its result. */
 export function codeParts(item: OtherItem): JsonObject[] {
   const id = asString(item['container_id'])?.slice(CONTAINER.length + 1)
   const shared = id ? { id } : {}

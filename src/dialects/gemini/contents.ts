@@ -24,15 +24,15 @@ export interface EncodedConversation {
   readonly systemInstruction?: JsonObject
 }
 
-/** Documented stand-in for the signature of a call this model did not make: base64 of `skip_thought_signature_validator`. */
+/** The documented placeholder for the signature of a call that this model did not make: base64 of `skip_thought_signature_validator`. */
 const STAND_IN_SIGNATURE = 'c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I='
 
-/** Answers need something to answer. */
+/** The model needs something to answer. */
 const CONTINUE: GeminiContent = { role: 'user', parts: [{ text: 'Continue.' }] }
 
 /**
- * The conversation as contents. Results of one turn stand alone in one user content: anything beside them makes the endpoint miscount.
- * `extraSystem` is text the encoder adds.
+ * The conversation as contents. The results of one turn have a user content to themselves, because anything next to them makes the endpoint miscount.
+ * `extraSystem` is text from the encoder.
  */
 export function encodeContents(
   conversation: Conversation,
@@ -41,7 +41,7 @@ export function encodeContents(
   extraSystem: readonly string[],
 ): EncodedConversation {
   const contents: GeminiContent[] = []
-  /** Media of tool results, waiting for the next user content. */
+  /** Media of tool results, which go into the next user content. */
   let attachments: ContentPart[] = []
   const flush = (parts: readonly ContentPart[]): void => {
     const all = [...attachments, ...parts]
@@ -68,7 +68,7 @@ export function encodeContents(
   )
 }
 
-/** Where an answer begun is refused, the user asks to go on. */
+/** If prefill is not supported, a user message asks to continue. */
 export function finishPrefill(contents: readonly GeminiContent[], { prefill }: ModelTraits, dropped: string[]): readonly GeminiContent[] {
   if (prefill || contents.at(-1)?.role !== 'model') return contents
   dropped.push('input: an answer begun is not continued but followed')
@@ -86,16 +86,16 @@ function withSystem(contents: readonly GeminiContent[], texts: readonly string[]
 
 // ---- assistant ----
 
-/** Items of other types this format has parts for. */
+/** Whether this format has parts for an item of another type. */
 export function keepItem(item: OtherItem, traits: ModelTraits): boolean {
   if (item.type === 'image_generation_call') return traits.image_output && Boolean(asString(item['result']))
   return isCodeItem(item)
 }
 
 /**
- * The parts of a model content, in the order of the turn. A signature goes onto the part it came with, which is the one that follows it;
- * one that nothing follows came on an empty text part and goes back on one. Where clients put all thoughts first, those of calls wait for
- * them. Parts are never merged: a signature covers its own.
+ * The parts of a model content, in the order of the turn. A signature is put on the part that it arrived with, which is the part after it. A
+ * signature that nothing follows arrived on an empty text part and goes back on one. If clients put all thoughts first, signatures of calls wait for
+ * their calls. Parts are never merged, because a signature covers a single part.
  */
 function assistantParts(parts: readonly AssistantPart[], traits: ModelTraits, target: GeminiTarget): JsonObject[] {
   const out: JsonObject[] = []
@@ -141,12 +141,12 @@ function assistantParts(parts: readonly AssistantPart[], traits: ModelTraits, ta
   return out.some((part) => part['text'] !== '') ? out : []
 }
 
-/** An unknown field rejects the whole request. */
+/** An unknown field makes the endpoint reject the whole request. */
 const idOf = (id: string, { options }: GeminiTarget): { readonly id?: string } => (options.call_ids ? { id } : {})
 
 function functionCall(call: CallPart, target: GeminiTarget): JsonObject {
   const args = parseExact(call.arguments)
-  // Arguments of a cut answer are no object; the model still sees what it wrote.
+  // Arguments of a cut answer are not an object; as raw text the model still sees what it wrote.
   return { ...idOf(call.id, target), name: call.name, args: isExactObject(args) ? args : { _raw: call.arguments } }
 }
 
@@ -175,7 +175,10 @@ function functionResponse(result: ToolResult, target: GeminiTarget, traits: Mode
   return { functionResponse: { ...shared, response: responseObject(text, notes, failed) } }
 }
 
-/** Responses are objects: one a tool wrote goes as it is, everything else, and one with references, under a name as the text it is. */
+/**
+ * Responses must be objects. An object written by a tool is sent unchanged. Anything else, and an object with references, is sent as text in a
+ * member.
+ */
 function responseObject(text: string, notes: readonly string[], failed: boolean): JsonObject {
   const said = notes.filter((each) => each !== '')
   if (failed) return { error: [text, ...said].filter((each) => each !== '').join('\n\n') }
@@ -189,8 +192,8 @@ const MAX_DEPTH = 100
 const REFERENCE_KEYS: ReadonlySet<string> = new Set(['$ref', '$defs'])
 
 /**
- * Inside a response these keys are taken for references to its media, and an unknown one rejects the request. Without them a schema, or an API's
- * description, would be another one.
+ * Inside a response these keys count as references to its media, and an unknown reference makes the endpoint reject the request. Removing them would
+ * change a schema or the description of an API.
  */
 function holdsReferences(value: unknown, depth: number): boolean {
   if (depth > MAX_DEPTH) return true

@@ -5,13 +5,13 @@ import { asString } from '../shared/json.ts'
 const SIGNATURE = /thought[_ ]?signature/i
 const UNREADABLE = /invalid|corrupt|not valid|mismatch|expired|decode|malformed|unable|fail/i
 
-/** A signature that cannot be read again fails every endpoint of this scope: the call is worth repeating without the old reasoning. */
+/** An unreadable signature fails at every endpoint of this scope, so the call is retried without the old reasoning. */
 export function markUnreadableSignature(error: GatewayError): GatewayError {
   if (!SIGNATURE.test(error.message) || !UNREADABLE.test(error.message)) return error
   return error.with({ failover: 'retry', metadata: { ...error.details.metadata, strip_reasoning: true } })
 }
 
-/** An HTTP answer with a status of 400 or more. */
+/** The error of an HTTP answer with a status of 400 or more. */
 export function decodeGeminiError(
   status: number,
   headers: { readonly [name: string]: string | string[] | undefined },
@@ -21,7 +21,7 @@ export function decodeGeminiError(
   return markUnreadableSignature(classifyUpstreamError({ status, headers, body, providerName }))
 }
 
-/** An error inside an answer of status 200: a chunk of its own, or the whole body. */
+/** An error inside an answer with status 200: a separate chunk, or the whole body. */
 export function streamError(payload: unknown, providerName: string): GatewayError {
   return markUnreadableSignature(errorFromPayload(payload, { providerName }))
 }

@@ -1,12 +1,12 @@
 import type { FinishReason } from '../../core/event.ts'
 
-/** A finish reason in the gateway's words, or a failure of the model. */
+/** A finish reason of the gateway, or a failure of the model. */
 export type Finish = FinishReason | 'error'
 
 const REASONS: { readonly [native: string]: Finish } = {
   STOP: 'stop',
   MAX_TOKENS: 'length',
-  // The most one request may write is reached: the answer goes on only in the next request.
+  // The limit of one request is reached: the answer continues only in the next request.
   CONTINUATION: 'length',
   SAFETY: 'content_filter',
   RECITATION: 'content_filter',
@@ -24,30 +24,30 @@ const REASONS: { readonly [native: string]: Finish } = {
   UNEXPECTED_TOOL_CALL: 'error',
   TOO_MANY_TOOL_CALLS: 'error',
   MISSING_THOUGHT_SIGNATURE: 'error',
-  // The account was limited: its own fault, and no other connection's.
+  // The account is limited, which is its own fault and does not affect other connections.
   PUP_LIMITED_DISABLED: 'error',
-  // It wrote something else instead, or nothing.
+  // The model wrote something else instead, or nothing.
   NO_IMAGE: 'stop',
   OTHER: 'error',
   IMAGE_OTHER: 'error',
 }
 
-/** A word nobody knows is taken for a normal stop: whether there is an answer decides then. */
+/** An unknown reason counts as a normal stop; whether there is an answer is checked then. */
 export function mapFinish(native: string): Finish {
   return Object.hasOwn(REASONS, native) ? REASONS[native]! : 'stop'
 }
 
-/** Says nothing about why an answer ended. */
+/** Whether the reason says nothing about why an answer ended. */
 export function isUnspecified(native: string): boolean {
   return native === '' || native === 'FINISH_REASON_UNSPECIFIED'
 }
 
-/** Old models put this reason on every chunk, so it ends an answer only if no other reason is given. */
+/** Whether it is the reason that old models put on every chunk. It ends an answer only if no other reason follows. */
 export function isBareStop(native: string): boolean {
   return native === 'STOP'
 }
 
-/** Old models put STOP on every chunk; a later word that says more wins. */
+/** Old models put STOP on every chunk, so a later and more specific reason wins. */
 export function strongerFinish(before: string | undefined, now: string): string {
   return before === undefined || isBareStop(before) ? now : before
 }

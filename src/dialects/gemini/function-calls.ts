@@ -11,15 +11,15 @@ type Json = { readonly [field: string]: unknown }
 export interface FunctionCallOptions {
   readonly writer: AnswerWriter
   readonly providerName: string
-  /** Names the caller offered; a call of another waits for what follows: a finish reason may disown it. */
+  /** Names of the caller's tools. A call with another name waits for what follows, because a finish reason may invalidate it. */
   readonly declared: () => ReadonlySet<string>
-  /** Text that no other answer of the conversation has in common: ids of calls without one are made of it. */
+  /** Text that is unique to this answer in the conversation; the ids of calls without one are derived from it. */
   readonly seed: () => string
-  /** Writes the signature a call came with. */
+  /** Writes the signature of a call. */
   readonly sign: (signature: string | undefined) => void
 }
 
-/** Calls of functions: each part is a call of its own, whatever its name and place; some come in pieces. */
+/** Decodes function calls. Each part is a separate call, whatever its name and position; some arrive in pieces. */
 export class FunctionCallDecoder {
   readonly #options: FunctionCallOptions
   #names: ReadonlySet<string> | undefined
@@ -44,20 +44,20 @@ export class FunctionCallDecoder {
     this.#names ??= this.#options.declared()
     if (this.#names.has(name)) this.#whole(call, name, signature)
     else {
-      // What comes next stands behind the call, also in a message that was open.
+      // What follows comes after the call, even if a message was open.
       this.#options.writer.closeMessage()
       this.#waiting = { call, signature }
     }
   }
 
-  /** Writes a call that waited: an answer that goes on after it was not ended for it. */
+  /** Writes a call that waited: the answer continues, so the call did not end it. */
   release(): void {
     const waiting = this.#waiting
     this.#waiting = undefined
     if (waiting !== undefined) this.#whole(waiting.call, asString(waiting.call['name'])!, waiting.signature)
   }
 
-  /** `cut`: the answer broke off, and a call in pieces is not whole. */
+  /** `cut` means that the answer broke off and a call in pieces is incomplete. */
   finish(cut: boolean): void {
     this.release()
     this.#endPartial(cut)
@@ -77,7 +77,7 @@ export class FunctionCallDecoder {
     return this.#options.writer.openCall(id, name)
   }
 
-  /** A piece of the call that is open; one that says nothing ends it. */
+  /** A piece of the open call; an empty piece ends it. */
   #more(call: Json): void {
     const partial = this.#partial
     if (partial === undefined) return
@@ -93,7 +93,7 @@ export class FunctionCallDecoder {
     const { writer } = this.#options
     const json = partial.args.toJson()
     if (cut) {
-      // Not repaired: what the caller sees must not pass for the whole.
+      // Not repaired, because the caller must not take it for complete.
       writer.arguments(partial.call, json.slice(0, -1))
       writer.closeCall(partial.call, true)
       return
@@ -108,7 +108,7 @@ export class FunctionCallDecoder {
   }
 }
 
-/** Servers beside the vendor's own write arguments as text, too. */
+/** Servers other than the vendor's write arguments as text, too. */
 function argumentsOf(args: unknown): string {
   if (isObject(args)) return JSON.stringify(args)
   return asString(args) || '{}'

@@ -8,7 +8,7 @@ const MAX_QUERIES = 100
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as readonly unknown[]) : [])
 const offset = (value: unknown): number | undefined => (typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined)
 
-/** UTF-16 offsets for offsets in UTF-8 bytes; one inside a character is moved to its start, one behind the end to the end. */
+/** Converts offsets in UTF-8 bytes to UTF-16 offsets. One inside a character becomes the character's start, one after the end becomes the end. */
 export function utf16Offsets(text: string, byteOffsets: readonly number[]): ReadonlyMap<number, number> {
   const found = new Map<number, number>()
   let bytes = 0
@@ -31,14 +31,14 @@ interface Cited {
   readonly end: number
 }
 
-/** What an answer says about its sources: gathered while it streams (the last word wins), written when its text is whole. */
+/** Collects an answer's statements about its sources while it streams (the last one wins), and writes them when the text is complete. */
 export class GroundingCollector {
   #chunks: readonly unknown[] = []
   #supports: readonly unknown[] = []
   #queries: readonly string[] = []
   #citations: readonly unknown[] = []
 
-  /** True when the candidate said anything of the kind. */
+  /** Returns true if the candidate contained any. */
   push(candidate: Json): boolean {
     const grounding = candidate['groundingMetadata']
     const citation = candidate['citationMetadata']
@@ -74,7 +74,7 @@ export class GroundingCollector {
         if (annotation !== undefined) annotations.push(annotation)
       }
     }
-    // Sources nobody tied to a sentence are those of the whole.
+    // Sources without a sentence apply to the whole answer.
     if (this.#supports.length === 0) {
       for (const chunk of this.#chunks) {
         const annotation = sourceOf(chunk, { start: text.length, end: text.length })
@@ -88,7 +88,7 @@ export class GroundingCollector {
     return annotations
   }
 
-  /** The search itself, as an item of the answer; undefined when none was made. */
+  /** The search itself as an item of the answer; undefined if there was none. */
   searchCall(): OtherItem | undefined {
     if (this.#queries.length === 0) return undefined
     const urls = this.#chunks.flatMap((chunk) => webOf(chunk)?.url ?? [])
@@ -105,13 +105,13 @@ export class GroundingCollector {
   }
 }
 
-/** Characters looked through for the words of segments that do not stand where they say, beside some lengths of the text. */
+/** The limit of characters that are searched for the text of misplaced segments: a fixed number plus some lengths of the text. */
 const SEARCHED = 1_000_000
 const SEARCHED_TEXTS = 8
 
 /**
- * Finds the places of segments by their text: offsets in answers with several parts may count from another start. The deviation of the last segment
- * is tried first. All searches together have a bound, beyond which offsets are used as they are.
+ * Finds the places of segments. Their text is the evidence, because offsets in answers of several parts may count from another start. The last
+ * segment's deviation is tried first. All searches together are limited, and beyond the limit offsets are used as they are.
  */
 class Places {
   readonly #text: string
@@ -153,7 +153,7 @@ class Places {
 function webOf(chunk: unknown): { readonly url: string; readonly title: string | undefined; readonly content: string | undefined } | undefined {
   if (!isObject(chunk)) return undefined
   const source = [chunk['web'], chunk['retrievedContext'], chunk['maps'], chunk['image']].find(isObject)
-  // Of a picture: the page it stands on.
+  // For a picture, the page that contains it.
   const url = asString(source?.['uri']) ?? asString(source?.['sourceUri'])
   return url ? { url, title: asString(source?.['title']), content: asString(source?.['text']) } : undefined
 }

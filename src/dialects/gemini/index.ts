@@ -8,7 +8,7 @@ import { encodeRequest } from './request.ts'
 import { GeminiDecoder } from './stream.ts'
 import { hostsTool } from './tools.ts'
 
-/** generateContent, as Google's API for developers and its cloud platform speak it. What differs is declared in options.ts. */
+/** generateContent of Google's API for developers and its cloud platform. Differences are declared in options.ts. */
 export const gemini: Dialect<GeminiOptions> = {
   name: 'gemini',
   framing: 'sse',

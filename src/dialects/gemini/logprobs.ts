@@ -10,7 +10,7 @@ function decodeToken(value: unknown): Logprob['top_logprobs'][number] | undefine
   return logprob === undefined ? undefined : { token: value['token'], logprob, bytes: [...Buffer.from(value['token'])] }
 }
 
-/** `logprobsResult` of a candidate: chosen tokens and, position by position, the likeliest ones. Undefined when there are none. */
+/** `logprobsResult` of a candidate: the chosen tokens and the most likely ones at each position. Undefined if there are none. */
 export function decodeLogprobs(result: unknown): Logprob[] | undefined {
   if (!isObject(result)) return undefined
   const tops = list(result['topCandidates'])

@@ -10,7 +10,7 @@ import { compiled } from '../shared/pattern.ts'
 
 type GeminiTarget = Target<GeminiOptions>
 
-/** Types by the ending of a name, where nothing else tells. */
+/** Types by the ending of a name, if nothing else states the type. */
 const TYPE_OF_ENDING: { readonly [ending: string]: string } = {
   pdf: 'application/pdf',
   png: 'image/png',
@@ -47,7 +47,9 @@ function typeOfName(name: string): string | undefined {
 const TEXT_TYPE =
   /^(?:text\/|application\/(?:json|jsonl|xml|javascript|typescript|toml|sql|rtf|(?:x-)?(?:yaml|ndjson|sh|python|javascript))$|application\/[\w.-]+\+(?:json|xml)$)/
 
-/** As the endpoint calls it. Of text the public API takes some kinds and the cloud platform one; both read all of them as text alone. */
+/**
+ * The endpoint's name of the type. The public API accepts several kinds of text and the cloud platform one, but both treat all of them as plain text.
+ */
 function takenType(mimeType: string): string {
   if (TEXT_TYPE.test(mimeType)) return 'text/plain'
   return mimeType === 'image/jpg' ? 'image/jpeg' : mimeType
@@ -65,7 +67,7 @@ const isRemote = (url: string): boolean => /^https?:/i.test(url)
 
 const readsItself = (url: string, options: GeminiOptions): boolean => options.file_uris.some((source) => compiled(source, 'i').test(url))
 
-/** Another endpoint may take what this one cannot. */
+/** Another endpoint may accept it, so the error fails over. */
 function unsupported(what: string, target: GeminiTarget): never {
   throw new GatewayError('invalid_prompt', `${target.providerName} takes no ${what}`, {
     failover: 'next',
@@ -74,7 +76,7 @@ function unsupported(what: string, target: GeminiTarget): never {
   })
 }
 
-/** One part of a user turn or of a tool's result. Throws `invalid_prompt` for media this format has no part for. */
+/** One part of a user turn or of a tool result. Throws `invalid_prompt` for media that this format does not support. */
 export function encodePart(part: ContentPart, target: GeminiTarget): JsonObject {
   switch (part.type) {
     case 'input_text':
@@ -105,7 +107,7 @@ function encodeFile(part: InputFile, target: GeminiTarget): JsonObject {
   return part.file_id ? vendorFile(part.file_id, target) : unsupported('files without data', target)
 }
 
-/** Ids of other vendors' files mean nothing here. */
+/** Ids of other vendors' files are unknown here. */
 function vendorFile(id: string, target: GeminiTarget): JsonObject {
   return readsItself(id, target.options) ? fileData(id) : unsupported('files by the id of another vendor', target)
 }
@@ -115,7 +117,7 @@ function fileData(uri: string, fallback?: string): JsonObject {
   return { fileData: { ...(mimeType === undefined ? {} : { mimeType }), fileUri: uri } }
 }
 
-/** The data if they are at hand, the address if the endpoint reads it itself, or else what was fetched for it. */
+/** Inline data if available, or the URL if the endpoint fetches it itself, or else the fetched data. */
 function blob(url: string, assumed: string, target: GeminiTarget, named?: string): JsonObject {
   if (/^data:/i.test(url)) return inlineDataUrl(url, named, assumed, target)
   if (readsItself(url, target.options)) return fileData(url, named ?? assumed)
@@ -125,7 +127,7 @@ function blob(url: string, assumed: string, target: GeminiTarget, named?: string
   return { inlineData: { mimeType: takenType(media.mimeType), data: media.data } }
 }
 
-/** What it is called decides, then its name, then its bytes. */
+/** The declared type takes precedence, then the name, then the bytes. */
 function inlineDataUrl(url: string, named: string | undefined, assumed: string, target: GeminiTarget): JsonObject {
   const read = readDataUrl(url)
   if (read === undefined) return unsupported('data URLs without data', target)
@@ -133,7 +135,7 @@ function inlineDataUrl(url: string, named: string | undefined, assumed: string, 
   return { inlineData: { mimeType: takenType(declared), data: read.data } }
 }
 
-/** Whether this endpoint takes the part at all: results of tools degrade to a note where the user's own media would be refused. */
+/** Whether this endpoint accepts the part at all. An unsupported part of a tool result becomes a note, whereas the user's own is refused. */
 export function canEncode(part: ContentPart, target: GeminiTarget): boolean {
   try {
     encodePart(part, target)
@@ -144,7 +146,7 @@ export function canEncode(part: ContentPart, target: GeminiTarget): boolean {
   }
 }
 
-/** The addresses this endpoint cannot read itself, in messages and results of tools. */
+/** The URLs in messages and tool results that this endpoint cannot fetch itself. */
 export function mediaUrls(request: ModelRequest, target: GeminiTarget): string[] {
   const urls = new Set<string>()
   visitParts(request.input, (part) => {
@@ -167,7 +169,7 @@ function addressOf(part: ContentPart): string | null | undefined {
   }
 }
 
-/** The type of an image by its first bytes, from base64. */
+/** The type of a base64 image, from its first bytes. */
 export function imageType(base64: string): string {
   const start = base64.slice(0, 8)
   if (start.startsWith('/9j/')) return 'image/jpeg'

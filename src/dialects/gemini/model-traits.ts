@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { pattern } from '../shared/pattern.ts'
 
-/** What differs between models of this format. Each may be an option of its own, or come from a rule on the model's name. */
+/** Differences between models of this format. Each may be an option of its own, or come from a rule for the model's name. */
 export const traitFields = {
   thinking: z.enum(['none', 'budget', 'level']).describe('How thinking is requested: not at all, with `thinkingBudget`, or with `thinkingLevel`.'),
   thinking_levels: z
@@ -30,7 +30,7 @@ export const traitRule = z.strictObject({ match: pattern, ...someTraits.shape })
 export type ModelTraits = z.output<typeof allTraits>
 export type TraitRule = z.output<typeof traitRule>
 
-/** A model no rule knows: the budget field is understood by every generation, a stand-in signature is ignored by those that ask for none. */
+/** Traits of unknown models. Every generation understands the budget field, and generations that require no signature ignore the placeholder. */
 const UNKNOWN_MODEL: ModelTraits = {
   thinking: 'budget',
   thinking_levels: ['low', 'medium', 'high'],
@@ -47,7 +47,7 @@ const UNKNOWN_MODEL: ModelTraits = {
   search_unit: 'query',
 }
 
-/** By generation, then by size; later rules go over earlier ones. */
+/** By generation, then by size; later rules override earlier ones. */
 export const MODEL_RULES: readonly TraitRule[] = [
   { match: '(^|/)gemini-(1|2)\\.', call_signatures: false, tools_with_schema: false, search_unit: 'prompt' },
   { match: '(^|/)gemini-(1|2\\.0)', thinking: 'none' },
@@ -64,11 +64,11 @@ export const MODEL_RULES: readonly TraitRule[] = [
   },
   { match: '(^|/)gemini-3-pro', thinking_levels: ['low', 'high'] },
   { match: '(^|/)gemini-3\\.\\d+-pro', thinking_levels: ['low', 'medium', 'high'] },
-  // The least these take is low: `minimal` is refused.
+  // Their lowest level is low: `minimal` is refused.
   { match: '(^|/)gemini-(3\\.([7-9]|\\d\\d)-flash(?!-lite)|[4-9]|\\d\\d|(flash|pro)-latest)', thinking_levels: ['low', 'medium', 'high'] },
   { match: '(^|/)gemini-([4-9]|\\d\\d).*-hydrogen', thinking_levels: ['low', 'medium', 'high', 'xhigh'] },
   { match: '(^|/)gemini-(3\\.5-flash-lite|3\\.([6-9]|\\d\\d)|[4-9]|\\d\\d|nano-banana|(flash|flash-lite|pro)-latest)', prefill: false },
-  // https://ai.google.dev/gemini-api/docs/latest-model: passed over, and an error in models to come.
+  // https://ai.google.dev/gemini-api/docs/latest-model: these parameters are ignored, and will be an error in future models.
   { match: '(^|/)gemini-(3\\.5-flash-lite|3\\.([6-9]|\\d\\d)|[4-9]|\\d\\d|(flash|flash-lite)-latest)', sampling: false },
   { match: '(^|/)gemini-(.*-image|nano-banana)', image_output: true, thinking: 'none' },
   { match: '(^|/)gemma', thinking: 'none', system_instruction: false, call_signatures: false, tools_with_schema: false },
@@ -79,7 +79,7 @@ export type TraitOptions = z.output<typeof someTraits> & { readonly model_rules:
 
 const known = new WeakMap<TraitOptions, Map<string, ModelTraits>>()
 
-/** The traits of a model: what options say outright, else the rules that match its name, else the cautious guess. */
+/** The traits of a model: from explicit options, or else from the rules that match its name, or else the defaults of unknown models. */
 export function traitsOf(options: TraitOptions, model: string): ModelTraits {
   const models = known.get(options) ?? new Map<string, ModelTraits>()
   known.set(options, models)

@@ -5,7 +5,7 @@ import { resolve } from '../shared/schema-pointer.ts'
 type Json = { readonly [key: string]: unknown }
 type Draft = { [key: string]: unknown }
 
-/** Keywords with the same meaning on both sides. An unknown one rejects the whole request, so that nothing else passes. */
+/** Keywords with the same meaning in both formats. All others are dropped, because an unknown keyword makes the endpoint reject the whole request. */
 const KEPT: readonly string[] = [
   'title',
   'description',
@@ -31,9 +31,9 @@ const TYPES: ReadonlySet<string> = new Set(['STRING', 'NUMBER', 'INTEGER', 'BOOL
 const MAX_DEPTH = 24
 
 /**
- * A JSON Schema in the OpenAPI subset of the older fields: references are put in place (a recursive one ends in an object without
- * members), constants become one-valued enums, lists of types become `nullable` or `anyOf`, `allOf` is merged, types are upper case.
- * `unfolding` is the request's: references beyond it end like recursive ones.
+ * Converts a JSON Schema to the OpenAPI subset of the older fields. References are inlined (a recursive one ends in an object without members),
+ * constants become enums with one value, lists of types become `nullable` or `anyOf`, `allOf` is merged, and types are in upper case. `unfolding` is
+ * shared by the request: references beyond it end like recursive ones.
  */
 export function toOpenApiSchema(schema: Json, unfolding: Unfolding): Json {
   return convert(schema, { root: schema, open: [], unfolding }, 0)
@@ -41,7 +41,7 @@ export function toOpenApiSchema(schema: Json, unfolding: Unfolding): Json {
 
 interface Scope {
   readonly root: Json
-  /** References being put in place: meeting one again is a recursion. */
+  /** The references being inlined: one that occurs again is recursive. */
   readonly open: readonly string[]
   readonly unfolding: Unfolding
 }
@@ -70,7 +70,7 @@ function reference(node: Json, ref: string, scope: Scope, depth: number): Draft 
   return { ...convert(found, { ...scope, open: [...scope.open, ref] }, depth + 1), ...description }
 }
 
-/** One schema of a conjunction: members together, the rest by the last that says it. */
+/** Merges a conjunction into one schema. Members are combined; for any other keyword the last schema that states it wins. */
 function mergeAll(node: Json, scope: Scope): Json {
   const { allOf, ...own } = node
   const merged: Draft = {}
@@ -88,7 +88,7 @@ function mergeAll(node: Json, scope: Scope): Json {
   return merged
 }
 
-/** A part of a conjunction with what it refers to. */
+/** A part of a conjunction with its reference inlined. */
 function inPlace(part: unknown, scope: Scope): Json {
   if (!isObject(part)) return {}
   if (typeof part['$ref'] !== 'string') return part
@@ -104,7 +104,7 @@ function addType(draft: Draft, node: Json, scope: Scope, depth: number): void {
   const listed = (Array.isArray(node['type']) ? (node['type'] as readonly unknown[]) : [node['type']]).flatMap((type) =>
     typeof type === 'string' ? [type.toUpperCase()] : [],
   )
-  // Each once: all that is inside is written out for every one of them.
+  // Each type once, because everything inside is written out for each of them.
   const types = [...new Set(listed)].filter((type) => TYPES.has(type))
   if (listed.includes('NULL') || node['nullable'] === true) draft['nullable'] = true
   const choices = [node['anyOf'], node['oneOf']].find(Array.isArray) as readonly unknown[] | undefined
@@ -113,7 +113,7 @@ function addType(draft: Draft, node: Json, scope: Scope, depth: number): void {
   else draft['type'] = types[0] ?? impliedType(node)
 }
 
-/** A choice between one thing and null is that thing, nullable. */
+/** A choice between one schema and null becomes that schema, nullable. */
 function addChoices(draft: Draft, choices: readonly unknown[], scope: Scope, depth: number): void {
   const real = choices.filter((choice) => !(isObject(choice) && (choice['type'] === 'null' || choice['const'] === null)))
   if (real.length < choices.length) draft['nullable'] = true
@@ -134,7 +134,7 @@ function impliedType(node: Json): string {
   return sample === undefined && Object.keys(node).length === 0 ? 'OBJECT' : 'STRING'
 }
 
-/** Enums exist for strings only: the values of others go into the description, where the model at least reads them. */
+/** Only strings can have enums. Other values are added to the description, where the model can at least read them. */
 function addEnum(draft: Draft, node: Json): void {
   const values = 'const' in node ? [node['const']] : Array.isArray(node['enum']) ? (node['enum'] as readonly unknown[]) : undefined
   if (values === undefined) return
@@ -156,7 +156,7 @@ function addMembers(draft: Draft, node: Json, scope: Scope, depth: number): void
     if (names.size > 0) {
       draft['properties'] = Object.fromEntries(Object.entries(node['properties']).map(([name, member]) => [name, convert(member, scope, depth + 1)]))
     }
-    // A required member that is not declared rejects the request.
+    // A required member that is not declared makes the endpoint reject the request.
     const required = Array.isArray(node['required']) ? [...new Set<unknown>(node['required'])].filter((name) => names.has(name)) : []
     if (required.length > 0) draft['required'] = required
   }

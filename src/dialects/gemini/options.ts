@@ -4,7 +4,7 @@ import { MODEL_RULES, traitFields, traitRule } from './model-traits.ts'
 
 const traits = z.strictObject(traitFields).partial()
 
-/** How endpoints of this format differ. The defaults suit the public API; what depends on the model comes from `model_rules`. */
+/** Differences between endpoints of this format. The defaults suit the public API; what depends on the model comes from `model_rules`. */
 export const geminiOptions = z.strictObject({
   path: z.string().startsWith('/').default('/models').describe('Path of the models below the base URL; `/<model>:generateContent` follows.'),
   ...traits.shape,
@@ -57,5 +57,5 @@ export const geminiOptions = z.strictObject({
 
 export type GeminiOptions = z.output<typeof geminiOptions>
 
-/** Public name of thought signatures. */
+/** The public name of thought signatures. */
 export const REASONING_FORMAT = 'google-gemini-v1'

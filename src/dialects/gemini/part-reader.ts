@@ -16,22 +16,22 @@ export interface PartReaderOptions {
   readonly calls: FunctionCallDecoder
 }
 
-/** A part without a word, for the signature it carries: relays leave out the text of it, as it is empty. */
+/** A part that is empty except for its signature; relays omit its text, because it is empty. */
 const isCarrier = (part: Json): boolean => part['text'] === '' || Object.keys(part).every((key) => key === 'thoughtSignature')
 
-/** What the parts of an answer say: text, thoughts, calls, code, pictures. One instance per answer. */
+/** Reads the parts of an answer: text, thoughts, calls, code, pictures. One instance per answer. */
 export class PartReader {
   /** Set by every part that did more than write text. */
   busy = false
-  /** Whether the last list held a piece of the answer. */
+  /** Whether the last list contained a piece of the answer. */
   spoke = false
-  /** Everything the answer says, for the offsets of citations. */
+  /** The whole text of the answer, for the offsets of citations. */
   said = ''
   readonly #target: Target<GeminiOptions>
   readonly #writer: AnswerWriter
   readonly #signatures: SignatureWriter
   readonly #calls: FunctionCallDecoder
-  /** Code whose result has not come yet. */
+  /** Code whose result has not arrived yet. */
   #code: { readonly code: Json; readonly signature: string | undefined } | undefined
 
   constructor({ target, writer, signatures, calls }: PartReaderOptions) {
@@ -41,7 +41,7 @@ export class PartReader {
     this.#calls = calls
   }
 
-  /** The parts of one frame; its logprobs go with the first text. */
+  /** Reads the parts of one frame; its logprobs belong to the first text. */
   read(parts: readonly unknown[], logprobs: ReturnType<typeof decodeLogprobs>): void {
     let unwritten = logprobs
     this.spoke = false
@@ -71,7 +71,7 @@ export class PartReader {
     const signature = asString(part['thoughtSignature']) || undefined
     this.busy = true
     if (part['thought'] === true) {
-      // Pictures the model thinks in are no answer.
+      // Pictures in the model's thoughts are not part of the answer.
       if (typeof part['text'] === 'string') this.#thought(part['text'])
       if (signature !== undefined) this.#signatures.keep(signature)
       return
@@ -107,7 +107,7 @@ export class PartReader {
     this.#writer.wholeItem(codeItem(before?.code, result))
   }
 
-  /** Code without a result is an item too: some runs are reported by their effect only. */
+  /** Code without a result is an item too, because some runs are reported only by their effect. */
   endCode(): void {
     const before = this.#code
     if (before === undefined) return
@@ -126,7 +126,7 @@ export class PartReader {
     this.#writer.wholeItem(imageItem(bytes, type))
   }
 
-  /** Something else than text comes. */
+  /** Called before anything other than text. */
   #leaveText(): void {
     this.#calls.release()
     this.#signatures.leaveText()

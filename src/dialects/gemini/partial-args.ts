@@ -6,7 +6,7 @@ const MAX_INDEX = 10_000
 
 type Container = { [key: string]: unknown } | unknown[]
 
-/** The steps of a path such as `$.recipe.steps[9]['a.b']`; undefined when it is none. */
+/** The steps of a path such as `$.recipe.steps[9]['a.b']`; undefined if it is not a path. */
 function parsePath(path: string): (string | number)[] | undefined {
   if (!path.startsWith('$')) return undefined
   const steps: (string | number)[] = []
@@ -25,18 +25,18 @@ function parsePath(path: string): (string | number)[] | undefined {
 
 const hasOwn = (holder: Container, step: string | number): boolean => Object.hasOwn(holder, step)
 
-/** As own data, whatever the name: a member called `__proto__` is a member like any other. */
+/** Defined as an own property, because a member called `__proto__` is a member like any other. */
 function put(holder: Container, step: string | number, value: unknown): void {
   Object.defineProperty(holder, step, { value, writable: true, enumerable: true, configurable: true })
 }
 
 /**
- * Arguments that arrive in pieces: each piece names a place in the object and what is put there; strings go on over several pieces.
- * `add` answers false for a piece that makes no sense.
+ * Arguments that arrive in pieces: each piece names a place in the object and its value, and strings may continue over several pieces. `add` returns
+ * false for an invalid piece.
  */
 export class PartialArguments {
   readonly #root: Container = {}
-  /** Paths of strings that were announced to go on. */
+  /** Paths of strings that are announced to continue. */
   readonly #open = new Set<string>()
 
   add(piece: unknown): boolean {
@@ -57,7 +57,7 @@ export class PartialArguments {
     return true
   }
 
-  /** False while a string is announced to go on. */
+  /** False while a string is announced to continue. */
   get complete(): boolean {
     return this.#open.size === 0
   }

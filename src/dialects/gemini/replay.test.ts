@@ -23,7 +23,7 @@ const fixtures = process.env['SIGNALBOX_FIXTURES'] ?? join(import.meta.dirname, 
 const present = existsSync(join(fixtures, 'index.json'))
 if (!present) console.warn(`recordings not found at ${fixtures}: gemini replay skipped`)
 
-// Steps of this dialect inside mixed conversations are among them.
+// Includes steps of this dialect in mixed conversations.
 const steps = present
   ? (JSON.parse(readFileSync(join(fixtures, 'index.json'), 'utf8')) as { steps: Step[] }[])
       .flatMap((scenario) => scenario.steps)
@@ -32,7 +32,7 @@ const steps = present
 
 const read = (path: string): string => readFileSync(join(fixtures, path), 'utf8')
 
-/** The stream as bytes, framed the way its server does. */
+/** The stream as bytes, framed as by its server. */
 function streamBytes(step: Step): Buffer {
   if (step.response.endsWith('.sse')) return readFileSync(join(fixtures, step.response))
   const lines = read(step.response)
@@ -43,7 +43,7 @@ function streamBytes(step: Step): Buffer {
 
 type Declared = { tools?: { functionDeclarations?: { name: string }[]; function_declarations?: { name: string }[] }[] }
 
-/** The request behind a recording, as far as the decoder looks at it: the tools it declared. */
+/** The request of a recording, reduced to what the decoder needs: the tools that it declared. */
 function requestOf(step: Step): ModelRequest {
   if (step.request === undefined) return { input: [] }
   const { tools = [] } = JSON.parse(read(step.request)) as Declared
@@ -83,14 +83,14 @@ interface Frame {
   usageMetadata?: { [count: string]: number }
 }
 
-/** An independent reading of the recording that knows nothing of events. */
+/** An independent interpretation of the recording that does not use events. */
 function naive(frames: readonly Frame[]): { text: string; reasoning: string; calls: { name: string; args: unknown }[]; signatures: string[] } {
   const parts = frames.flatMap((frame) => frame.candidates?.[0]?.content?.parts ?? [])
   const calls: { name: string; args: unknown }[] = []
   for (const { functionCall } of parts) {
     if (functionCall?.name !== undefined) calls.push({ name: functionCall.name, args: functionCall.args ?? {} })
     for (const { jsonPath, stringValue } of functionCall?.partialArgs ?? []) {
-      // The path as an expression of this language: `$.a.b[0]`.
+      // Resolves the path in TypeScript: `$.a.b[0]`.
       const steps = jsonPath.slice(2).replaceAll('[', '.').replaceAll(']', '').split('.')
       let at = calls.at(-1)!.args as Record<string, unknown>
       steps.slice(0, -1).forEach((step, index) => (at = (at[step] ??= /^\d+$/.test(steps[index + 1]!) ? [] : {}) as Record<string, unknown>))
@@ -113,7 +113,7 @@ function expectSame(events: readonly ModelEvent[], frames: readonly Frame[]): vo
   expect(seen.reasoning).toBe(expected.reasoning)
   expect(seen.calls.map(({ name, text }) => ({ name, args: JSON.parse(text) }))).toEqual(expected.calls)
   expect(new Set(seen.calls.map(({ callId }) => callId)).size).toBe(seen.calls.length)
-  // Every signature leaves in an item of its own, in the order it came.
+  // Every signature leaves in a separate item, in the order of arrival.
   expect(
     events.flatMap((event) => (event.type === 'item-end' && typeof event.item?.['signature'] === 'string' ? [event.item['signature']] : [])),
   ).toEqual(expected.signatures)

@@ -17,7 +17,7 @@ function encode(request: Partial<ModelRequest>, overrides: TargetOverrides = {})
 describe('encoding, by golden file', () => {
   it.each(Object.entries(REQUESTS))('%s', async (name, [request, overrides]) => {
     const { path, body, dropped } = gemini.encodeRequest(request, geminiTarget(overrides))
-    // Text, not values: long numbers must stay as they are.
+    // Formatted as text and not by parsing, because long numbers must not change.
     const pretty = `${JSON.stringify({ path, dropped }, undefined, 2)}\n${body.replaceAll(/(?<=[}\]"]),(?=[{"])/g, ',\n')}\n`
     await expect(pretty).toMatchFileSnapshot(`__fixtures__/requests/${name}.txt`)
   })
@@ -330,7 +330,7 @@ describe('tools', () => {
       gemini.hosts?.(tool, beside, geminiTarget({ model }))
     expect([hosts({ type: 'web_search' }), hosts({ type: 'web_search_preview' }), hosts({ type: 'code_interpreter' })]).toEqual([true, true, true])
     expect([hosts({ type: 'gateway:web_search' }), hosts({ type: 'file_search' })]).toEqual([false, false])
-    // This search takes no list of domains: whoever sets one is not served by it.
+    // This search cannot be restricted to domains, so it does not run a tool with such a filter.
     expect(hosts({ type: 'web_search', filters: { allowed_domains: ['a.test'] } })).toBe(false)
     expect(hosts({ type: 'web_search', filters: {} })).toBe(true)
     expect([hosts({ type: 'web_search' }, 'gemini-2.5-flash'), hosts({ type: 'web_search' }, 'gemini-2.5-flash', tools)]).toEqual([true, false])

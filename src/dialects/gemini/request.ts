@@ -26,7 +26,7 @@ import type { GeminiTools } from './tools.ts'
 type GeminiTarget = Target<GeminiOptions>
 type Body = { [field: string]: unknown }
 
-/** The request as this endpoint takes it. `dropped` names what it does not get. Throws `invalid_prompt` for media it cannot take. */
+/** Encodes a request for this endpoint. `dropped` lists what it does not receive. Throws `invalid_prompt` for media that it does not accept. */
 export function encodeRequest(request: ModelRequest, target: GeminiTarget): EncodedRequest {
   const { options } = target
   const traits = traitsOf(options, target.upstreamModel)
@@ -59,7 +59,7 @@ export function encodeRequest(request: ModelRequest, target: GeminiTarget): Enco
   }
 }
 
-/** Names with a folder of their own (tuned models, deployed endpoints) stand beside the folder of the public ones. */
+/** Names that contain a folder (tuned models, deployed endpoints) are not in the folder of the public ones. */
 function pathOf({ upstreamModel, options, stream }: GeminiTarget): string {
   const name = upstreamModel.replace(/^models\//, '')
   const model = name.split('/').map(encodeURIComponent).join('/')
@@ -89,16 +89,16 @@ const isSystem = (item: InputItem): boolean => {
   return item.type === 'message' && (role === 'system' || role === 'developer')
 }
 
-/** The same list when nothing has to move. */
+/** Returns the same list if nothing has to move. */
 function systemFirst(input: readonly InputItem[]): readonly InputItem[] {
   const end = input.findIndex((item) => !isSystem(item))
   if (end < 0 || !input.slice(end).some(isSystem)) return input
   const moved = [...input.filter(isSystem), ...input.filter((item) => !isSystem(item))]
-  // What stood last was no answer to be continued.
+  // The last item was no answer to be continued.
   return isSystem(input.at(-1)!) ? [...moved, { type: 'message', role: 'user', content: '' }] : moved
 }
 
-/** Signatures of this format, from here; without an envelope nobody can say whose they are, and only the format speaks for them. */
+/** Accepts signatures of this format and this scope. Without an envelope the scope is unknown, and only the format counts. */
 function readable(part: ReasoningPart, target: GeminiTarget): boolean {
   if (part.format !== REASONING_FORMAT) return false
   if (part.data !== undefined) return part.scope === target.scope
@@ -117,7 +117,7 @@ function encodeParameters(request: ModelRequest, target: GeminiTarget, traits: M
   }
   put('temperature', 'temperature', supports.has('temperature') && traits.sampling)
   put('top_p', 'topP', supports.has('top_p') && traits.sampling)
-  // Zero is everybody's word for no such limit, and out of range here.
+  // Other APIs use zero for no limit, but here it is out of range.
   if (request.top_k !== 0) put('top_k', 'topK', supports.has('top_k') && traits.sampling)
   put('seed', 'seed', supports.has('seed'))
   put('presence_penalty', 'presencePenalty', supports.has('presence_penalty') && traits.penalties)
@@ -149,7 +149,7 @@ function encodeLogprobs(request: ModelRequest, { supports }: GeminiTarget, confi
   if (top > 0 && supports.has('top_logprobs')) config['logprobs'] = top
 }
 
-/** Modalities are only said where they differ from plain text. */
+/** Modalities are sent only if they differ from plain text. */
 function encodeImages(request: ModelRequest, traits: ModelTraits, config: Body, dropped: string[]): void {
   const wanted = request.modalities?.includes('image') ?? traits.image_output
   if (!wanted || !traits.image_output) return void dropped.push(...unmetImageWishes(request))
@@ -165,7 +165,7 @@ const IMAGE_FIELDS: { readonly [field: string]: string } = { aspect_ratio: 'aspe
 
 // ---- structured output ----
 
-/** Natively where the endpoint can, else by the prompt: older models refuse a schema beside tools. */
+/** A native format if the endpoint supports it, otherwise through the prompt: older models refuse a schema together with tools. */
 function planFormat(request: ModelRequest, { options, supports }: GeminiTarget, traits: ModelTraits, tools: GeminiTools): FormatPlan {
   const format = formatOf(request)
   if (format == null || format.type === 'text') return {}
@@ -186,7 +186,7 @@ function planFormat(request: ModelRequest, { options, supports }: GeminiTarget, 
 
 // ---- account and the rest ----
 
-/** Where a header carries the tier, its absence is the default one. */
+/** If a header carries the tier, its absence means the default one. */
 const HEADER_TIERS: TierWords = { flex: 'flex', priority: 'priority' }
 const TIERS: TierWords = { ...HEADER_TIERS, default: 'standard' }
 
@@ -213,14 +213,14 @@ function encodeAccount(request: ModelRequest, options: GeminiOptions, dropped: s
   return body
 }
 
-/** Labels are lower case letters, digits, dashes and underscores. */
+/** Labels may contain lower-case letters, digits, dashes and underscores. */
 const label = (text: string): string =>
   text
     .toLowerCase()
     .replace(/[^\p{Ll}\p{Lo}\d_-]/gu, '_')
     .slice(0, 63)
 
-/** Fields that are handled above, or say nothing this endpoint could act on. */
+/** Fields that are handled above, or that have no effect in this format. */
 const HANDLED: ReadonlySet<string> = new Set([
   ...GATEWAY_FIELDS,
   ...UNKNOWN_SAMPLING,
@@ -251,12 +251,12 @@ const HANDLED: ReadonlySet<string> = new Set([
   'prompt_cache_key',
 ])
 
-/** An unknown field rejects the whole request here: only declared ones pass. */
+/** An unknown field makes the endpoint reject the whole request, so only declared ones are sent. */
 function encodeExtras(request: ModelRequest, options: GeminiOptions, dropped: string[]): Body {
   const body: Body = {}
   for (const [field, value] of Object.entries(request)) {
     if (HANDLED.has(field) || value == null) continue
-    // What the operator has set is no caller's to change.
+    // Callers cannot change what the operator has set.
     const isSet = field === 'safetySettings' && options.safety_settings.length > 0
     if (!isSet && options.pass_through.includes(field)) body[field] = value
     else if (!(field === 'truncation' && value === 'disabled') && !(field === 'background' && value === false)) dropped.push(field)

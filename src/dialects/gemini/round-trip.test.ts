@@ -16,7 +16,7 @@ const SIGNED_CALL: Part = { functionCall: { id: 'c1', name: 'f', args: { city: '
 const CALL: Part = { functionCall: { id: 'c2', name: 'f', args: {} } }
 const THOUGHT: Part = { text: 'Let me think.', thought: true }
 
-/** What a client holds after an answer, in the contract's items. `thin` clients keep of reasoning only what every client keeps. */
+/** The items of the contract that a client has after an answer. `thin` clients keep only the parts of reasoning that every client keeps. */
 function itemsOf(events: readonly ModelEvent[], thin: boolean): InputItem[] {
   const items = new Map<string, Record<string, unknown>>()
   for (const event of events) {
@@ -36,12 +36,12 @@ function itemsOf(events: readonly ModelEvent[], thin: boolean): InputItem[] {
 
 interface Client {
   readonly thin?: boolean
-  /** Chat Completions and clients made for them know one place for all thoughts of a message. */
+  /** Chat Completions and its clients have one place for all thoughts of a message. */
   readonly thoughtsFirst?: boolean
   readonly to?: TargetOverrides
 }
 
-/** The model's parts after they went out as events and came back as history. */
+/** The model's parts after they were sent as events and came back as history. */
 function sentBack(parts: readonly Part[], { thin = false, thoughtsFirst = false, to = {} }: Client = {}): unknown {
   const out: ModelEvent[] = []
   const decoder = gemini.decoder({ input: [], tools: TOOLS }, geminiTarget(to.model === undefined ? {} : { model: to.model }))

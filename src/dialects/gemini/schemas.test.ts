@@ -6,7 +6,7 @@ import { fitJsonSchema } from '../shared/rooted-schema.ts'
 import { toOpenApiSchema } from './openapi-schema.ts'
 import { Unfolding } from '../shared/unfolding.ts'
 
-// The same cases in every run: a failure must not depend on luck.
+// The same cases in every run, so that a failure does not depend on chance.
 fc.configureGlobal({ seed: 20260301 })
 
 type Json = { readonly [key: string]: unknown }

@@ -3,17 +3,17 @@ import type { AnswerWriter, ReasoningFields } from '../shared/answer-writer.ts'
 import { REASONING_FORMAT } from './options.ts'
 
 /**
- * Carries the signatures of parts through the contract, where reasoning items hold them: one in front of what it signs, or inside the
- * reasoning that is open there; those of text behind the message, so that they never cut it in two.
+ * Transports the signatures of parts in reasoning items of the contract: one before the part that it signs, or inside the open reasoning item.
+ * Signatures of text follow the message, so that they never split it.
  */
 export class SignatureWriter {
   readonly #writer: AnswerWriter
   readonly #scope: string
-  /** Of the part in hand, or of a thought, for the next item. */
+  /** The signature of the current part, or of a thought, for the next item. */
   #pending: string | undefined
-  /** What it stands on, as far as that has to be known. */
+  /** What the signature signs, as far as that must be known. */
   #signs: 'call' | undefined
-  /** Of text parts inside or behind a message; written when it ends. */
+  /** Signatures of text parts inside or after a message, written when it ends. */
   #trailing: string[] = []
 
   constructor(writer: AnswerWriter, scope: string) {
@@ -21,17 +21,17 @@ export class SignatureWriter {
     this.#scope = scope
   }
 
-  /** A signature on a thought goes with what follows. */
+  /** The signature of a thought belongs to what follows. */
   keep(signature: string): void {
     this.#pending = signature
   }
 
-  /** A signature on text inside, or behind, a message. */
+  /** The signature of text inside, or after, a message. */
   keepForEnd(signature: string): void {
     this.#trailing.push(signature)
   }
 
-  /** Writes a signature in front of the item that comes next. */
+  /** Writes a signature before the next item. */
   write(signature: string | undefined, signs?: 'call'): void {
     const own = signature ?? this.#pending
     this.#pending = own
@@ -42,7 +42,7 @@ export class SignatureWriter {
     this.#writer.opaqueReasoning(this.take())
   }
 
-  /** The fields of reasoning that ends. */
+  /** The fields of the reasoning item that ends. */
   take(): ReasoningFields {
     const signature = this.#pending
     const signs = this.#signs
@@ -51,13 +51,13 @@ export class SignatureWriter {
     return this.#seal(signs === undefined ? { signature } : { signature, signs })
   }
 
-  /** A part nobody has to see, but which must go back with the turn as it is. */
+  /** A part that clients need not see, but which must go back unchanged with the turn. */
   carry(part: object): void {
     this.#writer.closeMessage()
     this.#writer.opaqueReasoning(this.#seal({ data: JSON.stringify(part) }))
   }
 
-  /** Ends the message, if its text was signed, and writes those signatures. */
+  /** If its text was signed, ends the message and writes those signatures. */
   leaveText(status?: 'incomplete'): void {
     if (this.#trailing.length === 0) return
     this.#writer.closeMessage(status)
@@ -66,7 +66,7 @@ export class SignatureWriter {
     for (const signature of trailing) this.#writer.opaqueReasoning(this.#seal({ signature }))
   }
 
-  /** At the end of the answer: a signature nothing followed. */
+  /** At the end of the answer: writes a signature that nothing followed. */
   finish(status?: 'incomplete'): void {
     if (this.#pending !== undefined && this.#writer.reasoningKey === undefined) {
       this.#trailing.push(this.#pending)

@@ -9,7 +9,7 @@ import { gemini } from './index.ts'
 import { GeminiDecoder } from './stream.ts'
 import { utf16Offsets } from './grounding.ts'
 
-// The same cases in every run: a failure must not depend on luck.
+// The same cases in every run, so that a failure does not depend on chance.
 fc.configureGlobal({ seed: 20260301 })
 
 const REQUEST = {
@@ -23,7 +23,7 @@ const TARGET = geminiTarget()
 
 type Outcome = { readonly events: readonly ModelEvent[]; readonly error?: string }
 
-/** Every way an answer can go: its events, and the error that ended it. Anything but a GatewayError fails the test. */
+/** The outcome of an answer: its events, and the error that ended it. Any error except GatewayError fails the test. */
 function run(decoder: Decoder, frames: readonly string[]): Outcome {
   const events: ModelEvent[] = []
   try {
@@ -36,7 +36,7 @@ function run(decoder: Decoder, frames: readonly string[]): Outcome {
   }
 }
 
-/** Text full of what could break scanning. */
+/** Text with everything that could break the scanner. */
 const nasty = fc.oneof(
   fc.string({ maxLength: 8 }),
   fc.string({ unit: 'grapheme', maxLength: 5 }),
@@ -196,7 +196,7 @@ describe('any frames', () => {
 })
 
 describe('the fast path', () => {
-  /** Frames as servers write them: the same shape around changing text, with counts that grow. */
+  /** Frames as servers write them: the same structure around changing text, with increasing counts. */
   const template = fc.constantFrom<(text: string, count: number) => string>(
     (text, count) =>
       JSON.stringify({

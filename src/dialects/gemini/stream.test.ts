@@ -19,7 +19,7 @@ const TOOLS: ModelRequest['tools'] = [
   { type: 'custom', name: 'patch' },
 ]
 
-/** Decodes frames; objects become frames, strings are data as they are. */
+/** Decodes frames; objects become frames, and strings are sent unchanged. */
 function decode(frames: readonly unknown[], settings: Settings = {}): ModelEvent[] {
   const decoder = gemini.decoder({ input: [], tools: TOOLS, ...settings.request }, geminiTarget(settings))
   const out: ModelEvent[] = []
@@ -53,7 +53,7 @@ const call = (name: string | undefined, args?: unknown, fields: object = {}, tho
   functionCall: { ...(name === undefined ? {} : { name }), ...(args === undefined ? {} : { args }), ...fields },
   ...(thoughtSignature === undefined ? {} : { thoughtSignature }),
 })
-/** The answer in a notation that fits a line: `message:Hello reasoning:thoughts/signature f({})`. */
+/** The answer in a notation that fits in a line: `message:Hello reasoning:thoughts/signature f({})`. */
 function sketch(events: readonly ModelEvent[]): string {
   const items = new Map<string, { type: string; text: string; signature: string }>()
   for (const event of events) {
@@ -314,7 +314,7 @@ describe('grounding', () => {
     groundingSupports: [{ segment: { startIndex: 7, endIndex: 12, text: 'Paris' }, groundingChunkIndices: [0, 1] }],
   }
   it('counts bytes and is given in UTF-16, after the text, with the search behind it', () => {
-    // é is two bytes, 😀 four: "😀é Paris" has Paris at byte 7 and at UTF-16 offset 4.
+    // é is two bytes, 😀 four: in "😀é Paris", Paris is at byte 7 and at UTF-16 offset 4.
     const events = decode([frame([text('😀é Par')]), frame([text('is')], 'STOP', { groundingMetadata: grounding })])
     expect(notes(events)).toEqual([
       { type: 'url_citation', url: 'https://a.test', title: 'A', start_index: 4, end_index: 9 },

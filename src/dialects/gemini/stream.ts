@@ -24,10 +24,10 @@ import { SignatureWriter } from './signatures.ts'
 import { asksSearch, toolsOf } from './tools.ts'
 import { decodeUsage } from './usage.ts'
 
-/** Frames that are no JSON are skipped; more of them than this are no answer. */
+/** Frames that are not JSON are skipped; with more than this, the answer is an error. */
 const MAX_MALFORMED = 16
 
-/** Words of the two APIs for the tiers of the contract. */
+/** The two APIs' names of the contract's tiers. */
 const TIERS: ReadonlyMap<string, string> = new Map([
   ['standard', 'default'],
   ['on_demand', 'default'],
@@ -50,10 +50,10 @@ export class GeminiDecoder implements Decoder {
   #native: string | undefined
   #finishMessage: string | undefined
   #usage: Json = {}
-  /** The last frame of the fast path, whose counts go over those of the frames before it. */
+  /** The last frame of the fast path, whose counts override those of earlier frames. */
   #unread: string | undefined
   #responseId = ''
-  /** A piece came without a finish reason: whoever writes STOP after that means it. */
+  /** A piece arrived without a finish reason, so this server uses STOP only at the end. */
   #meansStop = false
 
   constructor(request: ModelRequest, target: Target<GeminiOptions>, fastPath = true) {
@@ -66,19 +66,22 @@ export class GeminiDecoder implements Decoder {
       writer: this.#writer,
       providerName: target.providerName,
       declared: () => new Set(toolsOf(request, target.options).all.map(({ name }) => name)),
-      // Without an id of the answer, its place in the conversation tells its calls from those of other turns.
+      // If the answer has no id, its position in the conversation distinguishes its calls from those of other turns.
       seed: () => this.#responseId || `turn ${request.input.length}`,
       sign: (signature) => this.#signatures.write(signature, 'call'),
     })
     this.#parts = new PartReader({ target, writer: this.#writer, signatures: this.#signatures, calls: this.#calls })
   }
 
-  /** A finish reason was seen: the connection closes next, without an end mark. STOP beside a piece says nothing when it stood beside the first: old models always write it. */
+  /**
+   * After a finish reason the connection closes next, without an end mark. STOP next to a piece is not conclusive if it was already next to the first
+   * one: old models always write it.
+   */
   get settled(): boolean {
     return this.#native !== undefined && (!this.#parts.spoke || this.#meansStop || !isBareStop(this.#native))
   }
 
-  /** Counts come with the last chunk. */
+  /** Counts arrive with the last chunk. */
   get entire(): boolean {
     return this.settled && this.#hasCounts
   }
@@ -113,7 +116,7 @@ export class GeminiDecoder implements Decoder {
     if (this.finished) return
     this.#writer.out = out
     const value = text.includes('"functionCall"') ? parseExact(text) : tryParseJson(text)
-    // Without `alt=sse` a stream is one array of what would have been its frames.
+    // Without `alt=sse` a stream is an array of the frames.
     const frames: readonly unknown[] = Array.isArray(value) ? value : [value]
     for (const frame of frames) {
       if (!isObject(frame)) throw this.#unavailable(text.trim() === '' ? 'an empty answer' : 'an answer that is not JSON', text)
@@ -178,7 +181,7 @@ export class GeminiDecoder implements Decoder {
     this.#writer.start({ ...(id ? { upstreamId: id } : {}), ...(model ? { model } : {}), ...(prompt === undefined ? {} : { prompt }) })
   }
 
-  /** Cumulative, and complete only at the end: later counts go over earlier ones. */
+  /** Counts are cumulative and complete only at the end, so later ones override earlier ones. */
   #noteUsage(usage: unknown): void {
     if (!isObject(usage)) return
     this.#usage = overlayCounts(this.#usage, usage)
@@ -223,7 +226,7 @@ export class GeminiDecoder implements Decoder {
     })
   }
 
-  /** Citations belong to the message while it is open; then come its signatures and the search. */
+  /** Citations belong to the message while it is open; its signatures and the search follow. */
   #cite(cut: boolean): void {
     const writer = this.#writer
     const search = this.#grounding.searchCall()

@@ -6,12 +6,12 @@ import type { ReasoningWish } from '../shared/reasoning-options.ts'
 import type { ModelTraits } from './model-traits.ts'
 import type { GeminiOptions } from './options.ts'
 
-/** If nobody says how long an answer may be, budgets are shares of this. */
+/** Assumed if the length of the answer is not limited; budgets are shares of it. */
 const ASSUMED_OUTPUT_TOKENS = 32_000
 
 type On = Extract<ReasoningWish, { mode: 'on' }>
 
-/** `thinkingConfig`, or undefined when the model is left to itself; names what could not be said in `dropped`. */
+/** `thinkingConfig`, or undefined if nothing is to be set; lists in `dropped` what cannot be expressed. */
 export function encodeThinking(request: ModelRequest, target: Target<GeminiOptions>, traits: ModelTraits, dropped: string[]): JsonObject | undefined {
   const wish = reasoningWish(request.reasoning)
   const wantsSummary = request.reasoning?.summary != null
@@ -27,7 +27,7 @@ export function encodeThinking(request: ModelRequest, target: Target<GeminiOptio
 }
 
 function level(wish: On, { thinking_levels: levels }: ModelTraits, limit: number, dropped: string[]): JsonObject {
-  // Off and on are all that some know, and they are off unless told.
+  // Some models only know on and off, and are off by default.
   const [off, on, more] = levels
   const switched = off === 'minimal' && more === undefined ? on : undefined
   const effort = wish.effort ?? (wish.maxTokens === undefined ? undefined : budgetEffort(wish.maxTokens, limit))
@@ -36,7 +36,7 @@ function level(wish: On, { thinking_levels: levels }: ModelTraits, limit: number
   return nearest === undefined ? {} : { thinkingLevel: nearest }
 }
 
-/** These models always think; the least is the closest to nothing. */
+/** These models always reason; the least level is the closest to none. */
 function leastLevel({ thinking_levels: levels }: ModelTraits, dropped: string[]): JsonObject {
   const least = nearestEffort('minimal', levels)
   if (least !== 'minimal') dropped.push('reasoning: none')
@@ -44,7 +44,7 @@ function leastLevel({ thinking_levels: levels }: ModelTraits, dropped: string[])
 }
 
 function budget(wish: On, { thinking_budget: { min, max } }: ModelTraits, limit: number): JsonObject {
-  // -1: as much as the model finds right.
+  // -1 lets the model choose.
   if (wish.maxTokens === undefined && wish.effort === undefined) return { thinkingBudget: -1 }
   const wanted = wish.maxTokens ?? effortBudget(wish.effort!, limit)
   return { thinkingBudget: Math.max(min, Math.min(max, wanted)) }

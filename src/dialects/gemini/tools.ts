@@ -15,7 +15,7 @@ const NAME_RULE = { pattern: /^[a-zA-Z_][a-zA-Z0-9_.-]*$/, max: 64 }
 
 type NativeTool = GeminiOptions['native_tools'][number]
 
-/** Which built-in tool of this format a tool of the request is. */
+/** The built-in tool of this format that a tool of the request corresponds to. */
 function nativeOf(tool: Tool, options: GeminiOptions): NativeTool | undefined {
   const name = /^web_search(?:_|$)/.test(tool.type) ? 'web_search' : tool.type === 'code_interpreter' ? 'code_interpreter' : undefined
   return name !== undefined && options.native_tools.includes(name) ? name : undefined
@@ -24,24 +24,27 @@ function nativeOf(tool: Tool, options: GeminiOptions): NativeTool | undefined {
 const isBounded = ({ filters }: Tool & { readonly filters?: unknown }): boolean =>
   isObject(filters) && Object.values(filters).some((list) => Array.isArray(list) && list.length > 0)
 
-/** Whether the endpoint runs this tool itself among the others of a request: a search within given domains it cannot keep is not its. */
+/**
+ * Whether the endpoint runs this tool itself among the others of a request. It cannot restrict a search to given domains, so it does not run such a
+ * tool.
+ */
 export function hostsTool(tool: Tool, others: readonly Tool[], options: GeminiOptions, traits: ModelTraits): boolean {
   if (nativeOf(tool, options) === undefined || isBounded(tool)) return false
   return traits.tools_with_search || others.every((other) => nativeOf(other, options) !== undefined)
 }
 
-/** Whether the endpoint is asked to search. */
+/** Whether the request asks the endpoint to search. */
 export function asksSearch({ tools, tool_choice: choice }: ModelRequest, options: GeminiOptions): boolean {
   return choice !== 'none' && tools?.some((tool) => nativeOf(tool, options) === 'web_search') === true
 }
 
 export interface GeminiTools extends FlatTools {
-  /** All functions, those included that `allowed_tools` leaves out. */
+  /** All functions, including those that `allowed_tools` leaves out. */
   readonly all: readonly FlatTool[]
   readonly native: ReadonlySet<NativeTool>
 }
 
-/** The caller's tools under the names of this endpoint; the decoder asks again to find the way back. */
+/** The caller's tools under names that this endpoint accepts; the decoder calls this again for the reverse mapping. */
 export function toolsOf(request: Pick<ModelRequest, 'tools' | 'tool_choice'>, options: GeminiOptions): GeminiTools {
   const tools = request.tools ?? []
   const native = new Set(tools.flatMap((tool) => nativeOf(tool, options) ?? []))
@@ -60,7 +63,7 @@ export function encodeTools(
 ): JsonObject {
   const { options } = target
   const config = callingConfig(tools, request, target)
-  // Who cannot be told not to call gets nothing to call.
+  // An endpoint that cannot be told not to call gets no tools.
   const forbidden = tools.choice?.mode === 'none' && !target.supports.has('tool_choice')
   const functions = forbidden ? [] : config['allowedFunctionNames'] === undefined ? tools.tools : tools.all
   const native = [...tools.native].filter((name) => {
@@ -90,11 +93,11 @@ function declaration(tool: FlatTool, options: GeminiOptions, unfolding: Unfoldin
   const schema = objectAtTop(tool.parameters, unfolding)
   if (options.schemas === 'json-schema') return { ...described, parametersJsonSchema: fitJsonSchema(schema, unfolding) }
   const parameters = toOpenApiSchema(schema, unfolding)
-  // An object without members is refused there; without parameters the function takes none.
+  // An object without members is refused, and a function without parameters takes none.
   return parameters['properties'] === undefined ? described : { ...described, parameters }
 }
 
-/** Modes: AUTO (by saying none), NONE, ANY, and VALIDATED where the caller wants arguments held to their schemas. */
+/** Modes: AUTO (by omitting it), NONE, ANY, and VALIDATED if the caller wants arguments validated against their schemas. */
 function callingConfig(
   tools: GeminiTools,
   request: ModelRequest,
@@ -105,14 +108,14 @@ function callingConfig(
   if (choice === undefined || !supports.has('tool_choice')) return strict ? { mode: 'VALIDATED' } : {}
   switch (choice.mode) {
     case 'auto':
-      // Models of Gemini 3 told AUTO write calls as text; unsaid it is the same mode.
+      // Models of Gemini 3 write calls as text if AUTO is stated; omitting it means the same mode.
       return strict ? { mode: 'VALIDATED' } : {}
     case 'none':
       return { mode: 'NONE' }
     case 'named':
       return { mode: 'ANY', allowedFunctionNames: [choice.name] }
     case 'required': {
-      // All declarations stay, so that a cached prompt stays the same; only the choice narrows.
+      // All declarations stay and only the choice is restricted, so that the cached prompt stays the same.
       const narrowed = typeof request.tool_choice === 'object' && tools.tools.length < tools.all.length
       return { mode: 'ANY', ...(narrowed ? { allowedFunctionNames: tools.tools.map(({ name }) => name) } : {}) }
     }

@@ -6,7 +6,7 @@ type Json = { readonly [field: string]: unknown }
 
 const number = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined)
 
-/** Tokens of one modality in a list of details, which may name it more than once. */
+/** Tokens of one modality in a list of details, which may contain it more than once. */
 function modality(details: unknown, name: string): number | undefined {
   if (!Array.isArray(details)) return undefined
   const counts = details.flatMap((each) => (isObject(each) && each['modality'] === name ? (number(each['tokenCount']) ?? []) : []))
@@ -14,8 +14,8 @@ function modality(details: unknown, name: string): number | undefined {
 }
 
 /**
- * `usageMetadata` in the gateway's normal form. Thoughts are counted beside the candidates and what tools put into the prompt beside the
- * prompt; endpoints that count thoughts among the candidates are known by their total.
+ * Normalises `usageMetadata`. Thoughts are counted separately from the candidates, and content that tools added to the prompt separately from the
+ * prompt. Endpoints that include thoughts in the candidates are recognised by their total.
  */
 export function decodeUsage(raw: Json, searches = 0): Usage {
   const prompt = number(raw['promptTokenCount']) ?? 0
@@ -24,7 +24,7 @@ export function decodeUsage(raw: Json, searches = 0): Usage {
   const total = number(raw['totalTokenCount'])
   const input = prompt + toolPrompt
   const candidates = number(raw['candidatesTokenCount'])
-  // Without a count of its own the visible part is what the total leaves.
+  // If the visible part has no count, it is the rest of the total.
   const visible = candidates ?? (total === undefined ? 0 : Math.max(0, total - input - thoughts))
   const inclusive = thoughts > 0 && total !== undefined && thoughts <= visible && (prompt + visible === total || input + visible === total)
   return createUsage({

@@ -33,7 +33,7 @@ export const toolLoop: ModelRequest = {
   parallel_tool_calls: false,
 }
 
-/** Our own requests, each with the endpoint it goes to. The files beside this one hold what becomes of them. */
+/** Our own requests, each with the endpoint that it goes to. The files next to this one contain the encoded requests. */
 export const REQUESTS: { readonly [name: string]: readonly [ModelRequest, TargetOverrides] } = {
   'plain': [{ input: [user('Hi')] }, {}],
   'tool-loop': [toolLoop, {}],

@@ -5,7 +5,7 @@ import { geminiOptions } from '../options.ts'
 import type { GeminiOptions } from '../options.ts'
 
 export interface TargetOverrides {
-  /** Options as configuration would write them. */
+  /** Options as in the configuration. */
   readonly options?: Parameters<typeof geminiOptions.parse>[0]
   readonly supports?: readonly Parameter[]
   readonly model?: string
@@ -15,7 +15,7 @@ export interface TargetOverrides {
   readonly media?: Target['media']
 }
 
-/** An endpoint of the third generation, but for what a test declares. */
+/** An endpoint of the third generation, except for what a test declares. */
 export function geminiTarget({
   options = {},
   supports = gemini.supports,
