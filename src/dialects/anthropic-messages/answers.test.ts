@@ -10,7 +10,7 @@ import { anthropicMessages } from './index.ts'
 
 const folder = join(import.meta.dirname, '__fixtures__/answers')
 
-/** The events of an answer, and the error that ended it where one did. */
+/** The events of an answer, and the error that ended it, if any. */
 function decode(bytes: Buffer, cut: number): string[] {
   const out: ModelEvent[] = []
   const decoder = anthropicMessages.decoder({ input: [] }, messagesTarget())

@@ -18,7 +18,7 @@ import { planTools } from './tools.ts'
 
 type Json = { readonly [field: string]: unknown }
 
-/** The text of a delta, from the field that a block of this kind writes. */
+/** The text of a delta, from the field that a block of this kind uses. */
 const readDelta = (frame: unknown, kind: 'text' | 'thinking'): string | undefined =>
   isObject(frame) && isObject(frame['delta']) ? asString(frame['delta'][kind]) : undefined
 
@@ -36,7 +36,7 @@ interface ThinkingBlock {
 interface CallBlock {
   readonly kind: 'call'
   readonly call: OpenCall
-  /** Input that came with the start of the block: a placeholder where deltas follow. */
+  /** Input from the start of the block: only a placeholder if deltas follow. */
   readonly input: string
 }
 type OpenBlock =
@@ -57,12 +57,12 @@ export class BlockDecoder {
   readonly #template = new DeltaTemplate<'text' | 'thinking'>(readDelta, bracesTail)
   readonly #learns: boolean
   readonly #blocks = new Map<number, OpenBlock>()
-  /** The block of the template: the last one that wrote text or thoughts. */
+  /** The block that the template belongs to: the last one that wrote text or thoughts. */
   #current: TextBlock | ThinkingBlock | undefined
   #thought: ThinkingBlock | undefined
-  /** A call whose block is over, left open: what follows tells whether it was cut off. */
+  /** A call whose block has ended, but which stays open: what follows decides whether it was cut off. */
   #lastCall: OpenCall | undefined
-  /** Where the answer is a call of that tool. */
+  /** Set if the answer is a call of the answer tool. */
   readonly #aside: AnswerAside | undefined
 
   constructor(request: ModelRequest, target: MessagesTarget, fastPath: boolean) {
@@ -75,7 +75,7 @@ export class BlockDecoder {
     this.#aside = this.#answerTool === undefined ? undefined : new AnswerAside(this.writer)
   }
 
-  /** Takes a frame that is nothing but more text of the open block, without parsing it; false when it has to be parsed. */
+  /** Handles a frame with nothing but more text of the open block, without parsing it; false if it must be parsed. */
   takeFast(data: string): boolean {
     const { writer } = this
     const { kind } = this.#template
@@ -101,7 +101,7 @@ export class BlockDecoder {
     switch (type) {
       case 'text': {
         this.#server.flush()
-        // With citations each block is told by itself, because callers who asked for them get them per block.
+        // Callers that asked for citations learn which block contains each, so every block is a message of its own.
         if (this.writer.messageKey !== undefined && this.#isCited()) this.writer.closeMessage()
         const open: TextBlock = {
           kind: 'text',
@@ -142,7 +142,7 @@ export class BlockDecoder {
     return { kind: 'call', call: this.writer.openCall(asString(block['id']) ?? '', name), input: given }
   }
 
-  /** `data` is the frame it came in. */
+  /** `data` is the frame of the delta. */
   delta(index: number, delta: Json, data: string): void {
     const type = asString(delta['type'])
     const block = this.#blocks.get(index) ?? this.#implied(index, type)
@@ -180,7 +180,7 @@ export class BlockDecoder {
     }
   }
 
-  /** Some servers forget to open the blocks of text and thoughts. */
+  /** Some servers forget to open blocks of text and thoughts. */
   #implied(index: number, type: string | undefined): OpenBlock | undefined {
     if (type === 'text_delta') this.start(index, { type: 'text' })
     else if (type === 'thinking_delta') this.start(index, { type: 'thinking' })
@@ -196,7 +196,7 @@ export class BlockDecoder {
       case 'text':
         return this.#cite(block)
       case 'thinking':
-        // Without a signature it may have been cut off: what follows tells.
+        // Without a signature the thought may have been cut off; what follows decides.
         if (block.signature === '') return
         if (block.text === '') this.writer.openReasoning()
         return this.writer.closeReasoning()
@@ -229,7 +229,7 @@ export class BlockDecoder {
     this.writer.reasoning('text', text)
   }
 
-  /** It comes once, whole; in pieces from some, and repeated by others. */
+  /** The signature usually arrives once and whole, but some servers split it and others repeat it. */
   #sign(block: ThinkingBlock, signature: unknown): void {
     if (typeof signature === 'string' && signature !== block.signature) block.signature += signature
   }
@@ -249,7 +249,7 @@ export class BlockDecoder {
     }
   }
 
-  /** What the ended reasoning item needs to be sent back one day. */
+  /** The fields of the ended reasoning item that are required to send it back later. */
   #endReasoning(): ReasoningFields {
     const format = this.#target.options.reasoning_format
     const thought = this.#thought
@@ -261,7 +261,7 @@ export class BlockDecoder {
     return this.#target.options.unsigned_thinking ? { format, encrypted_content: sealReasoning({ format, scope, text }) } : { format }
   }
 
-  /** `before`: how many events there were before the frame, whose last one must be its text, as it stood. */
+  /** `before` is the number of events before the frame, whose last event must be the unchanged text. */
   #learn(block: TextBlock | ThinkingBlock, field: 'text' | 'thinking', data: string, text: string, before: number): void {
     const { out } = this.writer
     const event = out.length > before ? out[out.length - 1] : undefined
@@ -272,9 +272,12 @@ export class BlockDecoder {
 
   // ---- the end ----
 
-  /** Everything that still belongs to the answer; what is left open the writer closes. `later`: calls of the server's tools are yet to be run. */
+  /**
+   * Ends everything that belongs to the answer; the writer closes what is left open. `later` means that calls of the server's tools are still to be
+   * run.
+   */
   finish(later: boolean): void {
-    // Some servers forget to close them.
+    // Some servers forget to close blocks.
     for (const [index, block] of this.#blocks) if (block.kind === 'text' || ('input' in block && block.input !== '')) this.stop(index)
     this.#blocks.clear()
     this.#server.finish(later)
@@ -282,7 +285,7 @@ export class BlockDecoder {
     this.writer.flushHeldSpace()
   }
 
-  /** The answer broke off: the last call may not be whole. */
+  /** The answer broke off, so the last call may be incomplete. */
   cutLastCall(): void {
     if (this.#lastCall !== undefined) this.writer.closeCall(this.#lastCall, true)
   }

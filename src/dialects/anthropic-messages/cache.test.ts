@@ -16,7 +16,7 @@ const text = (value: string, marked = true): object => ({
 })
 const IMAGE = { type: 'input_image', image_url: 'data:image/png;base64,AA' }
 
-/** A tool loop whose results are these. */
+/** A tool loop with these results. */
 const loop = (...outputs: unknown[]): readonly InputItem[] => [
   { type: 'message', role: 'user', content: 'q' },
   ...outputs.flatMap((output, at): InputItem[] => [

@@ -1,12 +1,12 @@
 import type { ModelRequest } from '../../core/request.ts'
 import type { AnthropicMessagesOptions } from './options.ts'
 
-/** Blocks that may carry a breakpoint: what the model read or did, never its thinking. */
+/** Blocks that may carry a breakpoint: what the model read or did, but never its thinking. */
 const CACHEABLE: ReadonlySet<unknown> = new Set(['text', 'image', 'document', 'tool_use', 'tool_result'])
 
 type Marked = { [field: string]: unknown }
 
-/** What a request is made of, in the order in which it is cached. */
+/** The parts of a request, in the order in which they are cached. */
 interface Markable {
   readonly tools: readonly Marked[]
   readonly system: readonly Marked[]
@@ -14,9 +14,9 @@ interface Markable {
 }
 
 /**
- * Makes the breakpoints of a request valid, in place: adds the caller's automatic one to the last block that can carry it, keeps the last
- * ones when there are too many (the longest prefixes; what is marked is no part of what is cached, so that prefixes stay the same), and
- * gives those before a long-lived one the same lifetime, because longer ones must come first.
+ * Makes the breakpoints of a request valid, in place. It adds the caller's automatic one to the last block that can carry it. If there are too many,
+ * it keeps the last ones, which have the longest prefixes; breakpoints are not part of the cached content, so prefixes stay the same. Those before a
+ * long-lived one get the same TTL, because longer ones must come first.
  */
 export function placeBreakpoints(
   { tools, system, messages }: Markable,

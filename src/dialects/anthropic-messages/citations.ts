@@ -5,8 +5,8 @@ import { visitParts } from '../shared/content-parts.ts'
 import { asString, isObject } from '../shared/json.ts'
 
 /**
- * A citation as an annotation of the text from `start` to `end` (UTF-16 code units of the part). Pages are cited by URL; documents of the
- * request, which have none, as files named by their title. Undefined for what is no citation.
+ * A citation as an annotation of the text from `start` to `end` (UTF-16 code units of the part). Pages are cited by URL. Documents of the request
+ * have none and are cited as files, named by their title. Undefined if the value is not a citation.
  */
 export function decodeCitation(value: unknown, start: number, end: number): Annotation | undefined {
   if (!isObject(value)) return undefined
@@ -28,7 +28,7 @@ function annotationOf(value: JsonObject, start: number, end: number): Annotation
   return { type: 'file_citation', file_id: asString(value['file_id']) ?? name, filename: name, index: end }
 }
 
-/** Whether its caller has asked for citations, document by document; looked up when it is first asked for. */
+/** Whether the caller has asked for citations, which is decided per document. Looked up on first use. */
 export function citedIn({ input }: Pick<ModelRequest, 'input'>): () => boolean {
   let wants: boolean | undefined
   return () => {

@@ -6,8 +6,8 @@ type Block = { readonly type: string; readonly [field: string]: unknown }
 export const CITED = { citations: { enabled: true } }
 
 /**
- * Text that its caller wants cited, as the block of this format it was: a document, or a result of a search. Undefined: it is just text, or nothing is
- * left of it but what stands above. https://docs.claude.com/en/docs/build-with-claude/citations
+ * Text that its caller wants cited, as the block that it was in this format: a document, or a search result. Undefined if it is plain text, or has
+ * only its heading lines left. https://docs.claude.com/en/docs/build-with-claude/citations
  */
 export function citedText({ text, cited }: InputText, { options }: MessagesTarget): Block | undefined {
   if (cited === undefined || !options.documents) return undefined
@@ -24,7 +24,7 @@ export function citedText({ text, cited }: InputText, { options }: MessagesTarge
 
 const textBlock = (text: string): Block => ({ type: 'text', text })
 
-/** The texts it was made of, which citations count; one, where something was done to it since, or where one of them is empty, which is refused. */
+/** The original texts, because citations count them. A single text if it was changed since, or if one of them is empty, which is refused. */
 function blocksOf(text: string, lengths: readonly number[] = []): readonly Block[] {
   const texts: string[] = []
   let at = 0

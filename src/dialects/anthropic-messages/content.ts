@@ -10,12 +10,12 @@ import { imageType, isRemote, isTextName, isTextType, looksLikePdf, readDataUrl 
 import type { InlineData } from './media.ts'
 import type { MessagesTarget } from './options.ts'
 
-/** A content block on its way out; the cache may still mark it. */
+/** An encoded content block, to which the cache may still add a breakpoint. */
 export type Block = { readonly type: string; [field: string]: unknown }
 
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 
-/** Another endpoint may take what this one cannot. */
+/** Another endpoint may accept it, so the error fails over. */
 function unsupported(what: string, target: MessagesTarget): GatewayError {
   return new GatewayError('invalid_prompt', `${target.providerName} takes no ${what}`, {
     failover: 'next',
@@ -24,10 +24,13 @@ function unsupported(what: string, target: MessagesTarget): GatewayError {
   })
 }
 
-/** The mark of what it becomes here. */
+/** The cache breakpoint of the encoded part. */
 export const markOf = (part: CacheMarked, { options }: MessagesTarget): object => cacheMark(part, options.cache_control === 'all')
 
-/** One part of the user's content; undefined for text that is only whitespace, which is refused. Throws `invalid_prompt` for media this endpoint cannot take. */
+/**
+ * One part of the user's content; undefined for text that is only whitespace, which is refused. Throws `invalid_prompt` for media that this endpoint
+ * does not accept.
+ */
 export function encodePart(part: ContentPart, target: MessagesTarget): Block | undefined {
   switch (part.type) {
     case 'input_text':
@@ -44,7 +47,7 @@ export function encodePart(part: ContentPart, target: MessagesTarget): Block | u
   }
 }
 
-/** These servers fetch over HTTPS alone, and refuse a call that names another address. */
+/** These servers fetch only HTTPS URLs and refuse a call with any other. */
 const isFetchedThere = (url: string): boolean => /^https:/i.test(url)
 
 function imageSource(part: InputImage, target: MessagesTarget): object {
@@ -74,7 +77,7 @@ function fetched(url: string, target: MessagesTarget): InlineData {
   return media
 }
 
-/** Only PDFs may be named by URL; what looks like text is fetched. */
+/** Only PDFs may be sent by URL; what looks like text is fetched. */
 const staysRemote = (url: string, target: MessagesTarget): boolean => target.options.document_urls && isFetchedThere(url) && !isTextName(url)
 
 function documentBlock(part: InputFile, target: MessagesTarget): Block {
@@ -96,7 +99,7 @@ function documentSource(part: InputFile, target: MessagesTarget): object {
   }
   if (isElsewhere(part)) throw unsupported('files from this kind of address', target)
   if (staysRemote(url, target)) return { type: 'url', url }
-  // Bare base64 says nothing of its type: its name does, or its first bytes.
+  // Bare base64 does not state its type, so its name or its first bytes decide.
   const inline: InlineData = isRemote(url) ? fetched(url, target) : (readDataUrl(url) ?? { mimeType: '', data: url })
   if (inline.mimeType === 'application/pdf' || looksLikePdf(inline.data)) return { type: 'base64', media_type: 'application/pdf', data: inline.data }
   if (isTextType(inline.mimeType) || isTextName(part.filename) || (isRemote(url) && isTextName(url))) {
@@ -105,7 +108,7 @@ function documentSource(part: InputFile, target: MessagesTarget): object {
   throw unsupported(`files of type ${inline.mimeType || 'unknown'}`, target)
 }
 
-/** Whether this endpoint takes the part at all: results of tools degrade to a note where the user's own media would be refused. */
+/** Encodes a part if this endpoint accepts it. An unsupported part of a tool result becomes a note, whereas the user's own is refused. */
 export function tryEncodePart(part: ContentPart, target: MessagesTarget): Block | undefined {
   try {
     return encodePart(part, target)
@@ -115,7 +118,7 @@ export function tryEncodePart(part: ContentPart, target: MessagesTarget): Block 
   }
 }
 
-/** Remote URLs that must be fetched before encoding, because this endpoint wants the bytes. */
+/** Remote URLs that must be fetched before encoding, because this endpoint requires the bytes. */
 export function mediaToInline(request: ModelRequest, target: MessagesTarget): string[] {
   const { options } = target
   const urls = new Set<string>()

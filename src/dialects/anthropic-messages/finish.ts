@@ -7,15 +7,15 @@ const REASONS: { readonly [native: string]: FinishReason } = {
   tool_use: 'tool_calls',
   max_tokens: 'length',
   model_context_window_exceeded: 'length',
-  // Unless somebody asks it to go on.
+  // Unless the caller asks the model to continue.
   pause_turn: 'length',
   refusal: 'refusal',
 }
 
-/** The word for an answer the upstream wants to be asked to finish: its own tools have run for long. */
+/** The stop reason of an answer that the upstream wants to continue in another request, because its own tools have run for long. */
 export const PAUSED = 'pause_turn'
 
-/** A stop reason in the gateway's words. A word nobody knows is a normal stop. */
+/** Maps a stop reason to the gateway's. An unknown one counts as a normal stop. */
 export function mapStopReason(native: string | undefined): FinishReason {
   return native !== undefined && Object.hasOwn(REASONS, native) ? REASONS[native]! : 'stop'
 }

@@ -10,11 +10,11 @@ import { mostOutput } from './thinking.ts'
 import { hostsTool } from './tools.ts'
 import { priceFactorAsked } from './usage.ts'
 
-/** Messages, as Anthropic shaped them and clouds that host its models speak them. What differs is declared in options.ts. */
+/** The Messages format as defined by Anthropic and offered by clouds that host its models. Differences are declared in options.ts. */
 export const anthropicMessages: Dialect<AnthropicMessagesOptions> = {
   name: 'anthropic-messages',
   framing: 'sse',
-  // https://platform.claude.com/docs/en/api/beta-headers; the second is for front doors of other formats, as the public service has it.
+  // https://platform.claude.com/docs/en/api/beta-headers; the second is for APIs of other formats, as in the public service.
   betaHeaders: ['anthropic-beta', 'x-anthropic-beta'],
   options: anthropicMessagesOptions,
   modelList: { path: '/models', headers: { 'anthropic-version': API_VERSION } },

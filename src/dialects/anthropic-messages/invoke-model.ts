@@ -11,7 +11,7 @@ import { MessagesDecoder } from './stream.ts'
 const EXCEPTION = 'exception:'
 const CHUNK_HEAD = '{"bytes":"'
 
-/** Events of the format, in base64, one to a frame of an AWS event stream. */
+/** Decodes events of the format, in base64, one per frame of an AWS event stream. */
 class ChunkDecoder implements Decoder {
   readonly #inner: MessagesDecoder
   readonly #providerName: string
@@ -34,7 +34,7 @@ class ChunkDecoder implements Decoder {
       throw errorFromPayload(tryParseJson(data) ?? data, { providerName: this.#providerName, code: event.slice(EXCEPTION.length) })
     }
     const bytes = bytesOf(data)
-    // What is no chunk is an event as it stands, or garbage: the decoder knows.
+    // A frame that is not a chunk is an unwrapped event, or garbage; the decoder tells which.
     this.#inner.push(bytes === undefined ? data : Buffer.from(bytes, 'base64').toString(), undefined, out)
   }
   body(text: string, out: ModelEvent[]): void {
@@ -45,7 +45,7 @@ class ChunkDecoder implements Decoder {
   }
 }
 
-/** Base64 needs no unescaping, so that the frame need not be parsed. Padding of random length follows it. */
+/** Base64 needs no unescaping, so the frame need not be parsed. Padding of random length follows it. */
 function bytesOf(data: string): string | undefined {
   if (data.startsWith(CHUNK_HEAD)) {
     const end = data.indexOf('"', CHUNK_HEAD.length)
@@ -55,7 +55,7 @@ function bytesOf(data: string): string | undefined {
   return isObject(frame) ? asString(frame['bytes']) : undefined
 }
 
-/** The same format through a cloud's general call for models: version, betas in the body, model in the path, events in frames of its own. */
+/** The same format through a cloud's general API for models: version and betas in the body, the model in the path, and events in its own frames. */
 export const invokeModel: Dialect<AnthropicMessagesOptions> = {
   ...anthropicMessages,
   name: 'anthropic-invoke',

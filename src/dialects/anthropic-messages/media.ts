@@ -1,8 +1,8 @@
 import { dataHead } from '../../lib/data-head.ts'
 
-/** What a data URL, or bare base64, holds. */
+/** The contents of a data URL, or of bare base64. */
 export interface InlineData {
-  /** Lower case; empty when it does not say. */
+  /** In lower case; empty if it is not stated. */
   readonly mimeType: string
   /** Base64. */
   readonly data: string
@@ -10,7 +10,7 @@ export interface InlineData {
 
 export const isRemote = (url: string): boolean => /^https?:/i.test(url)
 
-/** Undefined for anything that is not a data URL. Data that is not base64 becomes so. */
+/** Undefined if it is not a data URL. Data in another encoding is converted to base64. */
 export function readDataUrl(url: string): InlineData | undefined {
   const head = /^data:([^;,]*)((?:;[^;,]*)*),/i.exec(dataHead(url))
   if (head === null) return undefined
@@ -35,7 +35,7 @@ const MAGIC: readonly (readonly [prefix: string, mimeType: string])[] = [
   ['UklGR', 'image/webp'],
 ]
 
-/** The type of a picture by its first bytes, which servers check against what is declared; else as declared. */
+/** The type of a picture from its first bytes, because servers compare them with the declared type; if they are unknown, the declared type. */
 export function imageType({ mimeType, data }: InlineData): string {
   return MAGIC.find(([prefix]) => data.startsWith(prefix))?.[1] ?? (mimeType === 'image/jpg' ? 'image/jpeg' : mimeType)
 }
@@ -44,11 +44,11 @@ const TEXT_NAME =
   /\.(?:txt|md|csv|tsv|json|jsonl|xml|html?|ya?ml|log|[cm]?[jt]sx?|py|rb|go|rs|java|kt|swift|php|c|h|cc|cpp|cs|sh|sql|toml|ini|css|tex)$/i
 const TEXT_TYPE = /^(?:text\/|application\/(?:json|xml|x-yaml|yaml|javascript|toml|sql|x-sh)$|.*\+(?:json|xml)$)/
 
-/** Path of a URL without query and fragment; other names as they are. */
+/** The path of a URL without query and fragment; other names stay unchanged. */
 const bareName = (name: string): string => name.split(/[?#]/)[0]!
 
 export const isTextName = (name: string | null | undefined): boolean => name != null && TEXT_NAME.test(bareName(name))
 export const isTextType = (mimeType: string): boolean => TEXT_TYPE.test(mimeType)
 
-/** Base64 that starts like a PDF. */
+/** Whether base64 starts like a PDF. */
 export const looksLikePdf = (data: string): boolean => data.startsWith('JVBERi')

@@ -19,7 +19,7 @@ export interface Message {
 
 const CONTINUE: Block = { type: 'text', text: 'Continue.' }
 
-/** The system prompt as text blocks; `extra` is text the encoder adds. */
+/** The system prompt as text blocks; `extra` is text from the encoder. */
 export function encodeSystem(conversation: Conversation, target: MessagesTarget, extra: readonly string[]): Block[] {
   const blocks = conversation.system.flatMap(({ parts }) => encodeParts(parts, target))
   return [...blocks, ...extra.map((text) => ({ type: 'text', text }))]
@@ -30,8 +30,8 @@ function encodeParts(parts: readonly ContentPart[], target: MessagesTarget): Blo
 }
 
 /**
- * The turns as messages that alternate and begin with the user. Results of tools open the one message that follows their calls; what has
- * no content any more is left out. `toolNames` are the tools this request offers.
+ * The turns as alternating messages, starting with the user's. Tool results begin the message that follows their calls; turns without content are
+ * dropped. `toolNames` are the tools of this request.
  */
 export function encodeMessages(turns: readonly Turn[], target: MessagesTarget, toolNames: ReadonlySet<string>): Message[] {
   const messages: Message[] = []
@@ -57,9 +57,9 @@ export function encodeMessages(turns: readonly Turn[], target: MessagesTarget, t
 }
 
 /**
- * Makes a conversation that ends with the assistant acceptable: an answer begun is continued where that is allowed (without trailing
- * whitespace and without thoughts, which may not stand there), else the user asks to go on. One that was left in the middle of the server's own
- * tools goes on from there, as it is.
+ * Makes a conversation that ends with the assistant acceptable. If prefill is allowed, the answer is continued, without trailing whitespace and
+ * without thoughts, which may not be there. Otherwise a user message asks to continue. An answer that stopped within the server's own tools is
+ * continued unchanged.
  */
 export function finishPrefill(messages: Message[], allowed: boolean, dropped: string[]): void {
   const last = messages.at(-1)
@@ -81,7 +81,7 @@ export function finishPrefill(messages: Message[], allowed: boolean, dropped: st
 
 // ---- assistant ----
 
-/** What each turn of the assistant says. The last is open while nothing but results of the caller's own tools follows it. */
+/** The blocks of each assistant turn. The last turn is open as long as only results of the caller's own tools follow it. */
 function saidBy(turns: readonly Turn[], target: MessagesTarget, toolNames: ReadonlySet<string>): ReadonlyMap<Turn, Block[]> {
   const own = turns.flatMap((turn) => (turn.role === 'assistant' ? [{ turn, blocks: assistantBlocks(turn.parts, target) }] : []))
   const last = own.at(-1)
@@ -95,7 +95,7 @@ function saidBy(turns: readonly Turn[], target: MessagesTarget, toolNames: Reado
   return new Map(own.map(({ turn }, at) => [turn, withoutLooseThoughts(kept[at]!)]))
 }
 
-/** Thoughts that led to nothing (an answer cut off) may not end a message. */
+/** Thoughts without a result (of an answer that was cut off) may not end a message. */
 const withoutLooseThoughts = (blocks: Block[]): Block[] => blocks.slice(0, blocks.findLastIndex((block) => !isThought(block)) + 1)
 
 function assistantBlocks(parts: readonly AssistantPart[], target: MessagesTarget): Block[] {
@@ -115,7 +115,7 @@ export const isThought = ({ type }: Block): boolean => type === 'thinking' || ty
 function reasoningBlocks(part: ReasoningPart): readonly Block[] {
   if (holdsBlocks(part)) return blocksOfReasoning(part)
   if (part.data !== undefined) return [{ type: 'redacted_thinking', data: part.data }]
-  // A gateway that shows thoughts as a summary keeps their text there.
+  // A gateway that shows thoughts as a summary has their text there.
   const thinking = part.text === '' ? part.summary : part.text
   return [{ type: 'thinking', thinking, ...(part.signature === undefined ? {} : { signature: part.signature }) }]
 }
@@ -125,7 +125,7 @@ function toolUse(call: CallPart): Block {
   return { type: 'tool_use', id: call.id, name: call.name, input: isObject(input) ? input : { _raw: call.arguments } }
 }
 
-/** Whether this endpoint can read a piece of reasoning: signed or opaque thoughts of its format, from whoever shares its keys. */
+/** Whether this endpoint can read a piece of reasoning: signed or opaque thoughts of its format, from a provider that shares its keys. */
 export function isReadable(part: ReasoningPart, target: MessagesTarget): boolean {
   const { options } = target
   if (rulesFor(target).thinking === 'none' && !holdsBlocks(part)) return false
@@ -142,7 +142,7 @@ export function isLoopWithoutThinking(messages: readonly Message[]): boolean {
   for (let at = messages.length - 1; at >= 0; at--) {
     const message = messages[at]!
     if (message.role === 'assistant') first = message
-    // Results of tools continue a turn of the assistant, whatever else the user says beside them.
+    // Tool results continue an assistant turn, whatever else the user says next to them.
     else if (!message.content.some(({ type }) => type === 'tool_result')) break
   }
   if (first === undefined || !first.content.some(({ type }) => type === 'tool_use')) return false
@@ -160,16 +160,16 @@ function toolResult(result: ToolResult, target: MessagesTarget): Block {
     tool_use_id: result.callId,
     ...(content === undefined ? {} : { content }),
     ...(failed ? { is_error: true } : {}),
-    // The result carries the mark of any part of it: inside the content nobody would count it against the endpoint's limit.
+    // The result carries the breakpoint of any of its parts: inside the content it would not be counted towards the endpoint's limit.
     ...(marked === undefined ? {} : markOf(marked, target)),
   }
 }
 
-/** Text that is only whitespace is no block, so its mark goes with it. */
+/** Text that is only whitespace has no block, so its breakpoint is dropped with it. */
 const isMarked = (part: ContentPart): part is ContentPart & CacheMarked =>
   'prompt_cache_breakpoint' in part && part.prompt_cache_breakpoint != null && (part.type !== 'input_text' || part.text.trim() !== '')
 
-/** Text alone is one string; blocks where there are media. What cannot be read is named in the text. */
+/** A single string if there is only text, otherwise blocks. Unsupported parts are named in the text. */
 function resultContent(parts: readonly ContentPart[], target: MessagesTarget): string | Block[] | undefined {
   if (parts.every((part) => part.type === 'input_text' && part.cited === undefined)) {
     const text = joinTexts(parts)

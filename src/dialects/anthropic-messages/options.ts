@@ -5,7 +5,7 @@ import { pattern } from '../shared/pattern.ts'
 /** https://platform.claude.com/docs/en/api/versioning */
 export const API_VERSION = '2023-06-01'
 
-/** What differs between generations of models behind one endpoint. None has a default here: see RULES. */
+/** Differences between generations of models behind one endpoint. None has a default here: see RULES. */
 const modelRules = z.strictObject({
   max_output_tokens: z.int().positive().optional().describe('Longest answer of the model, if the catalog does not know it.'),
   thinking: z
@@ -55,11 +55,11 @@ const modelRules = z.strictObject({
 })
 
 type ModelRuleOptions = z.output<typeof modelRules>
-/** Every rule, decided. */
+/** All rules, with their defaults applied. */
 export type ModelRules = Required<Omit<ModelRuleOptions, 'max_output_tokens' | 'thinking_display'>> &
   Pick<ModelRuleOptions, 'max_output_tokens' | 'thinking_display'>
 
-/** For a server and a model nothing is known of. */
+/** For an unknown server and model. */
 const RULES: Omit<ModelRules, 'thinking_in_tool_loops'> = {
   thinking: 'budget',
   thinking_off: 'disabled',
@@ -75,8 +75,8 @@ const RULES: Omit<ModelRules, 'thinking_in_tool_loops'> = {
 }
 
 /**
- * How servers of this format differ. The defaults suit a server nothing is known of. Rules of a model stand at the top level (for every
- * model of the endpoint, and over everything else) or in `models`, of which the first whose pattern matches the upstream id counts.
+ * Differences between servers of this format. The defaults suit an unknown server. Rules of a model are at the top level (for every model of the
+ * endpoint, overriding everything else) or in `models`, of which the first whose pattern matches the upstream id applies.
  */
 export const anthropicMessagesOptions = modelRules.extend({
   // ---- address ----
@@ -172,10 +172,10 @@ export type AnthropicMessagesOptions = z.output<typeof anthropicMessagesOptions>
 export type MessagesTarget = Target<AnthropicMessagesOptions>
 
 const known = new WeakMap<AnthropicMessagesOptions, Map<string, ModelRules>>()
-/** Models of one endpoint are few; a proxy that is asked for any id must not fill the memory. */
+/** An endpoint has few models, but a proxy that receives arbitrary ids must not fill the memory. */
 const MAX_KNOWN = 256
 
-/** The rules of the model a request goes to. */
+/** The rules of the model that a request goes to. */
 export function rulesFor(target: Pick<MessagesTarget, 'options' | 'upstreamModel'>): ModelRules {
   const { options, upstreamModel } = target
   let byModel = known.get(options)

@@ -25,7 +25,7 @@ const steps = present
       .filter(({ dialect }) => dialect === 'anthropic')
   : []
 
-/** The stream as bytes, framed the way its server does. */
+/** The stream as bytes, framed as by its server. */
 function streamBytes(step: Step): Buffer {
   const raw = readFileSync(join(fixtures, step.response))
   if (step.response.endsWith('.sse')) return raw
@@ -70,7 +70,7 @@ interface Folded {
   usage: Counts
 }
 
-/** An independent reading of a recording that knows nothing of events: concatenation, by index. */
+/** An independent interpretation of a recording that does not use events: it concatenates by index. */
 function fold(frames: readonly Frame[]): Folded {
   const folded: Folded = { text: '', reasoning: '', signatures: [], redacted: 0, calls: [], usage: {} }
   const calls = new Map<number, { callId: string; name: string; text: string }>()
@@ -127,7 +127,7 @@ function expectSame(events: readonly ModelEvent[], frames: readonly Frame[]): vo
   expect(last.usage.outputTokens).toBe(compactions.reduce((sum, each) => sum + n(each['output_tokens']), n(expected.usage['output_tokens'])))
 }
 
-/** Recordings that are no answers: an empty one, and two spliced into each other. */
+/** Recordings that are not valid answers: an empty one, and two spliced together. */
 const FAILS = /choice_none|spliced/
 
 describe.skipIf(!present)('recorded messages', () => {

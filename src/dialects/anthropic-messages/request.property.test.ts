@@ -11,7 +11,7 @@ import type { TargetOverrides } from './__fixtures__/target.ts'
 import { anthropicMessages } from './index.ts'
 import { sealBlocks } from './server-blocks.ts'
 
-// The same cases in every run: a failure must not depend on luck.
+// The same cases in every run, so that a failure does not depend on chance.
 fc.configureGlobal({ seed: 20260301 })
 
 type Block = { readonly type: string; readonly [field: string]: unknown }
@@ -89,7 +89,7 @@ const settings = fc.constantFrom<TargetOverrides>(
   { options: { thinking: 'adaptive', prefill: false, forced_tools: 'never', json_schema: 'native' } },
 )
 
-/** The rules of the format that a request must not break, whatever history it was made from. */
+/** The rules of the format, which no request may break, whatever its history. */
 function checkBody(body: Body): void {
   const blocks = [...(body.system ?? []), ...body.messages.flatMap((message) => message.content)]
   expect(body.messages[0]?.role).toBe('user')

@@ -414,7 +414,7 @@ describe('thinking', () => {
     expect([forced(adaptive), forced(adaptive, { effort: 'high' })]).toEqual([off, off])
     expect(forced({ ...adaptive, thinking_off: 'omit' }, { effort: 'high' })).toBeUndefined()
     expect(forced({ ...adaptive, thinking_off: 'lowest-effort' })).toBeUndefined()
-    // A budget is never spent without being asked for.
+    // A budget is never used unless it was requested.
     expect(forced({ thinking: 'budget' }, { effort: 'high' })).toBeUndefined()
   })
   it('puts sampling aside', () => {
@@ -435,7 +435,7 @@ describe('thinking', () => {
       const thought = { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 't' }], signature: 'S', format }
       const input = [user('q'), thought, call('a'), output('a'), call('b'), output('b')]
       expect(encode({ input, reasoning: { effort: 'low' } }).body).toHaveProperty('thinking')
-      // The thoughts of a loop that is over do not count.
+      // The thoughts of a finished loop do not count.
       expect(
         encode({ input: [...input, assistant('done'), user('q'), call('c'), output('c')], reasoning: { effort: 'low' } }).body,
       ).not.toHaveProperty('thinking')
@@ -463,7 +463,7 @@ describe('reasoning of the history', () => {
     const foreign = { encrypted_content: sealReasoning({ format, scope: 'elsewhere', signature: 'S', text: 't' }) }
     expect(thinking(foreign)).toMatchObject({ type: 'text' })
     expect(thinking(foreign, { options: { signature_scope: 'format' } })).toMatchObject({ type: 'thinking' })
-    // A turn's thoughts come back whole: one that is missing among signed ones is a turn that was changed.
+    // A turn's thoughts come back complete: a missing one among signed ones makes it a changed turn.
     const redacted = { encrypted_content: sealReasoning({ format, scope: 'elsewhere', data: 'BLOB' }) }
     expect(thinking(redacted)).toMatchObject({ type: 'text' })
     expect(thinking(redacted, { options: { signature_scope: 'format' } })).toMatchObject({ type: 'redacted_thinking' })
@@ -645,7 +645,7 @@ describe('documents that are to be cited', () => {
       (encode({ input, ...more }, { options: { json_schema: 'native' } }).body.messages[2]!.content[0] as JsonObject)['content']
     const result = { type: 'search_result', source: 's', title: 'T', content: [{ type: 'text', text: 'a' }] }
     expect(content()).toEqual([{ ...result, ...cited }])
-    // They and structured output refuse each other.
+    // Citations and structured output exclude each other.
     expect(content({ text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object' } } } })).toEqual([result])
   })
 })

@@ -23,7 +23,7 @@ import { compiled } from '../shared/pattern.ts'
 
 type Body = { [field: string]: unknown }
 
-/** The request as this endpoint takes it. `dropped` names what it does not get. Throws `invalid_prompt` for media it cannot take. */
+/** Encodes a request for this endpoint. `dropped` lists what it does not receive. Throws `invalid_prompt` for media that it does not accept. */
 export function encodeRequest(request: ModelRequest, endpoint: MessagesTarget): EncodedRequest {
   const target = inForm(request, endpoint)
   const { options } = target
@@ -55,7 +55,7 @@ export function encodeRequest(request: ModelRequest, endpoint: MessagesTarget): 
   finishPrefill(messages, rules.prefill && !thinking.active, dropped)
   placeBreakpoints({ tools: tools.fields.tools ?? [], system, messages }, request, options, dropped)
   const thoughts = withStaleThoughts(thinking.thinking, rules, messages)
-  // Citations and structured output refuse each other.
+  // Citations and structured output exclude each other.
   if (format.native !== undefined) withoutCitations(messages)
 
   const output = {
@@ -90,7 +90,7 @@ function pathFor({ options, upstreamModel, stream }: MessagesTarget): string {
   return path.replace('{model}', () => encodeURIComponent(upstreamModel).replaceAll('%40', '@'))
 }
 
-/** The beta features of this endpoint, and those without which fields of this request would be refused. */
+/** The beta features of this endpoint, and those that fields of this request require. */
 function betasOf(body: Body, { betas, field_betas: needed }: AnthropicMessagesOptions): readonly string[] {
   const more = needed.flatMap(({ field, match, betas: names }) => {
     const value = body[field]
@@ -100,7 +100,10 @@ function betasOf(body: Body, { betas, field_betas: needed }: AnthropicMessagesOp
   return [...betas, ...more]
 }
 
-/** Those of the caller's that this endpoint is known to understand: others would have it refuse the call, or answer in a way nobody here reads. */
+/**
+ * The caller's beta features that this endpoint is known to understand. With others it might refuse the call, or answer in a way that the gateway
+ * cannot read.
+ */
 function askedBetas(
   { vendor_betas: asked = [] }: ModelRequest,
   { caller_betas: allowed }: ModelRules,
@@ -114,10 +117,10 @@ function askedBetas(
   })
 }
 
-/** Names and descriptions may quote anything. */
+/** Names and descriptions may contain anything, so only types are searched. */
 const typesOf = (tools: unknown): string => (tools as readonly Body[]).map(({ type }) => String(type)).join(' ')
 
-/** What other endpoints say in the path or in headers. */
+/** Fields that other endpoints have in the path or in headers. */
 function addressFields({ options, upstreamModel, stream }: MessagesTarget, betas: readonly string[]): Body {
   return {
     ...(options.version_in === 'body' ? { anthropic_version: options.version } : {}),
@@ -136,7 +139,7 @@ function headersFor({ options, stream }: MessagesTarget, betas: readonly string[
   }
 }
 
-/** Reasoning items with a blob; those nobody here minted never become part of a turn. */
+/** Reasoning items with a blob; those that this gateway did not mint never become part of a turn. */
 const sealedItems = (request: ModelRequest): number =>
   request.input.filter((item) => item.type === 'reasoning' && 'encrypted_content' in item && item.encrypted_content).length
 const sealedParts = (turns: readonly Turn[]): number =>
@@ -203,19 +206,21 @@ function encodeAccount(request: ModelRequest, target: MessagesTarget, dropped: s
 }
 
 const MAX_USER_CHARS = 256
-/** An e-mail address somewhere in it, or a telephone number. */
+/** An e-mail address anywhere in the text, or a telephone number. */
 const PERSONAL = /@|^\+?[\d\s().-]{7,}$/
 
-/** The same user by a name that says nothing: the whole call is refused for one that looks like an address people are reached at, or is too long. */
+/** A stable pseudonym for the user: the whole call is refused for a name that looks like an e-mail address or a telephone number, or is too long. */
 function opaqueUser(user: string): string {
   return PERSONAL.test(user) || user.length > MAX_USER_CHARS ? hashedName(user, 32) : user
 }
 
-/** Tiers of this format choose between capacity bought in advance and the rest; nothing is cheaper or faster by asking.
- * So a server that is not known to take the field is not sent it, even for an endpoint that stands for a tier. */
+/**
+ * Tiers of this format choose between capacity bought in advance and the rest, and asking for one makes nothing cheaper or faster. So the field is
+ * sent only to servers that are known to accept it, even for an endpoint that stands for a tier.
+ */
 const TIERS: TierWords = { default: 'standard_only', priority: 'auto' }
 
-/** Fields that are handled above, or say nothing this format could act on. */
+/** Fields that are handled above, or that have no effect in this format. */
 const HANDLED: ReadonlySet<string> = new Set([
   ...GATEWAY_FIELDS,
   ...SAMPLING,
@@ -238,7 +243,7 @@ const HANDLED: ReadonlySet<string> = new Set([
   'client_metadata',
 ])
 
-/** Unknown fields reach a server only when it is declared to know them: requests with others are refused. */
+/** Unknown fields are sent only to a server that is declared to know them: others refuse the request. */
 function encodeExtras(request: ModelRequest, options: AnthropicMessagesOptions, dropped: string[]): Body {
   const body: Body = {}
   dropped.push(...unmetImageWishes(request))

@@ -21,7 +21,7 @@ export function planFormat(request: ModelRequest, target: MessagesTarget): Forma
   }
 }
 
-/** The tool whose call is the answer of this request, if it has one. */
+/** The tool whose call contains the answer to this request, if there is one. */
 export function answerToolName(request: ModelRequest, target: MessagesTarget): string | undefined {
   const format = formatOf(request)
   return format?.type === 'json_schema' && schemaMode(format, target) === 'tool' ? ANSWER_TOOL : undefined
@@ -30,7 +30,7 @@ export function answerToolName(request: ModelRequest, target: MessagesTarget): s
 function schemaMode(format: JsonSchemaFormat, target: MessagesTarget): 'native' | 'tool' | 'prompt' {
   const rules = rulesFor(target)
   if (rules.json_schema === 'native') return target.supports.has('structured_outputs') ? 'native' : 'prompt'
-  // Only an object can be the input of a tool, and only a forced call is sure to come.
+  // Only an object can be the input of a tool, and only a forced call is certain.
   const callable = target.supports.has('tools') && rules.forced_tools !== 'never' && isOfObjects(format)
   return rules.json_schema === 'tool' && callable ? 'tool' : 'prompt'
 }

@@ -8,7 +8,7 @@ import { anthropicMessages } from './index.ts'
 
 type Fields = { [field: string]: unknown }
 
-/** The items of an answer as its caller gets them. */
+/** The items of an answer as its caller receives them. */
 function itemsOf(events: readonly ModelEvent[]): Fields[] {
   const items = new Map<string, Fields>()
   for (const event of events) {
@@ -70,7 +70,7 @@ const written = [
   { type: 'tool_use', id: 'toolu_3', name: 'note', input: { input: 'look\nup' } },
 ]
 
-/** What clients do to the items they send back. */
+/** The changes that clients make to the items that they send back. */
 const CLIENTS: { readonly [name: string]: (item: Fields) => Fields } = {
   'as they are': (item) => item,
   'reasoning by id, blob and summary only': (item) =>

@@ -7,14 +7,14 @@ import type { Block } from './content.ts'
 import type { MessagesTarget } from './options.ts'
 
 /**
- * Blocks of tools the upstream runs itself, and of kinds not known here, travel in the envelope of an item and come back as they were,
- * to the party that wrote them only: their results are encrypted for it.
+ * Blocks of tools that the upstream runs itself, and blocks of unknown kinds, are stored in the envelope of an item. They go back unchanged, and only
+ * to the party that wrote them, for which their results are encrypted.
  */
 export function sealBlocks(blocks: readonly unknown[], target: MessagesTarget): string {
   return sealReasoning({ format: target.options.reasoning_format, scope: target.scope, data: JSON.stringify(blocks) })
 }
 
-/** The blocks in the data of an envelope; undefined when it holds something else (a redacted thought). */
+/** The blocks in the data of an envelope; undefined if it contains something else (a redacted thought). */
 function parseBlocks(data: string | undefined): Block[] | undefined {
   if (data?.startsWith('[') !== true) return undefined
   const blocks = parseExact(data)
@@ -27,7 +27,7 @@ export function blocksOfReasoning(part: ReasoningPart): readonly Block[] {
   return parseBlocks(part.data) ?? []
 }
 
-/** The blocks an item of a built-in tool brought along; undefined when they are lost or another party's. */
+/** The blocks in the item of a built-in tool; undefined if they are lost or belong to another party. */
 export function blocksOfItem(item: OtherItem, target: MessagesTarget): readonly Block[] | undefined {
   const envelope = openReasoning(asString(item['encrypted_content']))
   if (envelope === undefined || envelope.scope !== target.scope || envelope.format !== target.options.reasoning_format) return undefined
@@ -40,9 +40,9 @@ const isServerCall = ({ type }: Block): boolean => type.endsWith('_tool_use')
 export const isServerBlock = ({ type }: Block): boolean => /_tool_(?:use|result)$/.test(type)
 
 /**
- * The blocks of each turn of the assistant that may be sent with these tools: a result without its call and calls of a tool that is not offered
- * any more are refused, and calls without their results are, but for those of a turn that is still `open`: they are run when it goes on, and
- * the result stands in the turn after it. Blocks that belong to no call (a compaction) stay.
+ * The blocks of each assistant turn that may be sent with these tools. The server refuses a result without its call, a call of a tool that is no
+ * longer offered, and a call without a result. The exception is a turn that is still `open`: its calls are run when it continues, and the results are
+ * in the turn after it. Blocks that belong to no call (a compaction) stay.
  */
 export function replayable(turns: readonly (readonly Block[])[], toolNames: ReadonlySet<string>, open: readonly Block[] | undefined): Block[][] {
   const results = new Set(turns.flatMap((blocks) => blocks.map((block) => asString(block['tool_use_id']))))
@@ -52,7 +52,7 @@ export function replayable(turns: readonly (readonly Block[])[], toolNames: Read
       const id = asString(block['id'])
       if (id === undefined || !isServerCall(block) || !(results.has(id) || blocks === open)) continue
       const name = asString(block['name']) ?? ''
-      // One offered tool may call itself by several names: code execution runs shells and editors.
+      // One offered tool may make calls under several names: code execution runs shells and editors.
       if ([...toolNames].some((tool) => name === tool || name.endsWith(tool))) calls.add(id)
     }
   }

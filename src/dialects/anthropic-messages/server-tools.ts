@@ -6,11 +6,11 @@ import type { Block } from './content.ts'
 import type { MessagesTarget } from './options.ts'
 import { sealBlocks } from './server-blocks.ts'
 
-/** A block of a tool the upstream runs itself, or of a kind not known here, while it streams. */
+/** A streaming block of a tool that the upstream runs itself, or of an unknown kind. */
 export interface ServerBlock {
   readonly kind: 'server'
   readonly block: Block
-  /** Pieces of its input. */
+  /** The chunks of its input. */
   json: string
 }
 
@@ -20,8 +20,8 @@ interface OpenItem {
 }
 
 /**
- * Shows what the upstream's own tools do: searches and MCP calls as the contract's items, which carry their blocks; everything else only
- * in the envelope of an empty reasoning item, so that it can be sent back.
+ * Converts the upstream's own tools: searches and MCP calls become items of the contract, which contain their blocks. Everything else is only in the
+ * envelope of an empty reasoning item, so that it can be sent back.
  */
 export class ServerToolDecoder {
   readonly #writer: AnswerWriter
@@ -57,7 +57,7 @@ export class ServerToolDecoder {
   delta(server: ServerBlock, delta: { readonly [field: string]: unknown }): void {
     const piece = delta['partial_json']
     if (typeof piece === 'string') server.json += piece
-    // What belongs to the text of a compaction goes back with it, as it was.
+    // All fields of a compaction go back with its text, unchanged.
     else if (delta['type'] === 'compaction_delta') {
       append(server.block, 'content', delta)
       append(server.block, 'encrypted_content', delta)
@@ -88,7 +88,7 @@ export class ServerToolDecoder {
     this.#end(answered, { ...fields, encrypted_content: sealBlocks([answered.use.block, block], this.#target) })
   }
 
-  /** Writes the blocks carried so far, before what comes after them. */
+  /** Writes the blocks collected so far, before the next item. */
   flush(): void {
     if (this.#carried.length === 0) return
     const blocks = this.#carried
@@ -97,7 +97,7 @@ export class ServerToolDecoder {
     this.#writer.opaqueReasoning({ format: this.#target.options.reasoning_format, encrypted_content: sealBlocks(blocks, this.#target) })
   }
 
-  /** Closes what got no result. `later`: it will when the conversation goes on, for which the call has to come back. */
+  /** Closes calls without a result. `later` means that the result comes when the conversation continues, for which the call must be sent back. */
   finish(later: boolean): void {
     this.flush()
     for (const item of this.#open.values()) {
@@ -117,7 +117,7 @@ function append(block: Block, field: string, delta: { readonly [field: string]: 
   if (typeof delta[field] === 'string') block[field] = (asString(block[field]) ?? '') + delta[field]
 }
 
-/** The item a call opens; undefined for calls that are only carried. */
+/** The item that a call opens; undefined for calls that are only stored. */
 function startOf(block: Block): OtherItem | undefined {
   if (block.type === 'server_tool_use' && block['name'] === 'web_search') {
     return { type: 'web_search_call', status: 'in_progress', action: { type: 'search', query: queryOf(block) } }
@@ -130,7 +130,7 @@ function startOf(block: Block): OtherItem | undefined {
 
 const queryOf = (block: Block): string => (isObject(block['input']) ? (asString(block['input']['query']) ?? '') : '')
 
-/** What is known of a call at its end. */
+/** The fields known at the end of a call. */
 function endOf(use: Block, result: Block | undefined): { readonly [field: string]: unknown } {
   const content = result?.['content']
   if (use.type === 'mcp_tool_use') return { status: result === undefined || result['is_error'] === true ? 'failed' : 'completed' }

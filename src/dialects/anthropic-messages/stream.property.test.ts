@@ -11,7 +11,7 @@ import { anthropicMessages } from './index.ts'
 import { invokeModel } from './invoke-model.ts'
 import { MessagesDecoder } from './stream.ts'
 
-// The same cases in every run: a failure must not depend on luck.
+// The same cases in every run, so that a failure does not depend on chance.
 fc.configureGlobal({ seed: 20260301 })
 
 const REQUESTS = [
@@ -22,7 +22,7 @@ const REQUESTS = [
 type Outcome = { readonly events: readonly ModelEvent[]; readonly error?: string }
 type Frame = readonly [data: string, event?: string]
 
-/** Every way an answer can go: its events, and the error that ended it. Anything but a GatewayError fails the test. */
+/** The outcome of an answer: its events, and the error that ended it. Any error except GatewayError fails the test. */
 function run(decoder: Decoder, frames: readonly Frame[]): Outcome {
   const events: ModelEvent[] = []
   try {
@@ -42,7 +42,7 @@ const settings = fc.constantFrom<TargetOverrides>(
 )
 const request = fc.constantFrom(...REQUESTS)
 
-/** Text full of what could break scanning: quotes, escapes, controls, halves of pairs, field names. */
+/** Text with everything that could break the scanner: quotes, escapes, control characters, half surrogate pairs, field names. */
 const nasty = fc.oneof(
   fc.string({ maxLength: 8 }),
   fc.string({ unit: 'grapheme', maxLength: 5 }),
@@ -222,7 +222,7 @@ describe('any frames', () => {
 })
 
 describe('the fast path', () => {
-  /** Deltas as one server writes them: the same shape around changing text, with or without padding. */
+  /** Deltas as one server writes them: the same structure around changing text, with or without padding. */
   const template = fc.constantFrom<(at: number, field: 'text' | 'thinking', words: string) => string>(
     (at, field, words) => JSON.stringify(delta(at, { type: `${field}_delta`, [field]: words })),
     (at, field, words) => `${JSON.stringify(delta(at, { type: `${field}_delta`, [field]: words })).slice(0, -1)}${' '.repeat(words.length % 5)}}`,

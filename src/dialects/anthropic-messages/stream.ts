@@ -15,7 +15,7 @@ import { decodeUsage, overlayUsage, serviceTierOf, priceFactorOf } from './usage
 
 type Json = { readonly [field: string]: unknown }
 
-/** Frames that are no JSON are skipped; more of them than this are no answer. */
+/** Frames that are not JSON are skipped; with more than this, the answer is an error. */
 const MAX_MALFORMED = 16
 
 /** Decodes events and whole messages of this format; see `Decoder`. One instance per answer. */
@@ -38,7 +38,7 @@ export class MessagesDecoder implements Decoder {
     this.#writer = this.#blocks.writer
   }
 
-  /** A stop reason was seen: only the end mark may follow, and some proxies lose it. */
+  /** After the stop reason only the end mark may follow, which some proxies lose. */
   get settled(): boolean {
     return this.#native !== undefined
   }
@@ -110,7 +110,7 @@ export class MessagesDecoder implements Decoder {
         if (Array.isArray(value['content'])) this.#wholeMessage(value)
         return
       default:
-        // Pings, and kinds of events that are to come.
+        // Pings, and future kinds of events.
         return
     }
   }
@@ -125,7 +125,7 @@ export class MessagesDecoder implements Decoder {
     if (!isObject(message)) return
     const id = asString(message['id'])
     if (this.#writer.started || this.#writer.hasContent) {
-      // Proxies repeat the start; that of another answer means that two were spliced.
+      // Proxies repeat the start. The start of another answer means that two were spliced together.
       if (id !== undefined && this.#messageId !== undefined && id !== this.#messageId) throw this.#unavailable('two answers in one')
       return
     }
@@ -142,7 +142,7 @@ export class MessagesDecoder implements Decoder {
     })
   }
 
-  /** A block may hold the whole input of a call, whose numbers must stay as they are. */
+  /** A block may contain the whole input of a call, whose numbers must stay exact. */
   #blockStart(index: number, data: string): void {
     const frame = parseExact(data)
     if (isObject(frame) && isObject(frame['content_block'])) this.#blocks.start(index, frame['content_block'])
@@ -173,16 +173,16 @@ export class MessagesDecoder implements Decoder {
   #complete(): void {
     const writer = this.#writer
     const mapped = mapStopReason(this.#native)
-    // Its own tools are run when the caller's have been: https://platform.claude.com/docs/en/agents-and-tools/tool-use/server-tools
+    // The server runs its own tools after the caller has run its tools: https://platform.claude.com/docs/en/agents-and-tools/tool-use/server-tools
     const isPaused = this.#native === PAUSED
     this.#blocks.finish(isPaused || mapped === 'tool_calls')
-    // There is nothing to send back that it could go on from.
+    // There is nothing to send back from which it could continue.
     if (isPaused && !writer.hasContent) throw this.#unavailable('an answer it paused before its beginning')
     const reason = this.#reasonOf(mapped)
     if (!writer.hasContent && reason !== 'length' && reason !== 'content_filter' && !this.#target.options.allow_empty_answer) {
       throw emptyAnswer(this.#target.providerName, this.#native, mapped)
     }
-    // A refusal may fall into the middle of a call.
+    // A refusal may interrupt a call.
     if (mapped === 'refusal') this.#blocks.cutLastCall()
     this.finished = true
     const tier = serviceTierOf(this.#usage)
@@ -196,7 +196,7 @@ export class MessagesDecoder implements Decoder {
     })
   }
 
-  /** Decoded calls decide, not the word. A refusal is told as one when it explains itself; without a word it is a filter's. */
+  /** Decoded calls decide, not the stop reason. A refusal with an explanation is reported as a refusal, one without as a content filter. */
   #reasonOf(mapped: FinishReason): FinishReason {
     if (mapped === 'refusal') {
       const explanation = asString(this.#stopDetails?.['explanation'])

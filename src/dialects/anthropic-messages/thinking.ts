@@ -11,23 +11,23 @@ const MIN_BUDGET = 1024
 
 type BoundTarget = Pick<MessagesTarget, 'options' | 'upstreamModel' | 'maxOutputTokens'>
 
-/** How long the answer may be, and how much of it may be thought. */
+/** The length of the answer, and the part of it for thinking. */
 export interface ThinkingPlan {
   readonly maxTokens: number
   readonly thinking?: JsonObject
   readonly effort?: string
-  /** True when thinking was asked for and is sent. */
+  /** Whether thinking was requested and is sent. */
   readonly active: boolean
 }
 
-/** What stands against thinking in this request. */
+/** Reasons against thinking in this request. */
 export interface Obstacles {
   readonly forcedTool: boolean
   /** The running tool loop began without the thinking that led to it. */
   readonly loopWithoutThinking: boolean
 }
 
-/** Output of a request that names a bound: its answer and the most that may be thought. */
+/** The output of a request with a limit: its answer plus the largest amount of thinking. */
 export function mostOutput({ max_output_tokens: asked, reasoning }: ModelRequest, target: BoundTarget): number | undefined {
   const wish = reasoningWish(reasoning)
   const rules = rulesFor(target)
@@ -68,8 +68,8 @@ export function planThinking(
 }
 
 /**
- * What to do with reasoning in a request that sends some back: if the history was changed since, it must be left out instead of having the whole
- * request refused. A model that reasons by default must be told to reason for that.
+ * The thinking options of a request that sends thoughts back: thoughts after a changed history should be dropped, instead of the whole request being
+ * refused. A model that thinks by default is asked to think explicitly, so that the option can be sent.
  */
 export function withStaleThoughts(thinking: JsonObject | undefined, rules: ModelRules, messages: readonly Message[]): JsonObject | undefined {
   if (rules.stale_thinking !== 'dropped' || (thinking !== undefined && thinking['type'] !== 'adaptive')) return thinking
@@ -77,7 +77,7 @@ export function withStaleThoughts(thinking: JsonObject | undefined, rules: Model
   return { type: 'adaptive', ...thinking, block_binding: { prefix_mismatch_behavior: 'drop_block' } }
 }
 
-/** The wish as far as this request allows it; what it does not is named in `dropped`. */
+/** The caller's reasoning options as far as this request allows them; what it does not allow is listed in `dropped`. */
 function possibleWish(wish: ReasoningWish, target: MessagesTarget, rules: ModelRules, obstacles: Obstacles, dropped: string[]): ReasoningWish {
   if (wish.mode === 'default' && !obstacles.forcedTool) return wish
   if (rules.thinking === 'none' || !target.supports.has('reasoning')) {
@@ -87,7 +87,7 @@ function possibleWish(wish: ReasoningWish, target: MessagesTarget, rules: ModelR
   if (wish.mode === 'off') return wish
   if (obstacles.forcedTool) {
     if (wish.mode === 'on') dropped.push('reasoning: not with a forced tool choice')
-    // A model that thinks unless told not to would think, and refuse.
+    // A model that thinks unless told not to would do so, and then refuse the forced call.
     return { mode: rules.thinking === 'adaptive' && rules.thinking_off === 'disabled' ? 'off' : 'default' }
   }
   if (obstacles.loopWithoutThinking && rules.thinking_in_tool_loops === 'required') {
@@ -114,8 +114,8 @@ function switchOff(rules: ModelRules, dropped: string[]): { thinking?: JsonObjec
 }
 
 /**
- * The budget comes on top of the answer the caller allowed, as far as the model's limit goes, unless what was allowed is both together; it must stay
- * below the whole.
+ * The budget is added to the length that the caller allowed, up to the model's limit, unless that length is meant to include it. It must be smaller
+ * than the total.
  */
 function budgetPlan(
   wish: Extract<ReasoningWish, { mode: 'on' }>,

@@ -2,7 +2,7 @@ import type { ModelRequest } from '../../core/request.ts'
 import { isThought, type Message } from './messages.ts'
 import type { MessagesTarget } from './options.ts'
 
-/** The endpoint as its refusals have shown it: one that wants the thoughts before calls back takes them unsigned. */
+/** The endpoint with what its refusals have revealed: one that requires the thoughts before calls accepts them unsigned. */
 export function inForm({ told_as: form }: ModelRequest, target: MessagesTarget): MessagesTarget {
   if (form === undefined) return target
   return {
@@ -15,7 +15,7 @@ export function inForm({ told_as: form }: ModelRequest, target: MessagesTarget):
   }
 }
 
-/** Reasoning before every call, for endpoints that require it; a blank stands for reasoning that is no longer available. */
+/** Adds thoughts before every call for an endpoint that requires them; a blank replaces those that are lost. */
 export function thinkBeforeCalls({ told_as: form }: ModelRequest, messages: readonly Message[]): void {
   if (form?.reasoned !== true) return
   for (const { role, content } of messages) {

@@ -18,24 +18,24 @@ const WEB_SEARCH = /^web_search/
 /** More strict tools than this are refused. */
 const MAX_STRICT_TOOLS = 20
 
-/** The caller's tools as this endpoint takes them. */
+/** The caller's tools, encoded for this endpoint. */
 export interface ToolPlan {
   readonly flat: FlatTools
-  /** Tools the upstream runs itself or knows by type, in its own form. */
+  /** Tools that the upstream runs itself or knows by type, in its own form. */
   readonly native: readonly JsonObject[]
   readonly choice?: FlatChoice
 }
 
 type ToolSource = Pick<ModelRequest, 'tools' | 'tool_choice'>
 
-/** Functions under the names of this endpoint, and native tools; the decoder asks again to find the way back. */
+/** Functions under names that this endpoint accepts, and native tools; the decoder calls this again for the reverse mapping. */
 export function planTools(request: ToolSource, options: AnthropicMessagesOptions): ToolPlan {
   const native: JsonObject[] = []
   const others: Tool[] = []
   for (const tool of request.tools ?? []) {
     const encoded = nativeTool(tool, options)
     if (encoded === undefined) others.push(tool)
-    // Sets of tools have a type only.
+    // Toolsets have no name, only a type.
     else if (!native.some((each) => (each['name'] ?? each['type']) === (encoded['name'] ?? encoded['type']))) native.push(encoded)
   }
   const choice = request.tool_choice
@@ -48,7 +48,7 @@ export function planTools(request: ToolSource, options: AnthropicMessagesOptions
     { keepExamples: options.tool_examples },
   )
   if (chosenNative !== undefined) return { flat, native, choice: { mode: 'named', name: chosenNative } }
-  // With native tools alone the words still choose.
+  // With native tools alone, `tool_choice` still applies.
   const word = typeof choice === 'string' && native.length > 0 ? { mode: choice } : undefined
   const decided = flat.choice ?? word
   return { flat, native, ...(decided === undefined ? {} : { choice: decided }) }
@@ -60,7 +60,7 @@ function nativeNamed(choice: { readonly [field: string]: unknown }, native: read
   return asString(found?.['name'])
 }
 
-/** Whether the upstream runs tools of this type itself, or knows them by it. */
+/** Whether the upstream runs tools of this type itself, or knows them by type. */
 export function hostsTool(type: string, options: AnthropicMessagesOptions): boolean {
   return isNative(type, options) || (options.web_search_tool !== undefined && WEB_SEARCH.test(type))
 }
@@ -75,7 +75,7 @@ function nativeTool(tool: Tool, options: AnthropicMessagesOptions): JsonObject |
 
 const nonEmpty = (value: unknown): value is readonly unknown[] => Array.isArray(value) && value.length > 0
 
-/** The contract's web search in this format's words. Only one of the two lists of domains is accepted. */
+/** The contract's web search in this format. Only one of the two lists of domains is accepted. */
 function webSearchTool(tool: OtherTool, type: string): JsonObject {
   const filters = isObject(tool['filters']) ? tool['filters'] : {}
   const blocked = filters['blocked_domains'] ?? filters['excluded_domains']
@@ -95,13 +95,13 @@ function webSearchTool(tool: OtherTool, type: string): JsonObject {
 }
 
 export interface EncodedTools {
-  /** The cache may still mark the tools. */
+  /** The cache may still add breakpoints to the tools. */
   readonly fields: { readonly tools?: readonly { [field: string]: unknown }[]; readonly tool_choice?: JsonObject }
-  /** A call must come: thinking is then refused. */
+  /** A call is forced, so thinking would be refused. */
   readonly forced: boolean
 }
 
-/** The body fields of tools. `called` names the tools the history calls: without any tool it would be refused. */
+/** The body's tool fields. `called` lists the tools that the history calls: without any tools the request would be refused. */
 export function encodeTools(
   plan: ToolPlan,
   format: FormatPlan,
@@ -118,10 +118,10 @@ export function encodeTools(
   return { fields: { tools, ...(encoded === undefined ? {} : { tool_choice: encoded }) }, forced: isForced(choice) }
 }
 
-/** Server tools that take a bound on their uses. */
+/** Server tools that accept a limit on their uses. */
 const BOUNDED = /^web_(?:search|fetch)/
 
-/** Each tool the server runs keeps the caller's bound by itself: the format knows none for all of them. */
+/** Each tool that the server runs has the caller's limit individually, because the format has none for all of them. */
 function withBudget(tool: JsonObject, { max_tool_calls: budget }: ModelRequest, dropped: string[]): JsonObject {
   if (budget == null || budget < 1) return tool
   if (!BOUNDED.test(String(tool['type']))) {
@@ -140,7 +140,7 @@ interface Offer {
   readonly answers: boolean
 }
 
-/** What is offered and how it is chosen, with the hidden answer tool and as far as this endpoint can be made to choose. */
+/** The tools and the choice among them, including the hidden answer tool, as far as this endpoint supports the choice. */
 function offer(plan: ToolPlan, { answerTool }: FormatPlan, target: MessagesTarget, dropped: string[]): Offer {
   const { native } = plan
   const { tools: functions, choice, answers } = withAnswerTool(plan.flat.tools, plan.choice, answerTool, native.length)
@@ -150,13 +150,13 @@ function offer(plan: ToolPlan, { answerTool }: FormatPlan, target: MessagesTarge
     return { functions: onlyChosen(functions, choice), native: onlyChosen(native, choice), answers, choice: { mode: 'auto' } }
   }
   if (target.supports.has('tool_choice')) return { functions, native, answers, choice }
-  // Who cannot be told not to call gets nothing to call.
+  // An endpoint that cannot be told not to call gets no tools.
   if (choice.mode === 'none') return { functions: [], native: [], answers }
   dropped.push('tool_choice')
   return { functions, native, answers }
 }
 
-/** Tools of the history that are offered no more: their calls need them, but none may follow. */
+/** Stubs for tools of the history that are no longer offered: their calls require them, but no new calls may follow. */
 function stubFields(called: readonly string[], { options }: MessagesTarget): EncodedTools['fields'] {
   if (called.length === 0) return {}
   const stubs = [...new Set(called)].map((name) => ({ name, input_schema: { type: 'object', properties: {} } }))
@@ -177,7 +177,7 @@ function encodeTool(tool: FlatTool, target: MessagesTarget, strictTools: boolean
   if (strictTools && tool.strict === true && !strict) dropped.push(NOT_STRICT)
   const isEager = tool.isEager === true && target.options.eager_tools
   if (tool.isEager === true && !isEager) dropped.push('tools: eager_input_streaming')
-  // They would have to match what is left of the schema.
+  // Examples would have to match the reduced schema.
   const misfits = note === undefined ? undefined : toldExamples(tool.examples ?? [])
   const description = noted(noted(tool.description, note), misfits)
   return {

@@ -13,8 +13,8 @@ const object = (value: unknown): Json => (isObject(value) ? value : {})
 const INPUT_COUNTS = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'] as const
 
 /**
- * Usage as it comes in: counts at the start, and cumulative ones at the end that go over them. A report that counts no input at all erases
- * none; in one that does, zeros are counts (the input of an answer with a compaction is told anew).
+ * Merges usage reports: counts at the start, and cumulative ones at the end that override them. A report without any input counts erases none. In one
+ * with input counts, zeros count as well (the input of an answer with a compaction is reported anew).
  */
 export function overlayUsage(before: Json | undefined, update: unknown): Json | undefined {
   if (!isObject(update)) return before
@@ -25,8 +25,8 @@ export function overlayUsage(before: Json | undefined, update: unknown): Json | 
 }
 
 /**
- * The normal form. Cached tokens are not part of `input_tokens` here, they are in the sum. A compaction is a call of its own that the
- * totals leave out; what an advisor model used has another price and stays out of the counts (it is in `raw`).
+ * Normalises usage. `input_tokens` excludes cached tokens here, and the sum includes them. A compaction is a separate call that the totals leave out.
+ * Tokens of an advisor model have another price and are not counted (they are in `raw`).
  */
 export function decodeUsage(raw: Json, priceFactor = 1): Usage {
   const compactions = (Array.isArray(raw['iterations']) ? raw['iterations'] : []).filter(
@@ -57,21 +57,21 @@ export function decodeUsage(raw: Json, priceFactor = 1): Usage {
 
 const written1h = (usage: Json): number => number(object(usage['cache_creation'])['ephemeral_1h_input_tokens'])
 
-/** `web_search_requests: 2` is two uses of `web_search`. */
+/** `web_search_requests: 2` means two uses of `web_search`. */
 function serverTools(value: unknown): Usage['serverToolUse'] | undefined {
   const counts: Record<string, number> = {}
   for (const [field, uses] of Object.entries(object(value))) if (number(uses) > 0) counts[field.replace(/_requests$/, '')] = number(uses)
   return Object.keys(counts).length > 0 ? counts : undefined
 }
 
-/** The tier that served, in the contract's words. */
+/** The tier that served the call, in the contract's terms. */
 export function serviceTierOf(usage: Json | undefined): string | undefined {
   const tier = usage?.['service_tier']
   if (typeof tier !== 'string' || tier === '') return undefined
   return tier === 'standard' ? 'default' : tier
 }
 
-/** How many times the list price this usage is charged at, as its vendor declares. */
+/** The multiple of the list price that the vendor charges for this usage, as declared. */
 export function priceFactorOf(usage: Json, { options, upstreamModel }: Pick<MessagesTarget, 'options' | 'upstreamModel'>): number {
   const decided = new Set<string>()
   let product = 1
@@ -83,6 +83,6 @@ export function priceFactorOf(usage: Json, { options, upstreamModel }: Pick<Mess
   return product
 }
 
-/** The same for what a request asks for: answers say what they were, in the words in which it was asked for. */
+/** The same for a request's options: answers report what was used in the same terms. */
 export const priceFactorAsked = (request: object, target: Pick<MessagesTarget, 'options' | 'upstreamModel'>): number =>
   priceFactorOf(Object.fromEntries(Object.entries(request).filter(([field]) => target.options.pass_through.includes(field))), target)

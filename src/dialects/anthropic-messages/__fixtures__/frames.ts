@@ -1,4 +1,4 @@
-/** Frames as the format has them, short to write. */
+/** Frames of this format in a short notation. */
 export const start = (usage: object = { input_tokens: 10, output_tokens: 1 }, id = 'msg_1'): object => ({
   type: 'message_start',
   message: { id, type: 'message', role: 'assistant', model: 'small-1', content: [], stop_reason: null, stop_sequence: null, usage },

@@ -49,7 +49,7 @@ const later: ModelRequest = {
 
 const adaptive = { thinking: 'adaptive', thinking_display: 'summarized', efforts: ['low', 'medium', 'high', 'xhigh', 'max'], sampling: 'none', prefill: false, json_schema: 'native', strict_tools: true } as const
 
-/** Requests and the endpoints they go to; each has a golden file of the same name. */
+/** Requests and the endpoints that they go to; each has a golden file of the same name. */
 export const REQUESTS: { readonly [name: string]: readonly [ModelRequest, TargetOverrides] } = {
   plain: [{ input: [user('Hi')] }, {}],
   'tool-loop-with-budget': [{ ...toolLoop, reasoning: { effort: 'high' }, max_output_tokens: 4000, temperature: 0.5 }, { maxOutputTokens: 64_000 }],

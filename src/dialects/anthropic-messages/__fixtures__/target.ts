@@ -5,7 +5,7 @@ import { anthropicMessagesOptions } from '../options.ts'
 import type { MessagesTarget } from '../options.ts'
 
 export interface TargetOverrides {
-  /** Options as configuration would write them. */
+  /** Options as in the configuration. */
   readonly options?: Parameters<typeof anthropicMessagesOptions.parse>[0]
   readonly supports?: readonly Parameter[]
   readonly scope?: string
@@ -15,7 +15,7 @@ export interface TargetOverrides {
   readonly media?: Target['media']
 }
 
-/** An endpoint of a server nothing is known of, but for what a test declares. */
+/** An endpoint of an unknown server, except for what a test declares. */
 export function messagesTarget(overrides: TargetOverrides = {}): MessagesTarget {
   const { options = {}, supports = anthropicMessages.supports, scope = 'acme', stream = true, model = 'small-1', maxOutputTokens, media } = overrides
   return {
