@@ -130,7 +130,7 @@ describe('thoughts that come back', () => {
     expect(thoughtsOf([sealed(), joined, sealed(), joined, sealed()], 'Let me see[REDACTED]')).toEqual([whole])
     const plain = [text(' see'), text('Let me see'), text('Let me see')]
     expect(thoughtsOf(plain, 'Let me see')).toMatchObject([{ content: [{ text: 'Let me see' }] }])
-    // Only a later copy may have the signature.
+    // Sometimes only a later copy has the signature.
     expect(thoughtsOf([text('Let me see'), joined, sealed()], 'Let me see')).toEqual([whole])
   })
 

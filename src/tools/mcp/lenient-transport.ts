@@ -24,7 +24,7 @@ export function readLeniently(transport: Pick<Sdk.Transport, 'send' | 'onmessage
   /** By id as text: some servers send ids back as strings. */
   const asked = new Map<string, Asked>()
   const send = transport.send.bind(transport)
-  /** The SDK reads only the answer to its first question before it sends anything else: its next message shows that the answer has arrived. */
+  /** The SDK withholds the answer to its first question from this handler: only its next message shows that the answer has arrived. */
   let first: Question | undefined
   let answering = 0
   transport.send = async (message, options) => {
