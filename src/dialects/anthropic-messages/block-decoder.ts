@@ -75,7 +75,7 @@ export class BlockDecoder {
     this.#aside = this.#answerTool === undefined ? undefined : new AnswerAside(this.writer)
   }
 
-  /** Handles a frame with nothing but more text of the open block, without parsing it; false if it must be parsed. */
+  /** Writes a frame with nothing but more text of the open block, without parsing it; false if it must be parsed. */
   takeFast(data: string): boolean {
     const { writer } = this
     const { kind } = this.#template
@@ -272,10 +272,7 @@ export class BlockDecoder {
 
   // ---- the end ----
 
-  /**
-   * Ends everything that belongs to the answer; the writer closes what is left open. `later` means that calls of the server's tools are still to be
-   * run.
-   */
+  /** Ends what belongs to the answer; the writer closes the rest. `later`: calls of the server's tools are still to be run. */
   finish(later: boolean): void {
     // Some servers forget to close blocks.
     for (const [index, block] of this.#blocks) if (block.kind === 'text' || ('input' in block && block.input !== '')) this.stop(index)
