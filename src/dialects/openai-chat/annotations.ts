@@ -4,7 +4,7 @@ import { asString, isObject } from '../shared/json.ts'
 
 const index = (value: unknown, fallback: number): number => (typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : fallback)
 
-/** A citation, nested under its type or flat; undefined for kinds the contract does not know. `at` is where it stands when it has no offsets. */
+/** A citation, nested under its type or flat; undefined for kinds outside the contract. `at` is its place if it has no offsets. */
 function decodeAnnotation(value: unknown, at: number): Annotation | undefined {
   if (!isObject(value)) return undefined
   const type = asString(value['type'])
@@ -32,15 +32,15 @@ function decodeAnnotation(value: unknown, at: number): Annotation | undefined {
 }
 
 /**
- * The citations of one answer: annotations inside deltas, which may come before the text they cite and then wait for it, and sources
- * named beside the text (`citations`, `search_results`), which are cited once, at its end. Both methods say whether they took anything.
+ * The citations of one answer. Annotations inside deltas may arrive before the text that they cite, and then wait for it. Sources next to the text
+ * (`citations`, `search_results`) are cited once, at its end. Both methods return whether they accepted anything.
  */
 export class CitationCollector {
-  /** Made with the first: most answers have none. */
+  /** Created with the first source, because most answers have none. */
   #titles: Map<string, string | undefined> | undefined
   #waiting: unknown[] = []
 
-  /** Citations have come that the next text is cited by. */
+  /** Whether citations are waiting for their text. */
   get waits(): boolean {
     return this.#waiting.length > 0
   }
@@ -58,7 +58,7 @@ export class CitationCollector {
     return true
   }
 
-  /** Lists that repeat in every frame change nothing. */
+  /** Lists that are repeated in every frame change nothing. */
   sources(citations: unknown, results: unknown, writer: AnswerWriter): boolean {
     if (citations === undefined && results === undefined) return false
     for (const list of [citations, results]) if (Array.isArray(list)) for (const entry of list) this.#source(entry)
@@ -87,7 +87,7 @@ function decodeTop(value: unknown): Logprob['top_logprobs'][number] | undefined 
   return { token: value['token'], logprob: value['logprob'], bytes }
 }
 
-/** `choice.logprobs.content[]`; undefined when there are none. */
+/** `choice.logprobs.content[]`; undefined if there are none. */
 export function decodeLogprobs(value: unknown): Logprob[] | undefined {
   if (!isObject(value) || !Array.isArray(value['content']) || value['content'].length === 0) return undefined
   const logprobs = value['content'].flatMap((entry: unknown): Logprob[] => {

@@ -7,18 +7,18 @@ import type { OpenAiChatOptions } from './options.ts'
 type CacheControl = NonNullable<ModelRequest['cache_control']>
 type MarkedPart = JsonObject & { readonly cache_control: CacheControl }
 
-/** Servers that know breakpoints take them for models that take no more than this, and refuse a request with one too many. */
+/** Servers that support breakpoints serve models with this limit, and refuse a request with more. */
 const MAX_BREAKPOINTS = 4
 
-/** What a request is made of, in the order in which it is cached. */
+/** The parts of a request, in the order in which they are cached. */
 interface Markable {
   readonly tools: readonly JsonObject[]
   readonly messages: readonly ChatMessage[]
 }
 
 /**
- * Marks the end of what the caller wants cached, and makes all breakpoints valid together: of too many the last are kept (the longest
- * prefixes), and those before a long-lived one live as long, because longer ones must come first.
+ * Marks the end of the content that the caller wants cached, and makes all breakpoints valid together. If there are too many, the last ones are kept,
+ * which have the longest prefixes. Those before a long-lived one get the same TTL, because longer ones must come first.
  */
 export function placeBreakpoints(
   { tools, messages }: Markable,
@@ -47,7 +47,7 @@ export function placeBreakpoints(
   return { tools: tools.map((tool) => placed.get(tool) ?? tool), messages: all.map(placedIn) }
 }
 
-/** The last text that can carry the caller's one directive carries it. */
+/** The caller's single directive goes to the last text that can carry it. */
 function markLast(messages: readonly ChatMessage[], directive: CacheControl): readonly ChatMessage[] {
   const at = messages.findLastIndex(({ content }) => (typeof content === 'string' ? content !== '' : Array.isArray(content) && content.some(isText)))
   const message = messages[at]

@@ -14,7 +14,7 @@ export const isImage = (part: ContentPart): part is InputImage => part.type === 
 
 const isRemote = (url: string): boolean => /^https?:/i.test(url)
 
-/** Another endpoint may take what this one cannot. */
+/** Another endpoint may accept it, so the error fails over. */
 function unsupported(what: string, target: ChatTarget): never {
   throw new GatewayError('invalid_prompt', `${target.providerName} takes no ${what}`, {
     failover: 'next',
@@ -23,7 +23,7 @@ function unsupported(what: string, target: ChatTarget): never {
   })
 }
 
-/** One content part of a user message; texts, media, files. Throws `invalid_prompt` for media this endpoint cannot take. */
+/** One content part of a user message: text, media, files. Throws `invalid_prompt` for media that this endpoint does not accept. */
 export function encodePart(part: ContentPart, target: ChatTarget): JsonObject[] {
   const { options } = target
   switch (part.type) {
@@ -42,7 +42,7 @@ export function encodePart(part: ContentPart, target: ChatTarget): JsonObject[] 
   }
 }
 
-/** Whether this endpoint takes the part at all: results of tools degrade to a note where the user's own media would be refused. */
+/** Whether this endpoint accepts the part at all. An unsupported part of a tool result becomes a note, whereas the user's own is refused. */
 export function canEncode(part: ContentPart, options: OpenAiChatOptions): boolean {
   switch (part.type) {
     case 'input_text':
@@ -90,7 +90,7 @@ function encodeFile(part: InputFile, target: ChatTarget): JsonObject {
   return { type: 'text', text: `<file name="${(part.filename ?? fileNameOf(url)).replaceAll('"', "'")}">\n${text}\n</file>` }
 }
 
-/** The text of a data URL that holds text; undefined for binary content. */
+/** The text in a data URL; undefined for binary content. */
 function textOfDataUrl(url: string): string | undefined {
   const match = /^data:([^;,]*)((?:;[^;,]*)*),/i.exec(dataHead(url))
   if (match === null || !/^(?:text\/|application\/(?:json|xml|x-yaml|yaml|javascript|toml|sql))/i.test(match[1]!)) return undefined
@@ -111,7 +111,7 @@ function inlined(url: string, target: ChatTarget): string {
   return `data:${media.mimeType};base64,${media.data}`
 }
 
-/** Remote URLs that must be fetched before encoding, because this endpoint wants the bytes. */
+/** Remote URLs that must be fetched before encoding, because this endpoint requires the bytes. */
 export function mediaToInline(request: ModelRequest, target: ChatTarget): string[] {
   const { options } = target
   const urls = new Set<string>()

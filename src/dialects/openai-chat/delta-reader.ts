@@ -18,7 +18,7 @@ export interface DeltaReaderParts {
   readonly writer: AnswerWriter
   readonly reasoning: ReasoningCollector
   readonly citations: CitationCollector
-  /** Where the answer is a call of a hidden tool. */
+  /** Set if the answer is a call of a hidden tool. */
   readonly aside: AnswerAside | undefined
 }
 
@@ -26,7 +26,7 @@ type Logprobs = ReturnType<typeof decodeLogprobs>
 
 const joined = (before: Logprobs, more: Logprobs): Logprobs => (before === undefined || more === undefined ? (before ?? more) : [...before, ...more])
 
-/** What a delta says, or a whole message: thoughts, text, pictures, calls. One instance per answer. */
+/** Reads the contents of a delta, or of a whole message: thoughts, text, pictures, calls. One instance per answer. */
 export class DeltaReader {
   /** Set by every delta that did more than write text. */
   busy = false
@@ -36,9 +36,9 @@ export class DeltaReader {
   readonly #citations: CitationCollector
   readonly #aside: AnswerAside | undefined
   readonly #splitter: ThinkSplitter
-  /** Logprobs of the delta in hand, given to its first text. */
+  /** Logprobs of the current delta, for its first text. */
   #logprobs: Logprobs
-  /** Those of text that is held back. */
+  /** Logprobs of text that is held back. */
   #waiting: Logprobs
 
   constructor({ target, writer, reasoning, citations, aside }: DeltaReaderParts) {
@@ -50,7 +50,7 @@ export class DeltaReader {
     this.#splitter = new ThinkSplitter(target.options.think_tags)
   }
 
-  /** Text goes out as it comes: no tag is open, none may be beginning. */
+  /** Whether text is written as it arrives: no tag is open, and none may be beginning. */
   get passing(): boolean {
     return this.#splitter.passing
   }
@@ -63,12 +63,12 @@ export class DeltaReader {
     this.#sink('reasoning', text)
   }
 
-  /** Nothing more comes: what was held back as the beginning of a tag is text. */
+  /** The answer is over, so a possible beginning of a tag was text. */
   end(): void {
     this.#splitter.end(this.#sink)
   }
 
-  /** `whole`: a message, not a piece of one. `tools` reads its calls, once what stands before them has been written. */
+  /** `whole` means a message and not a piece of one. `tools` reads its calls once everything before them has been written. */
   read(delta: Json, choice: Json, whole: boolean, tools: ToolCallDecoder): void {
     this.#reason(delta)
     const logprobs = decodeLogprobs(choice['logprobs'])
@@ -77,10 +77,10 @@ export class DeltaReader {
     this.#content(delta['content'])
     if (!this.#splitter.holdsText) this.#waiting = undefined
     else if (delta['content']) this.#waiting = joined(this.#waiting, logprobs)
-    // Cleared even if the delta had no text: they belong to no other delta, and the next may be read by its template alone.
+    // Logprobs of a delta without text belong to no other delta, and the next one may be read without parsing.
     this.#logprobs = undefined
     if (typeof delta['refusal'] === 'string') this.#writer.refusal(delta['refusal'])
-    // A picture ends the text that the citations stand in.
+    // A picture ends the text that the citations refer to.
     if (this.#citations.annotations(delta['annotations'], this.#writer)) this.busy = true
     this.#images(delta['images'])
     this.#calls(delta, whole, tools)
@@ -99,7 +99,7 @@ export class DeltaReader {
     if (legacy !== undefined) tools.push([{ index: 0, function: legacy }], whole)
   }
 
-  /** One spelling only: servers that send several repeat the same text in each. */
+  /** Only one of the spellings is read: servers that send several repeat the same text in each. */
   #reason(delta: Json): void {
     const details = delta['reasoning_details']
     if (Array.isArray(details) && details.length > 0) {
@@ -146,7 +146,7 @@ export class DeltaReader {
     }
   }
 
-  /** Pictures beside the text, as data URLs. */
+  /** Pictures next to the text, as data URLs. */
   #images(images: unknown): void {
     if (!Array.isArray(images)) return
     for (const image of images) {
@@ -158,7 +158,7 @@ export class DeltaReader {
     }
   }
 
-  /** A signature that must come back with the call travels as a reasoning item before it. */
+  /** A signature that must come back with the call is stored in a reasoning item before it. */
   signature(signature: string): void {
     const format = this.#target.options.reasoning_format
     this.busy = true
@@ -170,7 +170,7 @@ export class DeltaReader {
     })
   }
 
-  /** So does an object a server wants back with its call, whatever it says. */
+  /** So is an object that a server requires back with its call, whatever it contains. */
   extra(data: string): void {
     const format = this.#target.options.reasoning_format
     this.busy = true

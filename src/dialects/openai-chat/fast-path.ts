@@ -4,7 +4,7 @@ import { asString, isObject } from '../shared/json.ts'
 
 export type LearnedField = 'content' | 'reasoning_content' | 'reasoning'
 
-/** The text a chunk writes from one field of its only choice. */
+/** The text in one field of a chunk's only choice. */
 export const readDelta: ReadDelta<LearnedField> = (frame, field) => {
   const choices = isObject(frame) && Array.isArray(frame['choices']) ? frame['choices'] : []
   const choice: unknown = choices[0]
@@ -12,12 +12,12 @@ export const readDelta: ReadDelta<LearnedField> = (frame, field) => {
   return choices.length === 1 && isObject(delta) ? asString(delta[field]) : undefined
 }
 
-/** The field the one event of a frame came from, when nothing else in the delta could have had an effect. */
+/** The field from which the only event of a frame came, if nothing else in the delta could have had an effect. */
 export function lessonOf(delta: { readonly [field: string]: unknown }, event: ModelEvent): Lesson<LearnedField> | undefined {
   if ((event.type !== 'text-delta' && event.type !== 'reasoning-delta') || event.plain !== true) return undefined
   const text = event.delta
   if (event.type === 'text-delta') return delta['content'] === text ? { kind: 'content', field: 'content', text } : undefined
-  // Reasoning may have come out of tags in the content, and content beside it may be held back without an event.
+  // Reasoning may have come from tags in the content, and content next to it may be held back without an event.
   if (delta['content']) return undefined
   const field = asString(delta['reasoning_content']) ? 'reasoning_content' : 'reasoning'
   return delta[field] === text ? { kind: field, field, text } : undefined

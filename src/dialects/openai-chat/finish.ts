@@ -1,7 +1,7 @@
 import type { FinishReason } from '../../core/event.ts'
 import type { ModelRequest } from '../../core/request.ts'
 
-/** A finish reason in the gateway's words, or the failure it stands for. */
+/** A finish reason of the gateway, or the failure that it stands for. */
 export type Finish = FinishReason | 'error' | 'overloaded'
 
 const COMMON: { readonly [native: string]: Finish } = {
@@ -51,19 +51,19 @@ const COMMON: { readonly [native: string]: Finish } = {
 
 const CUTS: ReadonlySet<Finish | undefined> = new Set<Finish>(['length', 'content_filter', 'refusal'])
 
-/** Some servers write `stop` beside every piece, and only then what cut the answer off: that says more. */
+/** Some servers write `stop` next to every piece and only then the reason why the answer was cut off, which is more specific. */
 export function strongerFinish(before: string | undefined, now: string, declared: { readonly [native: string]: Finish }): string {
   if (before === undefined) return now
   const was = mapFinish(before, declared)
   return (was === undefined || was === 'stop' || was === 'tool_calls') && CUTS.has(mapFinish(now, declared)) ? now : before
 }
 
-/** Undefined for a word nobody declared. */
+/** Undefined for an undeclared reason. */
 export function mapFinish(native: string, declared: { readonly [native: string]: Finish }): Finish | undefined {
   if (Object.hasOwn(declared, native)) return declared[native]
   const word = native.toLowerCase()
   if (Object.hasOwn(COMMON, word)) return COMMON[word]
-  // A server that has no word of this format for it writes which filter of its own it was, and then its own word.
+  // A server whose reason does not exist in this format writes the name of its filter, followed by its own reason.
   const part = word
     .split(':')
     .map((each) => each.trim())
@@ -71,7 +71,7 @@ export function mapFinish(native: string, declared: { readonly [native: string]:
   return part === undefined ? undefined : COMMON[part]
 }
 
-/** Some servers say in fields of their own what the text ran into: a sequence of the caller's, or a token nobody asked for. */
+/** Some servers have separate fields for the sequence that ended the text: one of the caller's, or a token that nobody asked for. */
 export function stopSequenceIn(choice: { readonly [field: string]: unknown }, request: ModelRequest): string | undefined {
   const told = choice['stop_reason'] ?? choice['matched_stop']
   const asked = request['stop'] ?? request['stop_sequences']

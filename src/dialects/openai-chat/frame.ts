@@ -2,9 +2,7 @@ import { asString, isObject } from '../shared/json.ts'
 
 export type Json = { readonly [field: string]: unknown }
 
-/**
- * Only one choice exists for us, that of the given index; without one, the first. Servers may leave the list empty, or the index out.
- */
+/** Only one choice is used: the one with the given index or, without one, the first. Servers may leave the list empty, or omit the index. */
 export function choiceOf(choices: unknown, index: number | undefined): Json | undefined {
   if (!Array.isArray(choices)) return undefined
   const wanted = index ?? 0
@@ -14,7 +12,7 @@ export function choiceOf(choices: unknown, index: number | undefined): Json | un
   return found ?? (index === undefined && isObject(choices[0]) ? choices[0] : undefined)
 }
 
-/** What the model wrote: a delta, a whole message, or the text of the older completions form. */
+/** The output of the model: a delta, a whole message, or the text of the older completions format. */
 export function deltaOf(choice: Json): Json | undefined {
   if (isObject(choice['delta'])) return choice['delta']
   if (isObject(choice['message'])) return choice['message']
@@ -23,14 +21,14 @@ export function deltaOf(choice: Json): Json | undefined {
 
 const isErrorValue = (error: unknown): boolean => (isObject(error) && Object.keys(error).length > 0) || (typeof error === 'string' && error !== '')
 
-/** Some servers say how they fared in numbers of their own, of which zero is good. */
+/** Some servers report their status in numbers of their own, in which zero is success. */
 function statusError({ status_code: code, status_msg: message }: Json): Json {
   return { message: asString(message) || `status ${String(code)}`, code: String(code) }
 }
 
 /**
- * An error inside an answer of status 200, in any of its spellings: beside choices, inside one, or instead of them, or in a vendor's own field,
- * beside whatever finish reason. Else undefined.
+ * An error inside an answer with status 200, in any of its variants: next to choices, inside one, instead of them, or in a vendor's own field,
+ * whatever the finish reason. Undefined if there is none.
  */
 export function errorOf(frame: Json): unknown {
   if (isErrorValue(frame['error'])) return frame
@@ -56,10 +54,10 @@ export function follow(value: unknown, path: readonly string[]): string | undefi
   return asString(at) || undefined
 }
 
-/** More than any signature: what is longer is not carried through the conversations of callers. */
+/** Longer than any signature; a longer object is not carried through callers' conversations. */
 const MAX_EXTRA_CHARS = 65_536
 
-/** What a server says of a call in a member of its own, an object, as text. */
+/** A server's own object on a call, as text. */
 export function extraOf(call: Json, member: string | null): string | undefined {
   const extra = member === null ? undefined : call[member]
   if (!isObject(extra) || Object.keys(extra).length === 0) return undefined
@@ -67,13 +65,13 @@ export function extraOf(call: Json, member: string | null): string | undefined {
   return text.length > MAX_EXTRA_CHARS ? undefined : text
 }
 
-/** Data URL or address of a picture part. */
+/** The data URL or the address of a picture part. */
 export function imageUrl(image: unknown): string | undefined {
   if (!isObject(image)) return undefined
   return isObject(image['image_url']) ? asString(image['image_url']['url']) : asString(image['image_url'])
 }
 
-/** The form before tools had a list: one call, without id. Some servers send it empty with every message. */
+/** The format from before there was a list of tool calls: one call, without id. Some servers send it empty with every message. */
 export function legacyCall(delta: Json): Json | undefined {
   const call = delta['function_call']
   return isObject(call) && (call['name'] || call['arguments']) ? call : undefined

@@ -3,7 +3,7 @@ import type { ModelRequest } from '../../core/request.ts'
 import { unmetImageWishes } from '../shared/image-output.ts'
 import type { OpenAiChatOptions } from './options.ts'
 
-/** The fields that ask for answers with images, where the server knows them. */
+/** The fields that request answers with images, if the server knows them. */
 export function encodeImageOutput(request: ModelRequest, options: OpenAiChatOptions, dropped: string[]): JsonObject {
   if (!options.image_output) {
     dropped.push(...unmetImageWishes(request))

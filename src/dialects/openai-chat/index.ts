@@ -7,7 +7,7 @@ import { asksWhole, encodeRequest } from './request.ts'
 import { ChatDecoder } from './stream.ts'
 import { hostsTool } from './web-search.ts'
 
-/** Chat completions, as OpenAI shaped them and most servers speak them. What differs between servers is declared in options.ts. */
+/** Chat completions as defined by OpenAI and offered by most servers. Differences between servers are declared in options.ts. */
 export const openAiChat: Dialect<OpenAiChatOptions> = {
   name: 'openai-chat',
   framing: 'sse',

@@ -3,7 +3,7 @@ import type { FrameShape } from '../shared/frame-shape.ts'
 import type { LearnedField } from './fast-path.ts'
 import type { OpenAiChatOptions } from './options.ts'
 
-/** What frames of this shape are read with beside their bytes: which choice is the answer, and the tier told before them. */
+/** What is needed to read frames of this shape, apart from their bytes: the choice with the answer, and the tier reported before them. */
 export interface KnownShape {
   readonly shape: FrameShape<LearnedField>
   readonly choice: number | undefined
@@ -13,7 +13,7 @@ export interface KnownShape {
 /** More models than a connection has in use; the oldest is forgotten. */
 const MAX_MODELS = 64
 
-/** By connection, of which the options are one object, and model: what was learned from an answer serves the next ones. */
+/** By connection, which has a single object of options, and by model: what one answer teaches is used for the next ones. */
 const known = new WeakMap<OpenAiChatOptions, Map<string, KnownShape>>()
 
 type Endpoint = Pick<Target<OpenAiChatOptions>, 'options' | 'upstreamModel'>

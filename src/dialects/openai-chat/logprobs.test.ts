@@ -7,7 +7,7 @@ const logprobs = { content: [{ token: 'x', logprob: -0.1, bytes: [120], top_logp
 const chunk = (delta: object, more: object = {}): object => ({ id: 'c', choices: [{ index: 0, delta, finish_reason: null, ...more }] })
 const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }
 
-/** `target`: what answers before this one have taught of its frames is kept for it. */
+/** `target` keeps the frame shapes that earlier answers taught. */
 function textsOf(frames: readonly object[], target: ReturnType<typeof chatTarget>, fastPath: boolean): readonly (readonly [string, boolean])[] {
   const decoder = new ChatDecoder({ input: [] }, target, fastPath)
   const out: ModelEvent[] = []
@@ -37,7 +37,7 @@ it.each([
 })
 
 const token = (text: string) => ({ token: text, logprob: -0.1, bytes: [...Buffer.from(text)], top_logprobs: [] })
-/** Each piece with the log probabilities of its own token; a piece of thoughts or none is given as it is. */
+/** Each text piece with the log probabilities of its own token; other pieces (thoughts) stay unchanged. */
 const answer = (...pieces: (string | object)[]): object[] => [
   ...pieces.map((piece) => (typeof piece === 'string' ? chunk({ content: piece }, { logprobs: { content: [token(piece)] } }) : chunk(piece))),
   { id: 'c', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },

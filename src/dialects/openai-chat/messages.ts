@@ -15,7 +15,7 @@ export type ChatMessage = { readonly role: string; readonly [field: string]: unk
 
 type ChatTarget = Target<OpenAiChatOptions>
 
-/** The conversation as chat messages. `extraSystem` is text the encoder adds (a schema, the word JSON). */
+/** The conversation as chat messages. `extraSystem` is text from the encoder (a schema, the word JSON). */
 export function encodeMessages(whole: Conversation, target: ChatTarget, extraSystem: readonly string[]): ChatMessage[] {
   const { options } = target
   const hasRole = options.system_role !== 'none'
@@ -29,7 +29,7 @@ export function encodeMessages(whole: Conversation, target: ChatTarget, extraSys
     filler()
     messages.push({ role: 'user', content: encodeContent(parts, target) })
   }
-  /** Media of tool results, waiting for the next message of the user. */
+  /** Media of tool results, which go into the next user message. */
   let attachments: ContentPart[] = []
   const turns = takesSeveralCalls(options, target.upstreamModel) ? conversation.turns : oneCallEach(conversation.turns)
   for (const turn of withoutSilentTurns(turns, target)) {
@@ -41,14 +41,14 @@ export function encodeMessages(whole: Conversation, target: ChatTarget, extraSys
     else if (turn.role !== 'user') messages.push({ role: systemRole(turn.role, options), content: encodeContent(turn.parts, target) })
   }
   if (attachments.length > 0) user(attachments)
-  // Nobody answers an empty list, and many templates no system message alone.
+  // No server answers an empty list, and many templates fail with only a system message.
   if (messages.every(({ role }) => role === 'system' || role === 'developer')) user([OPENING_TURN])
   return markPrefill(messages, options.prefill_field)
 }
 
 /**
- * Leaves out assistant turns that contain only reasoning which this server does not get back (an answer cut off while it was reasoning), because an
- * empty message would take their place. User turns that become neighbours are merged if roles must alternate.
+ * Drops assistant turns that contain only reasoning which this server does not get back (an answer that was cut off while it was thinking), because
+ * they would become empty messages. User turns that are then adjacent are merged if roles must alternate.
  */
 function withoutSilentTurns(turns: readonly Turn[], { options, scope }: ChatTarget): Turn[] {
   const kept = turns.filter((turn) => turn.role !== 'assistant' || !isSilent(turn.parts, options, scope))
@@ -60,7 +60,7 @@ function isSilent(parts: readonly AssistantPart[], options: OpenAiChatOptions, s
   return reasoning.length === parts.length && Object.keys(replayFields(reasoning, false, '', options, scope)).length === 0
 }
 
-/** System messages are put at the beginning of the user's first message. */
+/** The system text is put at the beginning of the first user message. */
 function withoutSystem(conversation: Conversation, extra: readonly string[]): Conversation {
   const { system, turns } = conversation
   const told: readonly ContentPart[] = [...system.flatMap(({ parts }) => parts), ...extra.map((text): ContentPart => ({ type: 'input_text', text }))]
@@ -71,7 +71,7 @@ function withoutSystem(conversation: Conversation, extra: readonly string[]): Co
   return { ...conversation, system: [], turns: begun }
 }
 
-/** An answer begun says so where the server has a field for it. */
+/** Marks a prefilled answer if the server has a field for it. */
 function markPrefill(messages: ChatMessage[], field: string | undefined): ChatMessage[] {
   const last = messages.at(-1)
   if (field === undefined || last?.role !== 'assistant' || last['tool_calls'] !== undefined) return messages
@@ -92,7 +92,7 @@ function systemMessages(conversation: Conversation, options: OpenAiChatOptions, 
   return [...parts, ...added.map((text) => [text])].map((list) => ({ role: systemRole('system', options), content: textContent(list, options) }))
 }
 
-/** One string where the parts are only text: many servers take nothing else. Breakpoints need parts. */
+/** A single string if there is only text, because many servers accept nothing else. Breakpoints require parts. */
 function textContent(parts: readonly InputText[], options: OpenAiChatOptions): string | JsonObject[] {
   if (!options.cache_breakpoints || parts.every((part) => part.prompt_cache_breakpoint == null)) return joinTexts(parts)
   return parts.map((part) => ({ type: 'text', text: part.text, ...cacheMark(part, true) }))
@@ -102,12 +102,12 @@ function encodeContent(parts: readonly ContentPart[], target: ChatTarget): strin
   const texts = parts.filter((part) => part.type === 'input_text')
   if (texts.length === parts.length) return textContent(texts, target.options)
   const encoded = (target.options.cache_breakpoints ? marksOnTexts(parts) : parts).flatMap((part) => encodePart(part, target))
-  // Files that hold text may have become text.
+  // Text files may have become text.
   const isPlain = encoded.every((part) => part['type'] === 'text' && part['cache_control'] === undefined)
   return isPlain ? encoded.map((part) => String(part['text'])).join('\n\n') : encoded
 }
 
-/** Servers look for breakpoints at texts alone: that of a picture or a file ends with the text before it. */
+/** Servers look for breakpoints on texts alone, so the breakpoint of a picture or a file goes to the text before it. */
 function marksOnTexts(parts: readonly ContentPart[]): readonly ContentPart[] {
   const moved = [...parts]
   for (const [at, part] of parts.entries()) {
@@ -118,7 +118,7 @@ function marksOnTexts(parts: readonly ContentPart[]): readonly ContentPart[] {
   return moved
 }
 
-/** Texts joined into one; as a part if any of them ends with a cache mark. */
+/** A single text; it becomes a part if any of its sources has a breakpoint. */
 function markedText(text: string, from: readonly object[], options: OpenAiChatOptions): string | JsonObject[] {
   const mark = options.cache_breakpoints && text !== '' ? cacheMark(lastMark(from), true) : {}
   return mark.cache_control === undefined ? text : [{ type: 'text', text, ...mark }]
@@ -164,7 +164,7 @@ function toolCalls(calls: readonly CallPart[], parts: readonly AssistantPart[], 
   })
 }
 
-/** The signature of a call stands before it; one that arrived after all calls belongs to the first. `read`: the signature in a part, if it is one. */
+/** The signature before a call signs it; a signature after all calls belongs to the first. `read` returns the signature of a part, if it is one. */
 function signBefore(
   call: CallPart,
   calls: readonly CallPart[],
@@ -189,10 +189,10 @@ function nest(path: readonly string[], value: string): JsonObject {
   return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as JsonObject
 }
 
-/** Stands for reasoning nobody has any more: some of the servers that insist on it refuse an empty one too. */
+/** Replaces lost reasoning: some servers that require reasoning also refuse an empty one. */
 const LOST = ' '
 
-/** Reasoning of an earlier turn, in the field this server wants it back in. */
+/** Reasoning of an earlier turn, in the field in which this server expects it back. */
 function replayFields(parts: readonly ReasoningPart[], hasCalls: boolean, text: string, options: OpenAiChatOptions, scope: string): JsonObject {
   const { reasoning_replay: field } = options
   if (field === 'none' || (!hasCalls && options.reasoning_replay_turns === 'tool-calls')) return {}
@@ -211,7 +211,7 @@ function replayFields(parts: readonly ReasoningPart[], hasCalls: boolean, text: 
   return details.length > 0 ? { reasoning_details: details } : {}
 }
 
-/** The list as the server wrote it when the envelope has it; else rebuilt from the contract's plain fields. */
+/** The list as the server wrote it if the envelope contains it; otherwise rebuilt from the contract's plain fields. */
 function replayDetails(part: ReasoningPart, scope: string): unknown[] {
   if (part.data !== undefined && part.scope === scope) {
     const details = tryParseJson(part.data)
@@ -224,14 +224,14 @@ function replayDetails(part: ReasoningPart, scope: string): unknown[] {
 
 // ---- tool results ----
 
-/** What the model is told about attachments that are not where it expects them. */
+/** What the model is told of attachments that are not at their usual place. */
 function note(count: number, where: string | undefined): string {
   if (count === 0) return ''
   const what = `${count} ${count === 1 ? 'attachment' : 'attachments'}`
   return where === undefined ? `[${what} left out: this model cannot read them]` : `[${what} ${where}]`
 }
 
-/** Writes one message per result and gives back the media that cannot stand in them. */
+/** Writes one message per result, and returns the media that these cannot contain. */
 function toolMessages(results: readonly ToolResult[], target: ChatTarget, messages: ChatMessage[]): ContentPart[] {
   const { options } = target
   const later: ContentPart[] = []

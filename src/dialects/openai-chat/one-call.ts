@@ -2,11 +2,11 @@ import type { AssistantPart, Turn } from '../shared/conversation.ts'
 import { compiled } from '../shared/pattern.ts'
 import type { OpenAiChatOptions } from './options.ts'
 
-/** Whether the model a request goes to takes several calls in one message of the history. */
+/** Whether the model that a request goes to accepts several calls in one message of the history. */
 export const takesSeveralCalls = ({ one_call_models: models }: OpenAiChatOptions, upstreamModel: string): boolean =>
   models === undefined || !compiled(models).test(upstreamModel)
 
-/** The same conversation told as if the model had called one tool at a time: each call in a message of its own, its result behind it. */
+/** The same conversation as if the model had called one tool at a time: each call in a separate message, followed by its result. */
 export function oneCallEach(turns: readonly Turn[]): Turn[] {
   return turns.flatMap((turn, at): readonly Turn[] => {
     if (turn.role === 'tool') return hasSeveral(turns[at - 1]) ? [] : [turn]
@@ -22,7 +22,7 @@ export function oneCallEach(turns: readonly Turn[]): Turn[] {
 
 const hasSeveral = (turn: Turn | undefined): boolean => turn?.role === 'assistant' && turn.parts.filter(({ type }) => type === 'call').length > 1
 
-/** What stands before a call belongs to it; what stands after the last call does as well. */
+/** The parts before a call belong to it, and so do the parts after the last call. */
 function byCall(parts: readonly AssistantPart[]): readonly (readonly AssistantPart[])[] {
   const last = parts.findLastIndex(({ type }) => type === 'call')
   const groups: AssistantPart[][] = [[]]

@@ -9,10 +9,13 @@ const STYLES = ['none', 'effort', 'reasoning-object', 'thinking-type', 'enable-t
 const REPLAYS = ['none', 'reasoning_content', 'reasoning', 'reasoning_details', 'thinking-part'] as const
 const SCHEMA_MODES = ['auto', 'native', 'json-object', 'tool', 'prompt'] as const
 
-/** These read the ids of earlier calls in their prompt and write the next alike: after one of another form, calls come as text. */
+/**
+ * These models read the ids of earlier calls in their prompt and write the next ones in the same form. After an id of another form, calls come as
+ * text.
+ */
 const OWN_IDS = [{ match: '[Kk]imi', pattern: '^(?:functions\\.)?[a-zA-Z0-9_.-]{1,128}:\\d{1,6}$' }]
 
-/** What differs between models behind one server. None has a default here: see `reasoningRulesFor`. */
+/** Differences between models behind one server. None has a default here: see `reasoningRulesFor`. */
 const modelRules = z.strictObject({
   reasoning_style: z.enum(STYLES).optional().describe('How reasoning is requested. Default: with `effort` if the endpoint lists it.'),
   reasoning_efforts: z
@@ -26,8 +29,8 @@ const modelRules = z.strictObject({
 })
 
 /**
- * How servers of this format differ. The defaults suit a server nothing is known of: what only some accept is off, what nearly all
- * need is on. Vendors that take more declare it.
+ * Differences between servers of this format. The defaults suit an unknown server: what only some accept is off, what nearly all need is on. Vendors
+ * that accept more declare it.
  */
 export const openAiChatOptions = z.strictObject({
   path: z.string().startsWith('/').default('/chat/completions').describe('Appended to the base URL.'),
@@ -233,12 +236,12 @@ export const openAiChatOptions = z.strictObject({
 export type OpenAiChatOptions = z.output<typeof openAiChatOptions>
 
 export interface ReasoningRules {
-  /** Undefined: nobody has said. */
+  /** Undefined if it is not declared. */
   readonly style: (typeof STYLES)[number] | undefined
   readonly efforts: readonly string[] | undefined
-  /** How reasoning is switched off, where that is another way. */
+  /** How reasoning is switched off, if that is done in another way. */
   readonly off: 'reasoning-object' | 'thinking-type' | undefined
-  /** Whether the model is known to reason: else a server that takes reasoning may still have models that do not. */
+  /** Whether the model is known to reason. Otherwise it may be one of a reasoning server's models that do not. */
   readonly known: boolean
 }
 
@@ -249,7 +252,7 @@ const ruleOf = ({ options, upstreamModel }: ModelTarget): OpenAiChatOptions['mod
 
 const saysHow = (rules: OpenAiChatOptions['models'][number]): boolean => rules.reasoning_style !== undefined
 
-/** How the model a request goes to is asked for reasoning. Where it is said of some models, the others cannot be asked. */
+/** How reasoning is requested from the model that a request goes to. If this is declared for some models, the others cannot be asked for it. */
 export function reasoningRulesFor(target: ModelTarget): ReasoningRules {
   const { options } = target
   const model = ruleOf(target)
@@ -261,7 +264,7 @@ export function reasoningRulesFor(target: ModelTarget): ReasoningRules {
   }
 }
 
-/** What ids of calls the model a request goes to gets back. */
+/** The ids of calls that are sent back to the model that a request goes to. */
 export function callIdsFor({ options: { tool_ids: ids }, upstreamModel }: ModelTarget): IdRule {
   const own = ids.own_form.find(({ match }) => compiled(match).test(upstreamModel))
   return {
@@ -272,22 +275,22 @@ export function callIdsFor({ options: { tool_ids: ids }, upstreamModel }: ModelT
   }
 }
 
-/** Whether the model a request goes to takes temperature and its like. */
+/** Whether the model that a request goes to accepts temperature and similar parameters. */
 export const takesSampling = (target: ModelTarget): boolean =>
   target.options.sampling_with_reasoning && ruleOf(target)?.sampling_with_reasoning !== false
 
-/** Whether the model a request goes to refuses this parameter whatever the request says. */
+/** Whether the model that a request goes to always refuses this parameter. */
 export const refuses = (target: ModelTarget, field: string): boolean =>
   (ruleOf(target)?.refused as readonly string[] | undefined)?.includes(field) === true
 
-/** Whether the model a request goes to can be made to call. */
+/** Whether the model that a request goes to can be forced to call. */
 export const forcedToolsFor = (target: ModelTarget): OpenAiChatOptions['forced_tools'] => target.options.forced_tools ?? ruleOf(target)?.forced_tools
 
-/** How the model a request goes to is asked for a JSON schema. */
+/** How a JSON schema is requested from the model that a request goes to. */
 export const schemaModeFor = (target: ModelTarget): OpenAiChatOptions['json_schema'] =>
   target.options.json_schema === 'auto' ? (ruleOf(target)?.json_schema ?? 'auto') : target.options.json_schema
 
-/** An endpoint as it is for its model, whose thoughts may come back in a way of their own. */
+/** The endpoint with the options of its model, which may require its reasoning back in a different way. */
 export function replaying<T extends ModelTarget>(target: T): T {
   const own = ruleOf(target)?.reasoning_replay
   return own === undefined ? target : { ...target, options: { ...target.options, reasoning_replay: own } }

@@ -6,19 +6,19 @@ import type { OpenAiChatOptions } from './options.ts'
 type Detail = { [field: string]: unknown }
 
 /**
- * What a reasoning item needs to be sent back later, gathered while it streams: its text for servers that want text, or the list of details as the
- * server wrote it (with the pieces of a block joined).
+ * Collects what a reasoning item requires to be sent back later: its text if the server expects text, or the list of details as the server wrote it
+ * (with the pieces of a block joined) if it expects those.
  */
 export class ReasoningCollector {
   readonly #options: OpenAiChatOptions
   readonly #scope: string
-  /** Text is kept for servers that want it back, and for callers who ask for all that a later turn may need. */
+  /** Text is kept for servers that expect it back, and for callers that ask for everything that a later turn may need. */
   readonly #keepsText: boolean
   readonly #asked: boolean
   #text = ''
   #details: Detail[] = []
 
-  /** @param asked whether the caller wants reasoning in its encrypted field: some clients give back nothing else */
+  /** @param asked whether the caller wants reasoning in its encrypted field: some clients return nothing else */
   constructor(options: OpenAiChatOptions, scope: string, asked: boolean) {
     this.#options = options
     this.#scope = scope
@@ -30,7 +30,7 @@ export class ReasoningCollector {
     if (this.#keepsText) this.#text += delta
   }
 
-  /** One list of `reasoning_details`: texts and summaries are written, signatures and blobs kept for the end of the item. */
+  /** One list of `reasoning_details`: texts and summaries are written; signatures and blobs are kept for the end of the item. */
   details(list: readonly unknown[], writer: AnswerWriter): void {
     for (const entry of list) {
       if (!isObject(entry)) continue
@@ -43,7 +43,7 @@ export class ReasoningCollector {
     }
   }
 
-  /** The fields of the item that ends now; starts over for the next one. */
+  /** The fields of the item that ends; resets for the next one. */
   end(): ReasoningFields | undefined {
     const text = this.#text
     const details = this.#details
@@ -68,7 +68,7 @@ export class ReasoningCollector {
     }
   }
 
-  /** Text after an opaque blob, or a second blob, belongs to another item: one item carries one. */
+  /** Text after an opaque blob, or a second blob, belongs to another item, because an item contains only one. */
   #joins(entry: { readonly [field: string]: unknown }): boolean {
     const last = this.#details.at(-1)
     if (last === undefined || typeof last['data'] !== 'string') return true

@@ -10,16 +10,18 @@ type ChatTarget = Target<OpenAiChatOptions>
 type Effort = Exclude<ReasoningEffort, 'none'>
 
 const COMMON_EFFORTS: readonly string[] = ['low', 'medium', 'high']
-/** If nobody says how long an answer may be, budgets are shares of this. */
+/** Assumed if the length of the answer is not limited; budgets are shares of it. */
 const ASSUMED_OUTPUT_TOKENS = 32_000
 
-/** The body fields that ask for reasoning in this server's way; names what could not be said in `dropped`. `forced`: a call is demanded. */
+/**
+ * The body fields that request reasoning in this server's way; lists in `dropped` what cannot be expressed. `forced` means that a call is required.
+ */
 export function encodeReasoning(request: ModelRequest, target: ChatTarget, dropped: string[], forced = false): JsonObject {
   if (request.reasoning?.stated === true) return { reasoning_effort: 'none' }
   const wish = possibleWish(reasoningWish(request.reasoning), forced && forcedToolsFor(target) === 'without-reasoning', dropped)
   if (wish.mode === 'default') return {}
   const rules = reasoningRulesFor(target)
-  // An endpoint reasons and nobody has said how it is asked for: by the field of the format itself, which most servers know.
+  // If an endpoint reasons and no style is declared, the field of the format itself is used, which most servers know.
   const { style = 'effort', efforts = [] } = rules
   const { supports } = target
   if (!supports.has('reasoning') && !supports.has('reasoning_effort')) {
@@ -31,7 +33,7 @@ export function encodeReasoning(request: ModelRequest, target: ChatTarget, dropp
   const limit = request.max_output_tokens ?? target.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS
   switch (style) {
     case 'none':
-      // Nothing to switch off where nothing can be switched.
+      // Without a style, reasoning cannot be switched off either.
       if (wish.mode === 'on') dropped.push('reasoning')
       return {}
     case 'effort':
@@ -50,7 +52,7 @@ export function encodeReasoning(request: ModelRequest, target: ChatTarget, dropp
   }
 }
 
-/** A model that thinks unless told not to would think, and refuse. */
+/** A model that thinks unless told not to would do so, and then refuse the forced call. */
 function possibleWish(wish: ReasoningWish, yields: boolean, dropped: string[]): ReasoningWish {
   if (yields && wish.mode === 'on') dropped.push('reasoning: not with a forced tool choice')
   return yields ? { mode: 'off' } : wish
@@ -77,8 +79,8 @@ function enableThinking(wish: Decided, limit: number, knowsBudget: boolean, drop
 }
 
 /**
- * Templates of models read the switch under two names, and those with levels a level; what a template does not read, it passes over. Servers
- * that write the prompt of such a model themselves read the level beside them.
+ * Chat templates read the switch under two names, and those with levels read a level; they ignore what they do not read. Servers that write the
+ * prompt of such a model themselves read the level outside the template arguments.
  */
 function templateArguments(wish: Decided, { efforts = COMMON_EFFORTS, known }: ReasoningRules, limit: number, dropped: string[]): JsonObject {
   const on = wish.mode === 'on'
@@ -90,7 +92,7 @@ function templateArguments(wish: Decided, { efforts = COMMON_EFFORTS, known }: R
   return { chat_template_kwargs: { enable_thinking: on, thinking: on, ...level }, ...level }
 }
 
-/** A level where the server has levels, else a switch. */
+/** A level if the server has levels, otherwise a switch. */
 function thinkLevel(wish: Decided, efforts: readonly string[], limit: number): string | boolean {
   if (wish.mode === 'off') return false
   const effort = effortOf(wish, limit)
@@ -105,11 +107,11 @@ function effortField(wish: Decided, { style, efforts, known }: KnownEfforts, lim
   if (wish.mode === 'off') {
     if (efforts.includes('none')) return { reasoning_effort: 'none' }
     dropped.push('reasoning: none')
-    // The least is the closest to nothing a model can do that always reasons; another would only now begin to.
+    // For a model that always reasons the least effort is the closest to none; any other model would only start to reason with it.
     if (!known) return {}
   }
   const wanted = wish.mode === 'off' ? 'minimal' : effortOf(wish, limit)
-  // A model that always reasons and has no medium effort gets none if nobody asks for one.
+  // A model that always reasons and has no medium effort keeps its default if no effort is requested.
   if (wanted === undefined && known && !efforts.includes('medium') && !efforts.includes('none')) return {}
   const effort = nearestEffort(wanted ?? 'medium', efforts)
   if (effort !== undefined) {

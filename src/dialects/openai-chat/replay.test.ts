@@ -27,10 +27,10 @@ const steps = present
       .filter(({ dialect }) => dialect === 'chat')
   : []
 
-/** Servers whose streams end with a plain close. */
+/** Servers whose streams end by closing the connection. */
 const CLOSES: ReadonlySet<string> = new Set(['perplexity', 'gpustack'])
 
-/** The stream as bytes, framed the way its server does. */
+/** The stream as bytes, framed as by its server. */
 function streamBytes(step: Step): Buffer {
   const raw = readFileSync(join(fixtures, step.response))
   if (step.response.endsWith('.sse')) return raw
@@ -72,7 +72,7 @@ function thoughtOf(delta: Delta): string {
   return (delta.reasoning_details ?? []).map((detail) => detail.text ?? '').join('')
 }
 
-/** An independent reading of the recording that knows nothing of events: concatenation, by index. */
+/** An independent interpretation of the recording that does not use events: it concatenates by index. */
 function fold(frames: readonly { choices?: { delta?: Delta; message?: Delta }[] }[]): {
   text: string
   reasoning: string
@@ -98,7 +98,7 @@ function fold(frames: readonly { choices?: { delta?: Delta; message?: Delta }[] 
     }
   }
   for (const call of folded.calls) call.text ||= '{}'
-  // Reasoning between tags is not text; whitespace before calls is nothing.
+  // Reasoning between tags is not text; whitespace before calls is dropped.
   const tagged = /^\s*<think>([\s\S]*?)(?:<\/think>\s*|$)/.exec(folded.text)
   if (tagged !== null) {
     folded.reasoning += tagged[1]!.trim()

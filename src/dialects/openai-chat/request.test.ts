@@ -121,7 +121,7 @@ describe('reasoning', () => {
     ['the nearest effort', { effort: 'xhigh' }, { reasoning_style: 'effort' }, { reasoning_effort: 'high' }],
     ['an effort for a budget', { max_tokens: 500 }, { reasoning_style: 'effort' }, { reasoning_effort: 'low' }],
     ['off', { effort: 'none' }, { reasoning_style: 'effort', reasoning_efforts: ['none', 'low'] }, { reasoning_effort: 'none' }],
-    // Of a model nothing is known of, the least effort might switch on what was off.
+    // In an unknown model, the least effort might switch on what was off.
     ['off where nobody knows whether it can be', { enabled: false }, { reasoning_style: 'effort' }, {}],
     ['off where it cannot be', { enabled: false }, { reasoning_style: 'effort', models: [{ match: 'small' }] }, { reasoning_effort: 'low' }],
     ['off, the only word a model knows', { effort: 'none' }, { models: [{ match: 'small', ...OFF_ONLY }] }, { reasoning_effort: 'none' }],
@@ -226,7 +226,7 @@ describe('structured output', () => {
       { role: 'user', content: 'q' },
     ])
     expect(encode({ ...format, instructions: 'Reply in json' }).body['messages']).toHaveLength(2)
-    // The bytes of a picture and the name of a function are no words.
+    // The bytes of a picture and the name of a function do not count as words of the prompt.
     const picture = user([{ type: 'input_image', image_url: 'data:image/png;base64,AAjSonAA' }])
     const call: InputItem = { type: 'function_call', call_id: 'c', name: 'to_json', arguments: '{"as":"json"}' }
     expect((encode({ ...format, input: [picture, call] }).body['messages'] as { content: unknown }[])[0]?.content).toBe(
@@ -271,7 +271,7 @@ describe('structured output', () => {
     expect(sent({ tool_choice: 'required' })).toEqual([['f'], 'required'])
     expect(sent({ tool_choice: { type: 'function', name: 'f' } })).toEqual([['f'], { type: 'function', function: { name: 'f' } }])
     expect(sent({ tool_choice: 'none', tools: [] })).toEqual([['structured_answer'], answer])
-    // Only a forced call is sure to come.
+    // Only a forced call is certain.
     expect(sent({}, { forced_tools: 'never' })).toEqual([['f'], undefined])
   })
   it('says when the format is only asked for', () => {

@@ -26,7 +26,7 @@ import { compiled } from '../shared/pattern.ts'
 type ChatTarget = Target<OpenAiChatOptions>
 type Body = { [field: string]: unknown }
 
-/** The request as this endpoint takes it. `dropped` names what it does not get. Throws `invalid_prompt` for media it cannot take. */
+/** Encodes a request for this endpoint. `dropped` lists what it does not receive. Throws `invalid_prompt` for media that it does not accept. */
 export function encodeRequest(request: ModelRequest, endpoint: ChatTarget): EncodedRequest {
   const target = inForm(request, endpoint)
   const { options } = target
@@ -43,7 +43,7 @@ export function encodeRequest(request: ModelRequest, endpoint: ChatTarget): Enco
     keepReasoning: (part) => readable(part, target),
   })
   for (const field of conversation.dropped) dropped.push(field)
-  // Its own text is no news to a server that never wants any back.
+  // The loss of its own reasoning is not reported for a server that never accepts any back.
   if (conversation.droppedSealed || (conversation.droppedReasoning && options.reasoning_replay !== 'none'))
     dropped.push('input: reasoning of another provider')
 
@@ -79,12 +79,12 @@ export function encodeRequest(request: ModelRequest, endpoint: ChatTarget): Enco
   }
 }
 
-/** Schemas where they refuse streams, and everything where the operator wants no stream. */
+/** Whether the answer must not be streamed: schemas that exclude streams, or every answer if the operator wants no stream. */
 export const asksWhole = (request: ModelRequest, target: Pick<ChatTarget, 'options' | 'upstreamModel' | 'supports'>): boolean =>
   target.options.extra_body['stream'] === false ||
   (!target.options.streamed_schemas && request.text?.format?.type === 'json_schema' && planFormat(request, target).native?.['type'] === 'json_schema')
 
-/** The caller's tools under the names of this endpoint; the decoder asks again to find the way back. */
+/** The caller's tools under names that this endpoint accepts; the decoder calls this again for the reverse mapping. */
 export function toolsOf(request: Pick<ModelRequest, 'tools' | 'tool_choice'>, options: OpenAiChatOptions): FlatTools {
   const tools = withoutHosted(request.tools, options)
   const source =
@@ -94,7 +94,7 @@ export function toolsOf(request: Pick<ModelRequest, 'tools' | 'tool_choice'>, op
   return flattenTools(source, { pattern: compiled(options.tool_names.pattern), max: options.tool_names.max, taken: ANSWER_NAMES })
 }
 
-/** Text anybody can read is replayed anywhere; signed or opaque reasoning only where it was minted. */
+/** Readable text may be replayed anywhere; signed or opaque reasoning only where it was minted. */
 function readable(part: ReasoningPart, target: ChatTarget): boolean {
   const { options } = target
   const signed = part.signature !== undefined || part.data !== undefined
@@ -102,11 +102,11 @@ function readable(part: ReasoningPart, target: ChatTarget): boolean {
   if (part.signs === 'call' && part.data !== undefined) return options.tool_extra !== null
   if (options.tool_signature_path.length > 0 && part.signature !== undefined) return part.format === options.reasoning_format
   if (options.reasoning_replay === 'none') return false
-  // Without an envelope nobody vouches for the party: details go back to a router, which knows formats; elsewhere only plain text.
+  // Without an envelope the origin is unproven. Details go back to a router, which knows formats; other servers only get plain text.
   return options.reasoning_replay === 'reasoning_details' || !signed || part.scope === target.scope
 }
 
-/** Request fields that are chat fields of the same name, and what an endpoint must support to get them. */
+/** Request fields that are chat fields of the same name, and the parameter that an endpoint must support to receive them. */
 const PLAIN_FIELDS: readonly (readonly [field: string, parameter: Parameter])[] = [
   ['temperature', 'temperature'],
   ['top_p', 'top_p'],
@@ -124,7 +124,7 @@ const PLAIN_FIELDS: readonly (readonly [field: string, parameter: Parameter])[] 
 ]
 const SAMPLING: ReadonlySet<string> = new Set(['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'top_logprobs', 'logit_bias'])
 
-/** As the caller wrote it, one or a list, without what is empty. */
+/** As the caller wrote it, a single one or a list, without empty ones. */
 function stopOf(request: ModelRequest, { max_stop_sequences: max }: ChatTarget['options'], dropped: string[]): unknown {
   const stop = request['stop']
   if (stop == null) return undefined
@@ -172,7 +172,7 @@ function encodeBound(request: ModelRequest, target: ChatTarget, dropped: string[
   return {}
 }
 
-/** The bound of an answer of which the caller does not say how long it may be, where the server has a small one. */
+/** The limit of an answer without the caller's own, for servers with a small default. */
 function ownBound({ options: { default_max_tokens: own }, maxOutputTokens, contextLength }: ChatTarget): number | undefined {
   return own === undefined ? undefined : Math.max(1, Math.min(own, maxOutputTokens ?? own, Math.floor(contextLength / 4)))
 }
@@ -197,7 +197,7 @@ function encodeAccount(request: ModelRequest, options: OpenAiChatOptions, droppe
     const value = request[field]
     if (value == null || (isObject(value) && Object.keys(value).length === 0)) continue
     if (options.forward.includes(field)) body[field] = accountField(field, value, options.max_user_length)
-    // A cache key that goes nowhere still does its work: it keeps the session at one endpoint.
+    // A cache key is useful even if it is not sent: it keeps the session at one endpoint.
     else if (field !== 'prompt_cache_key') dropped.push(field)
   }
   return body
@@ -212,7 +212,7 @@ function encodeTier(request: ModelRequest, target: ChatTarget, dropped: string[]
   return tier.word === undefined ? {} : { service_tier: tier.word }
 }
 
-/** Fields that are handled above, or say nothing a chat server could act on. */
+/** Fields that are handled above, or that have no effect in this format. */
 const HANDLED: ReadonlySet<string> = new Set([
   ...GATEWAY_FIELDS,
   ...ACCOUNT_FIELDS,
@@ -231,7 +231,7 @@ const HANDLED: ReadonlySet<string> = new Set([
   'client_metadata',
 ])
 
-/** Unknown fields reach a server only when it is declared to know them: many refuse a request for one they do not. */
+/** Unknown fields are sent only to a server that is declared to know them: many refuse a request with others. */
 function encodeExtras(request: ModelRequest, options: OpenAiChatOptions, dropped: string[]): Body {
   const body: Body = {}
   for (const [field, value] of Object.entries(request)) {
@@ -242,7 +242,7 @@ function encodeExtras(request: ModelRequest, options: OpenAiChatOptions, dropped
   return body
 }
 
-/** Constant fields of the server and its own names for fields, last: they may correct anything above. */
+/** The server's constant fields and its own names of fields come last, because they may correct anything above. */
 function finishBody(body: Body, options: OpenAiChatOptions): Body {
   const whole: Body = { ...body }
   for (const [field, value] of Object.entries(options.extra_body)) {

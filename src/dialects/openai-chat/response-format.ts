@@ -48,20 +48,20 @@ export function planFormat(request: ModelRequest, target: ChatTarget): FormatPla
 
 const ANY_OBJECT: JsonObject = { type: 'json_schema', json_schema: { name: 'object', schema: { type: 'object' } } }
 
-/** The tool whose calls are the answer of this request, if it has one. */
+/** The tool whose call contains the answer to this request, if there is one. */
 export function answerToolName(request: ModelRequest, target: ChatTarget): string | undefined {
   const format = formatOf(request)
   return format?.type === 'json_schema' && schemaMode(request, target, format) === 'tool' ? ANSWER_TOOL : undefined
 }
 
-/** Whether tools stand in the way of a format here. */
+/** Whether tools prevent a response format here. */
 function yieldsToTools({ tools, tool_choice: choice }: ModelRequest, { options, supports }: ChatTarget): boolean {
   return !options.formats_with_tools && tools !== undefined && tools.length > 0 && supports.has('tools') && choice !== 'none'
 }
 
 function schemaMode(request: ModelRequest, target: ChatTarget, format: JsonSchemaFormat): 'native' | 'json-object' | 'tool' | 'prompt' {
   const written = schemaModeFor(target)
-  // Only a forced call is sure to come.
+  // Only a forced call is certain.
   if (written === 'tool' ? forcedToolsFor(target) === 'never' : yieldsToTools(request, target)) return 'prompt'
   const { supports } = target
   const mode =
@@ -82,7 +82,7 @@ function nativeSchema(format: JsonSchemaFormat, { options }: ChatTarget): Format
   return { native: { type: 'json_schema', json_schema: schema }, ...(mayLeaveOut ? { note: `text.format: ${STRICT_WITH_OPTIONAL}` } : {}) }
 }
 
-/** Fields that are no words of the prompt, though a long blob may hold those four letters by chance, and a file its type. */
+/** Fields that are not words of the prompt: a long blob may contain those four letters by chance, and a file in its type. */
 const WORDLESS: ReadonlySet<string> = new Set([
   'type',
   'id',
@@ -100,7 +100,7 @@ const WORDLESS: ReadonlySet<string> = new Set([
   'result',
 ])
 
-/** Servers refuse `json_object` when the word JSON stands nowhere in the prompt. */
+/** Servers refuse `json_object` if the word JSON occurs nowhere in the prompt. */
 function jsonWord({ instructions, input }: ModelRequest): { instruction?: string } {
   const words = JSON.stringify(input, (key, value: unknown) => (WORDLESS.has(key) ? undefined : value))
   return /json/i.test(`${instructions ?? ''} ${words}`) ? {} : { instruction: 'Answer with one JSON object.' }

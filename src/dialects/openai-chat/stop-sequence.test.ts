@@ -3,7 +3,7 @@ import type { ModelEvent } from '../../core/event.ts'
 import { chatTarget } from './__fixtures__/target.ts'
 import { ChatDecoder } from './stream.ts'
 
-/** What the last event says of a text that some server ended so. */
+/** What the last event reports for a text that a server ended in this way. */
 function stoppedBy(told: object, stop: unknown): unknown {
   const out: ModelEvent[] = []
   const decoder = new ChatDecoder({ input: [], stop }, chatTarget({}))

@@ -9,14 +9,14 @@ import type { TargetOverrides } from './__fixtures__/target.ts'
 import { openAiChat } from './index.ts'
 import { ChatDecoder } from './stream.ts'
 
-// The same cases in every run: a failure must not depend on luck.
+// The same cases in every run, so that a failure does not depend on chance.
 fc.configureGlobal({ seed: 20260301 })
 
 const REQUEST = { input: [], tools: [{ type: 'custom', name: 'patch' }] }
 
 type Outcome = { readonly events: readonly ModelEvent[]; readonly error?: string }
 
-/** Every way an answer can go: its events, and the error that ended it. Anything but a GatewayError fails the test. */
+/** The outcome of an answer: its events, and the error that ended it. Any error except GatewayError fails the test. */
 function run(decoder: Decoder, frames: readonly string[], close = true): Outcome {
   const events: ModelEvent[] = []
   try {
@@ -36,7 +36,7 @@ const settings = fc.constantFrom<TargetOverrides>(
   { options: { reasoning_replay: 'reasoning_details', close_ends_answer: true, tool_signature_path: ['extra', 'sig'] } },
 )
 
-/** Text full of what could break scanning: quotes, escapes, controls, halves of pairs, tags, field names. */
+/** Text with everything that could break the scanner: quotes, escapes, control characters, half surrogate pairs, tags, field names. */
 const nasty = fc.oneof(
   fc.string({ maxLength: 8 }),
   fc.string({ unit: 'grapheme', maxLength: 5 }),
@@ -179,7 +179,7 @@ describe('any frames', () => {
 })
 
 describe('the fast path', () => {
-  /** Frames as one server writes them: the same shape around changing text, with now and then something else in between. */
+  /** Frames as one server writes them: the same structure around changing text, occasionally with other frames in between. */
   const template = fc.constantFrom<(field: string, text: string) => string>(
     (field, text) => JSON.stringify({ id: 'x', model: 'm', choices: [{ index: 0, delta: { [field]: text }, finish_reason: null }], usage: null }),
     (field, text) => JSON.stringify({ choices: [{ delta: { role: 'assistant', content: '', [field]: text }, index: 0 }], id: 'x' }),
@@ -241,7 +241,7 @@ describe('the fast path', () => {
     )
   })
 
-  // In two lots: a busy machine takes its time for all of them.
+  // In two parts, because on a busy machine all of them together take long.
   it.each([1, 2])('gives the same for answers after the first, whatever was learned from that (lot %i)', () => {
     const begun = '{"id":"x","choices":[{"index":0,"delta":{"role":"assistant"},"service_tier":null}],"service_tier":"flex"}'
     const cited = '{"id":"x","choices":[{"index":0,"delta":{"annotations":[{"type":"url_citation","url_citation":{"url":"https://a.test"}}]}}]}'
@@ -260,7 +260,7 @@ describe('the fast path', () => {
           const frames = written(each)
           expect(run(new ChatDecoder(REQUEST, target), frames)).toEqual(run(new ChatDecoder(REQUEST, target, false), frames))
         }
-        // The last one once more, damaged.
+        // The last one again, damaged.
         const frames = [...written(answers.at(-1)!)]
         const index = frames.length === 0 ? 0 : where % frames.length
         frames.splice(index, 1, frames[index]?.slice(0, where % 60) ?? '', frames[index]?.slice(1 + (where % 60)) ?? '')
@@ -284,7 +284,7 @@ describe('the fast path', () => {
       parse.mockRestore()
       return { parsed, text: foldEvents(events).text }
     }
-    // The beginning, the text that opens the message, the one that is learned from, and the proof that its place was found.
+    // The first chunk, the text that opens the message, the one that is learned from, and the one that proves that its place was found.
     expect(decode('chatcmpl-1', 1_700_000_000)).toEqual({ parsed: 4, text: 'one two' })
     expect(decode('chatcmpl-22', 1_700_000_009)).toEqual({ parsed: 1, text: 'one two' })
   })

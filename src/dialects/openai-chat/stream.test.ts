@@ -16,14 +16,14 @@ import { threadTime } from '../../testing/thread-time.ts'
 interface Settings extends TargetOverrides {
   readonly tools?: readonly Tool[]
   readonly request?: Partial<ModelRequest>
-  /** False: the connection closes without [DONE]. */
+  /** False if the connection closes without [DONE]. */
   readonly done?: boolean
 }
 
 const decoderFor = (settings: Settings): ChatDecoder =>
   new ChatDecoder({ input: [], ...(settings.tools === undefined ? {} : { tools: settings.tools }), ...settings.request }, chatTarget(settings))
 
-/** Decodes chunks; objects become frames, strings are data as they are. */
+/** Decodes chunks; objects become frames, and strings are sent unchanged. */
 function decode(frames: readonly unknown[], settings: Settings = {}): ModelEvent[] {
   const decoder = decoderFor(settings)
   const out: ModelEvent[] = []

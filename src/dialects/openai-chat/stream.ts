@@ -29,7 +29,7 @@ import { ToolCallDecoder } from './tool-calls.ts'
 import { decodeUsage } from './usage.ts'
 import { asksSearch } from './web-search.ts'
 
-/** Frames that are no JSON are skipped; more of them than this are no answer. */
+/** Frames that are not JSON are skipped; with more than this, the answer is an error. */
 const MAX_MALFORMED = 16
 
 /** Decodes chunks and whole bodies of chat servers; see `Decoder`. One instance per answer. */
@@ -41,14 +41,14 @@ export class ChatDecoder implements Decoder {
   readonly #reasoning: ReasoningCollector
   readonly #reader: DeltaReader
   readonly #tools: ToolCallDecoder
-  /** Where the answer is a call of a hidden tool. */
+  /** Set if the answer is a call of a hidden tool. */
   readonly #aside: AnswerAside | undefined
   readonly #template = new DeltaTemplate<LearnedField>(readDelta)
   readonly #citations = new CitationCollector()
   readonly #learns: boolean
   #malformed = 0
   #frames = 0
-  /** Index of the choice that is the answer. */
+  /** The index of the choice with the answer. */
   #choice: number | undefined
   #native: string | undefined
   #sequence: string | undefined
@@ -82,12 +82,12 @@ export class ChatDecoder implements Decoder {
     })
   }
 
-  /** A finish reason was seen: only usage and the end mark may follow, and some servers send neither. */
+  /** After a finish reason only the usage and the end mark may follow, and some servers send neither. */
   get settled(): boolean {
     return this.#native !== undefined
   }
 
-  /** Servers put a reason beside a text that goes on, and send errors after it; only the counts come last everywhere. */
+  /** Some servers send a finish reason next to text that continues, and errors after it; only the counts always come last. */
   get entire(): boolean {
     return this.#native !== undefined && this.#usage !== undefined
   }
@@ -114,7 +114,7 @@ export class ChatDecoder implements Decoder {
     this.#frame(data, event, out)
   }
 
-  /** A frame like those of an answer before this one: what it does is known without parsing it. */
+  /** Whether the frame has the shape of frames in earlier answers, so that its effect is known without parsing it. */
   #isKnown(data: string): boolean {
     const known = this.#writer.started && !this.#citations.waits ? knownShape(this.#target) : undefined
     if (known === undefined || known.choice !== this.#choice || known.tier !== this.#nativeTier) return false
@@ -204,14 +204,14 @@ export class ChatDecoder implements Decoder {
 
   #start(frame: Json, choice: Json | undefined): void {
     const id = asString(frame['id'])
-    // Some servers speak of the prompt first, in a chunk that names neither answer nor model.
+    // Some servers report on the prompt first, in a chunk without the answer's id and model.
     if (!id && choice === undefined) return
     const model = asString(frame['model'])
     const tier = this.#tierOf(asString(frame['service_tier']))
     this.#writer.start({ ...(id ? { upstreamId: id } : {}), ...(model ? { model } : {}), ...(tier ? { serviceTier: tier } : {}) })
   }
 
-  /** The tier in the contract's word, where this server has one of its own. */
+  /** The contract's name of the tier, if this server has its own. */
   #tierOf(native: string | undefined): string | undefined {
     return Object.entries(this.#target.options.tier_names).find(([, name]) => name === native)?.[0] ?? native
   }
@@ -219,7 +219,7 @@ export class ChatDecoder implements Decoder {
   #noteUsage(usage: unknown): void {
     if (!isObject(usage)) return
     this.#reader.busy = true
-    // Several reports are one: what is last may be no more than what the rest has cost.
+    // Several reports are merged: the last one may only contain the cost of the rest.
     if (hasCounts(usage)) this.#usage = this.#usage === undefined ? usage : overlayCounts(this.#usage, usage)
   }
 
@@ -238,7 +238,7 @@ export class ChatDecoder implements Decoder {
     return this.#writer.hasContent || this.#tools.any
   }
 
-  /** `ended`: the server itself said that this is all. */
+  /** `ended` means that the server itself declared the end. */
   #complete(ended: boolean): void {
     const writer = this.#writer
     const finish = this.#native === undefined ? (ended ? 'stop' : undefined) : mapFinish(this.#native, this.#target.options.finish_reasons)
@@ -274,7 +274,7 @@ export class ChatDecoder implements Decoder {
     if (finish === 'overloaded') throw this.#unavailable('an answer it could not finish for lack of resources', undefined, 'provider_overloaded')
   }
 
-  /** Decoded calls decide, not the word; a word nobody declared is taken for a normal stop. */
+  /** Decoded calls decide, not the finish reason; an undeclared reason counts as a normal stop. */
   #reasonOf(finish: Finish | undefined): FinishReason {
     if (finish === 'length' || finish === 'content_filter' || finish === 'refusal') return finish
     return this.#writer.hasCalls ? 'tool_calls' : 'stop'

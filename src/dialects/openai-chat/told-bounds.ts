@@ -2,12 +2,15 @@ import type { JsonObject } from '../../core/item.ts'
 import { asString } from '../shared/json.ts'
 import { mapSchemas } from '../shared/schema-walk.ts'
 
-/** What servers that make a grammar of a schema cannot make one of, or one too large. */
+/** Keywords from which servers with grammars cannot build one, or only one that is too large. */
 const BOUNDS = ['pattern', 'minLength', 'maxLength', 'minItems', 'maxItems', 'not'] as const
 
 const PATTERNS = ['pattern'] as const
 
-/** A tool's schema with its bounds, or its patterns alone, in words, for servers that refuse all tools for one they can make no grammar of. */
+/**
+ * A tool's schema with its bounds, or only its patterns, moved into the description, for servers that refuse all tools if they cannot build a grammar
+ * for one.
+ */
 export function tellBounds(schema: JsonObject, only?: 'patterns'): JsonObject {
   const telling: readonly string[] = only === 'patterns' ? PATTERNS : BOUNDS
   return mapSchemas(schema, (node) => {

@@ -4,7 +4,7 @@ import { replaying, type OpenAiChatOptions } from './options.ts'
 
 type ChatTarget = Target<OpenAiChatOptions>
 
-/** The endpoint with the options it turned out to need for this request. */
+/** The endpoint with the options that it turned out to require for this request. */
 export function inForm({ told_as: form }: ModelRequest, endpoint: ChatTarget): ChatTarget {
   const target = replaying(endpoint)
   if (form === undefined) return target

@@ -7,25 +7,25 @@ import { isObject } from '../shared/json.ts'
 
 export interface ToolCallOptions {
   readonly providerName: string
-  /** The first call of this tool is the answer itself; its arguments become text. */
+  /** The first call of this tool is the answer itself: its arguments become text. */
   readonly answerTool?: { readonly name: string; readonly aside: AnswerAside }
   /** Finds an opaque signature on a call. */
   readonly signatureOf?: (call: { readonly [field: string]: unknown }) => string | undefined
-  /** Receives it, before the call is opened where it came in time. */
+  /** Receives the signature, before the call is opened if it arrives in time. */
   readonly onSignature?: (signature: string) => void
 }
 
 interface Call {
   id: string
   name: string
-  /** Arguments that came before the call could be opened. */
+  /** Arguments that arrived before the call could be opened. */
   waiting: string
   open: OpenCall | undefined
-  /** A call of the answer tool: the answer, or one too many. */
+  /** A call of the answer tool: the answer, or a surplus call. */
   answers: 'text' | 'nothing' | undefined
-  /** Its arguments end like an object or a list. */
+  /** Whether its arguments end like an object or a list. */
   closed: boolean
-  /** Its signature has come. */
+  /** Whether its signature has arrived. */
   signed: boolean
 }
 
@@ -37,22 +37,22 @@ function argumentsText(value: unknown): string {
   return value === null || value === undefined ? '' : JSON.stringify(value)
 }
 
-/** Its arguments are complete: what follows belongs to another. */
+/** Whether its arguments are complete, so that what follows belongs to another call. */
 const isWhole = ({ closed, open, waiting }: Call): boolean =>
   closed && (open === undefined ? isCompleteJson(waiting) : open.end.isWhole(open.arguments))
 
-/** Its arguments have begun, and this is more of them: nothing that begins anew. */
+/** Whether this continues arguments that have begun, instead of starting new ones. */
 const goesOn = (call: Call, args: string): boolean =>
   (call.open?.arguments ?? call.waiting) !== '' && !isWhole(call) && !args.trimStart().startsWith('{')
 
 /**
- * Puts pieces of tool calls together. Calls are told apart by `index`; servers that leave it out, or always say 0, are caught by a new
- * id, a new name, or arguments that follow complete ones. Repeated ids and names are ignored.
+ * Assembles tool calls from pieces. Calls are distinguished by `index`. For servers that omit it, or always send 0, a new id, a new name, or
+ * arguments after complete ones start another call. Repeated ids and names are ignored.
  */
 export class ToolCallDecoder {
   readonly #writer: AnswerWriter
   readonly #options: ToolCallOptions
-  /** Made with the first call: most answers have none. */
+  /** Created with the first call, because most answers have none. */
   #known: Map<string, Call> | undefined
   readonly #all: Call[] = []
   #lastKey: string | undefined
@@ -71,13 +71,13 @@ export class ToolCallDecoder {
     return this.#all.length > 0
   }
 
-  /** The `tool_calls` of one delta, or of a whole message (every entry is then a call of its own). */
+  /** The `tool_calls` of one delta, or of a whole message (where every entry is a separate call). */
   push(entries: unknown, whole: boolean): void {
     if (!Array.isArray(entries)) return
     entries.forEach((entry, position) => isObject(entry) && this.#entry(entry, position, whole))
   }
 
-  /** Opens what could not be opened yet; a call without a name cannot be made sense of. */
+  /** Opens the calls that could not be opened yet; a call without a name is an error. */
   finish(): void {
     for (const call of this.#all) {
       if (call.name === '') {
@@ -97,7 +97,7 @@ export class ToolCallDecoder {
     const args = argumentsText(fn['arguments'])
     const index = typeof entry['index'] === 'number' ? entry['index'] : undefined
     const signature = this.#options.signatureOf?.(entry)
-    // A piece that says nothing must not open a phantom call.
+    // An empty piece must not open a phantom call.
     if (id === '' && name === '' && args === '' && signature === undefined) return
 
     let key = this.#keyOf(index, id, name)
@@ -122,12 +122,13 @@ export class ToolCallDecoder {
     const last = this.#lastKey
     const key = index !== undefined ? `#${index}` : id !== '' ? `id:${id}` : (last ?? `new:${this.#fresh++}`)
     if (id !== '' || name !== '' || last === undefined || this.#byKey.has(key)) return key
-    // No call begins without a name or an id: whoever counts pieces instead of calls goes on with the last one, as long as that is not whole.
+    // A call cannot begin without a name or an id: a server that counts pieces instead of calls continues the last call, as long as that is
+    // incomplete.
     const open = this.#byKey.get(last)!
     return open.name === '' || isWhole(open) ? key : last
   }
 
-  /** Names come in one piece or, with some servers, in several; most that are told once more are the same. */
+  /** Names arrive in one piece or, from some servers, in several; a repeated one is usually the same. */
   #nameOf(call: Call, told: string): string {
     if (call.name === '' || told === '' || !this.#takesName(call, told)) return call.name || told
     return told.startsWith(call.name) ? told : call.name + told
@@ -138,7 +139,7 @@ export class ToolCallDecoder {
   }
 
   #startsAnother(call: Call, id: string, name: string, args: string, index: number | undefined, position: number): boolean {
-    // An id that changes from piece to piece is one call of a careless server: there is no name, or the arguments go on.
+    // An id that changes from piece to piece is one call of a careless server if there is no name, or if the arguments continue.
     if (id !== '' && call.id !== '' && id !== call.id) return name !== '' && !(index !== undefined && name === call.name && goesOn(call, args))
     if (id !== '' && call.id !== '') return false
     if (name === '' || call.name === '') return false
@@ -149,7 +150,7 @@ export class ToolCallDecoder {
 
   #arguments(call: Call, args: string): void {
     const piece = args.trimEnd()
-    // Only what ends like an object or a list is worth parsing: servers that repeat the name ask with every piece.
+    // Only what ends like an object or a list is worth parsing, because servers that repeat the name cause this check with every piece.
     if (piece !== '') call.closed = piece.endsWith('}') || piece.endsWith(']')
     if (call.answers !== undefined) {
       if (call.answers === 'text') this.#writer.text(args)
@@ -157,7 +158,7 @@ export class ToolCallDecoder {
     }
     if (call.open !== undefined) return this.#writer.arguments(call.open, args)
     call.waiting += args
-    // Without an id yet it may still come, and so may the rest of a name, until there is something to show.
+    // A missing id, or the rest of a name, may still arrive until there are arguments to write.
     if (call.name !== '' && (call.waiting !== '' || (call.id !== '' && !this.#writer.beginsName(call.name)))) this.#open(call)
   }
 

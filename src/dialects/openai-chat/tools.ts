@@ -18,7 +18,7 @@ type ChatTarget = Target<OpenAiChatOptions>
 type Body = { [field: string]: unknown }
 type Offered = Body & { tools?: readonly JsonObject[] }
 
-/** The offered tools and the choice among them; what cannot be expressed is noted in `dropped`. */
+/** The tools and the choice among them; lists in `dropped` what cannot be expressed. */
 export function encodeTools(flat: FlatTools, format: FormatPlan, request: ModelRequest, target: ChatTarget, dropped: string[]): Offered {
   const { options, supports } = target
   const { answers, ...wanted } = withAnswerTool(flat.tools, flat.choice, format.answerTool)
@@ -26,7 +26,7 @@ export function encodeTools(flat: FlatTools, format: FormatPlan, request: ModelR
   if (tools.length === 0) return {}
   const unfolding = new Unfolding()
   const body: Offered = { tools: tools.map((tool) => encodeTool(tool, options, unfolding, dropped)) }
-  // Free choice is what happens anyway: not worth a field where others of its values are refused.
+  // Free choice is the default: the field is not worth sending if other values of it are refused.
   if (choice !== undefined && (choice.mode !== 'auto' || forcedToolsFor(target) === undefined)) {
     if (supports.has('tool_choice')) body['tool_choice'] = encodeChoice(choice, options)
     else if (choice.mode !== 'auto') dropped.push('tool_choice')
@@ -44,10 +44,10 @@ interface Offer {
   readonly choice: FlatChoice | undefined
 }
 
-/** The choice as far as this model can be made to choose; one that it has no word for narrows what is offered. */
+/** The choice as far as this model supports it; an unsupported choice restricts the list of tools instead. */
 function possibleChoice({ tools, choice }: Offer, target: ChatTarget, dropped: string[]): Offer {
   const { options, supports } = target
-  // Who cannot be told not to call gets nothing to call.
+  // An endpoint that cannot be told not to call gets no tools.
   if (choice?.mode === 'none') return { tools: options.none_tool_choice && supports.has('tool_choice') ? tools : [], choice }
   if (isForced(choice) && forcedToolsFor(target) === 'never') {
     dropped.push(NOT_FORCED)
@@ -57,14 +57,14 @@ function possibleChoice({ tools, choice }: Offer, target: ChatTarget, dropped: s
   return { tools, choice }
 }
 
-/** Whether what is offered demands a call. */
+/** Whether the request forces a call. */
 export const demandsCall = ({ tool_choice: choice }: Body): boolean => choice !== undefined && choice !== 'auto' && choice !== 'none'
 
 function encodeTool(tool: FlatTool, options: OpenAiChatOptions, unfolding: Unfolding, dropped: string[]): JsonObject {
   const folded = objectAtTop(tool.parameters, unfolding)
   const bounded = options.tool_bounds === 'sent' ? folded : tellBounds(folded, options.tool_bounds === 'told' ? undefined : 'patterns')
   const parameters = options.schemas === 'curated' ? curateSchema(bounded, unfolding) : bounded
-  // A merged schema contains more than a strict one may. Non-strict is the default, and some vendors do not know the word.
+  // A folded schema contains more than a strict one may. Not strict is the default, and is not sent because some vendors do not know the field.
   const wanted = options.strict_tools && tool.strict === true && parameters === tool.parameters
   const strict = wanted && !(options.optional_members === 'refused' && hasOptionalMembers(tool.parameters))
   if (wanted && !strict) dropped.push(`tools: ${STRICT_WITH_OPTIONAL}`)

@@ -4,13 +4,13 @@ import { isObject } from '../shared/json.ts'
 import { countedApart } from '../shared/usage-counts.ts'
 import type { OpenAiChatOptions } from './options.ts'
 
-/** 1e10 ticks are one dollar, where costs come in ticks. */
+/** 1e10 ticks are one dollar, where costs are in ticks. */
 const TICKS_PER_USD = 1e10
 
 const number = (...values: readonly unknown[]): number | undefined =>
   values.find((value): value is number => typeof value === 'number' && Number.isFinite(value))
 
-/** What a usage object of any server of this format says, in the gateway's normal form. */
+/** Normalises the usage object of any server of this format. */
 export function decodeUsage(raw: { readonly [field: string]: unknown }, conventions: OpenAiChatOptions['usage']): Usage {
   const object = (field: string): { readonly [field: string]: unknown } => (isObject(raw[field]) ? raw[field] : {})
   const promptDetails = { ...object('input_tokens_details'), ...object('prompt_tokens_details') }
@@ -32,13 +32,13 @@ export function decodeUsage(raw: { readonly [field: string]: unknown }, conventi
   )
   const total = number(raw['total_tokens'])
   let input = number(raw['prompt_tokens'], raw['input_tokens']) ?? 0
-  // One that is left out is the rest of the sum.
+  // A count that is left out is the rest of the total.
   let output = number(raw['completion_tokens'], raw['output_tokens']) ?? Math.max(0, (total ?? 0) - input)
   const reasoning = number(outputDetails['reasoning_tokens'], raw['reasoning_tokens']) ?? 0
 
   if (total !== undefined && conventions.input_from_total && total > output) input = total - output
   if (total !== undefined && conventions.output_from_total && total > input) output = total - input
-  // If the total is the sum of all three, reasoning is counted beside the output and not in it; so no option has to declare it.
+  // If the total is the sum of three, reasoning is counted separately from the output; the arithmetic shows it without a declaration.
   else if (reasoning > 0 && (total === undefined ? conventions.output_excludes_reasoning : total === input + output + reasoning)) output += reasoning
   input += countedApart(input, (cached ?? 0) + (written ?? 0), total === undefined ? undefined : total - output)
 
@@ -56,7 +56,7 @@ export function decodeUsage(raw: { readonly [field: string]: unknown }, conventi
   })
 }
 
-/** Costs a server reports itself: its own charge, and what it passed on to the caller's account at the vendor. */
+/** Costs that a server reports itself: its own charge, plus the vendor's if the call used our own account there. */
 function reportedCost(raw: { readonly [field: string]: unknown }): number | undefined {
   const { cost } = raw
   if (isObject(cost)) return number(cost['total_cost'])
@@ -64,7 +64,7 @@ function reportedCost(raw: { readonly [field: string]: unknown }): number | unde
     const upstream = raw['is_byok'] === true && isObject(raw['cost_details']) ? number(raw['cost_details']['upstream_inference_cost']) : undefined
     return cost + (upstream ?? 0)
   }
-  // Zero ticks is what servers send that do not meter this account.
+  // Servers that do not meter this account send zero ticks.
   const ticks = number(raw['cost_in_usd_ticks'])
   return ticks === undefined || ticks <= 0 ? undefined : ticks / TICKS_PER_USD
 }

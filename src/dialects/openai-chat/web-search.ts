@@ -3,31 +3,31 @@ import type { ModelRequest } from '../../core/request.ts'
 import { isObject } from '../shared/json.ts'
 import type { OpenAiChatOptions } from './options.ts'
 
-/** The contract's domains of one search: those it may use, and those it may not. */
+/** The domains that the contract's search may use, and those that it may not. */
 function domainsOf(tool: Tool): { readonly wanted: readonly unknown[]; readonly unwanted: readonly unknown[] } {
   const filters = (tool as JsonObject)['filters']
   const list = (name: string): readonly unknown[] => (isObject(filters) && Array.isArray(filters[name]) ? filters[name] : [])
   return { wanted: list('allowed_domains'), unwanted: [...list('blocked_domains'), ...list('excluded_domains')] }
 }
 
-/** Whether the server searches itself, as the caller set it; the gateway's own search has another name. */
+/** Whether the server runs the search itself, as the caller set it; the gateway's own search has another name. */
 export function hostsTool(tool: Tool, { web_search: way }: OpenAiChatOptions): boolean {
   if (way === 'none' || !/^web_search(?:_|$)/.test(tool.type)) return false
   const { wanted, unwanted } = domainsOf(tool)
   return way === 'options' || wanted.length + unwanted.length === 0
 }
 
-/** The tools that are left for the model to call. */
+/** The tools that remain for the model to call. */
 export function withoutHosted(tools: readonly Tool[] | undefined, options: OpenAiChatOptions): readonly Tool[] | undefined {
   return options.web_search === 'none' ? tools : tools?.filter((tool) => !hostsTool(tool, options))
 }
 
-/** Whether the server is asked to search. */
+/** Whether the request asks the server to search. */
 export function asksSearch({ tools, tool_choice: choice }: ModelRequest, options: OpenAiChatOptions): boolean {
   return options.web_search !== 'none' && choice !== 'none' && tools?.some((tool) => hostsTool(tool, options)) === true
 }
 
-/** The server's own search: fields of the request, not a tool that the model calls. */
+/** The server's own search consists of request fields and is not a tool that the model calls. */
 export function encodeWebSearch({ tools, tool_choice: choice }: ModelRequest, options: OpenAiChatOptions): JsonObject {
   const tool = choice === 'none' ? undefined : tools?.find((each) => hostsTool(each, options))
   if (tool === undefined) return {}
@@ -40,7 +40,7 @@ export function encodeWebSearch({ tools, tool_choice: choice }: ModelRequest, op
   const place = isObject(location) ? Object.fromEntries(Object.entries(location).filter(([key, value]) => key !== 'type' && value != null)) : {}
   const wishes = { ...context, ...(Object.keys(place).length === 0 ? {} : { user_location: place }) }
   const { wanted, unwanted } = domainsOf(tool)
-  // One list of either kind: a domain to leave out carries a minus.
+  // A single list for both kinds: an excluded domain has a minus sign.
   const filter = wanted.length > 0 ? wanted : unwanted.map((domain) => `-${String(domain)}`)
   return {
     ...(Object.keys(wishes).length === 0 ? {} : { web_search_options: wishes }),

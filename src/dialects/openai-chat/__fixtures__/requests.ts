@@ -23,7 +23,7 @@ const toolLoop: ModelRequest = {
   tool_choice: 'auto',
 }
 
-/** Requests and the endpoints they go to; each has a golden file of the same name. */
+/** Requests and the endpoints that they go to; each has a golden file of the same name. */
 export const REQUESTS: { readonly [name: string]: readonly [ModelRequest, TargetOverrides] } = {
   'plain': [{ input: [{ type: 'message', role: 'user', content: 'Hi' }] }, {}],
   'tool-loop-unknown-server': [toolLoop, {}],

@@ -4,7 +4,7 @@ import { openAiChatOptions } from '../options.ts'
 import type { OpenAiChatOptions } from '../options.ts'
 
 export interface TargetOverrides {
-  /** Options as configuration would write them. */
+  /** Options as in the configuration. */
   readonly options?: Parameters<typeof openAiChatOptions.parse>[0]
   readonly supports?: readonly Parameter[]
   readonly scope?: string
@@ -18,7 +18,7 @@ const SUPPORTS: readonly Parameter[] = [
   'temperature', 'top_p', 'frequency_penalty', 'presence_penalty', 'seed', 'stop', 'max_tokens', 'tools', 'tool_choice', 'response_format', 'structured_outputs', 'reasoning',
 ]
 
-/** An endpoint of a server nothing is known of, but for what a test declares. */
+/** An endpoint of an unknown server, except for what a test declares. */
 export function chatTarget({ options = {}, supports = SUPPORTS, upstreamModel = 'small-1', scope = 'acme', stream = true, maxOutputTokens, media }: TargetOverrides = {}): Target<OpenAiChatOptions> {
   return {
     provider: 'acme',
