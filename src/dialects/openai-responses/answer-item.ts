@@ -10,20 +10,20 @@ export function kindOfItem(type: string): ItemKind {
   return type === 'function_call' || type === 'custom_tool_call' ? 'call' : 'other'
 }
 
-/** Text that was streamed for one content or summary part. */
+/** Streamed text of one content or summary part. */
 export interface StreamedPart {
   readonly kind: FinalPart['kind']
   /** The upstream's `content_index` or `summary_index`. */
   readonly index: number
-  /** Our own number, dense in the order of first content; -1 before that. Some upstreams start at 1 or leave gaps. */
+  /** Our own number, consecutive in the order of first content; -1 before that. Some upstreams start at 1 or leave gaps. */
   number: number
   text: string
-  /** Annotations the upstream announced one by one, passed on or not: what the finished part lists beyond them is new. */
+  /** Annotations that the upstream announced one by one, whether forwarded or not: only what the finished part lists beyond them is new. */
   annotations: number
   hasLogprobs: boolean
 }
 
-/** Text and refusal are numbered in one row, summaries in another. */
+/** Text and refusal are numbered in one sequence, summaries in another. */
 type Row = 'content' | 'summary'
 
 const rowOf = (kind: StreamedPart['kind']): Row => (kind === 'summary' ? 'summary' : 'content')
@@ -33,18 +33,18 @@ export class AnswerItem {
   readonly key: string
   readonly type: string
   readonly kind: ItemKind
-  /** The item as it was announced; an empty object when its first delta came unannounced. */
+  /** The item as it was announced; an empty object if its first delta came unannounced. */
   announced: JsonObject
-  /** False while a call's name or id is still unknown: its arguments wait. */
+  /** False while a call's name or id is still unknown; its arguments wait. */
   started = false
   closed = false
   readonly parts: StreamedPart[] = []
   /** Arguments or custom input received so far. */
   text = ''
-  /** Of a call to a function that stands for a custom tool: turns its arguments back into the tool's input. */
+  /** For a call of a function that stands for a custom tool: converts its arguments back to the tool's input. */
   wrapped: CustomInputStream | undefined
   #lastPart: StreamedPart | undefined
-  /** By kind and index: an item may have tens of thousands of parts. */
+  /** By kind and index, because an item may have tens of thousands of parts. */
   readonly #byIndex = new Map<string, StreamedPart>()
   readonly #rows: { readonly [row in Row]: { readonly parts: StreamedPart[]; sorted: boolean } } = {
     content: { parts: [], sorted: true },
@@ -73,15 +73,15 @@ export class AnswerItem {
     return (this.#lastPart = part)
   }
 
-  /** Our number of a part that is about to receive content. Text and refusal share one row of numbers, summaries have their own. */
+  /** Our number of a part that is about to receive content. Text and refusal share one sequence of numbers; summaries have their own. */
   numberOf(part: StreamedPart): number {
     if (part.number === -1) part.number = this.#numbers[part.kind === 'summary' ? 1 : 0]!++
     return part.number
   }
 
   /**
-   * The streamed part a finished part completes. Finished parts are a dense list; where the upstream's indexes lie outside of it (numbering
-   * that starts at 1, or runs over the whole answer) the order decides.
+   * The streamed part that a finished part completes. Finished parts are a dense list. If the upstream's indexes are outside of it (numbering from 1,
+   * or across the whole answer), the order decides.
    */
   match(kind: StreamedPart['kind'], position: number, length: number): StreamedPart {
     const row = this.#rows[rowOf(kind)]

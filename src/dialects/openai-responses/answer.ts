@@ -21,11 +21,11 @@ const TYPE_OF_DELTA = {
 } as const
 
 /**
- * The items of one answer, keyed by the upstream's `output_index`: starts them, passes their deltas on, completes what the deltas left
- * out when they are done, and ends each exactly once. Upstream item ids are never passed on.
+ * The items of one answer by the upstream's `output_index`: starts them, forwards their deltas, completes what the deltas left out when they are
+ * done, and ends each exactly once. Upstream item ids are never forwarded.
  */
 export class Answer {
-  /** What was said so far. */
+  /** Writes the items, and knows what was written so far. */
   readonly said: ItemWriter
   readonly ran: AnswerContext['ran']
 
@@ -41,7 +41,7 @@ export class Answer {
     this.#providerName = context.providerName
   }
 
-  /** Where a frame belongs: by `output_index`, else by item id, else to the item that was announced last. */
+  /** The item of a frame: by `output_index`, or else by item id, or else the item that was announced last. */
   indexOf(frame: JsonObject): number {
     const index = frame['output_index']
     if (typeof index === 'number' && Number.isInteger(index) && index >= 0) return index
@@ -84,7 +84,7 @@ export class Answer {
     this.said.annotate(item, part, value, out)
   }
 
-  /** A part the upstream reports as done: text that came without deltas, or with too few. */
+  /** A part that the upstream reports as done: its text may have come without deltas, or with too few. */
   completePart(index: number, partIndex: number, final: FinalPart, out: ModelEvent[]): void {
     if (final.text === '' && final.annotations.length === 0) return
     const wanted = KIND_OF_DELTA[final.kind]
@@ -94,7 +94,7 @@ export class Answer {
     this.said.completePart(item, item.part(final.kind, partIndex), final, out)
   }
 
-  /** The whole arguments or input of a call, before the item itself is done. */
+  /** The complete arguments or input of a call, before the item itself is done. */
   completeArguments(kind: 'arguments' | 'input', index: number, whole: string, out: ModelEvent[]): void {
     const known = this.#byIndex.get(index)
     if (known?.closed) return
@@ -116,7 +116,7 @@ export class Answer {
     const known = this.#byIndex.get(index)
     const type = asString(item['type']) ?? known?.type ?? 'message'
     if (known !== undefined && known.kind === kindOfItem(type)) {
-      // An item that is done twice stays as it was; another one under the same index is new.
+      // A second end of the same item changes nothing; another item with the same index is new.
       if (!known.closed) return this.said.finish(known, item, out)
       if (isSameItem(known, item)) return
     }
@@ -126,8 +126,8 @@ export class Answer {
   }
 
   /**
-   * The upstream's closing list of items: completes those still open and adds those that were never streamed. A list that leaves streamed
-   * items out (some servers send an empty one) takes nothing back. `cut` marks what is still open as incomplete.
+   * The upstream's final list of items: completes those that are still open and adds those that were never streamed. A list that omits streamed items
+   * (some servers send an empty one) removes nothing. `cut` marks open items as incomplete.
    */
   settle(output: readonly unknown[], cut: boolean, out: ModelEvent[]): void {
     const finals = output.filter(isObject)
@@ -166,7 +166,7 @@ export class Answer {
     this.#lastIndex = index
   }
 
-  /** An item whose first delta comes before (or without) its announcement. */
+  /** Opens an item whose first delta comes before (or without) its announcement. */
   #open(index: number, type: string, out: ModelEvent[]): AnswerItem {
     const known = this.#byIndex.get(index)
     if (known !== undefined && !known.closed) this.said.finish(known, undefined, out)
@@ -177,7 +177,9 @@ export class Answer {
   }
 }
 
-/** Whether two forms can be the same item: same type, and the same call where both name it. Item ids do not count: some servers rotate them. */
+/**
+ * Whether two forms can be the same item: the same type, and the same call if both name it. Item ids do not count, because some servers change them.
+ */
 function isSameItem(item: AnswerItem, other: JsonObject): boolean {
   const type = asString(other['type']) ?? 'message'
   if (type !== item.type) return false

@@ -1,7 +1,7 @@
 import type { Annotation, Logprob } from '../../core/item.ts'
 import { isObject } from '../shared/json.ts'
 
-/** One piece of content of a finished item, in the order the upstream lists it. */
+/** One piece of content of a finished item, in the upstream's order. */
 export interface FinalPart {
   readonly kind: 'text' | 'refusal' | 'summary' | 'reasoning'
   readonly text: string
@@ -13,7 +13,7 @@ const NONE: readonly never[] = []
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : NONE)
 
-/** A part object of a message or reasoning item; undefined for kinds that carry no text. */
+/** A part object of a message or reasoning item; undefined for kinds without text. */
 export function readPart(part: unknown): FinalPart | undefined {
   if (!isObject(part)) return undefined
   const { type, text, refusal } = part
@@ -27,7 +27,7 @@ export function readPart(part: unknown): FinalPart | undefined {
   return undefined
 }
 
-/** Content of a finished message: what is no part of one, thoughts among them, is undefined. Small servers send a bare string. */
+/** Content of a finished message; undefined for anything that is not a part of one, such as thoughts. Small servers send a bare string. */
 export function readMessageParts(content: unknown): readonly (FinalPart | undefined)[] {
   if (typeof content === 'string') return [{ kind: 'text', text: content, annotations: NONE, logprobs: NONE }]
   return listOf(content).map((value) => {
@@ -36,7 +36,7 @@ export function readMessageParts(content: unknown): readonly (FinalPart | undefi
   })
 }
 
-/** Summary or raw text of finished reasoning: lists of parts, of bare strings, or one string. */
+/** Summary or raw text of finished reasoning: a list of parts, a list of bare strings, or one string. */
 export function readReasoningParts(value: unknown, kind: 'summary' | 'reasoning'): readonly FinalPart[] {
   const list = typeof value === 'string' && value !== '' ? [value] : listOf(value)
   const parts: FinalPart[] = []
@@ -50,14 +50,14 @@ export function readReasoningParts(value: unknown, kind: 'summary' | 'reasoning'
 const offset = (value: unknown): number => (typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : 0)
 
 /**
- * The annotations the contract knows, with exactly its fields; undefined for every other kind, because strict clients fail on them.
- * Some vendors cite with a bare URL: title and offsets are then filled in (the URL as its own title, offsets 0).
+ * An annotation of a kind in the contract, with exactly its fields; undefined for every other kind, because strict clients fail on them. Some vendors
+ * cite with a bare URL: title and offsets are then filled in (the URL as its own title, offsets 0).
  */
 export function readAnnotation(value: unknown): Annotation | undefined {
   if (!isObject(value)) return undefined
   const type = value['type']
   if (type === 'url_citation') {
-    // Chat-shaped citations nest their fields once more.
+    // Citations in the format of Chat Completions have their fields nested one level deeper.
     const source = isObject(value['url_citation']) ? value['url_citation'] : value
     const { url, title, content } = source
     if (typeof url !== 'string' || url === '') return undefined
@@ -89,7 +89,7 @@ function readTokens(
   return tokens
 }
 
-/** Log probabilities with the fields the contract requires; undefined when there are none. */
+/** Log probabilities with the fields that the contract requires; undefined if there are none. */
 export function readLogprobs(value: unknown): readonly Logprob[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined
   const logprobs = readTokens(value).map(({ token, logprob, bytes, source }) => ({

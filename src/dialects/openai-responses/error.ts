@@ -5,8 +5,8 @@ const UNREADABLE = /^(?:invalid_encrypted_content|thinking_signature_invalid)$/
 const UNREADABLE_TEXT = /encrypted[ _]content .{0,80}(?:could not be|cannot be|failed to be|was not) (?:verified|decrypted|parsed|decoded)/i
 
 /**
- * An upstream that cannot read the reasoning we sent back can still serve the request without it. Such an error asks for one more
- * attempt at the same endpoint (`failover: 'retry'`) and says how: its metadata carry `strip_reasoning: true`, and the attempt layer sends
+ * An upstream that cannot read the reasoning which we sent back can still serve the request without it. Such an error requests one more attempt at
+ * the same endpoint (`failover: 'retry'`) and says how: its metadata contain `strip_reasoning: true`, and the attempt layer sends
  * `withoutReasoning(request)` (shared/without-reasoning.ts).
  */
 function markUnreadableReasoning(error: GatewayError): GatewayError {
@@ -14,7 +14,7 @@ function markUnreadableReasoning(error: GatewayError): GatewayError {
   return error.with({ failover: 'retry', metadata: { ...error.details.metadata, strip_reasoning: true } })
 }
 
-/** An HTTP answer with a status of 400 or more. */
+/** The error of an HTTP answer with a status of 400 or more. */
 export function decodeResponsesError(
   status: number,
   headers: { readonly [name: string]: string | string[] | undefined },

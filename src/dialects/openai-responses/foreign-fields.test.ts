@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { target } from './__fixtures__/harness.ts'
 import { openAiResponses } from './index.ts'
 
-/** Words of the Chat Completions format, which vendors of this one refuse a call for. */
+/** Fields of the Chat Completions format, for which vendors of this format refuse a call. */
 function encode(fields: object): { readonly body: { readonly [field: string]: unknown }; readonly dropped: readonly string[] } {
   const { body, dropped } = openAiResponses.encodeRequest({ input: [], ...fields }, target())
   return { body: JSON.parse(body) as { readonly [field: string]: unknown }, dropped }

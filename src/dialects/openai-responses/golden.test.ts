@@ -28,7 +28,7 @@ describe('golden encodings', () => {
   })
 })
 
-/** Events as text, one per line; raw usage is left out, it repeats the fixture. */
+/** Events as text, one per line. Raw usage is left out, because it repeats the fixture. */
 function trace(bytes: Buffer): string {
   const decoder = openAiResponses.decoder(emptyRequest, target())
   const events: ModelEvent[] = []

@@ -3,7 +3,7 @@ import type { InputItem, JsonObject } from '../../core/item.ts'
 import { target, type TargetParts } from './__fixtures__/harness.ts'
 import { openAiResponses } from './index.ts'
 
-/** The items a history is sent as; no tool is offered with it. */
+/** The items that a history is sent as, without any tools. */
 function sent(input: readonly InputItem[], parts: TargetParts = {}): readonly JsonObject[] {
   return (JSON.parse(openAiResponses.encodeRequest({ input }, target(parts)).body) as { readonly input: readonly JsonObject[] }).input
 }

@@ -8,7 +8,7 @@ import { acceptsBuiltin } from './tools.ts'
 
 export type { ResponsesOptions } from './options.ts'
 
-/** The Responses format as its inventor serves it and others copy it: the gateway's own vocabulary, one hop further. */
+/** The Responses format as its inventor serves it and others copy it. It is also the gateway's own vocabulary. */
 export const openAiResponses: Dialect<ResponsesOptions> = {
   name: 'openai-responses',
   framing: 'sse',
@@ -37,9 +37,9 @@ export const openAiResponses: Dialect<ResponsesOptions> = {
   decoder: createResponsesDecoder,
   decodeError: (status, headers, body, target) => decodeResponsesError(status, headers, body, target.providerName),
   mediaUrls: responsesMediaUrls,
-  // An assistant message at the end of the input is history here: the model writes another one.
+  // An assistant message at the end of the input counts as history here: the model writes another one.
   prefills: () => false,
-  // `prompt` is a field nobody here looks into: it arrives where such fields do.
+  // `prompt` is not interpreted here, so it reaches endpoints that receive unknown fields.
   storedPrompts: ({ options }) => options.unknown_fields === 'forward',
   readsInputTools: ({ options }) => acceptsBuiltin('additional_tools', options.builtin_tools),
   knowsClientSearch: ({ options }) => acceptsBuiltin('tool_search', options.builtin_tools),

@@ -3,10 +3,10 @@ import type { MapId } from '../shared/id-map.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { OpenCalls } from '../shared/open-calls.ts'
 
-/** An input item on its way to the upstream. An item that is left out has no `item` but keeps its place: reasoning before it must go too. */
+/** An input item to be sent. An item that is left out has no `item` but keeps its place, because reasoning before it must be left out too. */
 export interface Entry {
   readonly role: 'call' | 'output' | 'reasoning' | 'other'
-  /** Whether a model says such items: only these can follow reasoning. */
+  /** Whether a model writes such items: only these can follow reasoning. */
   readonly bySpeaker: boolean
   item: JsonObject | undefined
   readonly overflow?: readonly JsonObject[]
@@ -16,12 +16,12 @@ const NO_RESULT = 'No result is available for this call.'
 
 interface OrderOptions {
   readonly mapId: MapId
-  /** Whether the endpoint wants outputs directly behind their calls. */
+  /** Whether the endpoint requires outputs directly after their calls. */
   readonly adjacentOutputs: boolean
   readonly dropped: Set<string>
 }
 
-/** The encoded items as every server takes them: calls and outputs in pairs, reasoning only before what it led to. */
+/** The encoded items in an order that every server accepts: calls and outputs in pairs, and reasoning only before its result. */
 export function orderEntries(entries: readonly Entry[], { mapId, adjacentOutputs, dropped }: OrderOptions): readonly JsonObject[] {
   const paired = pairCalls(entries, mapId, dropped)
   dropLooseReasoning(paired, dropped)
@@ -29,14 +29,14 @@ export function orderEntries(entries: readonly Entry[], { mapId, adjacentOutputs
 }
 
 /**
- * Every call gets exactly one output and every output a call, as all servers demand: a call nobody answers behind it gets the output that
- * came too early, else a sentence; an output without call becomes text of the user. Ids are rewritten where they are too long or come twice.
+ * Gives every call exactly one output and every output a call, as all servers require. A call that no later output answers gets the output that came
+ * too early, or else a sentence. An output without a call becomes text of the user. Ids are rewritten if they are too long or not unique.
  */
 function pairCalls(entries: readonly Entry[], mapId: MapId, dropped: Set<string>): Entry[] {
   const openCalls = new OpenCalls<{ readonly entry: Entry; readonly id: string; readonly callId: string }>()
-  /** Calls of the endpoint's own tools that the caller runs: some clients answer them as they answer functions. */
+  /** Calls of the endpoint's own tools that the caller runs, which some clients answer like functions. */
   const ownCalls = new Set<string>()
-  /** Outputs no call before them waits for: one behind them may. */
+  /** Outputs that no earlier call waits for; a later one may. */
   const strays = new Map<string, Entry[]>()
   const occurrences = new Map<string, number>()
   for (const entry of entries) {
@@ -80,7 +80,7 @@ function addTo(strays: Map<string, Entry[]>, callId: string, entry: Entry): void
   else known.push(entry)
 }
 
-/** `answers`: by call, an output that stands elsewhere or nowhere yet. */
+/** `answers` maps a call to its output, which is at another place or not in the list yet. */
 function behindTheirCalls(entries: readonly Entry[], answers: ReadonlyMap<Entry, Entry>): Entry[] {
   if (answers.size === 0) return [...entries]
   const moved = new Set(answers.values())
@@ -93,7 +93,7 @@ function behindTheirCalls(entries: readonly Entry[], answers: ReadonlyMap<Entry,
 
 const outputTypeOf = ({ item }: Entry): string => (item?.['type'] === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output')
 
-/** The output under the id of its call, of its kind, and for who made it: an endpoint looks for the two together, whatever a client calls them. */
+/** The output with the id, kind and caller of its call: an endpoint requires all three to match, whatever names a client uses. */
 function answering(output: JsonObject, call: Entry, id: string): JsonObject {
   const type = outputTypeOf(call)
   const { caller } = { ...call.item, ...output }
@@ -118,8 +118,8 @@ function orphanMessage(item: JsonObject): JsonObject {
 }
 
 /**
- * Reasoning must be followed by the item it produced, or the upstream refuses the request: when that item is left out, or there is none,
- * the reasoning is left out as well.
+ * Reasoning must be followed by the item that it produced, or the upstream refuses the request. If that item is left out, or does not exist, the
+ * reasoning is left out as well.
  */
 function dropLooseReasoning(entries: readonly Entry[], dropped: Set<string>): void {
   let follows = false
@@ -135,7 +135,7 @@ function dropLooseReasoning(entries: readonly Entry[], dropped: Set<string>): vo
   }
 }
 
-/** Moves outputs directly behind the run of calls they answer. */
+/** Moves outputs directly after the group of calls that they answer. */
 function joinOutputs(entries: readonly Entry[]): Entry[] {
   const outputs = new Map<unknown, Entry>()
   for (const entry of entries) if (entry.role === 'output' && isOutput(entry.item)) outputs.set(entry.item['call_id'], entry)
@@ -163,7 +163,7 @@ function isOutput(item: JsonObject | undefined): item is JsonObject {
   return isObject(item) && (item['type'] === 'function_call_output' || item['type'] === 'custom_tool_call_output')
 }
 
-/** Writes the items out; media a tool result could not hold follow behind the run of results as a message of the user. */
+/** Writes the items. Media that a tool result could not contain follow the group of results in a user message. */
 function withOverflow(entries: readonly Entry[]): readonly JsonObject[] {
   const items: JsonObject[] = []
   let waiting: JsonObject[] = []

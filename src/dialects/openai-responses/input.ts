@@ -20,15 +20,15 @@ interface InputContext extends PartContext {
   readonly target: Target<ResponsesOptions>
   readonly names: ToolNames
   readonly readCallerRun: ReturnType<typeof createCallerRunReader>
-  /** By the ids of call items, which no endpoint is sent, the ids of their calls. */
+  /** Ids of calls by the ids of their items, which are never sent to an endpoint. */
   readonly callIds: Map<string, string>
 }
 
 const ANY_ID = /^[\s\S]+$/
 
 /**
- * The input items as the endpoint takes them. Ids the gateway minted are gone, calls and outputs are in pairs, reasoning stands only
- * before what it led to. Throws `invalid_prompt` for references to stored items.
+ * Encodes the input items for the endpoint. Ids that the gateway minted are removed, calls and outputs are in pairs, and reasoning is only before its
+ * result. Throws `invalid_prompt` for references to stored items.
  */
 export function encodeInput(
   input: readonly InputItem[],
@@ -133,7 +133,7 @@ function ranElsewhere({ type, container_id: container }: OtherItem): boolean {
   return type === 'code_interpreter_call' && typeof container === 'string' && NAME.test(container)
 }
 
-/** Items whose id the upstream neither needs nor can know. Others keep theirs: approvals and results refer to them. */
+/** Items whose id the upstream neither requires nor knows. Others keep theirs, because approvals and results refer to them. */
 const ID_FREE: ReadonlySet<string> = new Set([
   'local_shell_call',
   'local_shell_call_output',
@@ -144,19 +144,22 @@ const ID_FREE: ReadonlySet<string> = new Set([
   'context_compaction',
 ])
 
-/** Fields items have in our answers and not in this format, which some endpoints refuse to read. */
+/** Fields of items in our answers that this format does not have and some endpoints refuse. */
 const OURS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['image_generation_call', new Set(['prompt', 'error', 'imageB64', 'imageUrl', 'revisedPrompt'])],
 ])
 
-/** An id of another type is refused, although nobody looks it up: one the gateway gave, under its own name of the tool, gets the beginning of this one. */
+/**
+ * An id of another type is refused, although nothing looks it up. An id that the gateway gave, with the prefix of its own tool name, gets the prefix
+ * of this type.
+ */
 const imageId = (id: unknown): unknown => (typeof id !== 'string' || id.startsWith('ig') ? id : `ig_${id.replace(/^[a-z]+_/, '')}`)
 
 function asTaken(item: OtherItem, { callIds }: InputContext): JsonObject {
   const ours = OURS.get(item.type)
   if (ours !== undefined) {
     const known = Object.fromEntries(Object.entries({ ...item, id: imageId(item.id) }).filter(([field]) => !ours.has(field)))
-    // No image: our answers leave the field empty, the format says null.
+    // No image: our answers leave the field empty, while the format requires null.
     return known['result'] === '' ? { ...known, result: null } : known
   }
   if (!ID_FREE.has(item.type)) return item

@@ -15,20 +15,20 @@ import type { FinalPart } from './content-parts.ts'
 import { opaqueField } from './programs.ts'
 import type { ToolRuns } from './usage.ts'
 
-/** The shortest limit any vendor of this dialect sets: a conversation may move there. */
+/** The smallest limit of any vendor of this dialect, because a conversation may move there. */
 const MAX_CALL_ID = 64
-/** Characters of text, reasoning and arguments one answer may have. */
+/** The most characters of text, reasoning and arguments in one answer. */
 const MAX_CHARS = 64 * 1024 * 1024
 
-/** Items whose id the caller sends back: an approval names its request by it, and a program is sealed with it. */
+/** Items whose id the caller sends back: an approval refers to its request by it, and a program is sealed with it. */
 const KEEPS_ID: ReadonlySet<string> = new Set(['mcp_approval_request', 'program', 'program_output'])
 
 export interface AnswerContext {
   readonly providerName: string
-  /** Format name and scope that mark encrypted reasoning of this endpoint. */
+  /** The format name and scope that mark encrypted reasoning of this endpoint. */
   readonly reasoningFormat: string
   readonly scope: string
-  /** Whether text that nobody signed is sealed, too: for servers that want it back, and callers who ask for the encrypted field. */
+  /** Whether unsigned text is sealed too, for servers that expect it back and callers that ask for the encrypted field. */
   readonly sealsText: boolean
   readonly toolNames: ToolNames
   /** What the upstream did by itself. */
@@ -38,9 +38,9 @@ export interface AnswerContext {
 /** What else is known of a text delta: its log probabilities, or that it needs no JSON escaping. */
 export type DeltaDetail = 'plain' | readonly Logprob[] | undefined
 
-/** Turns what is known of an item into events: its start, its deltas, what the deltas left out, its end. */
+/** Converts what is known of an item to events: its start, its deltas, what the deltas left out, and its end. */
 export class ItemWriter {
-  /** True once anything was said that commits an answer. */
+  /** True once anything was written that belongs to an answer. */
   hasContent = false
   hasCalls = false
   hasText = false
@@ -56,7 +56,7 @@ export class ItemWriter {
     this.#context = context
   }
 
-  /** Announces an item. A call waits until its name and id are known; `last` says that no more will be. */
+  /** Announces an item. A call waits until its name and id are known; `last` means that nothing more will follow. */
   start(item: AnswerItem, source: JsonObject, out: ModelEvent[], last = false): void {
     if (item.kind === 'call') return this.#startCall(item, source, out, last)
     item.started = true
@@ -67,7 +67,7 @@ export class ItemWriter {
     }
   }
 
-  /** Ends an item. `final` is the upstream's finished form of it, when there is one. */
+  /** Ends an item. `final` is the upstream's finished form of it, if there is one. */
   finish(item: AnswerItem, final: JsonObject | undefined, out: ModelEvent[], cut = false): void {
     const source = final ?? item.announced
     item.closed = true
@@ -96,7 +96,7 @@ export class ItemWriter {
     }
   }
 
-  /** Passes an annotation on when it is of a kind the contract knows. */
+  /** Forwards an annotation if its kind is in the contract. */
   annotate(item: AnswerItem, part: StreamedPart, value: unknown, out: ModelEvent[]): void {
     const annotation = readAnnotation(value)
     if (annotation !== undefined) out.push({ type: 'annotation', key: item.key, annotation, part: item.numberOf(part) })
@@ -104,14 +104,14 @@ export class ItemWriter {
 
   /** `plain` deltas need no JSON escaping. */
   appendArguments(item: AnswerItem, delta: string, plain: boolean, out: ModelEvent[]): void {
-    // The word for no arguments at all, at some servers: no others begin so.
+    // Some servers write `null` for no arguments; no other arguments begin like this.
     if (item.text === '' && delta === 'null' && item.type === 'function_call' && item.wrapped === undefined) return
     this.#count(delta.length)
     item.text += delta
     if (item.started) this.#passArguments(item, delta, plain, out)
   }
 
-  /** What `whole` adds to the arguments received so far. If it contradicts them it is ignored, because they were streamed already. */
+  /** Appends what `whole` has beyond the arguments so far. A text that differs from them is ignored, because what was streamed cannot change. */
   appendMissing(item: AnswerItem, whole: string, out: ModelEvent[]): void {
     if (whole.length > item.text.length && whole.startsWith(item.text)) this.appendArguments(item, whole.slice(item.text.length), false, out)
   }
@@ -147,7 +147,7 @@ export class ItemWriter {
     }
   }
 
-  /** The same for a content part, and its annotations that were not announced one by one. */
+  /** The same for a content part, including annotations that were not announced one by one. */
   completePart(item: AnswerItem, part: StreamedPart, final: FinalPart, out: ModelEvent[]): void {
     if (final.text.length > part.text.length && final.text.startsWith(part.text)) {
       const logprobs = part.text === '' && final.logprobs.length > 0 ? final.logprobs : undefined
@@ -171,7 +171,7 @@ export class ItemWriter {
     else this.#emitArguments(item, item.wrapped.push(delta), false, out)
   }
 
-  /** Writes what is left of a call; says whether it breaks off. Free text of a native tool has no end of its own. */
+  /** Writes the rest of a call; returns whether it is incomplete. Free text of a native tool has no end mark of its own. */
   #endCall(item: AnswerItem, out: ModelEvent[]): boolean {
     if (item.wrapped === undefined) return item.type === 'function_call' && breaksOff(item.text)
     const { rest, breaksOff: broken } = item.wrapped.end()
@@ -185,8 +185,8 @@ export class ItemWriter {
   }
 
   /**
-   * What a later turn needs to replay the reasoning, sealed with the format and scope that can read it. Only of finished items: some vendors
-   * announce reasoning with a blob that is not the final one.
+   * The data that a later turn needs to replay the reasoning, sealed with the format and scope that can read it. Only for finished items, because
+   * some vendors announce reasoning with a blob that is not the final one.
    */
   #sealed(item: AnswerItem, source: JsonObject): { readonly [field: string]: unknown } {
     const data = asString(source['encrypted_content']) || undefined
@@ -213,7 +213,7 @@ export class ItemWriter {
     return { encrypted_content, format: publicReasoningFormat(format), ...(signature === undefined ? {} : { signature }) }
   }
 
-  /** An item of a built-in tool, or of a kind not known here: as it is, without the upstream's id, opaque content sealed. */
+  /** An item of a built-in tool, or of an unknown kind: unchanged, but without the upstream's id and with opaque content sealed. */
   #carried(source: JsonObject): JsonObject {
     const { id, item_id: _, output_index: __, ...rest } = source
     const item: JsonObject = KEEPS_ID.has(String(source['type'])) ? { id, ...rest } : rest
@@ -232,7 +232,7 @@ export class ItemWriter {
     return { type: 'message', role: 'assistant', content: [], status: 'in_progress', ...known }
   }
 
-  /** A call starts when its name and id are known; at the latest when it is done. */
+  /** A call starts when its name and id are known, or at the latest when it is done. */
   #startCall(item: AnswerItem, source: JsonObject, out: ModelEvent[], last: boolean): void {
     const name = asString(source['name']) || asString(item.announced['name'])
     const callId = asString(source['call_id']) || asString(item.announced['call_id'])
@@ -264,7 +264,7 @@ export class ItemWriter {
     if (item.text !== '') this.#passArguments(item, item.text, false, out)
   }
 
-  /** Unique within the answer and short enough to be sent back to any vendor. */
+  /** Unique within the answer and short enough for every vendor. */
   #callId(upstream: string | undefined, key: string): string {
     let id = upstream && upstream.length > MAX_CALL_ID ? `call_${hashedName(upstream, 24)}` : upstream
     if (!id || this.#callIds.has(id)) id = `call_${hashedName(`${this.seed}\n${key}\n${upstream ?? ''}`, 24)}`
@@ -282,10 +282,10 @@ export class ItemWriter {
   }
 }
 
-/** Of items that say how far they are: neither done nor failed. */
+/** Whether an item with a status is neither completed nor failed. */
 const isUnfinished = ({ status }: JsonObject): boolean => typeof status === 'string' && status !== 'completed' && status !== 'failed'
 
-/** A search names its query by contract; some servers send a list of them, or nothing of what they searched for. */
+/** The contract requires the query of a search; some servers send a list of them, or none. */
 function withQuery(action: JsonObject): JsonObject {
   if (action['type'] !== 'search' || typeof action['query'] === 'string') return action
   const { queries } = action

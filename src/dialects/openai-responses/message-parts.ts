@@ -5,7 +5,7 @@ import type { ResponsesOptions } from './options.ts'
 
 export interface PartContext {
   readonly options: ResponsesOptions
-  /** Whether the end of what is cached may be marked. */
+  /** Whether cache breakpoints may be sent. */
   readonly takesMarks: boolean
   readonly media?: ReadonlyMap<string, FetchedMedia>
   readonly dropped: Set<string>
@@ -15,7 +15,7 @@ const NAMES: { readonly [type: string]: string } = { input_image: 'image', input
 
 const isRemote = (url: string | null | undefined): url is string => url != null && /^https?:\/\//i.test(url)
 
-/** URLs of a part whose bytes have to be fetched when the endpoint cannot do it. */
+/** URLs in a part that must be fetched if the endpoint cannot do so. */
 export function remoteUrls(part: InputPart): readonly string[] {
   if (part.type === 'input_image') return isRemote(part.image_url) ? [part.image_url] : []
   if (part.type === 'input_file') {
@@ -25,15 +25,15 @@ export function remoteUrls(part: InputPart): readonly string[] {
   return []
 }
 
-/** A copy without members that are null: servers disagree on null, and agree on absent. */
+/** A copy without null members: servers treat null differently, but agree on absent members. */
 export function withoutNulls(object: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null && value !== undefined))
 }
 
-/** Parts that may be the end of what is cached. */
+/** Parts that may carry a cache breakpoint. */
 const MARKABLE: ReadonlySet<unknown> = new Set(['input_text', 'input_image', 'input_file'])
 
-/** A part of a user's, system's or developer's message, or of a tool's result. Its mark says nothing here of how long what is cached lives. */
+/** A part of a user, system or developer message, or of a tool result. Breakpoints have no TTL in this format. */
 function encodeInputPart(part: InputPart, context: PartContext): JsonObject {
   if (!('prompt_cache_breakpoint' in part)) return encodeUnmarked(part, context)
   const { prompt_cache_breakpoint: mark, ...unmarked } = part
@@ -71,7 +71,7 @@ function encodeUnmarked(part: InputPart, context: PartContext): JsonObject {
 
 const dataUrl = ({ mimeType, data }: FetchedMedia): string => `data:${mimeType};base64,${data}`
 
-/** A name belongs to bytes and nothing else: bytes without one are refused, and so is one beside an address or an id. */
+/** Only inline data has a name: data without one is refused, and so is a name next to a URL or an id. */
 function encodeFile(part: InputFile, { media, dropped }: PartContext): JsonObject {
   const { file_data: _data, file_url: _address, cited: _cited, file_id, filename, ...rest } = part
   const url = fileUrl(part)
@@ -83,7 +83,7 @@ function encodeFile(part: InputFile, { media, dropped }: PartContext): JsonObjec
   return withoutNulls({ ...rest, file_url: url, file_id: url === undefined ? file_id : undefined })
 }
 
-/** A part of an assistant's message. Undefined for media, which no assistant of this format can have said. */
+/** A part of an assistant message. Undefined for media, which an assistant of this format cannot have written. */
 function encodeAssistantPart(part: InputPart, { dropped }: PartContext): JsonObject | undefined {
   switch (part.type) {
     case 'input_text':
@@ -98,9 +98,7 @@ function encodeAssistantPart(part: InputPart, { dropped }: PartContext): JsonObj
   }
 }
 
-/**
- * A message without the ids and status the gateway gave it: the upstream never saw them. Undefined when nothing is left of it.
- */
+/** A message without the ids and status from the gateway, which the upstream does not know. Undefined if nothing is left of it. */
 export function encodeMessage(item: MessageItem, context: PartContext): JsonObject | undefined {
   const { options } = context
   const role = item.role === 'developer' && !options.developer_role ? 'system' : item.role
@@ -119,13 +117,13 @@ export function encodeMessage(item: MessageItem, context: PartContext): JsonObje
 
 export interface EncodedOutput {
   readonly output: string | readonly JsonObject[]
-  /** Parts the result itself cannot hold: they follow in a message of the user. */
+  /** Parts that the result itself cannot contain; they follow in a user message. */
   readonly overflow: readonly JsonObject[]
 }
 
 export function encodeToolOutput(output: ToolOutput, context: PartContext): EncodedOutput {
   if (typeof output === 'string') return { output, overflow: [] }
-  // A tool that gave nothing: lists without members are refused.
+  // A tool without output: empty lists are refused.
   if (output.length === 0) return { output: '', overflow: [] }
   const parts = output.map((part) => encodeInputPart(part, context))
   if (context.options.tool_output_parts) return { output: parts, overflow: [] }

@@ -10,7 +10,8 @@ const efforts = z.array(z.enum(EFFORTS))
 export const INPUT_PARTS = ['input_text', 'input_image', 'input_file', 'input_audio', 'input_video'] as const
 
 /**
- * Where servers of this format differ. The defaults describe the complete format as its inventor serves it; whoever serves less declares it.
+ * Differences between servers of this format. The defaults describe the complete format as its inventor serves it; servers that support less declare
+ * it.
  */
 export const responsesOptions = z.strictObject({
   path: z.string().startsWith('/').default('/responses').describe('Path appended to the base URL.'),
@@ -152,13 +153,13 @@ export const responsesOptions = z.strictObject({
 
 export type ResponsesOptions = z.infer<typeof responsesOptions>
 
-/** Whether the model a request goes to takes `prompt_cache_options` and marks of what is cached. */
+/** Whether the model that a request goes to accepts `prompt_cache_options` and cache breakpoints. */
 export function takesCacheOptions({ options, upstreamModel }: Pick<Target<ResponsesOptions>, 'options' | 'upstreamModel'>): boolean {
   const { prompt_cache_options: known, cache_option_models: models } = options
   return known && (models === undefined || compiled(models).test(upstreamModel))
 }
 
-/** Efforts the model a request goes to takes. */
+/** The efforts that the model that a request goes to accepts. */
 export function effortsFor({ options, upstreamModel }: Pick<Target<ResponsesOptions>, 'options' | 'upstreamModel'>): readonly string[] {
   return options.reasoning_efforts ?? options.models.find(({ match }) => new RegExp(match).test(upstreamModel))?.reasoning_efforts ?? EFFORTS
 }

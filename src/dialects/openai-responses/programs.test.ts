@@ -23,7 +23,7 @@ function encode(request: Partial<ModelRequest>, parts: TargetParts = {}): { read
   const { body, dropped } = encodeResponsesRequest({ input: [], ...request }, target(parts))
   return { body: JSON.parse(body) as JsonObject, dropped }
 }
-/** What an answer of `items` comes to, as its caller sends it back. */
+/** An answer of `items` in the form in which its caller sends it back. */
 function told(items: readonly object[]): readonly InputItem[] {
   const { events } = decodeBody({ id: 'r', status: 'completed', output: items })
   return fold(events).items.map(({ start, end, arguments: text, type }) => {

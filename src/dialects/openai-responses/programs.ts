@@ -3,27 +3,27 @@ import type { MapId } from '../shared/id-map.ts'
 import { asString, isObject } from '../shared/json.ts'
 import type { Entry } from './input-order.ts'
 
-/** The tool that lets a model write programs, which the endpoint runs and whose calls of functions come back to the caller. */
+/** The tool that lets a model write programs. The endpoint runs them, and their function calls go to the caller. */
 export const PROGRAMS = 'programmatic_tool_calling'
 
-/** What nobody but the account that gave it can read, by the type of its item. */
+/** The field that only the account that created it can read, by the type of its item. */
 export const opaqueField = (type: unknown): string => (type === 'program' ? 'fingerprint' : 'encrypted_content')
 
-/** Words of a tool about programs: who calls it, and what they may read of its results. */
+/** Removes a tool's fields about programs: who may call it, and what they may read of its results. */
 export function withoutPrograms<T extends JsonObject>(tool: T): T {
   const { allowed_callers: _callers, output_schema: _schema, ...rest } = tool
   return rest as unknown as T
 }
 
-/** The program a call was made by, or an output goes to; undefined where the model itself called. */
+/** The program that made a call, or that receives an output; undefined if the model itself called. */
 export function callerOf(item: { readonly caller?: unknown }): { readonly caller?: JsonObject } {
   const { caller } = item
   return isObject(caller) && caller['type'] === 'program' ? { caller } : {}
 }
 
 /**
- * Keeps programs and what belongs to them together, in place: calls and outputs name the program that waits for them if it is sent along; results of
- * other programs are left out.
+ * Keeps programs and their calls and outputs together, in place: these name the program that waits for them if it is sent as well; those of other
+ * programs are left out.
  */
 export function linkPrograms(entries: readonly Entry[], mapId: MapId, dropped: Set<string>): void {
   const idsOf = (type: string): Set<unknown> => new Set(entries.flatMap(({ item }) => (item?.['type'] === type ? [item['call_id']] : [])))

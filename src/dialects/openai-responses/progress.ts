@@ -1,6 +1,6 @@
 /**
- * Progress of built-in tools the public stream knows: everything after `response.`, with the members that are passed on.
- * Not the diffs of `apply_patch_call`: the stream helper of a widespread client throws at them, and the finished item has the whole diff.
+ * Progress events of built-in tools in the public stream: the part of the name after `response.`, with the members that are forwarded. The diffs of
+ * `apply_patch_call` are left out: the stream helper of a widespread client throws at them, and the finished item contains the whole diff.
  */
 export const PROGRESS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ...['web_search_call.in_progress', 'web_search_call.searching', 'web_search_call.completed'].map((name) => [name, []] as const),

@@ -9,21 +9,21 @@ import type { ResponsesOptions } from './options.ts'
 
 type ReasoningTarget = Pick<Target<ResponsesOptions>, 'options' | 'scope'>
 
-/** An envelope this endpoint minted: same organisation, and a format it reads. */
+/** Opens an envelope that this endpoint minted: same organisation, and a format that it reads. */
 function openOwn(encrypted: string | null | undefined, { options, scope }: ReasoningTarget): ReasoningPayload | undefined {
   const payload = openReasoning(encrypted)
   if (payload === undefined || payload.scope !== scope) return undefined
   return options.replay_formats === 'any' || payload.format === options.reasoning_format ? payload : undefined
 }
 
-/** The vendor's blob inside an `encrypted_content` of ours; undefined when this endpoint cannot read it. */
+/** The vendor's blob inside our `encrypted_content`; undefined if this endpoint cannot read it. */
 export function openOwnContent(encrypted: string, target: ReasoningTarget): string | undefined {
   return openOwn(encrypted, target)?.data
 }
 
 /**
- * A reasoning item of the history as this endpoint takes it back: without id, with its encrypted content unwrapped. Undefined when the
- * endpoint cannot read it and takes no raw text either.
+ * A reasoning item of the history in the form in which this endpoint accepts it: without id, and with its encrypted content unwrapped. Undefined if
+ * the endpoint cannot read it and does not accept raw text either.
  */
 export function encodeReasoningItem(item: ReasoningItem, target: ReasoningTarget, position: number): JsonObject | undefined {
   const { options } = target
@@ -41,7 +41,7 @@ export function encodeReasoningItem(item: ReasoningItem, target: ReasoningTarget
   return { type: 'reasoning', ...id, summary, ...(content.length === 0 ? {} : { content }) }
 }
 
-/** Text in an envelope that nobody signed: anybody may read it. */
+/** Unsigned text in an envelope, which any endpoint may read. */
 function unsignedText({ encrypted_content: encrypted, content }: ReasoningItem): string | undefined {
   if (content?.some(({ text }) => text !== '') === true) return undefined
   const payload = openReasoning(encrypted)
@@ -53,10 +53,10 @@ function textContent(item: ReasoningItem, exact: string | undefined): readonly J
   return (item.content ?? []).filter(({ text }) => text !== '').map(({ text }) => ({ type: 'reasoning_text', text }))
 }
 
-/** Output limit an effort is measured against when nobody names one. */
+/** The output limit for the conversion of efforts, if none is given. */
 const ASSUMED_OUTPUT_TOKENS = 32_000
 
-/** `reasoning` of the request in the endpoint's terms; undefined when nothing of it is left. Changes are named in `dropped`. */
+/** The request's `reasoning` in the endpoint's terms; undefined if nothing of it is left. Changes are listed in `dropped`. */
 export function encodeReasoningOptions(request: ModelRequest, target: Target<ResponsesOptions>, dropped: Set<string>): JsonObject | undefined {
   const { options } = target
   if (request.reasoning == null) return undefined
@@ -71,7 +71,7 @@ export function encodeReasoningOptions(request: ModelRequest, target: Target<Res
     ...rest
   } = request.reasoning as ReasoningOptions & { readonly exclude?: unknown }
   const encoded: Record<string, unknown> = { ...rest }
-  // A word of the Chat Completions format, for which vendors of this one refuse the call.
+  // A field of the Chat Completions format, for which vendors of this format refuse the call.
   if (exclude === true) dropped.add('reasoning.exclude')
   if (options.reasoning_budget && maxTokens != null) encoded['max_tokens'] = maxTokens
   if (options.reasoning_budget && enabled != null) encoded['enabled'] = enabled
@@ -89,11 +89,11 @@ export function encodeReasoningOptions(request: ModelRequest, target: Target<Res
   return Object.keys(encoded).length === 0 ? undefined : encoded
 }
 
-/** The effort the request stands for; budgets and the bare switch become one where the endpoint does not understand them. */
+/** The effort that the request implies: budgets and the bare switch are converted if the endpoint does not understand them. */
 function wantedEffort(request: ModelRequest, target: Target<ResponsesOptions>): string | undefined {
   const wish = reasoningWish(request.reasoning)
   const understood = target.options.reasoning_budget
-  // The switch wins over an effort beside it, here as in the other formats.
+  // The switch takes precedence over an effort next to it, as in the other formats.
   if (wish.mode === 'off') return understood && request.reasoning?.effort !== 'none' ? undefined : 'none'
   if (request.reasoning?.effort != null) return request.reasoning.effort
   if (understood) return undefined
@@ -104,6 +104,6 @@ function wantedEffort(request: ModelRequest, target: Target<ResponsesOptions>): 
 
 function nearestAllowed(effort: string, allowed: readonly string[]): string | undefined {
   if (allowed.includes(effort)) return effort
-  // Where reasoning cannot be switched off, the least of it comes closest.
+  // If reasoning cannot be switched off, the least effort is the closest to none.
   return nearestEffort(effort === 'none' ? 'minimal' : (effort as Parameters<typeof nearestEffort>[0]), allowed)
 }

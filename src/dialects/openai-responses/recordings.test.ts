@@ -42,7 +42,7 @@ interface Recording {
   readonly text: string
 }
 
-/** Payload lines as the server framed them (see the README of the recordings); several answers in one file are cut at their starts. */
+/** Payload lines as the server framed them (see the README of the recordings); a file with several answers is split at their starts. */
 function reframe(provider: string, lines: readonly string[]): string[] {
   const answers: string[][] = []
   for (const line of lines) {
@@ -79,7 +79,7 @@ interface Naive {
   readonly usage: NaiveUsage | undefined
 }
 
-/** The recording read without any of our code: deltas added up by their index, everything else from the closing event. */
+/** An interpretation of the recording without our code: deltas combined by their index, everything else from the closing event. */
 function naiveStream(text: string): Naive {
   const frames = text
     .split(/\r?\n/)
@@ -90,7 +90,7 @@ function naiveStream(text: string): Naive {
   for (const { type, output_index, content_index, summary_index, delta, arguments: whole } of frames) {
     if (type === 'response.output_text.delta') add(`text ${output_index} ${content_index}`, delta)
     if (type === 'response.function_call_arguments.delta' || type === 'response.custom_tool_call_input.delta') add(`arguments ${output_index}`, delta)
-    // One server streams no arguments at all.
+    // One server does not stream arguments at all.
     if (type === 'response.function_call_arguments.done' && !said.has(`arguments ${output_index}`)) said.set(`arguments ${output_index}`, whole)
     if (type === 'response.reasoning_text.delta' || type === 'response.reasoning_summary_text.delta')
       add(`reasoning ${output_index} ${content_index ?? summary_index}`, delta)
@@ -133,7 +133,7 @@ const all = isThere ? recordings() : []
 const isFailed = ({ text }: Recording): boolean => /"type": ?"(?:error|response\.failed)"/.test(text) || /^\s*\{\s*"(?:error|code)":/.test(text)
 const good = all.filter((recording) => !isFailed(recording))
 
-/** Recorded refusals and what they mean. */
+/** Recorded refusals and their error types. */
 const REFUSALS: readonly (readonly [name: RegExp, errorType: string])[] = [
   [/rejects_interleaved_function_calls/, 'invalid_prompt'],
   [/invalid_api_keys/, 'authentication'],

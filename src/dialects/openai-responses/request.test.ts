@@ -558,7 +558,7 @@ describe('calls and their outputs', () => {
     const custom = items([own, { type: 'custom_tool_call', call_id: 'x'.repeat(70), name: 'sql', input: '' }])
     expect(custom.map(({ type }) => type)).toEqual(['custom_tool_call', 'custom_tool_call_output'])
     expect(custom[1]!['call_id']).toBe(custom[0]!['call_id'])
-    // A call that is answered behind it needs no other answer.
+    // A call that a later output answers needs no other.
     expect(encode({ input: [output('a', 'stray'), call('a'), output('a', 'own')] }).dropped).toEqual(['input: output without its call became text'])
   })
 

@@ -40,19 +40,22 @@ const HANDLED: ReadonlySet<string> = new Set([
   'service_tier',
 ])
 
-/** Fields of other formats, for what always comes or depends on tiers. Unlike unknown fields, vendors are known to refuse them. */
+/**
+ * Fields of other formats that have no effect, because what they ask for is always sent here or depends on tiers. Vendors are known to refuse them,
+ * unlike unknown fields.
+ */
 const FOREIGN: ReadonlySet<string> = new Set(['usage', 'include_reasoning', 'speed'])
 
-/** The same, for what its caller has to hear of. */
+/** Fields of other formats whose loss must be reported to the caller. */
 const FOREIGN_WISHES: ReadonlySet<string> = new Set(['inference_geo'])
 
-/** Fields that ask for answers with images, where they are not asked for by a tool. */
+/** Fields that request answers with images, if they are not requested through a tool. */
 const IMAGE_FIELDS = ['modalities', 'image_config'] as const
 
 /** State on the upstream's side, which this gateway never uses. */
 const STATEFUL: ReadonlySet<string> = new Set(['background', 'conversation'])
 
-/** Sampling and other parameters, and what an endpoint must support to get them (one of). */
+/** Sampling and other parameters, and the parameters of which an endpoint must support one to receive them. */
 const GATED: ReadonlyMap<string, readonly Parameter[]> = new Map<string, readonly Parameter[]>([
   ['temperature', ['temperature']],
   ['top_p', ['top_p']],
@@ -71,7 +74,7 @@ const GATED: ReadonlyMap<string, readonly Parameter[]> = new Map<string, readonl
   ['web_search_options', ['web_search_options']],
 ])
 
-/** Fields of OpenAI's own API and the option that says whether a server of the format takes them. */
+/** Fields of OpenAI's own API, and the option that states whether a server of the format accepts them. */
 const OPTIONAL: ReadonlyMap<string, 'prompt_cache_key' | 'prompt_cache_options' | 'metadata' | 'safety_identifier'> = new Map([
   ['prompt_cache_key', 'prompt_cache_key'],
   ['prompt_cache_options', 'prompt_cache_options'],
@@ -80,12 +83,12 @@ const OPTIONAL: ReadonlyMap<string, 'prompt_cache_key' | 'prompt_cache_options' 
   ['user', 'safety_identifier'],
 ] as const)
 
-/** Known fields that need no rule: everything else is an unknown field of the caller. */
+/** Known fields without a rule; all others are unknown fields of the caller. */
 const PLAIN: ReadonlySet<string> = new Set(['instructions', 'truncation'])
 
 /**
- * The request as this endpoint takes it: the caller's own fields nearly as they came, with the upstream's model, nothing stored, and
- * everything the endpoint refuses left out and named in `dropped`.
+ * Encodes the request for this endpoint: the caller's fields almost unchanged, with the upstream's model, nothing stored, and without everything that
+ * the endpoint refuses, which is listed in `dropped`.
  */
 export function encodeResponsesRequest(request: ModelRequest, target: ResponsesTarget): EncodedRequest {
   const { options } = target
@@ -124,7 +127,7 @@ export function encodeResponsesRequest(request: ModelRequest, target: ResponsesT
   }
 }
 
-/** URLs the gateway must fetch because the endpoint cannot. */
+/** URLs that the gateway must fetch because the endpoint cannot. */
 export function responsesMediaUrls(request: ModelRequest, target: ResponsesTarget): readonly string[] {
   if (!target.options.inline_media) return []
   const urls = new Set<string>()
@@ -151,13 +154,13 @@ function isTaken(field: string, value: unknown, request: ModelRequest, target: R
   return taken
 }
 
-/** As the caller wrote it, one or a list, without what is empty. */
+/** As the caller wrote it, a single one or a list, without empty ones. */
 function stopOf(request: ModelRequest): unknown {
   const sequences = stopSequences(request, {}, [])
   return sequences.length === 0 ? undefined : typeof request['stop'] === 'string' ? request['stop'] : sequences
 }
 
-/** Parameters of sampling, which models refuse while they reason. */
+/** Sampling parameters, which models refuse while they reason. */
 const SAMPLING: ReadonlySet<string> = new Set(['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'logprobs', 'top_logprobs'])
 
 function isRefused(field: string, request: ModelRequest, target: ResponsesTarget): boolean {
@@ -171,13 +174,13 @@ function isRefused(field: string, request: ModelRequest, target: ResponsesTarget
 /** Whether the model will reason about this request. */
 function reasonsHere(request: ModelRequest, target: ResponsesTarget): boolean {
   const { options, upstreamModel } = target
-  // A wish that does not reach the model changes nothing.
+  // Reasoning options that do not reach the model have no effect.
   const mode = reasons(target.supports) ? reasoningWish(request.reasoning).mode : 'default'
   if (mode === 'on') return true
   if (mode === 'off') {
     const efforts = effortsFor(target)
     if (efforts.includes('none') || options.reasoning_budget) return false
-    // Told to stop, it gets the least effort it takes, and reasons.
+    // Told not to reason, it gets its least effort, and reasons.
     if (efforts.length > 0) return true
   }
   return options.reasoning_models !== undefined && new RegExp(options.reasoning_models).test(upstreamModel)
@@ -190,10 +193,10 @@ function addParallelCalls(body: Body, request: ModelRequest, { supports }: Respo
   else if (!parallel) dropped.add('parallel_tool_calls')
 }
 
-/** Tools the caller or the gateway runs: their calls are counted there. */
+/** Tools that the caller or the gateway runs, where their calls are counted. */
 const RUN_ELSEWHERE: ReadonlySet<unknown> = new Set(['function', 'custom', 'namespace'])
 
-/** Calls of tools the endpoint runs itself come to nobody else's notice before they are paid for. */
+/** Only the endpoint can count calls of tools that it runs itself before they are paid for, so it gets the limit. */
 function addToolBudget(
   body: Body,
   { max_tool_calls: budget }: ModelRequest,
@@ -223,7 +226,7 @@ const reasons = (supports: ReadonlySet<Parameter>): boolean =>
 function addReasoning(body: Body, request: ModelRequest, target: ResponsesTarget, dropped: Set<string>): void {
   if (request.reasoning == null) return
   if (!reasons(target.supports)) {
-    // Not reasoning is what such an endpoint does anyway.
+    // An endpoint without reasoning does not reason anyway, so only a request for reasoning is reported.
     if (reasoningWish(request.reasoning).mode === 'on') dropped.add('reasoning')
     return
   }

@@ -20,7 +20,7 @@ function scan(data: string): object | undefined {
   return { kind, outputIndex, part, delta }
 }
 
-/** What the frame says, by JSON.parse; undefined where the scanner has to keep its hands off. */
+/** The contents of the frame according to JSON.parse; undefined for frames that the scanner must leave alone. */
 function parse(data: string): object | undefined {
   const value = JSON.parse(data) as Record<string, unknown>
   const kind = DELTA_KINDS.get(String(value['type']))
@@ -122,7 +122,7 @@ describe('DeltaScanner', () => {
     fc.assert(
       fc.property(fc.array(members, { minLength: 1, maxLength: 6 }), fc.boolean(), (frames, spaced) => {
         const scanner = new DeltaScanner()
-        // Every frame twice: the second time by its remembered shape.
+        // Every frame twice: the second time it is read by its remembered shape.
         for (const entries of frames.flatMap((entries) => [entries, entries])) {
           const data = spaced
             ? `{${entries.map(([k, v]) => `${JSON.stringify(k)}: ${JSON.stringify(v)}`).join(', ')}}`

@@ -1,12 +1,12 @@
 /**
- * The hot path of the decoder: reads delta frames without JSON.parse when they are flat and nothing in them is escaped.
+ * The hot path of the decoder: reads delta frames without JSON.parse if they are flat and contain no escapes.
  *
- * `parse` reads a small part of JSON completely: one object whose members are unescaped strings, unsigned integers, `[]`, `null`, `true` or
- * `false`, in any order, with at most one space after `:` and `,`. Whatever lies outside (nesting, non-empty logprobs, escapes, duplicate
- * members) makes it answer false, and the caller parses the frame properly. It never guesses.
+ * `parse` reads a small subset of JSON completely: one object whose members are unescaped strings, unsigned integers, `[]`, `null`, `true` or
+ * `false`, in any order, with at most one space after `:` and `,`. For anything else (nesting, non-empty logprobs, escapes, duplicate members) it
+ * returns false, and the caller parses the frame properly. It never guesses.
  *
- * Frames of one item differ only in a few values, so the scanner remembers the text between those values (the shape) and compares it with
- * the next frame. Measured on Node 24 for a frame of 230 characters: JSON.parse 340 ns, parse 260 ns, shape 120 ns.
+ * Frames of one item differ only in a few values, so the scanner remembers the text between those values (the shape) and compares it with the next
+ * frame. Measured on Node 24 for a frame of 230 characters: JSON.parse 340 ns, parse 260 ns, shape 120 ns.
  */
 
 export type DeltaKind = 'text' | 'arguments' | 'summary' | 'reasoning' | 'input'
@@ -30,10 +30,10 @@ const OPEN_BRACE = 123
 const CLOSE_BRACE = 125
 const SPACE = 32
 const MAX_VALUES = 8
-/** Unsigned integers longer than this go to the real parser. */
+/** Longer unsigned integers are left to the real parser. */
 const MAX_DIGITS = 9
 
-/** Members the scanner reads; each is a bit of `seen`. */
+/** Members that the scanner reads; each is a bit of `seen`. */
 const OTHER = 0
 const TYPE = 1
 const DELTA = 2
@@ -42,7 +42,7 @@ const CONTENT_INDEX = 8
 const SUMMARY_INDEX = 16
 const NEEDED = TYPE | DELTA | OUTPUT_INDEX
 
-/** A value that changes from frame to frame, and the text that stands before it. */
+/** A value that changes from frame to frame, and the text before it. */
 interface ChangingValue {
   readonly before: string
   readonly isNumber: boolean
@@ -81,7 +81,7 @@ function skipLiteral(data: string, at: number): number {
   }
 }
 
-/** The end of an unsigned integer at `at`; -1 when it is none, too long, or written with a leading zero. */
+/** The end of an unsigned integer at `at`; -1 if it is not one, is too long, or has a leading zero. */
 function skipDigits(data: string, at: number): number {
   let end = at
   let code = data.charCodeAt(end)
@@ -96,32 +96,32 @@ function hasControl(text: string): boolean {
   return false
 }
 
-/** One per answer. After `scan` returned true its fields hold what the frame said. */
+/** One per answer. After `scan` returned true, its fields contain the values of the frame. */
 export class DeltaScanner {
   kind: DeltaKind = 'text'
   outputIndex = 0
-  /** `content_index` or `summary_index`; 0 when absent. */
+  /** `content_index` or `summary_index`; 0 if absent. */
   part = 0
   /** Needs no JSON escaping. */
   delta = ''
 
-  /** The shape: changing values with the text before each, and the text after the last. Empty: none is known. */
+  /** The shape: changing values with the text before each, and the text after the last. Empty if none is known. */
   readonly #values: ChangingValue[] = []
   #tail = ''
 
-  // While a frame is parsed: which members were seen, and where the text before the next changing value starts.
+  // While a frame is parsed: the members seen so far, and the start of the text before the next changing value.
   #seen = 0
   #fixed = 0
   #contentIndex = 0
   #summaryIndex = 0
 
-  /** True when `data` is a plain delta frame of a known kind; false when unsure. */
+  /** True if `data` is a plain delta frame of a known kind; false if that is uncertain. */
   scan(data: string): boolean {
     if (data.includes('\\')) return false
     return this.#matchesShape(data) || this.#parse(data)
   }
 
-  /** Same text around the changing values means same kind, indexes and structure: nothing is escaped, so quotes only delimit. */
+  /** The same text around the changing values means the same kind, indexes and structure: without escapes, quotes are only delimiters. */
   #matchesShape(data: string): boolean {
     const values = this.#values
     if (values.length === 0) return false
@@ -163,13 +163,13 @@ export class DeltaScanner {
     return true
   }
 
-  /** Reads one member and gives its end; -1 when it is not of the plain kind. */
+  /** Reads one member and returns its end; -1 if it is not a plain one. */
   #member(data: string, at: number): number {
     if (data.charCodeAt(at) !== QUOTE) return -1
     const nameEnd = data.indexOf('"', at + 1)
     if (nameEnd === -1 || data.charCodeAt(nameEnd + 1) !== COLON) return -1
     const member = memberOf(data, at + 1, nameEnd)
-    // Of a member that comes twice the last counts; it is strange enough for the real parser.
+    // The last of duplicate members counts; such a frame is unusual enough for the real parser.
     if ((this.#seen & member) !== 0) return -1
     this.#seen |= member
     let from = nameEnd + 2

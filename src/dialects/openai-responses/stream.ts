@@ -18,20 +18,20 @@ import { toolNames } from './tools.ts'
 import { TypeCount } from './type-count.ts'
 import { readUsage, ToolRuns } from './usage.ts'
 
-/** Frames that are not JSON, or not of this format, before the stream is given up. */
+/** The number of frames that are not JSON, or not of this format, before the stream is given up. */
 const MAX_MALFORMED = 16
 
 export interface ResponsesDecoder extends Decoder {
-  /** Upstream event types that have no place in the public stream, and how often they came. */
+  /** Counts of upstream event types that have no place in the public stream. */
   readonly ignored: ReadonlyMap<string, number>
 }
 
 const PREFIX = 'response.'
 
-/** Searches of tools have arguments that are an object. */
+/** Tool searches have an object as arguments, so only those of function calls are converted to text. */
 const parse = (text: string): unknown => parseAnswer(text, ({ type }) => type === 'function_call')
 
-/** Decoder of one answer: stream events and whole JSON bodies run through the same state. */
+/** A decoder for one answer; stream events and whole JSON bodies use the same state. */
 export function createResponsesDecoder(request: ModelRequest, target: Target<ResponsesOptions>): ResponsesDecoder {
   return new StreamDecoder(request, target)
 }
@@ -66,7 +66,7 @@ class StreamDecoder implements ResponsesDecoder {
   get ignored(): ReadonlyMap<string, number> {
     return this.#ignored.counts
   }
-  /** Also of an answer that failed: it says what it has used. */
+  /** The usage, also of a failed answer. */
   get counted(): Usage | undefined {
     return this.#usage
   }
@@ -74,7 +74,7 @@ class StreamDecoder implements ResponsesDecoder {
   push(data: string, event: string | undefined, out: ModelEvent[]): void {
     if (this.#finished) return
     this.#frames++
-    // Deltas are nearly all frames; servers that name their events spare the rest the scan.
+    // Nearly all frames are deltas. If a server names its events, other frames skip the scan.
     if ((event === undefined || event.endsWith('delta') || event === 'message') && this.#scanner.scan(data)) {
       if (!this.#started) this.#start({}, out)
       const { kind, outputIndex, part, delta } = this.#scanner
@@ -90,7 +90,7 @@ class StreamDecoder implements ResponsesDecoder {
 
   body(text: string, out: ModelEvent[]): void {
     const start = text.trimStart()
-    // An upstream that streams although it was asked for JSON.
+    // An upstream that streams although JSON was requested.
     if (/^(?:data|event|id|retry)?:/.test(start)) {
       return this.#streamedBody(text, out)
     }
@@ -151,7 +151,7 @@ class StreamDecoder implements ResponsesDecoder {
         return this.#start(isObject(frame['response']) ? frame['response'] : {}, out)
       default:
     }
-    // Errors of routers and proxies, in the form of Chat Completions, may come under any name or none.
+    // Errors of routers and proxies, in the format of Chat Completions, may have any event name or none.
     if (!type.startsWith(PREFIX)) {
       if (frame['error'] != null) throw this.#fail(streamError(frame, this.#provider))
       return this.#ignored.note(type)
@@ -271,7 +271,7 @@ class StreamDecoder implements ResponsesDecoder {
     return hasRefusal && !hasText ? 'refusal' : 'stop'
   }
 
-  /** The error of a failed answer; its other members (the prompt among them) are none of the error's business. */
+  /** The error of a failed answer, without its other members (such as the prompt), which do not concern the error. */
   #failure(response: JsonObject): Error {
     const { error, error_type: errorType, status } = response
     this.#usage = readUsage(response['usage'], this.#answer.ran)

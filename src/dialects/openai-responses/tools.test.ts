@@ -47,7 +47,7 @@ it.each([
         new Set(['tools']),
         new Set(),
       ).tools
-    // It is not what was said to be strict, and nothing said means strict.
+    // It is not the schema that was declared strict, and an absent field means strict.
     for (const strict of [true, false, undefined])
       expect(encoded(strict)).toEqual([{ type: 'function', name: 'f', parameters: expected, strict: false }])
   },

@@ -22,10 +22,10 @@ export interface EncodedTools {
   readonly names: ToolNames
 }
 
-/** Tools the gateway runs itself, in both accepted spellings: no upstream knows them. */
+/** Tools that the gateway runs itself, in both accepted spellings; no upstream knows them. */
 const isGatewayTool = (type: string): boolean => /^(?:gateway|openrouter):/.test(type)
 
-/** Whether the endpoint takes this tool type of its own (or the items such a tool leaves behind). */
+/** Whether the endpoint accepts this type of built-in tool (or the items that such a tool produces). */
 export function acceptsBuiltin(type: string, builtin: ResponsesOptions['builtin_tools']): boolean {
   if (isGatewayTool(type)) return false
   if (typeof builtin === 'boolean') return builtin
@@ -33,7 +33,7 @@ export function acceptsBuiltin(type: string, builtin: ResponsesOptions['builtin_
   return builtin.some((name) => name === base || name === type || name.startsWith(`${base}_`) || base.startsWith(`${name}_`))
 }
 
-/** What a tool of the request becomes at this endpoint. */
+/** The encoded form of a tool at this endpoint. */
 type Listed =
   | { readonly kind: 'function' | 'custom'; readonly tool: FunctionTool | CustomTool; readonly namespace?: string }
   | { readonly kind: 'verbatim'; readonly tool: Tool }
@@ -56,7 +56,7 @@ function listTools(request: ModelRequest, options: ResponsesOptions, dropped: Se
   return listed
 }
 
-/** Names already fit for the endpoint are taken first, so that a rewritten one never displaces them. */
+/** Names that the endpoint accepts are assigned first, so that a rewritten one never replaces them. */
 function nameTools(listed: readonly Listed[], options: ResponsesOptions): ToolNames {
   const rule = { pattern: COMMON_TOOL_NAMES.pattern, max: options.max_tool_name_length }
   const names = createToolNames(rule)
@@ -70,13 +70,14 @@ function nameTools(listed: readonly Listed[], options: ResponsesOptions): ToolNa
 
 const NO_NAMES: ToolNames = { upstream: (name) => name, origin: (name) => ({ kind: 'function', name }), begins: () => false }
 
-/** The way back from the endpoint's tool names to the caller's tools: the same names `encodeTools` gives out. */
+/** The mapping from the endpoint's tool names to the caller's tools, with the same names as in `encodeTools`. */
 export function toolNames(request: ModelRequest, options: ResponsesOptions): ToolNames {
   return request.tools === undefined || request.tools.length === 0 ? NO_NAMES : nameTools(listTools(request, options, new Set()), options)
 }
 
 function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOptions, dropped: Set<string>, unfolding: Unfolding): JsonObject {
-  // The Anthropic family's cache marks have their own meaning elsewhere, and arguments come as they are made anyway; here they are unknown fields.
+  // Cache breakpoints of the Anthropic family have their own meaning elsewhere, and arguments are always streamed here; in this format both are
+  // unknown fields.
   const {
     strict: wanted,
     defer_loading,
@@ -89,7 +90,7 @@ function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOpti
   const told = toldExamples(examplesOf(tool))
   const listed = functionParameters(tool.parameters)
   const parameters = objectAtTop(listed, unfolding)
-  // What was folded holds more than a strict schema may, and strict is what silence means.
+  // A folded schema contains more than a strict one may, and an absent field means strict.
   const mayLeaveOut = options.optional_members === 'refused' && wanted === true && hasOptionalMembers(listed)
   if (mayLeaveOut) dropped.add(`tools: ${STRICT_WITH_OPTIONAL}`)
   const strict = parameters === listed && !mayLeaveOut ? wanted : false
@@ -105,7 +106,7 @@ function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOpti
   }
 }
 
-/** A free-form tool as a function. Not strict: the only string it takes is checked by nobody but us. */
+/** A free-form tool as a function. Not strict: only the gateway checks its single string. */
 function encodeWrapped(tool: CustomTool, name: string, options: ResponsesOptions): JsonObject {
   const flat = flattenTools({ tools: [tool] }, { pattern: /^[\s\S]*$/, max: Infinity }).tools[0]
   return { type: 'function', ...flat, name, ...(options.strict === 'forward' ? { strict: false } : {}) }
@@ -124,9 +125,9 @@ function encodeTool(entry: Listed, names: ToolNames, options: ResponsesOptions, 
   return { ...(runsPrograms ? tool : withoutPrograms<JsonObject>({ ...tool })), name }
 }
 
-/** The endpoint's tools and the choice among them. Notes go to `dropped`. */
+/** The endpoint's tools and the choice among them. Changes are added to `dropped`. */
 export function encodeTools(request: ModelRequest, options: ResponsesOptions, supports: ReadonlySet<Parameter>, dropped: Set<string>): EncodedTools {
-  // Calls of earlier turns have names all the same.
+  // Calls of earlier turns have names as well.
   if (request.tools === undefined || request.tools.length === 0) return { names: nameTools([], options) }
   if (!supports.has('tools')) {
     dropped.add('tools')
@@ -136,7 +137,7 @@ export function encodeTools(request: ModelRequest, options: ResponsesOptions, su
   const names = nameTools(listed, options)
   const seen = new Set<string>()
   const unfolding = new Unfolding()
-  // The same function twice is refused; the first one stands.
+  // A duplicate function is refused, so the first one is kept.
   const tools = listed
     .map((entry) => encodeTool(entry, names, options, dropped, unfolding))
     .filter((tool) => {
@@ -163,12 +164,12 @@ function choose(
   const { options, supports, dropped } = context
   if (choice == null) return { tools }
   if (isAllowed(choice) && narrow(tools, choice, context).length === 0) {
-    // Whoever allows nothing that is offered forbids all of it; a choice among no tools is none that servers take.
+    // If nothing on offer is allowed, no call is allowed; servers do not accept a choice among no tools.
     if (choice.mode === 'required') dropped.add('tool_choice')
     return choose(tools, 'none', context)
   }
   if (!supports.has('tool_choice') && choice !== 'auto') {
-    // Without a choice, offering no tools is how "none" is obeyed.
+    // Without `tool_choice`, "none" is achieved by offering no tools.
     if (choice === 'none') return {}
     dropped.add('tool_choice')
     return { tools: isAllowed(choice) ? narrow(tools, choice, context) : tools }
@@ -200,7 +201,7 @@ function narrow(tools: readonly JsonObject[], choice: AllowedTools, context: Cho
 
 type Finder = (wanted: unknown) => JsonObject | undefined
 
-/** Finds the encoded tool a choice speaks of, by the caller's name of it or by type. Maps, as a choice may name as many tools as there are. */
+/** Finds the encoded tool of a choice, by the caller's name or by type. Uses maps, because a choice may name as many tools as there are. */
 function createFinder(tools: readonly JsonObject[], { names }: ChoiceContext): Finder {
   const named = new Map<unknown, JsonObject>()
   const renamed = new Map<string, JsonObject>()

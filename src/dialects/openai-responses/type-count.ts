@@ -1,7 +1,7 @@
-/** Different types that are counted: upstreams choose their names. */
+/** The most types that are counted, because upstreams choose their names. */
 const MAX_TYPES = 64
 
-/** How often frames of a type came. */
+/** Counts frames by type. */
 export class TypeCount {
   readonly counts = new Map<string, number>()
 

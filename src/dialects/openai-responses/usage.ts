@@ -40,8 +40,9 @@ function firstNumber(source: Numbers, ...names: readonly string[]): number | und
 }
 
 /**
- * Token counts as any Responses server spells them. Input includes cache reads and writes, output includes reasoning: true for every
- * server of this dialect that was recorded; relays that count them apart are told by their sums. `ran`: what the decoder saw of tools, used when the upstream does not count or charge them.
+ * Token counts in the spelling of any Responses server. Input includes cache reads and writes, and output includes reasoning: this holds for every
+ * recorded server of this dialect. Relays that count them separately are recognised by their sums. `searches` are the web searches that the decoder
+ * saw, used if the upstream does not count them.
  */
 export function readUsage(value: unknown, { searches, unpriced }: Pick<ToolRuns, 'searches' | 'unpriced'> = NOTHING_RAN): Usage | undefined {
   if (!isObject(value) || !hasCounts(value)) return undefined
@@ -61,7 +62,7 @@ export function readUsage(value: unknown, { searches, unpriced }: Pick<ToolRuns,
     inputTokens: (input ?? 0) + apart,
     cachedTokens: cached,
     cacheWriteTokens: written,
-    // The longer of the two lifetimes these servers sell, at a price of its own.
+    // The longer of the two TTLs that these servers offer, at a price of its own.
     cacheWrite1hTokens: firstNumber(objectOf(inputDetails['cache_write_tokens_details']), 'ttl_12h_tokens'),
     outputTokens: output ?? Math.max(0, (total ?? 0) - (input ?? 0)),
     reasoningTokens: firstNumber(outputDetails, 'reasoning_tokens') ?? firstNumber(value, 'reasoning_tokens'),
@@ -74,14 +75,14 @@ export function readUsage(value: unknown, { searches, unpriced }: Pick<ToolRuns,
   })
 }
 
-/** What the upstream says the call costs us, USD. */
+/** The cost of the call according to the upstream, USD. */
 function reportedCost(usage: Numbers): number | undefined {
   const ticks = firstNumber(usage, 'cost_in_usd_ticks')
-  // Zero ticks is what servers send that do not meter this account.
+  // Servers that do not meter this account send zero ticks.
   if (ticks !== undefined && ticks > 0) return ticks / TICKS_PER_USD
   const cost = firstNumber(usage, 'cost')
   if (cost === undefined) return undefined
-  // A router that used our own key of the vendor charges only its fee; the vendor's bill comes on top.
+  // A router that used our own key at the vendor charges only its fee; the vendor's charge is added.
   const upstream = usage['is_byok'] === true ? firstNumber(objectOf(usage['cost_details']), 'upstream_inference_cost') : undefined
   return cost + (upstream ?? 0)
 }

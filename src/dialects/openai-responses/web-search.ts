@@ -2,22 +2,22 @@ import type { JsonObject, Tool } from '../../core/item.ts'
 import { isObject } from '../shared/json.ts'
 import type { ResponsesOptions } from './options.ts'
 
-/** The search of the vendor, in all its spellings. */
+/** The vendor's search, in all its spellings. */
 export const isWebSearch = ({ type }: Tool): boolean => /^web_search(?:_|$)/.test(type)
 
-/** What the contract adds to the vendor's tool: who searches, how, and how much. */
+/** Fields that the contract adds to the vendor's tool: who searches, how, and how much. */
 const ADDED = ['engine', 'mode', 'max_results', 'max_uses'] as const
 
 /**
- * A web search of the contract as this endpoint takes it: fields the format does not know make it refuse the call. Bounds that cannot be kept
- * are named in `dropped`; everything else of the tool is the caller's own.
+ * Encodes a web search of the contract for this endpoint, which refuses the call for fields that the format does not have. Limits that cannot be
+ * enforced are listed in `dropped`; everything else in the tool is the caller's.
  */
 export function encodeWebSearch(tool: Tool, options: ResponsesOptions, dropped: Set<string>): JsonObject {
   const { filters, ...rest } = tool as JsonObject
   const encoded: { [field: string]: unknown } = rest
   if (!options.search_bounds) {
     for (const field of ADDED) {
-      // Whoever is asked here searches by itself, whatever engine was named.
+      // The endpoint searches itself, whatever engine was named.
       if (encoded[field] != null && field !== 'engine') dropped.add(`tools: ${tool.type}.${field}`)
       delete encoded[field]
     }
@@ -28,7 +28,7 @@ export function encodeWebSearch(tool: Tool, options: ResponsesOptions, dropped: 
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** Domains to leave out have two names in the contract, and one at each vendor; lists without a member are refused. */
+/** Excluded domains have two names in the contract and one at each vendor; empty lists are refused. */
 function encodeFilters(filters: unknown, { search_exclusions: name }: ResponsesOptions): JsonObject | undefined {
   if (!isObject(filters)) return undefined
   const { allowed_domains, blocked_domains, excluded_domains, ...rest } = filters

@@ -10,7 +10,7 @@ import type { ResponsesDecoder } from '../stream.ts'
 
 export type TargetParts = Partial<Omit<Target<ResponsesOptions>, 'options'>> & { readonly options?: Partial<ResponsesOptions> }
 
-/** An endpoint with the dialect's defaults, any part replaced. */
+/** An endpoint with the dialect's defaults, of which any part may be replaced. */
 export function target(parts: TargetParts = {}): Target<ResponsesOptions> {
   const { options, ...rest } = parts
   return {
@@ -51,7 +51,7 @@ export function decodeBody(body: string | object, parts: TargetParts & { readonl
   return { events, decoder }
 }
 
-/** Bytes of an event stream, cut into pieces of `size`. */
+/** The bytes of an event stream, cut into pieces of `size`. */
 export function decodeSse(bytes: Buffer, size: number, parts: TargetParts = {}): Decoded {
   const decoder = createResponsesDecoder(emptyRequest, target(parts))
   const events: ModelEvent[] = []
@@ -62,7 +62,7 @@ export function decodeSse(bytes: Buffer, size: number, parts: TargetParts = {}):
   return { events, decoder }
 }
 
-/** What a decoder threw; fails when it did not. */
+/** The error that a decoder threw; fails if there was none. */
 export function failure(run: () => unknown): unknown {
   try {
     run()
@@ -92,7 +92,7 @@ export interface Folded {
   readonly start: Extract<ModelEvent, { type: 'response-start' }>
 }
 
-/** Adds balanced events up to an answer, the way a reader without any knowledge of the upstream does; throws when they are not. */
+/** Combines balanced events into an answer, like a reader that knows nothing of the upstream; throws if they are not balanced. */
 export function fold(events: readonly ModelEvent[]): Folded {
   checkEventBalance(events)
   const items = new Map<string, FoldedItem>()
