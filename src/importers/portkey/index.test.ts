@@ -129,4 +129,13 @@ describe('a config of Portkey', () => {
       ['cerebras', 1],
     ])
   })
+
+  it('merges the parameters of a target with those around it', () => {
+    const targets = [{ provider: '@openai', override_params: { max_tokens: 9 } }, { provider: '@azure' }]
+    const imported = portkey.read({ strategy: { mode: 'loadbalance' }, override_params: { model: 'gpt-4o' }, targets }, context)
+    expect(endpoints(imported, 'portkey/config')).toMatchObject([
+      { provider: 'openai', upstream_model: 'gpt-4o' },
+      { provider: 'azure', upstream_model: 'gpt-4o' },
+    ])
+  })
 })

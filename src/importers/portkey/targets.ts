@@ -22,7 +22,9 @@ export interface Target {
 export function targetOf(given: Given, around: readonly Given[], { vendors }: ImportContext, book: AccountBook): Target | undefined {
   const find = (member: string): Given => [given, ...around].map((place) => place.at(member)).find(({ isThere }) => isThere) ?? given.at(member)
   const lost = (message: string): undefined => given.note('lost', `is not carried: ${message}`) as undefined
-  const { vendor, vault } = whoOf(given, find, vendors)
+  // Parameters add up: what a target says stands beside what those around it do.
+  const model = [given, ...around].map((place) => place.at('override_params').at('model')).find(({ isThere }) => isThere)
+  const { vendor, vault } = whoOf(given, find, model, vendors)
   if (vendor === undefined) return lost(NOBODY)
   const baseUrl = textOf(find('custom_host'))?.replace(/\/+$/, '')
   const fault = baseUrl === undefined ? undefined : faultOfAddress(baseUrl)
@@ -37,7 +39,7 @@ export function targetOf(given: Given, around: readonly Given[], { vendors }: Im
       organization: textOf(find('openai_organization')),
     }),
   }
-  return { given, account, provider: book.slugOf(account, patienceOf(find('request_timeout'))), model: modelOf(find) }
+  return { given, account, provider: book.slugOf(account, patienceOf(find('request_timeout'))), model: modelOf(find, model) }
 }
 
 const NOBODY =
@@ -55,12 +57,15 @@ function patienceOf(given: Given): Patience {
 function whoOf(
   given: Given,
   find: (member: string) => Given,
+  model: Given | undefined,
   vendors: ImportContext['vendors'],
 ): { readonly vendor: string | undefined; readonly vault: string | undefined } {
-  const inModel = [given.at('provider'), given.at('virtual_key')].some(({ isThere }) => isThere) ? undefined : keptIn(given.at('override_params'))
+  const inModel = [given.at('provider'), given.at('virtual_key')].some(({ isThere }) => isThere)
+    ? undefined
+    : kept(given.at('override_params').at('model'))
   const provider = find('provider')
   const named = inModel !== undefined || !provider.isThere || isKept(provider) ? undefined : provider.text()
-  const inVault = inModel ?? vaultOf(find('virtual_key'), provider) ?? (named === undefined ? keptIn(find('override_params')) : undefined)
+  const inVault = inModel ?? vaultOf(find('virtual_key'), provider) ?? (named === undefined ? kept(model) : undefined)
   const vault = inVault?.text()?.replace(/^@([^/]+).*$/, '$1')
   const vendor = vendorOf(named ?? vault ?? '', vendors, named === undefined)
   if (inVault !== undefined && vault !== undefined && vendor !== undefined) {
@@ -72,11 +77,8 @@ function whoOf(
 
 const vaultOf = (virtualKey: Given, provider: Given): Given | undefined => (virtualKey.isThere ? virtualKey : isKept(provider) ? provider : undefined)
 
-/** The model of these parameters, where it names its provider as well: `@slug/model`. */
-function keptIn(params: Given): Given | undefined {
-  const model = params.at('model')
-  return isKept(model) && /^@[^/]+\/./.test(String(model.value)) ? model : undefined
-}
+/** A model that names its provider as well: `@slug/model`. */
+const kept = (model: Given | undefined): Given | undefined => (/^@[^/]+\/./.test(String(model?.value)) ? model : undefined)
 
 /** `@slug` names something stored in Portkey. */
 const isKept = ({ value }: Given): boolean => typeof value === 'string' && value.startsWith('@')
@@ -128,11 +130,10 @@ function keysOf(
 /** What says who a target is. A note on all of it would stand for all that it holds. */
 export function whoIn(target: Given): Given {
   const said = ['provider', 'virtual_key'].map((member) => target.at(member)).find(({ isThere }) => isThere)
-  return said ?? keptIn(target.at('override_params')) ?? target.at('virtual_key')
+  return said ?? kept(target.at('override_params').at('model')) ?? target.at('virtual_key')
 }
 
-function modelOf(find: (member: string) => Given): string | undefined {
-  const override = find('override_params').at('model')
-  const given = override.isThere ? override : MODELS.map(find).find(({ isThere }) => isThere)
+function modelOf(find: (member: string) => Given, model: Given | undefined): string | undefined {
+  const given = model ?? MODELS.map(find).find(({ isThere }) => isThere)
   return given?.text()?.replace(/^@[^/]+\//, '')
 }
