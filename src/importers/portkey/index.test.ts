@@ -26,16 +26,17 @@ describe('a config of Portkey', () => {
     ])
     expect(nested.file['defaults']).toEqual({ model: 'portkey/config' })
     expect(nested.file.providers).toEqual([
-      { slug: 'openai', api_keys: ['${OPENAI_PROD_API_KEY}'], timeouts: { total: '30s' } },
-      { slug: 'azure', api_keys: ['sk-plain-text'], settings: { resource: 'our-eu' }, timeouts: { total: '30s' } },
-      { slug: 'anthropic', api_keys: ['${ANTHROPIC_MAIN_API_KEY}'], timeouts: { total: '30s' } },
+      { slug: 'openai', api_keys: ['${OPENAI_PROD_API_KEY}'], timeouts: { first_token: '30s' } },
+      { slug: 'azure', api_keys: ['sk-plain-text'], settings: { resource: 'our-eu' }, timeouts: { first_token: '30s' } },
+      { slug: 'anthropic', api_keys: ['${ANTHROPIC_MAIN_API_KEY}'], timeouts: { first_token: '30s' } },
       {
         slug: 'amazon-bedrock',
         api_keys: ['${AWS_SECRET}'],
         settings: { region: 'us-east-1', access_key_id: '${AWS_ID}' },
-        timeouts: { total: '30s' },
+        timeouts: { first_token: '30s' },
       },
     ])
+    expect(told(nested, 'request_timeout')?.message).toContain('until the answer begins')
     expect(told(nested, 'targets[3]')).toMatchObject({ kind: 'lost' })
     expect(told(nested, 'targets[0].targets[1].api_key')?.message).toContain('plain text')
     expect(told(nested, 'targets[0].targets[0].override_params.temperature')?.message).toContain('preset')

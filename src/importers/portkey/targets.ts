@@ -50,7 +50,9 @@ const textOf = (given: Given): string | undefined => (given.isThere ? NOTATION.t
 /** Portkey counts milliseconds. */
 function patienceOf(given: Given): Patience {
   const wait = given.isThere ? given.number() : undefined
-  return wait === undefined || wait <= 0 ? {} : { total: wait / 1_000 }
+  if (wait === undefined || wait <= 0) return {}
+  given.note('do', 'is timeouts.first_token of the provider, until the answer begins; timeouts.total is for all of it, 15 minutes unless set')
+  return { firstToken: wait / 1_000 }
 }
 
 /** The provider, and the name of the key if it is stored in Portkey. */
