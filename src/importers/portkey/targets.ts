@@ -47,7 +47,7 @@ const NOBODY =
 
 const textOf = (given: Given): string | undefined => (given.isThere ? NOTATION.textOf(given) : undefined)
 
-/** Portkey counts milliseconds. */
+/** Portkey counts milliseconds, and only until an answer begins: a stream may take as long as it likes. */
 function patienceOf(given: Given): Patience {
   const wait = given.isThere ? given.number() : undefined
   if (wait === undefined || wait <= 0) return {}
