@@ -252,6 +252,15 @@ describe(verifies('B7', 'hostile patterns'), () => {
     expect(matches('user_id', 'regex', '(?i)^[а-яё]+$|[^\\x00-\\x7f]{2}|\\p{L}+')).toBe(true)
   })
 
+  it('of plain text end in time, too, as many as a destination may have', () => {
+    const hard = (n: number) => ({ field: 'input', operator: 'not_contains', value: `${'a'.repeat(2_000 + n)}b${'a'.repeat(1_900)}` })
+    const filter = compileFilter({ groups: Array.from({ length: 20 }, () => ({ rules: Array.from({ length: 50 }, (_, n) => hard(n)) })) })
+    const content = { input: [{ type: 'message' as const, role: 'user' as const, content: 'a'.repeat(200_000) }], output: [] }
+    const start = threadTime()
+    expect(filter({ generation: full.generation, content })).toBe(true)
+    expect(threadTime() - start).toBeLessThan(2_500)
+  })
+
   it('as many as a destination may have end in time, though each has to be tried', () => {
     let seed = 7
     const draw = (): string => ((seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) > 1_073_741_824 ? 'a' : 'b')

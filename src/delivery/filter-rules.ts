@@ -4,6 +4,7 @@ import { roundUsd } from '../core/cost.ts'
 import { finishReasonOf, type Generation, type GenerationContent } from '../core/generation.ts'
 import type { FilterRule, FilterRules } from '../core/outbox.ts'
 import { classSize } from '../lib/class-size.ts'
+import { findText } from '../lib/find-text.ts'
 import { unfoldedSize } from '../lib/unfolded-size.ts'
 import { inputText, outputText } from './content-text.ts'
 
@@ -44,6 +45,8 @@ const REGEX_WORK = 3_000_000
 const SHARED_BY = 4
 /** Characters of a conversation that rules look at. */
 const MAX_TEXT = 1_000_000
+/** Of which all that look for pieces of text look at so many together: sixteen at all of it. */
+const MAX_SEARCHED = 16_000_000
 
 const isNumeric = (operator: Operator): boolean => operator === 'gt' || operator === 'lt' || operator === 'gte' || operator === 'lte'
 const isPresence = (operator: Operator): boolean => operator === 'exists' || operator === 'not_exists'
@@ -113,10 +116,14 @@ type Test = (values: readonly (string | number)[]) => boolean
  */
 export function compileFilter(rules: FilterRules | null): Filter {
   if (rules === null || rules.enabled === false || rules.groups.length === 0) return () => true
-  const regexes = rules.groups.reduce((sum, group) => sum + group.rules.filter(({ operator }) => operator === 'regex').length, 0)
-  const work = Math.min(REGEX_WORK, (SHARED_BY * REGEX_WORK) / Math.max(1, regexes))
+  const count = (...named: readonly string[]): number =>
+    Math.max(1, rules.groups.flatMap((group) => group.rules).filter(({ operator }) => named.includes(operator)).length)
+  const share = {
+    work: Math.min(REGEX_WORK, (SHARED_BY * REGEX_WORK) / count('regex')),
+    chars: Math.min(MAX_TEXT, Math.floor(MAX_SEARCHED / count('contains', 'not_contains'))),
+  }
   const groups = rules.groups.map((group) => {
-    const tests = group.rules.map((rule) => compileRule(rule, work))
+    const tests = group.rules.map((rule) => compileRule(rule, share))
     if (tests.length === 0) return (): boolean => true
     return group.logic === 'or'
       ? (read: Reader): boolean => tests.some((test) => test(read))
@@ -130,9 +137,9 @@ export function compileFilter(rules: FilterRules | null): Filter {
 
 type Reader = (field: Field) => readonly (string | number)[]
 
-function compileRule(rule: FilterRule, work: number): (read: Reader) => boolean {
+function compileRule(rule: FilterRule, share: Pick<Comparison, 'work' | 'chars'>): (read: Reader) => boolean {
   const field = rule.field as Field
-  const test = OPERATORS[rule.operator as Operator]({ field, wanted: String(rule.value), number: toNumber(rule.value), work })
+  const test = OPERATORS[rule.operator as Operator]({ field, wanted: String(rule.value), number: toNumber(rule.value), ...share })
   return (read) => test(read(field))
 }
 
@@ -145,6 +152,8 @@ interface Comparison {
   readonly number: number | undefined
   /** For a regular expression: instructions times characters that it may take. */
   readonly work: number
+  /** For what looks for a piece of text: characters it looks at. */
+  readonly chars: number
 }
 
 const some =
@@ -168,7 +177,7 @@ function compares(number: number | undefined, holds: (actual: number, wanted: nu
 
 const equals = ({ field, wanted, number }: Comparison): Test =>
   NUMBERS.has(field) && number !== undefined ? compares(number, (a, b) => a === b) : some((actual) => actual === wanted)
-const includes = ({ wanted }: Comparison): Test => some((actual) => actual.includes(wanted))
+const includes = ({ wanted, chars }: Comparison): Test => some((actual) => findText(actual.slice(0, chars), wanted) !== -1)
 const exists: Test = some((actual) => actual !== '')
 
 const OPERATORS: { readonly [O in Operator]: (comparison: Comparison) => Test } = {

@@ -1,3 +1,5 @@
+import { replaceText } from './find-text.ts'
+
 export const REDACTED = '[redacted]'
 
 /** What everybody writes as it is, in whatever form a text is quoted. */
@@ -19,7 +21,7 @@ export function blankTexts(text: string, hidden: readonly string[]): string {
   const isQuoting = text.length <= MAX_QUOTED && QUOTING.test(text)
   return hidden
     .toSorted((a, b) => b.length - a.length)
-    .reduce((left, each) => (isQuoting && changesQuoted(each) ? left.replace(quoted(each), REDACTED) : left.replaceAll(each, REDACTED)), text)
+    .reduce((left, each) => (isQuoting && changesQuoted(each) ? left.replace(quoted(each), REDACTED) : replaceText(left, each, REDACTED)), text)
 }
 
 /** A text in whatever form it is quoted, also inside of another. Runs of signs are bounded: they may be without end where somebody means harm. */

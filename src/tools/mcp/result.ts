@@ -1,6 +1,7 @@
 import type { InputImage, InputText, JsonObject, ToolOutput } from '../../core/item.ts'
 import { blankTexts } from '../../lib/blank-texts.ts'
 import { cutText } from '../../lib/cut-text.ts'
+import { findText } from '../../lib/find-text.ts'
 import { isJsonObject } from '../../lib/json.ts'
 
 /** The result of a tool, in the protocol's terms. */
@@ -77,7 +78,7 @@ function isBase64(data: unknown): boolean {
 export function scrubJson<T>(value: T, secrets: readonly string[]): T {
   const text = JSON.stringify(value) ?? ''
   const escaped = secrets.map((secret) => JSON.stringify(secret).slice(1, -1))
-  return escaped.some((secret) => text.includes(secret)) ? (JSON.parse(blankTexts(text, escaped)) as T) : value
+  return escaped.some((secret) => findText(text, secret) !== -1) ? (JSON.parse(blankTexts(text, escaped)) as T) : value
 }
 
 function bounded(text: string): string {
