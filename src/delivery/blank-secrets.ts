@@ -2,6 +2,7 @@ import type { Destination, OutgoingResponse } from '../core/destination.ts'
 import { splitSecrets } from '../core/destination-config.ts'
 import type { JsonObject } from '../core/item.ts'
 import { blankTexts, changesQuoted } from '../lib/blank-texts.ts'
+import { findText, isQuicklyFound } from '../lib/find-text.ts'
 
 /** Shorter secrets would blank ordinary words and protect nothing. */
 const MIN_CHARS = 6
@@ -19,8 +20,7 @@ export function createBlanking(
   const texts = secretTexts(paths, settings)
   if (texts.length === 0) return (response) => response
   const blank = (text: string): string => blankTexts(text, texts)
-  const isIn = (body: Buffer): boolean =>
-    texts.some((secret) => body.includes(secret, 0, 'latin1')) || (texts.some(changesQuoted) && QUOTING.some((sign) => body.includes(sign)))
+  const isIn = (body: Buffer): boolean => hasOne(body, texts) || (texts.some(changesQuoted) && QUOTING.some((sign) => body.includes(sign)))
   return (response) => ({
     ...response,
     headers: Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, blank(value)])),
@@ -30,6 +30,14 @@ export function createBlanking(
 }
 
 /** Each secret as its bytes and as it is written in JSON, one character per byte. */
+function hasOne(body: Buffer, texts: readonly string[]): boolean {
+  const [short, long] = [texts.filter(isQuicklyFound), texts.filter((text) => !isQuicklyFound(text))]
+  if (short.some((secret) => body.includes(secret, 0, 'latin1'))) return true
+  const whole = long.length === 0 ? '' : body.toString('latin1')
+  return long.some((secret) => findText(whole, secret) !== -1)
+}
+
+/** Every secret as its bytes and as it stands in JSON, one character per byte. */
 function secretTexts(paths: readonly string[], settings: unknown): readonly string[] {
   const { secret } = splitSecrets(settings as JsonObject, paths)
   const values = Object.values(secret).flatMap((value): readonly unknown[] =>

@@ -4,9 +4,12 @@
  */
 const QUICK_CHARS = 250
 
+/** Whether the engine may look for it itself, in bytes as well. */
+export const isQuicklyFound = ({ length }: string): boolean => length <= QUICK_CHARS
+
 /** Where one text begins in another, or -1, in time that grows with the sum of their lengths: either may be somebody's who means harm. */
 export function findText(text: string, wanted: string, from = 0): number {
-  return wanted.length <= QUICK_CHARS ? text.indexOf(wanted, from) : findLong(text, wanted, from)
+  return isQuicklyFound(wanted) ? text.indexOf(wanted, from) : findLong(text, wanted, from)
 }
 
 /** After Knuth, Morris and Pratt: what has matched is never looked at again. */
@@ -39,7 +42,7 @@ function bordersOf(text: string): Int32Array {
 
 /** A text in which another stands in every place of a third. */
 export function replaceText(text: string, wanted: string, by: string): string {
-  if (wanted.length <= QUICK_CHARS) return text.replaceAll(wanted, () => by)
+  if (isQuicklyFound(wanted)) return text.replaceAll(wanted, () => by)
   const pieces: string[] = []
   let from = 0
   for (let at = findText(text, wanted); at !== -1; at = findText(text, wanted, from)) {
