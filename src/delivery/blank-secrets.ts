@@ -29,7 +29,7 @@ export function createBlanking(
   })
 }
 
-/** Each secret as its bytes and as it is written in JSON, one character per byte. */
+/** Short secrets are searched for in the bytes. The search for long ones, which stays linear whatever the texts are, needs a string. */
 function hasOne(body: Buffer, texts: readonly string[]): boolean {
   const [short, long] = [texts.filter(isQuicklyFound), texts.filter((text) => !isQuicklyFound(text))]
   if (short.some((secret) => body.includes(secret, 0, 'latin1'))) return true
@@ -37,7 +37,7 @@ function hasOne(body: Buffer, texts: readonly string[]): boolean {
   return long.some((secret) => findText(whole, secret) !== -1)
 }
 
-/** Every secret as its bytes and as it stands in JSON, one character per byte. */
+/** Each secret as its bytes and as it is written in JSON, one character per byte. */
 function secretTexts(paths: readonly string[], settings: unknown): readonly string[] {
   const { secret } = splitSecrets(settings as JsonObject, paths)
   const values = Object.values(secret).flatMap((value): readonly unknown[] =>

@@ -1,20 +1,20 @@
 /**
- * Up to so many characters the engine's own search is quick whatever stands in either text. Of longer ones it looks at no more when it decides how far
- * to go on, and with texts that were made for it takes a step for each character of both: a second for a megabyte.
+ * Up to this length the engine's own search is fast for any text. For longer ones it uses only the first 250 characters to decide how far to skip, so texts
+ * made for it cost the product of both lengths: a second for a megabyte.
  */
 const QUICK_CHARS = 250
 
-/** Whether the engine may look for it itself, in bytes as well. */
+/** Whether the engine's own search is fast enough, in strings and in bytes. */
 export const isQuicklyFound = ({ length }: string): boolean => length <= QUICK_CHARS
 
-/** Where one text begins in another, or -1, in time that grows with the sum of their lengths: either may be somebody's who means harm. */
+/** The index of one text in another, or -1. Takes time in proportion to the sum of their lengths, because an attacker may have written either. */
 export function findText(text: string, wanted: string, from = 0): number {
   return isQuicklyFound(wanted) ? text.indexOf(wanted, from) : findLong(text, wanted, from)
 }
 
-/** After Knuth, Morris and Pratt: what has matched is never looked at again. */
+/** The algorithm of Knuth, Morris and Pratt: no matched character is compared twice. */
 function findLong(text: string, wanted: string, from: number): number {
-  // Mostly its beginning is nowhere.
+  // Usually not even the beginning is there.
   const start = text.indexOf(wanted.slice(0, QUICK_CHARS), from)
   if (start === -1) return -1
   const steps = bordersOf(wanted)
@@ -28,7 +28,7 @@ function findLong(text: string, wanted: string, from: number): number {
   return -1
 }
 
-/** Of each beginning of a text, how long the longest is that is its end as well. */
+/** For each prefix of a text, the length of its longest border: a proper prefix that is also its suffix. */
 function bordersOf(text: string): Int32Array {
   const borders = new Int32Array(text.length)
   for (let at = 1, length = 0; at < text.length; at++) {
@@ -40,7 +40,7 @@ function bordersOf(text: string): Int32Array {
   return borders
 }
 
-/** A text in which another stands in every place of a third. */
+/** `replaceAll` in linear time. */
 export function replaceText(text: string, wanted: string, by: string): string {
   if (isQuicklyFound(wanted)) return text.replaceAll(wanted, () => by)
   const pieces: string[] = []
