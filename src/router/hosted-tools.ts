@@ -6,6 +6,7 @@ import type { ModelRequest } from '../core/request.ts'
 /** A tool that only endpoints which know it can be given, with the tools beside it. */
 export interface HostedTool {
   readonly tool: OtherTool
+  /** What every endpoint is given beside it, one tool of each type. */
   readonly others: readonly Tool[]
 }
 
@@ -15,7 +16,9 @@ const CARRIED: ReadonlySet<string> = new Set(['function', 'custom', 'namespace']
 /** The request's vendor tools. Those the gateway runs are functions by the time a call is planned, or have a colon in their type. */
 export function hostedTools({ tools }: Pick<ModelRequest, 'tools'>): readonly HostedTool[] {
   if (tools === undefined || tools.every(isCarried)) return NONE
-  return tools.filter((tool): tool is OtherTool => !isCarried(tool)).map((tool) => ({ tool, others: tools.filter((other) => other !== tool) }))
+  // One short list for all, or a request of many tools would need memory and time that grow by the square of their number.
+  const others = [...new Map(tools.filter(isCarried).map((tool) => [tool.type, tool])).values()]
+  return tools.filter((tool): tool is OtherTool => !isCarried(tool)).map((tool) => ({ tool, others }))
 }
 const NONE: readonly HostedTool[] = []
 
