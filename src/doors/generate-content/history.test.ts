@@ -200,6 +200,12 @@ describe('what a model has said', () => {
       expect(toItems([model({ text: 'One' }, go)])).toEqual([thought(place), says('One'), called])
       expect(toItems([model({ text: 'Hm.', thought: true }, { text: 'One' }, go)])).toEqual([thought(place, 'Hm.'), says('One'), called])
     })
+    it('have no seal of their own if the one that follows came before, too', () => {
+      const go = { functionCall: { id: 'x', name: 'go' }, ...sealed([0, 0]) }
+      const hm = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] }
+      const called = { type: 'function_call', call_id: 'x', name: 'go', arguments: '{}' }
+      expect(toItems([model({ text: 'One', ...sealed() }, { text: 'Hm.', thought: true }, go)])).toEqual([thought(), says('One'), hm, called])
+    })
     it('signed by a vendor are its own', () => {
       expect(toItems([model({ text: 'A', thoughtSignature: 'CiQB' })])).toEqual([
         { type: 'reasoning', summary: [], signature: 'CiQB', format: 'google-gemini-v1' },

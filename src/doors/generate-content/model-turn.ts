@@ -36,8 +36,9 @@ export class ModelTurn {
       this.#seen.add(key)
       this.#items.push(item)
     }
-    // Text that led to a call carries the seal of its thought, and so does the call.
-    else if (summary.length > 0 || !this.#seen.has(key)) this.#placed.push({ item, at })
+    // Text that led to a call carries the seal of its thought, and so does the call. A thought in between is one without a seal.
+    else if (!this.#seen.has(key)) this.#placed.push({ item, at })
+    else if (summary.length > 0) this.#items.push({ type: 'reasoning', summary })
   }
 
   text(text: string): void {
