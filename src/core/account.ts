@@ -6,7 +6,7 @@ export type { Encryption } from './encryption.ts'
 
 export type AuthenticationFailure = 'missing' | 'unknown' | 'revoked' | 'expired' | 'disabled'
 
-/** What its holder is told of a key that opens nothing. */
+/** The message for the sender of a key that is not accepted. */
 export const KEY_FAILURES: { readonly [F in AuthenticationFailure]: string } = {
   missing: 'An API key is required: send it as "Authorization: Bearer <key>"',
   unknown: 'The API key is not valid',
@@ -19,23 +19,22 @@ export type Authentication =
   | { readonly ok: true; readonly key: ApiKey; readonly owner: Owner }
   | { readonly ok: false; readonly reason: AuthenticationFailure }
 
-/** Who a bearer token belongs to, answered from memory: one hash, one lookup, no database. */
+/** Finds the owner of a bearer token from memory: one hash, one lookup, no database access. */
 export interface Authenticator {
   /**
-   * `bearer` is the token itself, without its scheme; empty when there is none.
-   * Throws GatewayError `provider_overloaded` (503) when a token is unknown but the database, which may know it, cannot be asked:
-   * a database error never becomes a 401.
+   * `bearer` is the token without its scheme; empty if there is none. Throws GatewayError `provider_overloaded` (503) if the token is unknown and the
+   * database, which may know it, cannot be queried: a database error must never become a 401.
    */
   authenticate(bearer: string): Authentication
   /**
-   * For a token that is unknown: asks the database once more, because another process may have made the key a moment ago. Who asks meanwhile
-   * shares the answer. Undefined: there is nothing to wait for, because the last look was just now or the database is away. Rejects with
-   * `provider_overloaded` when it does not answer.
+   * For an unknown token: queries the database once more, because another process may just have created the key. Concurrent callers share one query.
+   * Undefined if there is nothing to wait for, because the last query was just now or the database is unavailable. Rejects with `provider_overloaded`
+   * if the database does not answer.
    */
   lookAgain(): Promise<void> | undefined
-  /** Why a key that was accepted is accepted no more; undefined while it is. From memory, like the rest. */
+  /** Why a key that was accepted before is no longer accepted; undefined while it still is. Answered from memory, too. */
   ended(hash: string): AuthenticationFailure | undefined
-  /** A key by its hash, disabled and expired ones too; a revoked one for some minutes. */
+  /** Finds a key by its hash, including disabled and expired keys. A revoked key is found for some minutes. */
   key(hash: string): ApiKey | undefined
   workspace(id: string): Workspace | undefined
 }
@@ -55,42 +54,42 @@ export interface KeyChange {
   readonly name?: string
   readonly disabled?: boolean
   readonly expiresAt?: number | null
-  /** Merged name by name; null removes a setting. */
+  /** Merged setting by setting; null removes a setting. */
   readonly settings?: { readonly [name: string]: unknown }
 }
 
-/** Management of keys, by command line or API. `scope` limits everything to one workspace: other keys do not exist. */
+/** Management of keys, from the command line or the API. `scope` limits everything to one workspace, as if other keys did not exist. */
 export interface KeyAccounts {
-  /** The key itself is in the answer and nowhere else, ever. Throws `invalid_request` and `not_found` (workspace). */
+  /** Only this answer ever contains the key itself. Throws `invalid_request` and `not_found` (workspace). */
   create(key: NewKey): Promise<{ readonly key: ApiKey; readonly secret: Secret }>
-  /** Oldest first; revoked keys only when asked for. */
+  /** Oldest first. Revoked keys are included only on request. */
   list(filter?: { readonly workspaceId?: string; readonly includeRevoked?: boolean }): Promise<readonly ApiKey[]>
   page: KeyStore['page']
   get(hash: string, scope?: string): Promise<ApiKey | undefined>
-  /** A key by hash, the start of its hash (8 characters or more), label or name. Throws `not_found`, and `conflict` when several match. */
+  /** Finds a key by its hash, the start of its hash (8 characters or more), its label or its name. Throws `not_found`, and `conflict` if several match. */
   find(reference: string, scope?: string): Promise<ApiKey>
-  /** Throws `not_found`, and `conflict` for a revoked key: what is revoked stays so. */
+  /** Throws `not_found`, and `conflict` for a revoked key, because a revocation is final. */
   update(hash: string, change: KeyChange, scope?: string): Promise<ApiKey>
-  /** Idempotent. Effective in this process at once, elsewhere within the snapshot's polling interval. Throws `not_found`. */
+  /** Idempotent. Takes effect in this process at once, in others within the polling interval of the snapshot. Throws `not_found`. */
   revoke(hash: string, scope?: string): Promise<ApiKey>
 }
 
-/** A caller's own credential for a provider, ready for use. Lives in memory only. */
+/** A caller's own credential for a provider, decrypted. Lives in memory only. */
 export interface OwnKey {
   readonly id: string
   readonly provider: string
   readonly secret: Secret
   readonly isFallback: boolean
-  /** Whether it may serve a model, by its slug; null: every one. */
+  /** Whether the key may serve the model with this slug; null: every model. */
   readonly allowedModels: ((slug: string) => boolean) | null
   /** Null: no restriction. */
   readonly allowedKeyHashes: ReadonlySet<string> | null
   readonly allowedUserIds: ReadonlySet<string> | null
 }
 
-/** The own keys of workspaces, from memory. */
+/** The own keys of workspaces, read from memory. */
 export interface OwnKeys {
-  /** In the order they are tried; undefined when the workspace has none that is enabled. */
+  /** In the order in which they are tried; undefined if the workspace has no enabled key. */
   of(workspaceId: string): readonly OwnKey[] | undefined
 }
 
@@ -108,7 +107,7 @@ export interface NewOwnKey {
 
 export type OwnKeyChange = Partial<Omit<NewOwnKey, 'workspaceId' | 'provider'>>
 
-/** Management of callers' own provider keys. `scope` limits everything to one workspace: other keys do not exist. Secrets are never readable again. */
+/** Management of callers' own provider keys. `scope` limits everything to one workspace, as if other keys did not exist. Secrets can never be read again. */
 export interface OwnKeyAccounts {
   create(key: NewOwnKey): Promise<StoredOwnKey>
   list(filter?: { readonly workspaceId?: string; readonly provider?: string }): Promise<readonly StoredOwnKey[]>

@@ -1,35 +1,35 @@
 import type { ModelEvent } from './event.ts'
 import type { Strategy } from './strategy.ts'
 
-/** What a caller wants of answers that were kept. */
+/** How a caller wants to use the answer cache. */
 export interface CacheWish {
-  /** How long the answer to this call is kept, milliseconds. */
+  /** How long to keep the answer to this call, in milliseconds. */
   readonly ttlMs: number
-  /** A kept answer is not wanted: one is made anew, and takes its place. */
+  /** Ignore a kept answer: a new one is generated and replaces it. */
   readonly fresh: boolean
 }
 
-/** What came of that wish. */
+/** The result of the cache lookup. */
 export type CacheReport =
   | { readonly status: 'miss'; readonly ttlMs: number }
-  /** `ttlMs`: what is left. `sourceId`: the generation that made the answer. */
+  /** `ttlMs`: the remaining time. `sourceId`: the generation that produced the answer. */
   | { readonly status: 'hit'; readonly ttlMs: number; readonly ageMs: number; readonly sourceId: string }
 
-/** An answer as its model gave it, free of any wire format, to be told again. */
+/** A model's answer, independent of any wire format, that can be replayed. */
 export interface KeptAnswer {
-  /** The generation that made it. */
+  /** The generation that produced it. */
   readonly sourceId: string
-  /** Who served it: slug of the model, id of the endpoint. */
+  /** The slug of the model and the id of the endpoint that served it. */
   readonly model: string
   readonly endpointId: string
-  /** How its models were chosen. */
+  /** How the models of that call were chosen. */
   readonly strategy: Strategy
   readonly keptAt: number
   readonly expiresAt: number
   readonly events: readonly ModelEvent[]
 }
 
-/** A kept answer as `Store` holds it. Reading it takes the secret key, and the digest of the request. */
+/** A kept answer as `Store` holds it. Reading it requires the secret key and the digest of the request. */
 export interface StoredAnswer {
   readonly key: string
   readonly workspaceId: string
@@ -38,17 +38,17 @@ export interface StoredAnswer {
 }
 
 export interface AnswerStore {
-  /** The envelope of one that has not expired. */
+  /** The envelope of an answer that has not expired. */
   find(key: string, now: number): Promise<string | undefined>
-  /** Takes the place of the one before. Throws GatewayError `not_found` when the workspace does not exist. */
+  /** Replaces an earlier answer with the same key. Throws GatewayError `not_found` if the workspace does not exist. */
   keep(answer: StoredAnswer): Promise<void>
-  /** Deletes what has expired and then, the first to expire first, until those left are no larger than `maxBytes`. Resolves with how many. */
+  /** Deletes expired answers, and then those that expire first, until the rest is no larger than `maxBytes`. Resolves with the number deleted. */
   trim(now: number, maxBytes: number): Promise<number>
 }
 
-/** Answers of earlier calls. Neither side ever fails a call: what cannot be read is not there, and what cannot be kept is not. */
+/** Answers of earlier calls. Neither method ever fails a call: an answer that cannot be read counts as absent, and one that cannot be kept is not kept. */
 export interface AnswerCache {
-  /** False: nothing is kept here, and nobody is told about the cache. */
+  /** False: no answers are kept here, and callers see nothing of the cache. */
   readonly enabled: () => boolean
   find(key: string): Promise<KeptAnswer | undefined>
   keep(key: string, workspaceId: string, answer: KeptAnswer): Promise<void>

@@ -9,7 +9,7 @@ import type { ModelRequest } from './request.ts'
 import type { Strategy } from './strategy.ts'
 import type { Usage } from './usage.ts'
 
-/** Who calls: taken from the key snapshot. */
+/** The caller, as the key snapshot has it. */
 export interface Owner {
   readonly workspaceId: string
   /** SHA-256 of the key, hex: the public identity of a key. */
@@ -19,150 +19,153 @@ export interface Owner {
   readonly userId?: string
 }
 
-/** What one upstream attempt came to. */
+/** The result of one upstream attempt. */
 export interface AttemptRecord {
   readonly endpoint: Endpoint
-  /** HTTP status of the upstream; 0 when nothing was received; 200 for a stream that failed later. */
+  /** HTTP status of the upstream; 0 if nothing was received; 200 for a stream that failed later. */
   status: number
   readonly startedAt: number
   /** Milliseconds from sending to the first content event. */
   firstTokenMs?: number
   durationMs?: number
-  /** How much of that the caller took to accept what was read. */
+  /** The part of `durationMs` spent waiting for the caller to accept what had been read. */
   heldMs?: number
   error?: { readonly type: ErrorType; readonly message: string }
-  /** It ended because the caller left. */
+  /** The attempt ended because the caller disconnected. */
   abandoned?: true
   upstreamId?: string
-  /** What the upstream had counted when its answer broke off or was left. */
+  /** What the upstream had counted when its answer broke off or was abandoned. */
   counted?: Usage
-  /** How many requests were sent, where it may be several. */
+  /** How many requests were sent, if it may be several. */
   requests?: number
   credentialId?: string
   isByok?: boolean
-  /** USD of what it wrote, where others had a part in the answer, too; else it is what the answer cost. */
+  /** USD for what this attempt wrote, if other attempts contributed to the answer, too. Otherwise it is the cost of the answer. */
   costUsd?: number
-  /** Parameters and notes the encoder dropped. */
+  /** Parameters and notes that the encoder dropped. */
   dropped?: readonly string[]
-  /** What was sent, as JSON text without media and credentials; present until the caller who asked for it (`Call.echoes`) has been told. */
+  /** What was sent, as JSON text without media and credentials. Present until the caller that asked for it (`Call.echoes`) has received it. */
   echo?: string
 }
 
-/** What the gateway decided and did for one call; becomes `gateway_metadata`, the generation record and its spans. */
+/** What the gateway decided and did for one call. Becomes `gateway_metadata`, the generation record and its spans. */
 export interface CallTrace {
   strategy: Strategy
   /** Candidate endpoints before filtering. */
   candidates: readonly Endpoint[]
   /** Why each rejected endpoint was rejected, by endpoint id. */
   rejected: ReadonlyMap<string, string>
-  /** What guardrails left of the request, when they changed it: records keep this one. */
+  /** The request after guardrails changed it; records keep this version. */
   keptRequest?: ModelRequest
   readonly attempts: AttemptRecord[]
   readonly pipeline: PipelineStage[]
-  /** Free values for `gateway_metadata.params`: dropped parameters, preferences not applied, session pin. */
+  /** Free-form values for `gateway_metadata.params`: dropped parameters, preferences not applied, session pin. */
   readonly params: { [name: string]: unknown }
   /** The attempt that serves the answer. */
   served?: AttemptRecord
-  /** Money of the whole call; known with the last event. */
+  /** Cost of the whole call; known with the last event. */
   cost?: Cost
-  /** Money of the upstream answer that has just ended, when several endpoints had a part in it; else it is that of `served`. */
+  /** Cost of the upstream answer that has just ended, if several endpoints contributed to it. Otherwise it is the cost of `served`. */
   answerCost?: Cost | undefined
-  /** The call that a tool makes this model call for: limits and budgets are that one's. */
+  /** The call whose tool makes this model call. Its limits and budgets apply. */
   readonly parent?: CallTrace
-  /** USD that tools have cost besides the models they asked, those of agents included: known before the call has ended. */
+  /** USD that tools have cost besides the models they called, including tools of agents. Known before the call ends. */
   toolPrices?: number
-  /** Executions of server tools, in the order they started. */
+  /** Executions of server tools, in the order in which they started. */
   steps?: GenerationStep[]
-  /** The usage of an answer that broke, as recorded, for callers who saw a part of it. */
+  /** The recorded usage of an answer that broke off, for callers that saw a part of it. */
   broken?: Usage
-  /** Reasoning of the request that a provider could not read: later turns of the call go without it. */
+  /** Reasoning in the request that a provider could not read; later turns of the call omit it. */
   unreadable?: ReadonlySet<InputItem>
-  /** Endpoints that found the prompt too long and get a shorter one from then on; made with the first. */
+  /** Endpoints that refused the prompt as too long and get a shorter one from then on. Created with the first entry. */
   tooLong?: Set<string>
-  /** Endpoints that can hold no answer to the schemas of this call, and are not asked to from then on; made with the first. */
+  /** Endpoints that cannot enforce the schemas of this call and are not asked to from then on. Created with the first entry. */
   unheld?: Set<string>
-  /** Endpoints that stream no answer to this call, and are asked for whole ones from then on; made with the first. */
+  /** Endpoints that do not stream an answer to this call and are asked for complete ones from then on. Created with the first entry. */
   whole?: Set<string>
-  /** Parameters of the request that endpoints refused, and go without from then on; made with the first. */
+  /** Parameters of the request that endpoints refused and no longer get. Created with the first entry. */
   refused?: Map<string, Set<string>>
-  /** Why the answer could not be told to the caller, although its producer went on. */
+  /** Why the answer could not be delivered to the caller, although its producer went on. */
   untold?: GatewayError
-  /** What a call of several upstream answers used when it broke before its last one. */
+  /** The usage of a call with several upstream answers that broke off before the last one. */
   spent?: Usage
-  /** What plugins have bought for an answer that never began. */
+  /** The cost of what plugins bought for an answer that never began. */
   bought?: Cost
-  /** Whether the answer is one that was kept, for callers who asked. */
+  /** Whether the answer came from the cache, for callers that use the cache. */
   cached?: CacheReport
-  /** Tokens of the answer that was held back when the caller left: written, and read by nobody. */
+  /** Tokens of an answer that was still held back when the caller disconnected: generated, but never delivered. */
   unread?: number
 }
 
-/** The memory an answer takes. */
+/** The memory that an answer occupies. */
 export interface AnswerHold {
-  /** So many more characters of it are here. Undefined: it may be read on; else resolves when it may. Rejects with GatewayError `provider_overloaded`. */
+  /**
+   * Reports that this many more characters have arrived. Undefined: reading may go on at once. Otherwise it may go on once the promise resolves.
+   * Rejects with GatewayError `provider_overloaded`.
+   */
   add(chars: number): Promise<void> | undefined
 }
 
 /**
- * One request inside the gateway. Layers read it, and write only its `trace`.
- * `signal` fires when the caller is gone: everything the call waits for must obey it.
+ * One request inside the gateway. Layers read it and write only its `trace`. `signal` fires when the caller disconnects; everything that the call
+ * waits for must obey it.
  */
 export interface Call {
   /** Generation id, `gen-<unix seconds>-<20 base62>`; also the id of the response. */
   readonly id: string
   readonly owner: Owner
   readonly request: ModelRequest
-  /** The name the caller used, before aliases, presets and variants; the default if it named no model. */
+  /** The model name that the caller used, before aliases, presets and variants; the default if the caller named no model. */
   readonly requestedModel: string
-  /** Why an endpoint may not serve this call, as a clause; undefined: it may. Absent: any may. */
+  /** Why an endpoint may not serve this call, as a clause; undefined if it may. Absent: every endpoint may. */
   readonly admits?: (endpoint: Endpoint) => string | undefined
   /** Id of the preset that filled in the request. */
   readonly presetId?: string
   readonly stream: boolean
-  /** The caller wants to be told what each upstream is sent. */
+  /** The caller wants to see what is sent to each upstream. */
   readonly echoes?: true
   readonly signal: AbortSignal
   readonly clock: Clock
   readonly random: () => number
-  /** When all of the request was there, in milliseconds since the epoch. */
+  /** When the request was completely received, in milliseconds since the epoch. */
   readonly receivedAt: number
   readonly sessionId?: string
   readonly requestId?: string
   readonly origin: CallOrigin
-  /** What happens to a stream that breaks after its first content; undefined: as configured. */
+  /** What happens to a stream that breaks after its first content; undefined: the configured behaviour. */
   readonly streamFailure?: StreamFailure
-  /** How the caller wants to use the answer cache; absent: not at all, and its answer is not kept. */
+  /** How the caller wants to use the answer cache; absent: not at all, and the answer is not kept. */
   readonly cache?: CacheWish
-  /** Id of the endpoint that served the step before: planned first, so that a call of several upstream answers stays where it began. */
+  /** Id of the endpoint that served the previous step. It is tried first, so that a call with several upstream answers stays at one endpoint. */
   readonly preferredEndpoint?: string
-  /** How its request is made to suit endpoints that cannot take it as it is; undefined: as for every call. */
+  /** How the request is adapted to endpoints that cannot take it unchanged; undefined: as for every call. */
   readonly adaptation?: Adaptation
-  /** Set when the gateway itself chose the models of the request. */
+  /** Set if the gateway itself chose the models of the request. */
   readonly strategy?: CallTrace['strategy']
   readonly trace: CallTrace
-  /** Absent: there is as much memory for its answer as it takes. */
+  /** Absent: the memory for the answer is not limited. */
   readonly hold?: AnswerHold
   /** The items of the answer so far; set by the front door that assembles them. */
   output: () => readonly OutputItem[]
 }
 
 /**
- * `fail`: the failure is told in-band. `continue`: the next endpoint continues where the answer broke. `buffer`: the answer is held back until it is
- * complete, so that another endpoint can still give all of it.
+ * `fail`: the failure is reported in-band. `continue`: the next endpoint continues where the answer broke off. `buffer`: the answer is held back
+ * until it is complete, so that another endpoint can still give all of it.
  */
 export const STREAM_FAILURES = ['fail', 'continue', 'buffer'] as const
 export type StreamFailure = (typeof STREAM_FAILURES)[number]
 
 /**
- * How a request can be adapted to a single endpoint. The planner counts on it for models without an endpoint that takes the request as it is; `adapt`
- * is then called before the attempt.
+ * How a request can be adapted to a single endpoint. The planner relies on it if a model has no endpoint that takes the request unchanged; `adapt` is
+ * then called before the attempt.
  */
 export interface Adaptation {
-  /** Modalities that endpoints without them get in another form. */
+  /** Modalities that are converted for endpoints without them. */
   readonly modalities: readonly Modality[]
-  /** Prompts too long for a window of up to this many tokens are shortened to it; 0: none are. */
+  /** Prompts are shortened to fit windows of up to this many tokens; 0: never. */
   readonly shortensUpTo: number
-  /** The request for this endpoint, which has refused the one before as too long or not. Throws GatewayError. */
+  /** The request for this endpoint. `tooLong`: the endpoint refused the previous one as too long. Throws GatewayError. */
   adapt(call: Call, request: ModelRequest, endpoint: Endpoint, tooLong: boolean): Promise<ModelRequest>
 }
 
@@ -173,6 +176,6 @@ export interface CallOrigin {
   readonly title?: string
 }
 
-/** One array per upstream read: the async cost is paid per read, not per token. Failures are thrown as GatewayError. */
+/** One array per upstream read, so that the async overhead is paid per read, not per token. Failures are thrown as GatewayError. */
 export type Handler = (call: Call) => AsyncIterable<readonly ModelEvent[]>
 export type Layer = (next: Handler) => Handler

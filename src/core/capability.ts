@@ -1,4 +1,4 @@
-/** What endpoints can do and promise: apart from endpoint.ts because dialects and providers speak of it and endpoints speak of them. */
+/** What endpoints can do and promise. Separate from endpoint.ts, because dialects and providers use it, and endpoints use them. */
 
 /** Parameter names of the public contract, as used in `supported_parameters`. */
 export const PARAMETERS = [
@@ -35,12 +35,12 @@ export interface EndpointPolicies {
   /** Whether the vendor may keep or train on prompts. */
   readonly dataCollection: 'allow' | 'deny'
   readonly zdr: boolean
-  /** False when the vendor's terms forbid training other models on its output. */
+  /** False if the vendor's terms forbid training other models on its output. */
   readonly distillable: boolean
 }
 
-/** What a request may hold. */
+/** What a request may contain. */
 export const INPUT_MODALITIES = ['text', 'image', 'file', 'audio', 'video'] as const
-/** Vectors are all that is in an answer that has any. */
+/** An answer with embeddings contains nothing else. */
 export const MODALITIES = [...INPUT_MODALITIES, 'embeddings'] as const
 export type Modality = (typeof MODALITIES)[number]

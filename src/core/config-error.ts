@@ -1,19 +1,19 @@
 import { GatewayError } from './error.ts'
 
-/** One thing wrong with the configuration. */
+/** One problem in the configuration. */
 export interface ConfigProblem {
   /** `providers[0].timeouts.connect`, `SIGNALBOX_PORT`, `--port`. */
   readonly path: string
-  /** What is there and what would be right; never a secret. */
+  /** What is there and what is expected; never contains a secret. */
   readonly message: string
-  /** Line of the file, where known. */
+  /** Line in the file, if known. */
   readonly line?: number
 }
 
-/** Shown of them: a mistake that every entry of a long list has is one mistake, and a log drops lines of a megabyte. */
+/** The most problems that are shown. A mistake repeated in every entry of a long list is one mistake, and logs drop lines of a megabyte. */
 const MAX_SHOWN = 100
 
-/** Everything wrong with a configuration, at once. Its message is made for the operator's terminal. */
+/** All problems of a configuration at once. The message is written for the operator's terminal. */
 export class ConfigError extends GatewayError {
   readonly problems: readonly ConfigProblem[]
   readonly file: string | undefined

@@ -9,13 +9,13 @@ import type { Pricing } from './pricing.ts'
 import type { Timeouts } from './provider.ts'
 
 /**
- * The configuration after parsing: `signalbox.yaml`, environment and command line merged, defaults filled in, units resolved.
- * Durations are milliseconds, sizes bytes. Immutable: a reload makes a new one.
+ * The configuration after parsing: `signalbox.yaml`, environment and command line merged, defaults filled in, units converted. Durations are in
+ * milliseconds, sizes in bytes. Immutable: a reload creates a new one.
  */
 export interface Config {
-  /** The file it came from; absent when there is none. */
+  /** The file it was read from; absent if there is none. */
   readonly file?: string
-  /** All that stood there. */
+  /** The complete text of the file. */
   readonly text?: Secret
   readonly server: ServerConfig
   readonly dataDir: string
@@ -32,7 +32,7 @@ export interface Config {
     readonly cooldown: boolean
     readonly retries: boolean
     readonly sticky: boolean
-    /** Headers that name a session where callers say it neither in the body nor in `x-session-id`; small letters. */
+    /** Headers that identify a session if the caller names none in the body or in `x-session-id`; lower case. */
     readonly session_headers: readonly string[]
     readonly stream_failure: StreamFailure
   }
@@ -51,11 +51,11 @@ export interface Config {
   readonly logging: { readonly level: LogLevel; readonly format: 'json' | 'pretty' }
 }
 
-/** How answers are told. */
+/** How answers are presented to callers. */
 export interface ResponsesConfig {
-  /** Raw reasoning text is shown as a summary as well, for clients that display only summaries. */
+  /** Raw reasoning text is also sent as a summary, for clients that display only summaries. */
   readonly mirrorReasoning: boolean
-  /** A failing stream also sends an `error` event before `response.failed`, for callers who do not say. */
+  /** A failing stream also sends an `error` event before `response.failed`, if the caller states no preference. */
   readonly errorEvent: boolean
   /** Callers may ask to see what upstreams were sent (`debug.echo_upstream_body`). */
   readonly echoUpstreamBody: boolean
@@ -69,36 +69,36 @@ export interface ServerConfig {
   readonly bodyLimit: number
   /** Whether the web console is served. */
   readonly console: boolean
-  /** Origins whose pages may ask the API, `*` for all; empty: none. */
+  /** Origins whose pages may call the API, `*` for all; empty: none. */
   readonly allowedOrigins: readonly string[]
-  /** How long running streams may finish after a stop signal. */
+  /** How long running streams may continue after a stop signal. */
   readonly shutdownGrace: number
-  /** Wrong API keys that one address may try in a minute; null: any number. Absent: where it listens decides. */
+  /** Wrong API keys that one address may try per minute; null: unlimited. Absent: depends on the address the server listens on. */
   readonly wrongKeysPerMinute?: number | null
-  /** How long a stopping process goes on serving while `readyz` says no, so that load balancers notice before its port closes. */
+  /** How long a stopping process continues to serve while `readyz` reports not ready, so that load balancers notice before the port closes. */
   readonly shutdownDelay: number
-  /** How long a connection is kept over which nobody asks. */
+  /** How long an idle connection is kept open. */
   readonly keepAliveTimeout: number
   readonly role: Role
-  /** Processes that share the port; `auto`: one per core. */
+  /** Number of processes that share the port; `auto`: one per core. */
   readonly workers: number | 'auto'
 }
 
 /** `gateway` serves and records, `worker` delivers and cleans up, `all` does both. */
 export type Role = 'all' | 'gateway' | 'worker'
 
-/** When new calls are refused so that those under way are served. */
+/** When new calls are refused to protect those in progress. */
 export interface OverloadConfig {
   readonly enabled: boolean
-  /** How late the event loop may be, milliseconds. */
+  /** The longest acceptable delay of the event loop, in milliseconds. */
   readonly eventLoopDelayMs: number
-  /** Of the heap, or of the memory the process is allowed, 0 to 1. */
+  /** Share of the heap, or of the memory that the process may use, 0 to 1. */
   readonly memoryShare: number
   /** Calls in flight in one process. */
   readonly calls: number
 }
 
-/** How long things are kept, milliseconds; `Infinity`: for ever. */
+/** Retention times in milliseconds; `Infinity`: forever. */
 export interface RetentionConfig {
   readonly generationsMs: number
   readonly contentMs: number
@@ -106,11 +106,11 @@ export interface RetentionConfig {
   readonly activityMs: number
   readonly spendMs: number
   readonly deletedDestinationsMs: number
-  /** Between two rounds of cleaning. */
+  /** Time between two cleanup rounds. */
   readonly everyMs: number
 }
 
-/** Keys given by the operator through the environment; what is absent is made by the gateway and printed once. */
+/** Keys that the operator sets in the environment. The gateway generates missing ones and prints them once. */
 export interface FixedKeys {
   readonly apiKey?: Secret
   readonly managementKey?: Secret
@@ -120,21 +120,21 @@ export interface FixedKeys {
 
 export interface ProviderConfig {
   readonly slug: string
-  /** Slug of the built-in provider this one is another account of. */
+  /** Slug of the built-in provider of which this one is another account. */
   readonly vendor?: string
   readonly name?: string
   readonly dialect?: string
   readonly baseUrl?: string
-  /** Undefined: take the vendor's usual variables. Empty: none wanted. */
+  /** Undefined: use the vendor's usual environment variables. Empty: use no key. */
   readonly apiKeys?: readonly Secret[]
   readonly options: JsonObject
   readonly timeouts: Partial<Timeouts>
   readonly rateLimits?: RateLimits
   readonly headers: { readonly [name: string]: string }
-  /** Its requests say which span of ours they come from. */
+  /** Whether its requests carry the context of the gateway's span that they belong to. */
   readonly traceContext?: boolean
   readonly organization?: string
-  /** Vendor-specific settings (region, resource, project); checked against the provider's own schema. */
+  /** Vendor-specific settings (region, resource, project), validated against the provider's own schema. */
   readonly settings: JsonObject
   readonly enabled: boolean
   readonly policies: Partial<EndpointPolicies>
@@ -148,22 +148,22 @@ export interface ModelConfig {
   readonly description?: string
   readonly created?: number
   readonly contextLength?: number
-  /** Undefined: what the slug tells. */
+  /** Undefined: derived from the slug. */
   readonly answers?: 'text' | 'embeddings'
   readonly aliases: readonly string[]
-  /** Nobody serves it beside the endpoints below. */
+  /** Only the endpoints below serve the model. */
   readonly onlyListed?: boolean
   readonly endpoints: readonly EndpointConfig[]
 }
 
 export interface EndpointConfig {
-  /** Slug of a provider, or `slug/variant` for an endpoint of its own tag. */
+  /** Slug of a provider, or `slug/variant` for an endpoint with its own tag. */
   readonly provider: string
   readonly upstreamModel: string
   readonly pricing?: Pricing
   readonly contextLength?: number
   readonly maxOutputTokens?: number
-  /** Capabilities; undefined: what the dialect declares. */
+  /** Capabilities; undefined: those that the dialect declares. */
   readonly supports?: readonly (Parameter | Modality)[]
   readonly unsupported: readonly Parameter[]
   readonly policies: Partial<EndpointPolicies>
@@ -176,39 +176,42 @@ export interface EndpointConfig {
   readonly variant?: string
   readonly reasonsByDefault?: boolean
   readonly implicitCaching?: boolean
-  /** Dialect options of this endpoint, over those of its provider. */
+  /** Dialect options of this endpoint; they override those of its provider. */
   readonly options: JsonObject
 }
 
-/** Limits of every key, unless it has its own, and how limits are kept. */
+/** Default limits of every key, and how limits are enforced. */
 export interface LimitsConfig {
-  /** USD the whole installation may spend with the gateway's own credentials, ever. Absent: no limit. */
+  /** USD that the whole installation may ever spend with the gateway's own credentials. Absent: no limit. */
   readonly credits?: number
   readonly requestsPerMinute?: number
   readonly tokensPerMinute?: number
   readonly concurrentRequests?: number
-  /** Whether calls whose spending is limited may use endpoints whose price nobody knows. */
+  /** Whether calls with a spending limit may use endpoints of unknown price. */
   readonly unknownPrice: 'allow' | 'deny'
-  /** Tokens of output that are reserved for a call that sets no `max_output_tokens`. */
+  /** Output tokens reserved for a call that sets no `max_output_tokens`. */
   readonly expectedOutputTokens: number
-  /** Budgets while the shared state is away or the database cannot say what was spent: `local` counts in this process, `refuse` admits nobody. */
+  /**
+   * What happens to budgets while the shared state is unavailable or the database cannot report what was spent: `local` counts in this process,
+   * `refuse` admits no calls.
+   */
   readonly whenUnknown: 'local' | 'refuse'
 }
 
-/** What the operator gives to tools the gateway runs itself. */
+/** Operator settings for the tools that the gateway runs itself. */
 export interface ToolsConfig {
   readonly webSearch: {
-    /** Name of an engine, or `auto`: the first one that has what it needs. */
+    /** Name of an engine, or `auto`: the first engine that has everything it needs. */
     readonly engine: string
     readonly engines: { readonly [name: string]: SearchEngineConfig }
   }
   readonly webFetch: { readonly robots: boolean }
   readonly imageModel?: string
   readonly fusionModels?: readonly string[]
-  /** Where commands of models may run: a server of the operator's, never this process. */
+  /** Where commands of models may run: a server of the operator, never this process. */
   readonly sandbox?: { readonly url: string; readonly apiKey?: Secret }
   readonly mcp: {
-    /** Whether streams tell of progress by `response.mcp_*` events, which the contract does not list. */
+    /** Whether streams report progress with `response.mcp_*` events, which the contract does not list. */
     readonly progressEvents: boolean
   }
   readonly limits: { readonly wallMs: number; readonly parallel: number }
@@ -217,22 +220,22 @@ export interface ToolsConfig {
 export interface SearchEngineConfig {
   readonly apiKey?: Secret
   readonly baseUrl?: string
-  /** USD per search, over the engine's list price. */
+  /** USD per search; overrides the engine's list price. */
   readonly price?: number
 }
 
 export interface GuardrailsConfig {
   readonly rules: readonly ConfiguredGuardrail[]
-  /** Calls while the stored guardrails were never read: served, or refused. */
+  /** What happens to calls as long as the stored guardrails have never been read: `allow` serves them, `refuse` does not. */
   readonly whenUnknown: 'allow' | 'refuse'
 }
 
 export interface DestinationsConfig {
   readonly serviceName: string
   readonly baseUrls: { readonly [type: string]: string | null }
-  /** Every destination is in privacy mode, and its owner cannot change that. Read at the start. */
+  /** Every destination is in privacy mode, and its owner cannot change this. Read at startup. */
   readonly privacyLocked: boolean
-  /** `traceparent` of callers names trace and parent of calls that name no trace themselves. */
+  /** Whether a caller's `traceparent` sets trace and parent of calls that do not name a trace themselves. */
   readonly traceContext: boolean
 }
 
@@ -242,6 +245,6 @@ export interface StorageConfig {
   readonly url?: Secret
   readonly shared: 'memory' | 'redis'
   readonly redisUrl?: Secret
-  /** Prefix of everything this installation keeps in Redis. */
+  /** Prefix of all Redis keys of this installation. */
   readonly redisNamespace: string
 }

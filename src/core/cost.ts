@@ -2,7 +2,7 @@ import type { Cost } from './generation.ts'
 
 export const NO_COST: Cost = { total: 0, input: 0, output: 0, cacheDiscount: 0, source: 'catalog' }
 
-/** Sums the money of several upstream calls of one answer. One part of unknown price makes the sum a lower bound, hence `unknown`. */
+/** Sums the costs of several upstream calls of one answer. If the price of one part is unknown, the sum is only a lower bound, hence `unknown`. */
 export function addCost(a: Cost, b: Cost): Cost {
   const byok = (a.byok ?? 0) + (b.byok ?? 0)
   const extras: Record<string, number> = { ...a.extras }
@@ -19,7 +19,7 @@ export function addCost(a: Cost, b: Cost): Cost {
   }
 }
 
-/** The same money plus what a tool or plugin cost on top, under its name; `byok` of it was charged to the caller's own provider accounts. */
+/** Adds the cost of a tool or plugin under its name. `byok` is the part that was charged to the caller's own provider accounts. */
 export function withExtra(cost: Cost, item: string, usd: number, byok = 0): Cost {
   if (usd === 0) return cost
   const own = (cost.byok ?? 0) + byok
@@ -31,16 +31,16 @@ export function withExtra(cost: Cost, item: string, usd: number, byok = 0): Cost
   }
 }
 
-/** All of it was charged to the caller's own provider account. */
+/** Marks the whole cost as charged to the caller's own provider account. */
 export const byOwnKey = (cost: Cost): Cost => (cost.total === 0 ? cost : { ...cost, byok: cost.total })
 
 /**
- * Money as it is shown, USD. Sums of binary fractions carry dust in the last digits; the cheapest token costs some 1e-9, so that twelve
- * decimals lose nothing. Whatever is added up later is kept as it is.
+ * An amount for display, USD. Sums of binary fractions have rounding errors in the last digits. The cheapest token costs about 1e-9, so twelve
+ * decimals lose nothing. Amounts that are added up later are not rounded.
  */
 export const roundUsd = (usd: number): number => Math.round(usd * 1e12) / 1e12
 
-/** A cost as it is shown. */
+/** A cost for display. */
 export function roundCost(cost: Cost): Cost {
   const { extras, byok } = cost
   return {
@@ -54,5 +54,5 @@ export function roundCost(cost: Cost): Cost {
   }
 }
 
-/** What the operator of the gateway pays. */
+/** The part that the operator of the gateway pays. */
 export const gatewayShare = ({ total, byok = 0 }: Cost): number => total - byok

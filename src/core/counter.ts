@@ -1,10 +1,10 @@
 /**
- * The port for rates, open calls and money. Everything a call takes is taken in one atomic step (`reserve`) and given back or paid in
- * another (`settle`), so that no number of parallel calls gets past a limit. In-process and shared (Redis) implementations pass one
- * contract suite (testing/counter-contract.ts).
+ * The port for rates, open calls and budgets. Everything that a call takes is taken in one atomic step (`reserve`) and returned or paid in another
+ * (`settle`), so that parallel calls can never exceed a limit. The in-process and the shared (Redis) implementation pass the same contract suite
+ * (testing/counter-contract.ts).
  */
 
-/** From the broadest to the narrowest. Boundaries are UTC: midnight, Monday's midnight, the first of the month. */
+/** From the broadest to the narrowest. Periods begin at UTC midnight: of every day, of Monday, of the first of the month. */
 export const INTERVALS = ['lifetime', 'monthly', 'weekly', 'daily'] as const
 export type Interval = (typeof INTERVALS)[number]
 
@@ -13,16 +13,16 @@ export type Spent = { readonly [I in Interval]: number }
 
 export const NOTHING_SPENT: Spent = { lifetime: 0, monthly: 0, weekly: 0, daily: 0 }
 
-/** Two amounts together. */
+/** The sum of two amounts. */
 export function addSpent(a: Spent, b: Spent): Spent {
   return { lifetime: a.lifetime + b.lifetime, monthly: a.monthly + b.monthly, weekly: a.weekly + b.weekly, daily: a.daily + b.daily }
 }
 
 const DAY_MS = 86_400_000
-/** The epoch was a Thursday: the first Monday came four days later. */
+/** The epoch was a Thursday, so the first Monday came four days later. */
 const MONDAY_MS = 4 * DAY_MS
 
-/** When the period of `interval` that holds `at` began, milliseconds since the epoch, UTC; 0 for `lifetime`. */
+/** Start of the period of `interval` that contains `at`, in milliseconds since the epoch, UTC; 0 for `lifetime`. */
 export function periodStart(interval: Interval, at: number): number {
   switch (interval) {
     case 'daily':
@@ -38,7 +38,7 @@ export function periodStart(interval: Interval, at: number): number {
   }
 }
 
-/** When the period that holds `at` ends; undefined for `lifetime`. */
+/** End of the period that contains `at`; undefined for `lifetime`. */
 export function periodEnd(interval: Interval, at: number): number | undefined {
   const start = periodStart(interval, at)
   switch (interval) {
@@ -57,11 +57,11 @@ export function periodEnd(interval: Interval, at: number): number | undefined {
 
 export type RateName = 'requests' | 'tokens'
 
-/** At most `limit` per minute, all at once or spread out (GCRA: a full minute's worth is the burst, then it refills evenly). */
+/** At most `limit` per minute, all at once or spread out (GCRA: the burst is a full minute's worth, which then refills evenly). */
 export interface Rate {
   readonly name: RateName
   readonly limit: number
-  /** What the call takes. More than `limit` is admitted only while nothing is owed, and is owed afterwards. */
+  /** What the call takes. More than `limit` is admitted only while nothing is owed, and the excess is then owed. */
   readonly cost: number
 }
 
@@ -70,35 +70,35 @@ export interface Budget {
   readonly limitUsd: number
 }
 
-/** One thing that has limits, and what the call takes of it. */
+/** One subject with limits, and what the call takes from it. */
 export interface Charge {
   /** `key:<hash>`, `workspace:<id>`, `installation`. */
   readonly subject: string
-  /** Another one when its limits change, usually a later one: what was spent before they existed is then read from the store again. */
+  /** Changes, usually upwards, when the subject's limits change. What was spent before the new limits existed is then read from the store again. */
   readonly revision: number
   readonly rates: readonly Rate[]
-  /** How many calls may be open at a time. */
+  /** How many calls may be open at once. */
   readonly maxOpen?: number
   readonly budgets: readonly Budget[]
 }
 
 export interface Reservation {
-  /** Of the call. Reserving again under the same id replaces the amount and takes no rate and no place a second time. */
+  /** Id of the call. Another reservation with the same id replaces the amount, but takes no rate and no place a second time. */
   readonly id: string
   /** Milliseconds since the epoch. */
   readonly now: number
   readonly charges: readonly Charge[]
-  /** USD the call may come to cost. Undefined: it costs its subjects nothing (an own provider key), budgets are not looked at. */
+  /** The most USD that the call may cost. Undefined: the call costs its subjects nothing (an own provider key), so budgets are not checked. */
   readonly amountUsd?: number
-  /** When the amount does not fit but this much does, what is left is granted instead. Default: `amountUsd`. */
+  /** If the amount does not fit but this much does, the remainder of the budget is granted instead. Default: `amountUsd`. */
   readonly leastUsd?: number
 }
 
-/** What a limit looks like after the call was refused: the contract's `X-RateLimit-*`. */
+/** The state of a limit after the call was refused: the contract's `X-RateLimit-*`. */
 export interface RateState {
   readonly limit: number
   readonly remaining: number
-  /** When nothing is owed any more, milliseconds since the epoch. */
+  /** When nothing is owed any more, in milliseconds since the epoch. */
   readonly resetAt: number
 }
 
@@ -114,8 +114,8 @@ export type Verdict =
     }
   | { readonly ok: false; readonly reason: 'open'; readonly subject: string; readonly limit: number }
   /**
-   * `intervals`: all budgets of the subject that do not hold the amount, the broadest first. `leftUsd`: of that one. `availableUsd`: of all its
-   * budgets together, so that nothing is left where one of them is used up.
+   * `intervals`: all budgets of the subject that the amount exceeds, the broadest first. `leftUsd`: the remainder of the broadest. `availableUsd`:
+   * what all budgets of the subject allow together, so it is 0 if any of them is used up.
    */
   | {
       readonly ok: false
@@ -125,12 +125,12 @@ export type Verdict =
       readonly leftUsd: number
       readonly availableUsd: number
     }
-  /** What was spent cannot be known, and the operator wants no spending then. */
+  /** What was spent is unknown, and the operator allows no spending in that case. */
   | { readonly ok: false; readonly reason: 'unknown'; readonly subject: string }
 
 export interface Payment {
   readonly subject: string
-  /** USD the call came to cost this subject. */
+  /** USD that the call cost this subject in the end. */
   readonly spentUsd: number
   /** Corrections of what `reserve` took: positive takes more, negative gives back. */
   readonly rates: readonly { readonly name: RateName; readonly limit: number; readonly cost: number }[]
@@ -143,15 +143,15 @@ export interface Settlement {
 }
 
 /**
- * Atomic over all its subjects. Reservations of a process that died end by themselves.
- * Neither method rejects, and neither waits longer than its own short limit: a shared state that is away is replaced by this process's own view.
+ * Atomic over all its subjects. Reservations of a process that died expire by themselves. Neither method rejects, and neither waits longer than its
+ * own short limit: if the shared state is unavailable, this process's own view replaces it.
  */
 export interface Counter {
   reserve(reservation: Reservation): Promise<Verdict>
-  /** Ends the reservation and pays. Settling an unknown or settled id pays all the same: the call did cost that. */
+  /** Ends the reservation and pays. An unknown or already settled id is paid as well, because the call did cost that much. */
   settle(settlement: Settlement): Promise<void>
   close(): Promise<void>
 }
 
-/** What the store remembers was spent by a subject, at a time. May reject. */
+/** What the store has recorded as spent by a subject, as of a time. May reject. */
 export type SpentLoader = (subject: string, now: number) => Promise<Spent>
