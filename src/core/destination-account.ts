@@ -1,10 +1,10 @@
 import type { JsonObject } from './item.ts'
 import type { BroadcastGroups, DeadLetter, DeliveryStatus, DestinationRecord } from './outbox.ts'
 
-/** A destination as its owner may read it: every secret in `config` is masked, defaults are filled in. */
+/** A destination as its owner may read it: every secret in `config` is masked, and defaults are filled in. */
 export type DestinationView = Omit<DestinationRecord, 'revision'>
 
-/** What people send to make one. Absent fields take their defaults. */
+/** The input for a new destination. Absent fields take their defaults. */
 export interface NewDestination {
   readonly workspaceId: string
   readonly type: string
@@ -12,14 +12,14 @@ export interface NewDestination {
   readonly config: JsonObject
   readonly enabled?: boolean | undefined
   readonly apiKeyHashes?: readonly string[] | null | undefined
-  /** As it came: validated here. */
+  /** Unvalidated input; it is validated here. */
   readonly filterRules?: unknown
   readonly samplingRate?: number | undefined
   readonly privacyMode?: boolean | undefined
   readonly broadcast?: Partial<{ readonly [G in keyof BroadcastGroups]: boolean | undefined }>
 }
 
-/** Only what is named changes. `config` merges key by key: null removes a key, a mask keeps the stored secret. */
+/** Only the given fields change. `config` is merged key by key: null removes a key, a mask keeps the stored secret. */
 export type DestinationChange = Partial<Omit<NewDestination, 'workspaceId' | 'type'>> & { readonly paused?: boolean }
 
 export interface TestStep {
@@ -30,7 +30,7 @@ export interface TestStep {
   readonly message?: string
 }
 
-/** How a connection test or a sample delivery went; the last step is the one that failed, if any did. */
+/** The result of a connection test or a sample delivery. If a step failed, it is the last one. */
 export interface TestResult {
   readonly ok: boolean
   readonly steps: readonly TestStep[]
@@ -42,8 +42,8 @@ export interface DestinationStatusView extends DeliveryStatus {
 }
 
 /**
- * Management of destinations. `scope` limits everything to one workspace: other destinations do not exist (`not_found`). Throws `invalid_request`
- * with the path of what is wrong, and `conflict` for one too many of a type and for lost races.
+ * Management of destinations. `scope` limits everything to one workspace, as if other destinations did not exist (`not_found`). Throws
+ * `invalid_request` with the path of the invalid field, and `conflict` for too many destinations of a type and for lost races.
  */
 export interface DestinationAccounts {
   create(destination: NewDestination): Promise<DestinationView>
@@ -54,11 +54,11 @@ export interface DestinationAccounts {
   }): Promise<{ readonly destinations: readonly DestinationView[]; readonly total: number }>
   get(id: string, scope?: string): Promise<DestinationView>
   update(id: string, change: DestinationChange, scope?: string): Promise<DestinationView>
-  /** Secrets are wiped, what waits is cancelled. */
+  /** Erases the secrets and cancels queued deliveries. */
   remove(id: string, scope?: string): Promise<void>
-  /** Whether the platform answers and accepts the credentials. Nothing is recorded. */
+  /** Tests whether the platform answers and accepts the credentials. Nothing is recorded. */
   test(id: string, scope?: string): Promise<TestResult>
-  /** Sends a sample generation, labelled as one, past filters and queue. */
+  /** Sends a sample generation, labelled as a sample, without filters and queue. */
   sendTest(id: string, scope?: string): Promise<TestResult>
   status(id: string, scope?: string): Promise<DestinationStatusView>
   deadLetters(
@@ -66,7 +66,7 @@ export interface DestinationAccounts {
     page: { readonly offset: number; readonly limit: number },
     scope?: string,
   ): Promise<{ readonly letters: readonly DeadLetter[]; readonly total: number }>
-  /** Returns how many. All of them when no ids are given. */
+  /** Replays the given dead letters, or all if no ids are given. Returns how many. */
   replay(id: string, letters: readonly string[] | undefined, scope?: string): Promise<number>
   purge(id: string, letters: readonly string[] | undefined, scope?: string): Promise<number>
 }

@@ -1,40 +1,43 @@
 import type { ZodType } from 'zod'
 import type { DeliveryRecord } from './delivery.ts'
 
-/** Sizes a destination takes. Bytes are counted before compression. */
+/** The size limits of a destination. Bytes are counted before compression. */
 export interface DestinationLimits {
   /** Records in one batch. */
   readonly records: number
   /** Bytes of one request body. */
   readonly bytes: number
-  /** Characters of one value; longer ones are cut and flagged. Default 10,000,000. */
+  /** Characters of one value; longer values are cut and flagged. Default 10,000,000. */
   readonly valueChars?: number
   /** How long a batch waits to fill, milliseconds. Default 2,000. */
   readonly lingerMs?: number
-  /** Age after which the platform drops a generation: older ones become dead letters instead of being sent. Default: none, only what has waited for 7 days does. */
+  /**
+   * Age from which on the platform drops a generation: older ones become dead letters instead of being sent. Default: no limit of the platform; only
+   * generations that have waited for 7 days become dead letters.
+   */
   readonly maxAgeMs?: number
   /** Time for one request, milliseconds. Default 30,000. */
   readonly timeoutMs?: number
-  /** Batches on their way to one destination at a time. Default 2. */
+  /** Concurrent batches to one destination. Default 2. */
   readonly concurrency?: number
 }
 
-/** What an encoder may know besides the batch and the settings. Equal context, equal bytes. */
+/** An encoder's input besides the batch and the settings. The same context gives the same bytes. */
 export interface DestinationContext {
   readonly destinationId: string
-  /** `service.name` and its kin; the operator's choice. */
+  /** `service.name` and related values; set by the operator. */
   readonly serviceName: string
   readonly serviceVersion: string
-  /** The operator's base URL for this type, for types whose settings have none. */
+  /** The operator's base URL for this type, for types without one in their settings. */
   readonly baseUrl?: string
-  /** Where types that write files may write: a folder of the workspace's own. Absent: nowhere. */
+  /** Where types that write files may write: a directory of the workspace. Absent: nowhere. */
   readonly directory?: string
   /**
-   * Milliseconds since the epoch, by the platform's clock if it has said that ours is wrong. For signatures only; times in the payload come from the
-   * records.
+   * Milliseconds since the epoch; by the platform's clock if the platform reported that ours is wrong. For signatures only; times in the payload come
+   * from the records.
    */
   readonly now: number
-  /** 0 for the first time this batch is sent, more when any of it was sent before. */
+  /** 0 the first time this batch is sent, more if any part of it was sent before. */
   readonly attempt: number
   /** What `prepare` returned. */
   readonly prepared?: unknown
@@ -45,42 +48,43 @@ export interface OutgoingRequest {
   readonly url: string
   readonly headers: { readonly [name: string]: string }
   readonly body?: string | Buffer
-  /** The sender compresses the body and sets `content-encoding`. Default: sent as it is (signed bodies must be). */
+  /** The sender compresses the body and sets `content-encoding`. Default: no compression, which signed bodies require. */
   readonly compress?: 'gzip'
   /**
-   * Which records of the batch it carries, by position; default all. A record counts as delivered when every request that carries it was accepted;
-   * requests are sent in order, and one that carries a record refused before is not sent.
+   * Positions of the records in the batch that this request carries; default all. A record counts as delivered if every request that carries it was
+   * accepted. Requests are sent in order, and one that carries an already refused record is not sent.
    */
   readonly records?: readonly number[]
-  /** Time for this request, milliseconds; default from the limits. */
+  /** Timeout of this request, in milliseconds; default: that of the limits. */
   readonly timeoutMs?: number
 }
 
 export interface OutgoingResponse {
   readonly status: number
-  /** Names in lower case. */
+  /** Names are in lower case. */
   readonly headers: { readonly [name: string]: string }
-  /** Cut at the sender's limit (4 MiB). */
+  /** Truncated at the sender's limit (4 MiB). */
   readonly body: Buffer
 }
 
-/** What an answer means for the records of the request it answers. `message` is shown to the owner: no secrets, no payload. */
+/** What a response means for the records of its request. `message` is shown to the owner, so it contains no secrets and no payload. */
 export type DeliveryOutcome =
-  /** Accepted. A `message` is a warning worth showing. */
+  /** Accepted. A `message` is a warning that the owner should see. */
   | { readonly kind: 'delivered'; readonly message?: string }
-  /** Some were refused for good, the others accepted; nothing is sent again except `retry`. Positions count the request's own records. */
+  /** Some records were refused permanently, the others accepted. Only `retry` is sent again. Positions refer to the request's own records. */
   | {
       readonly kind: 'partial'
       readonly message: string
-      /** How many were refused when the platform does not say which. */
+      /** How many were refused, if the platform does not say which. */
       readonly rejectedCount?: number
       readonly rejected?: readonly { readonly index: number; readonly message: string }[]
       readonly retry?: readonly number[]
     }
   /**
-   * Try later. `afterMs`: the platform's own hint. `maxAttempts` bounds tries that are unlikely to help; at the last one (and from the fifth 500 on,
-   * and the eleventh other failure of a platform that was reached) the culprit is searched by halving. `overload`: alive but busy, which the breaker
-   * does not count. `platformTime`: the platform refused because our clock is wrong, and this is its own time, which the next requests use.
+   * Try again later. `afterMs`: the platform's own hint. `maxAttempts` limits attempts that are unlikely to help. At the last one, the culprit is
+   * searched by halving the batch. The same happens from the fifth 500 on, and from the eleventh other failure of a platform that was reached.
+   * `overload`: the platform is alive but busy, which the breaker does not count. `platformTime`: the platform refused because our clock is wrong;
+   * this is its own time, which the next requests use.
    */
   | {
       readonly kind: 'retry'
@@ -90,17 +94,17 @@ export type DeliveryOutcome =
       readonly overload?: boolean
       readonly platformTime?: number
     }
-  /** Too large: halve the batch; a single record is shortened. */
+  /** Too large: the batch is halved; a single record is shortened. */
   | { readonly kind: 'split'; readonly message: string }
-  /** Refused for good. In a batch the culprit is searched by halving; alone it becomes a dead letter. */
+  /** Refused permanently. In a batch, the culprit is searched by halving; a single record becomes a dead letter. */
   | { readonly kind: 'reject'; readonly message: string }
   /**
-   * Credentials or configuration are wrong: nothing is lost, the destination pauses until its owner changes something. With 403, 404 and 410, from the third
-   * time on, a batch is halved: what is forbidden while others are let in is refused for good.
+   * Credentials or configuration are wrong. Nothing is lost: the destination pauses until its owner changes something. With 403, 404 and 410, the
+   * batch is halved from the third time on: a record that is refused while others are accepted is refused permanently.
    */
   | { readonly kind: 'unauthorized'; readonly message: string }
 
-/** Another request needed before the outcome is known: the poll of an asynchronous statement. */
+/** Another request that is needed before the outcome is known, such as polling an asynchronous statement. */
 export interface FollowUp {
   readonly request: OutgoingRequest
   readonly afterMs: number
@@ -108,48 +112,52 @@ export interface FollowUp {
 
 /** One step of a connection test. */
 export interface ProbeStep {
-  /** Said to the owner: `insert a span`, `read the table's columns`. */
+  /** Shown to the owner: `insert a span`, `read the table's columns`. */
   readonly name: string
   readonly request: OutgoingRequest
-  /** What is wrong with the answer, in a sentence, or undefined. Default: what `classify` finds. */
+  /** Returns what is wrong with the response, as a sentence, or undefined. Default: the result of `classify`. */
   readonly check?: (response: OutgoingResponse) => string | undefined
 }
 
-/** Sends one request and resolves with the answer, whatever its status. Rejects when none was received. */
+/** Sends one request and resolves with the response, whatever its status. Rejects if none was received. */
 export type SendRequest = (request: OutgoingRequest) => Promise<OutgoingResponse>
 
 /**
- * One destination type; one file in destinations/. It encodes and reads answers; queueing, batching, retries, splitting, compression,
- * sending and time limits are the engine's (delivery/worker.ts). All functions are pure: no clock, no randomness, no sockets, no state.
+ * One destination type, in one file in destinations/. It encodes records and interprets responses. Queueing, batching, retries, splitting,
+ * compression, sending and timeouts are done by the engine (delivery/worker.ts). All functions are pure: no clock, no randomness, no sockets, no
+ * state.
  */
 export interface Destination<Settings = unknown> {
-  /** Its name in the API, kebab-case. */
+  /** The API name, in kebab-case. */
   readonly type: string
-  /** Its name for people. */
+  /** The display name. */
   readonly name: string
-  /** `config` of the API: strict, with defaults. Every type takes `headers` (see destinations/shared/settings.ts). */
+  /** The schema of `config` in the API: strict, with defaults. Every type has `headers` (see destinations/shared/settings.ts). */
   readonly settings: ZodType<Settings>
-  /** Paths of settings that are never readable again; `headers.*` means every value of the map. */
+  /** Paths of settings that can never be read again; `headers.*` means every value of the map. */
   readonly secrets: readonly string[]
   readonly limits: DestinationLimits
-  /** Schemes an operator's address for this type may have (`destinations.base_urls`). Default: `https` and `http`. */
+  /** Allowed schemes of the operator's base URL for this type (`destinations.base_urls`). Default: `https` and `http`. */
   readonly baseUrlSchemes?: readonly string[]
   /**
-   * The requests that carry a batch. Throwing says that no batch with these records can be encoded: the culprit is searched as for `reject`.
-   * Equal arguments give equal bytes, and ids derive from the records: a record sent twice is recognised by the platform.
+   * The requests that carry a batch. Throws if no batch with these records can be encoded; the culprit is then searched as for `reject`. The same
+   * arguments give the same bytes, and ids are derived from the records, so that the platform recognises a record that is sent twice.
    */
   encode(batch: readonly DeliveryRecord[], settings: Settings, context: DestinationContext): EncodeResult | Promise<EncodeResult>
-  /** What an answer means. Default: `classifyHttp` of core/outcome.ts. */
+  /** Interprets a response. Default: `classifyHttp` of core/outcome.ts. */
   classify?(response: OutgoingResponse, request: OutgoingRequest): DeliveryOutcome
-  /** Whether acceptance is told in the body, so that an answer which breaks off is none. Default: the status tells it, whether or not the rest arrives. */
+  /**
+   * Whether only the body says that records were accepted, so that an incomplete response does not count. Default: the status decides, even if the
+   * body does not arrive completely.
+   */
   readonly answersInBody?: boolean
-  /** Called with each answer and the number of follow-ups made so far; undefined when the answer is final. */
+  /** Called with each response and the number of follow-ups so far; undefined if the response is final. */
   followUp?(response: OutgoingResponse, step: number, settings: Settings, context: DestinationContext): FollowUp | undefined
-  /** Looked up once per destination and configuration (a bucket's region, a table's columns); available as `context.prepared`. */
+  /** Looked up once per destination and configuration (a bucket's region, a table's columns). Available as `context.prepared`. */
   prepare?(settings: Settings, context: DestinationContext, send: SendRequest): Promise<unknown>
-  /** The connection test: the cheapest authenticated calls that prove the settings. Run in order until one fails. */
+  /** The connection test: the cheapest authenticated requests that prove the settings. They run in order until one fails. */
   probe(settings: Settings, context: DestinationContext): readonly ProbeStep[]
-  /** Types that do not speak HTTP bring their own way out; they answer in HTTP's terms so that everything else stays the same. */
+  /** A transport for types that do not use HTTP. It returns HTTP-like responses, so that everything else works unchanged. */
   transport?(request: OutgoingRequest, context: DestinationContext, signal: AbortSignal): Promise<OutgoingResponse>
 }
 

@@ -7,7 +7,7 @@ import type { ModelRequest } from './request.ts'
 import type { EndpointTier } from './service-tier.ts'
 import type { Usage } from './usage.ts'
 
-/** What an encoder must know of the endpoint it writes for. Built per attempt: limits and parameters differ between endpoints. */
+/** What an encoder must know of its endpoint. Built per attempt, because limits and parameters differ between endpoints. */
 export interface Target<Options = unknown> {
   readonly provider: string
   readonly providerName: string
@@ -16,13 +16,13 @@ export interface Target<Options = unknown> {
   readonly supports: ReadonlySet<Parameter>
   readonly contextLength: number
   readonly maxOutputTokens?: number
-  /** The service tier the endpoint stands for and is priced by: the one to ask the upstream for. Absent: the one the caller asks for. */
+  /** The service tier that the endpoint stands for and is priced by. It is requested from the upstream. Absent: the caller's tier is requested. */
   readonly tier?: EndpointTier
-  /** Whose encrypted reasoning this endpoint can read (core/reasoning-envelope.ts). */
+  /** Identifies whose encrypted reasoning this endpoint can read (core/reasoning-envelope.ts). */
   readonly scope: string
-  /** Whether the upstream is asked to stream. JSON calls are streamed upstream too where the dialect can, and aggregated. */
+  /** Whether the upstream is asked to stream. Calls for JSON answers are also streamed upstream if the dialect can, and then aggregated. */
   readonly stream: boolean
-  /** Media the dialect asked for by `mediaUrls`, fetched through the safe egress, by URL. */
+  /** Media that the dialect requested with `mediaUrls`, by URL; fetched through the safe egress. */
   readonly media?: ReadonlyMap<string, FetchedMedia>
 }
 
@@ -41,104 +41,110 @@ export interface UpstreamRequest {
 }
 
 export interface EncodedRequest extends UpstreamRequest {
-  /** What the caller asked for and this endpoint does not get: parameter names and short notes, for the metadata. */
+  /** What the caller asked for but this endpoint does not get: parameter names and short notes, for the metadata. */
   readonly dropped: readonly string[]
 }
 
 /**
- * A pure state machine from upstream frames to model events: no timers, no fetch, no public ids.
- * A method that finds an upstream error or garbage beyond repair throws a GatewayError; a frame gives either events or an error.
+ * A pure state machine from upstream frames to model events: no timers, no fetch, no public ids. A method that finds an upstream error or
+ * unrecoverable garbage throws a GatewayError. A frame gives either events or an error.
  */
 export interface Decoder {
   /** One frame: the `data` of an SSE event and its name, or the payload of an AWS frame and its event type. */
   push(data: string, event: string | undefined, out: ModelEvent[]): void
-  /** A complete JSON body (a JSON answer, or an upstream that ignored `stream`). */
+  /** A complete JSON body: a JSON answer, or an answer of an upstream that ignored `stream`. */
   body(text: string, out: ModelEvent[]): void
-  /** The upstream closed. Emits what is open and `response-end`, or throws `provider_unavailable` when the answer is truncated. */
+  /** The upstream closed the connection. Ends open items and emits `response-end`, or throws `provider_unavailable` if the answer is truncated. */
   end(out: ModelEvent[]): void
-  /** True once the answer is complete: nothing after it matters and the connection may be released. */
+  /** True once the answer is complete. Nothing after it matters, and the connection may be released. */
   readonly finished: boolean
-  /** True once the model has stopped and only trailing facts (usage, an end mark) may follow: a silent upstream is then ended soon. */
+  /** True once the model has stopped and only trailing data (usage, an end mark) may follow. A silent upstream is then soon disconnected. */
   readonly settled?: boolean
   /**
-   * Beside `settled`: false while the format alone does not prove that no text is under way, as before the counts of a chat stream. A connection
-   * that breaks then broke the answer. Default: `settled` is proof.
+   * Refines `settled`: false while the format does not prove that all text has arrived, for example before the counts of a chat stream. If the
+   * connection breaks at that point, the answer is broken. Default: `settled` is sufficient proof.
    */
   readonly entire?: boolean
-  /** What the upstream has counted so far: all that is known if an answer breaks off or is left before its end. */
+  /** What the upstream has counted so far. It is the only known usage if an answer breaks off or is abandoned. */
   readonly counted?: Usage | undefined
 }
 
-/** How much an upstream takes in one request for embeddings. */
+/** How much an upstream accepts in one embeddings request. */
 export interface BatchLimits {
   readonly inputs: number
-  /** Of all inputs together. Absent: as many as they have. */
+  /** Of all inputs together. Absent: no limit. */
   readonly tokens?: number | undefined
 }
 
-/** One upstream wire format. Vendors' differences are declared options, never names. */
+/** One upstream wire format. Differences between vendors are declared options; vendor names never appear. */
 export interface Dialect<Options = unknown> {
   readonly name: string
   readonly framing: 'sse' | 'aws-event-stream'
-  /** What it answers with. Default: text, and what else models say. */
+  /** What it answers with. Default: text and other model output. */
   readonly answers?: 'embeddings'
-  /** The dialect in which servers of this one make embeddings. Default: they make none. */
+  /** The dialect in which servers of this one create embeddings. Default: they create none. */
   readonly embeddings?: string
   /** Declared quirks with their defaults; unknown keys are errors. */
   readonly options: ZodType<Options>
-  /** Headers in which callers of this format name features that are not part of it yet; they reach the encoder as `vendor_betas`. Default: none. */
+  /** Headers in which callers of this format name features that are not part of it yet. They reach the encoder as `vendor_betas`. Default: none. */
   readonly betaHeaders?: readonly string[]
-  /** Where servers of this format list their models, below the base URL: asked whether address and credentials are right. Default: nowhere. */
+  /** Where servers of this format list their models, relative to the base URL. Requested to test address and credentials. Default: nowhere. */
   readonly modelList?: { readonly path: string; readonly headers?: { readonly [name: string]: string } }
-  /** What endpoints of this dialect support when the catalog does not say. */
+  /** What endpoints of this dialect support if the catalog does not say. */
   readonly supports: readonly Parameter[]
-  /** Options of endpoints whose operator lists a kind of input that not all servers take; options that are set count more. */
+  /** Options that are implied if the operator lists an input modality that not all servers take. Explicit options take precedence. */
   readonly listed?: { readonly [kind in Modality]?: { readonly [option: string]: unknown } }
-  /** Names what was dropped or changed in `dropped`. Throws GatewayError `invalid_prompt` for input this endpoint can never take. */
+  /** Lists what was omitted or changed in `dropped`. Throws GatewayError `invalid_prompt` for input that this endpoint can never take. */
   encodeRequest(request: ModelRequest, target: Target<Options>): EncodedRequest
   decoder(request: ModelRequest, target: Target<Options>): Decoder
-  /** An HTTP answer with a status of 400 or more. Never throws; tolerant of any body. */
+  /** Converts an HTTP response with a status of 400 or more. Never throws; accepts any body. */
   decodeError(
     status: number,
     headers: { readonly [name: string]: string | string[] | undefined },
     body: string,
     target: Target<Options>,
   ): GatewayError
-  /** Remote URLs whose bytes this dialect must inline; fetched before `encodeRequest`. Default: none. */
+  /** Remote URLs whose bytes this dialect must inline. They are fetched before `encodeRequest`. Default: none. */
   mediaUrls?(request: ModelRequest, target: Target<Options>): readonly string[]
   /**
-   * Whether the upstream goes on with an answer begun when it is the last assistant message. False: it refuses, or begins anew.
-   * Default: unknown, which is tried.
+   * Whether the upstream continues an answer whose beginning is the last assistant message. False: it refuses, or starts a new answer. Default:
+   * unknown; continuing is then tried.
    */
   prefills?(request: ModelRequest, target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean | undefined
-  /** Whether the upstream is asked for this answer in one piece: its first content is then its last. Default: it streams. */
+  /** Whether this answer is requested as a whole, so that its first content is also its last. Default: it is streamed. */
   asksWhole?(request: ModelRequest, target: Pick<Target<Options>, 'options' | 'upstreamModel' | 'supports'>): boolean
-  /** Whether the upstream runs this tool (`web_search`) itself, with the caller's settings and beside the other tools of the request. Default: it runs none. */
+  /**
+   * Whether the upstream runs this tool (`web_search`) itself, with the caller's settings and together with the other tools of the request. Default:
+   * it runs none.
+   */
   hosts?(tool: OtherTool, others: readonly Tool[], target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
-  /** Whether the upstream charges apart for what this tool of its own does, at a price nobody here knows. Default: it does not. */
+  /** Whether the upstream charges extra for the use of this tool of its own, at a price that is unknown here. Default: it does not. */
   buys?(tool: Tool, target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
   /**
-   * Whether this model can be asked to reason, in formats that leave this to options; an endpoint then supports all parameters of reasoning, or none.
+   * Whether this model can be asked to reason, for formats in which options decide that. An endpoint then supports all reasoning parameters, or none.
    * Default: as `supports` says.
    */
   reasons?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
-  /** Most output tokens to ask the upstream for, if reasoning comes on top of the answer that the caller bounded. Default: what the request says. */
+  /**
+   * The most output tokens to request from the upstream, if reasoning adds to the answer length that the caller limited. Default: the limit in the
+   * request.
+   */
   mostOutput?(request: ModelRequest, target: Pick<Target<Options>, 'options' | 'upstreamModel' | 'maxOutputTokens'>): number | undefined
-  /** The factor on the list price for this request (a faster speed, a certain place). Default: 1. */
+  /** The factor on the list price for this request (for a faster speed or a certain region). Default: 1. */
   priceFactor?(request: ModelRequest, target: Pick<Target<Options>, 'options' | 'upstreamModel'>): number
   /**
-   * Whether the upstream reads tools and messages between agents that stand in the input (`additional_tools`, `agent_message`). Default: it
-   * does not, and the request comes with the tools among the others and with the messages as the user's.
+   * Whether the upstream reads tools and messages between agents in the input (`additional_tools`, `agent_message`). Default: it does not; the
+   * encoder then gets these tools among the others and these messages as user messages.
    */
   readsInputTools?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
   /**
-   * Whether the upstream knows a search of tools that the caller runs (`tool_search` with `execution: 'client'`) and the tools it found. Default:
-   * it does not, and the request comes with a function in its place.
+   * Whether the upstream knows a tool search that the caller runs (`tool_search` with `execution: 'client'`) and the tools it found. Default: it does
+   * not; the encoder then gets a function instead.
    */
   knowsClientSearch?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
-  /** Whether the upstream keeps prompts that a request may name (`prompt`) instead of words of its own. Default: it keeps none. */
+  /** Whether the upstream stores prompts that a request may reference (`prompt`) instead of containing its own text. Default: it does not. */
   storedPrompts?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
-  /** How much the upstream takes of a request for embeddings at a time: it is asked several times for the rest. Default: all of it. */
+  /** How much of an embeddings request the upstream takes at a time. The rest follows in further requests. Default: all of it. */
   batch?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): BatchLimits
   /** Whether the upstream reads this file, if it reads files at all. Default: it does. Other files may be sent as text. */
   takesFile?(file: InputFile, target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean

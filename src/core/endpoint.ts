@@ -7,17 +7,17 @@ import type { EndpointTier } from './service-tier.ts'
 export type { EndpointPolicies, Modality, Parameter } from './capability.ts'
 export type { Pricing } from './pricing.ts'
 
-/** What a provider, or one endpoint, may be sent by this gateway; absent: as much as it takes. */
+/** How much this gateway may send to a provider or an endpoint; absent: no limit. */
 export interface RateLimits {
   readonly requestsPerMinute?: number
-  /** Of prompts and answers together. */
+  /** Prompts and answers together. */
   readonly tokensPerMinute?: number
   readonly concurrentRequests?: number
 }
 
-/** The same, and for whom they are counted. */
+/** The same limits, and what they are counted for. */
 export interface EndpointLimit extends RateLimits {
-  /** `provider:<slug>`, all its endpoints together, or `endpoint:<id>`. */
+  /** `provider:<slug>` for all its endpoints together, or `endpoint:<id>`. */
   readonly subject: string
 }
 
@@ -25,15 +25,15 @@ export interface EndpointLimit extends RateLimits {
 export interface Endpoint {
   /** Unique and stable: `model-slug@provider-tag#upstream-model`. */
   readonly id: string
-  /** The model it serves: `author/slug`, without variant. */
+  /** The model that it serves: `author/slug`, without variant. */
   readonly model: string
   readonly variant?: string
-  /** Other names of the model, by which lists of models may mean it. */
+  /** Other names by which lists of models may refer to the model. */
   readonly aliases?: readonly string[]
   /** Provider slug, `deepinfra`; the tag adds the variant, `deepinfra/turbo`, `openai/flex`. */
   readonly provider: string
   readonly tag: string
-  /** The vendor the provider is one of several accounts of. Whoever names the vendor means all of them. */
+  /** The vendor of which the provider is one of several accounts. The vendor's name refers to all of them. */
   readonly vendor?: NamedProvider
   readonly providerName: string
   readonly upstreamModel: string
@@ -44,9 +44,9 @@ export interface Endpoint {
   readonly inputModalities: ReadonlySet<Modality>
   readonly outputModalities: ReadonlySet<Modality>
   readonly policies: EndpointPolicies
-  /** Calls it gets in the balance, for each that one of the same price gets; absent: 1. 0: none while another can serve. */
+  /** Relative share in load balancing among endpoints of the same price; absent: 1. 0: gets calls only if no other endpoint can serve. */
   readonly weight?: number
-  /** What the operator lets it be sent; absent: no limits. */
+  /** The operator's limits on what is sent to it; absent: no limits. */
   readonly limits?: readonly EndpointLimit[]
   readonly quantization: string
   readonly region?: string
@@ -56,9 +56,9 @@ export interface Endpoint {
    * caller asks for.
    */
   readonly tier?: EndpointTier
-  /** True when the model reasons without being asked: silence is then no sign of death. */
+  /** True if the model reasons without being asked, so that silence does not mean that it failed. */
   readonly reasonsByDefault?: boolean
-  /** Whether the upstream caches prompts by itself. */
+  /** Whether the upstream caches prompts automatically. */
   readonly implicitCaching?: boolean
   readonly connection: Connection
 }
@@ -74,11 +74,11 @@ export interface Model {
   readonly endpoints: readonly Endpoint[]
 }
 
-/** The read-only view of models the hot path and the router use. A snapshot: replaced as a whole on reload. */
+/** The read-only view of models for the hot path and the router. A snapshot: replaced as a whole on reload. */
 export interface Catalog {
-  /** Resolves a slug, an alias or a `:variant` name to its model. Undefined when nothing serves it. */
+  /** Resolves a slug, an alias or a `:variant` name to its model. Undefined if no endpoint serves it. */
   readonly find: (slug: string) => Model | undefined
   readonly models: () => readonly Model[]
-  /** Known providers that are off, by their slug or as the home of an author's models: sentences that say how each is switched on. */
+  /** Finds known providers that are off, by their slug or by an author whose models they are home to. Returns sentences that say how to switch on each. */
   readonly off?: (name: string) => readonly string[]
 }

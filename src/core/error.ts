@@ -1,6 +1,6 @@
 /**
- * One error class, one table. Thrown everywhere, turned into bytes in two places only:
- * http/error-handler before the first byte, the writer of a door after it.
+ * One error class with one table of kinds. Errors are thrown everywhere, but converted to bytes in two places only: http/error-handler before the
+ * first byte, the writer of a front door after it.
  */
 
 export type ErrorType =
@@ -37,14 +37,14 @@ interface ErrorKind {
   /** `error.code` of a `response.failed` event. */
   readonly code: string
   /**
-   * What the router may do when an upstream attempt ends this way:
-   * `retry`: once more on the same endpoint, then the next; `next`: another endpoint; `next-model`: only endpoints of another model
-   * (the same prompt fails on every endpoint of this one); `never`: the caller's request is at fault everywhere.
+   * What the router may do after an upstream attempt with this error: `retry`: once more on the same endpoint, then the next; `next`: another
+   * endpoint; `next-model`: only endpoints of another model (the same prompt fails on every endpoint of this one); `never`: the caller's request
+   * would fail everywhere.
    */
   readonly failover: 'retry' | 'next' | 'next-model' | 'never'
 }
 
-/** Limits on pictures and texts differ from vendor to vendor: what one endpoint does not take the next one may. */
+/** Limits on images and texts differ between vendors, so another endpoint may take what one refuses. */
 export const ERROR_KINDS: { readonly [T in ErrorType]: ErrorKind } = {
   invalid_request: { status: 400, code: 'invalid_prompt', failover: 'never' },
   invalid_prompt: { status: 400, code: 'invalid_prompt', failover: 'never' },
@@ -76,26 +76,26 @@ export const ERROR_KINDS: { readonly [T in ErrorType]: ErrorKind } = {
 }
 
 export interface ErrorDetails {
-  /** Who is at fault: the gateway (default) or the upstream. */
+  /** Who caused the error: the gateway (default) or the upstream. */
   readonly source?: 'gateway' | 'provider'
-  /** HTTP status the upstream answered with. */
+  /** HTTP status of the upstream's response. */
   readonly upstreamStatus?: number
   /** The upstream's own error code, as text. */
   readonly providerCode?: string
   readonly providerName?: string
-  /** The upstream's error body, scrubbed of secrets and cut to a few kilobytes. */
+  /** The upstream's error body, without secrets and cut to a few kilobytes. */
   readonly raw?: string
   /** Milliseconds until a retry makes sense. */
   readonly retryAfterMs?: number
   /** Path of the offending field, for validation errors. */
   readonly path?: string
-  /** Overrides the table's failover rule (a parameter one endpoint lacks, a credential that died). */
+  /** Overrides the table's failover rule (for a parameter that one endpoint lacks, or an invalid credential). */
   readonly failover?: ErrorKind['failover']
   /** Overrides the table's public code in `response.failed`. */
   readonly publicCode?: string
-  /** The model ended its answer as it ends any, and had said nothing. */
+  /** The model ended its answer normally, but without any content. */
   readonly wordless?: boolean
-  /** True when the credential that was used is of no use any more (401, 402, 403, exhausted quota). */
+  /** True if the credential can no longer be used (401, 402, 403, exhausted quota). */
   readonly credentialDead?: boolean
   /** Extra fields for `error.metadata`. */
   readonly metadata?: { readonly [key: string]: unknown }
@@ -104,7 +104,7 @@ export interface ErrorDetails {
   readonly cause?: unknown
 }
 
-/** What others wrote may hold half a character, which strict readers of JSON refuse. */
+/** External text may contain lone surrogates, which strict JSON parsers refuse. */
 function wholeCharacters(details: ErrorDetails): ErrorDetails {
   const { providerCode, raw, path } = details
   if (providerCode?.isWellFormed() !== false && raw?.isWellFormed() !== false && path?.isWellFormed() !== false) return details
@@ -149,7 +149,7 @@ export function isGatewayError(value: unknown): value is GatewayError {
   return typeof value === 'object' && value !== null && MARKER in value
 }
 
-/** Any thrown value as a GatewayError; what is not one is a bug of ours (`server`, 500). */
+/** Converts any thrown value to a GatewayError. Everything else is a bug of ours (`server`, 500). */
 export function asGatewayError(value: unknown): GatewayError {
   if (isGatewayError(value)) return value
   return new GatewayError('server', 'Internal error', { cause: value })

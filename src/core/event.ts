@@ -1,20 +1,20 @@
 import type { Annotation, Logprob, OutputItem } from './item.ts'
 import type { PromptCount, Usage } from './usage.ts'
 
-/** Why the model stopped, in the gateway's words. `tool_calls` never decides anything: decoded calls do. */
+/** Why the model stopped, in the gateway's terms. `tool_calls` is informational: only decoded calls decide whether there are calls. */
 export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'refusal'
 
 /**
- * What a model says, free of any wire format. Decoders emit these, layers may add or rewrite them, the assembler folds them.
+ * The output of a model, independent of any wire format. Decoders emit these events, layers may add or rewrite them, and the assembler combines them.
  *
  * Rules for producers:
- * - `key` names an item within one answer and is private to the producer; the assembler mints all public ids.
- * - An item is started once, then receives deltas, then ends once. `item-start.item` carries the type and what is known already
- *   (`call_id` and `name` of a call, the whole item of a built-in tool); text, arguments and summaries arrive as deltas.
+ * - `key` identifies an item within one answer and is private to the producer; the assembler creates all public ids.
+ * - An item starts once, then receives deltas, then ends once. `item-start.item` has the type and what is already known (`call_id` and `name` of a
+ *   call, the whole item of a built-in tool); text, arguments and summaries arrive as deltas.
  * - Items may overlap (parallel calls); the assembler streams them one after the other.
- * - `item-end.item` completes or overrides fields (`encrypted_content`, `signature`, `status: 'incomplete'`, full `arguments` when they
- *   extend the deltas).
- * - Exactly one `response-end` closes a successful answer. Failures are thrown as GatewayError, never events.
+ * - `item-end.item` completes or overrides fields (`encrypted_content`, `signature`, `status: 'incomplete'`, full `arguments` if they extend the
+ *   deltas).
+ * - Exactly one `response-end` ends a successful answer. Failures are thrown as GatewayError and are never events.
  */
 export type ModelEvent =
   | {
@@ -22,39 +22,39 @@ export type ModelEvent =
       readonly upstreamId?: string
       readonly model?: string
       readonly serviceTier?: string
-      /** What the prompt took, from upstreams that count it before they answer. */
+      /** The token counts of the prompt, from upstreams that report them before they answer. */
       readonly prompt?: PromptCount
     }
-  /** `id`: the public id, from layers of the gateway that must know it; the assembler mints all others. */
+  /** `id`: the public id, from layers of the gateway that must know it; the assembler creates all others. */
   | { readonly type: 'item-start'; readonly key: string; readonly item: OutputItem; readonly id?: string }
   | TextDelta
   | { readonly type: 'refusal-delta'; readonly key: string; readonly delta: string; readonly part?: number }
   | ReasoningDelta
   | ArgumentsDelta
-  /** Offsets of citations count UTF-16 code units of the text part they follow. */
+  /** Offsets of citations count UTF-16 code units of the text part that they follow. */
   | { readonly type: 'annotation'; readonly key: string; readonly annotation: Annotation; readonly part?: number }
-  /** Progress of a built-in tool: `name` is the wire event's name without `response.`, `fields` its own fields. */
+  /** Progress of a built-in tool: `name` is the name of the wire event without `response.`, `fields` are its own fields. */
   | { readonly type: 'item-event'; readonly key: string; readonly name: string; readonly fields?: { readonly [field: string]: unknown } }
   | { readonly type: 'item-end'; readonly key: string; readonly item?: { readonly [field: string]: unknown } }
   | {
       readonly type: 'response-end'
       readonly reason: FinishReason
       readonly nativeReason?: string
-      /** What its vendor says about the end besides the reason. */
+      /** What the vendor says about the end besides the reason. */
       readonly stopped?: Stopped
-      /** The upstream goes on when its answer is sent back: tools of its own are not done. Whoever does not ask it to has an answer cut off. */
+      /** The upstream's own tools have not finished, and it continues if its answer is sent back. Otherwise the answer remains incomplete. */
       readonly paused?: true
       readonly usage?: Usage
       readonly serviceTier?: string
-      /** One for each input, in their order: all there is of an answer to a request for embeddings. */
+      /** One vector per input, in the same order. An answer to an embeddings request contains nothing else. */
       readonly vectors?: readonly Vector[]
     }
 
-/** What ended the answer, if the vendor says so. */
+/** What ended the answer, if the vendor reports it. */
 export interface Stopped {
-  /** The sequence of the caller's that the answer ran into. */
+  /** The caller's stop sequence that ended the answer. */
   readonly sequence?: string
-  /** Why the model would not answer: a word for programs, and one for people. */
+  /** Why the model refused: a category for programs, and an explanation for people. */
   readonly refusal?: { readonly category: string | null; readonly explanation: string | null }
 }
 
@@ -65,10 +65,10 @@ export interface TextDelta {
   readonly type: 'text-delta'
   readonly key: string
   readonly delta: string
-  /** Which content part of the message; a change of number closes the open part. */
+  /** The content part of the message; a different number closes the open part. */
   readonly part?: number
   readonly logprobs?: readonly Logprob[]
-  /** True when the delta is known to need no JSON escaping: the assembler then copies it into the wire event as it is. */
+  /** True if the delta is known to need no JSON escaping; the assembler then copies it to the wire event unchanged. */
   readonly plain?: boolean
 }
 export interface ReasoningDelta {
@@ -79,7 +79,7 @@ export interface ReasoningDelta {
   readonly part?: number
   readonly plain?: boolean
 }
-/** Arguments of a function call or the input of a custom tool call. */
+/** The arguments of a function call, or the input of a custom tool call. */
 export interface ArgumentsDelta {
   readonly type: 'arguments-delta'
   readonly key: string
@@ -87,7 +87,7 @@ export interface ArgumentsDelta {
   readonly plain?: boolean
 }
 
-/** The events after which an answer is committed: the caller will see bytes, failover is over. */
+/** Whether an event commits the answer: the caller will then receive bytes, and failover is no longer possible. */
 export function isContentEvent(event: ModelEvent): boolean {
   switch (event.type) {
     case 'text-delta':
@@ -96,7 +96,7 @@ export function isContentEvent(event: ModelEvent): boolean {
     case 'arguments-delta':
       return event.delta !== ''
     case 'item-start':
-      // A call commits when it is announced (its name is content); messages and reasoning only with their first delta.
+      // A call commits when it is announced, because its name is content. Messages and reasoning commit only with their first delta.
       return event.item.type !== 'message' && event.item.type !== 'reasoning'
     case 'response-end':
       return event.vectors !== undefined

@@ -7,37 +7,37 @@ import type { FunctionTool, InputItem, JsonObject, OtherTool, OutputItem, Tool, 
 import type { ModelRequest } from './request.ts'
 import type { Usage } from './usage.ts'
 
-/** A request's wishes about a page or document that an answer may cite. */
+/** A page or document that an answer may cite. */
 export interface CitableSource {
   readonly url: string
   readonly title: string
   readonly content?: string
 }
 
-/** The result of a server tool. Failures that the model can react to are results, too: `error` is set and `output` tells the model. */
+/** The result of a server tool. Failures that the model can react to are results, too: `error` is set, and `output` tells the model. */
 export interface ToolResult {
   /** What the model reads. */
   readonly output: ToolOutput
-  /** Fields of the finished output item, over those of `begin`. */
+  /** Fields of the finished output item; they override those of `begin`. */
   readonly item?: JsonObject
   readonly error?: { readonly type: string; readonly message: string }
   /** Counters for `usage`, by name (`web_search`: 1). */
   readonly usage?: { readonly [counter: string]: number }
-  /** What it cost besides the model calls it made, USD: a search engine's price. */
+  /** USD that it cost besides its own model calls, such as a search engine's price. */
   readonly cost?: number
   readonly sources?: readonly CitableSource[]
-  /** Names of deferred functions the model may call from now on. */
+  /** Names of deferred functions that the model may call from now on. */
   readonly reveal?: readonly string[]
-  /** The caller carries the call out: this item goes back instead of the tool's own and ends the loop. */
+  /** The caller must run the call: this item is returned instead of the tool's own, and ends the loop. */
   readonly handBack?: OutputItem
-  /** Nothing was carried out: the call waits for the caller's word. */
+  /** Nothing was run: the call waits for the caller's approval. */
   readonly held?: boolean
 }
 
-/** A model call made by a tool, through the gateway's own routing. */
+/** The answer to a model call that a tool made through the gateway's own routing. */
 export interface ModelAnswer {
   readonly text: string
-  /** Its words where it refused; they are no part of `text`. */
+  /** The text of a refusal; it is not part of `text`. */
   readonly refusal?: string
   /** Images of the answer as URLs or data URLs. */
   readonly images: readonly string[]
@@ -49,32 +49,32 @@ export interface ModelAnswer {
 }
 
 export interface AskOptions {
-  /** Told of every event as it comes. */
+  /** Called with all events as they arrive. */
   readonly onEvents?: (events: readonly ModelEvent[]) => void
 }
 
-/** What a tool may use while it runs. */
+/** What is available to a running tool. */
 export interface ToolContext<S = unknown> {
-  /** The caller's parameters of this entry of `tools`, validated. */
+  /** The caller's parameters in this entry of `tools`, validated. */
   readonly settings: S
   readonly call: Call
-  /** Fires when the caller is gone, the answer has failed, or the tool's time is over. */
+  /** Fires when the caller disconnects, the answer fails, or the tool's time is over. */
   readonly signal: AbortSignal
   /** Id of the model's call. */
   readonly callId: string
   /** The arguments as the model wrote them, valid or not. */
   readonly rawArguments: string
-  /** Id by which the caller has agreed to this very call; undefined: nobody was asked. */
+  /** Id of the caller's approval of exactly this call; undefined: no approval was requested. */
   readonly grant?: string
   /** The conversation up to this call. */
   readonly transcript: readonly InputItem[]
-  /** Position of the entry among those of its tool: tells several advisors apart. */
+  /** Position of the entry among the entries of the same tool; distinguishes several advisors. */
   readonly instance: number
-  /** How often this entry has been used in this request, this time included. */
+  /** How often this entry has been used in this request, including this use. */
   readonly uses: number
-  /** Numbers an entry keeps between its calls of one request. */
+  /** Numbers that an entry keeps between its calls in one request. */
   readonly tally: Map<string, number>
-  /** Functions of the caller the model does not see yet. */
+  /** Functions of the caller that the model cannot see yet. */
   readonly deferred: readonly FunctionTool[]
   /**
    * Progress of the output item: an event of the contract, named without `response.`. Events of a vendor's own item (`web_search_call.searching`)
@@ -83,160 +83,163 @@ export interface ToolContext<S = unknown> {
    */
   emit(name: string, fields?: JsonObject): void
   /**
-   * To be awaited before anything is bought for this price, USD: throws GatewayError when less is left of the caller's money, else holds it
-   * until the result says what was spent.
+   * Must be awaited before anything is bought at this price, in USD. Throws GatewayError if the caller's remaining money is not enough. Otherwise the
+   * amount is reserved until the result reports what was spent.
    */
   afford(usd: number): Promise<void>
-  /** Throws GatewayError. Spends from the call's own account; agents among the tools of `request` are left out. */
+  /** Throws GatewayError. Spends from the call's own budget; agents among the tools of `request` are removed. */
   ask(request: ModelRequest, options?: AskOptions): Promise<ModelAnswer>
 }
 
-/** What is known of a request when its tools are checked, before anything was sent. */
+/** What is known of a request when its tools are checked, before anything is sent. */
 export interface ToolRequest {
   readonly request: ModelRequest
-  /** Entries of `tools` of this tool, this one included, in order. */
+  /** All entries of `tools` for this tool, including this one, in order. */
   readonly siblings: readonly OtherTool[]
   readonly instance: number
 }
 
 /**
- * A tool the gateway runs itself: callers name it `gateway:<name>`, models see a function. One file each in tools/.
- * `S`: the caller's `parameters`; `A`: the model's arguments.
+ * A tool that the gateway runs itself. Callers name it `gateway:<name>`; models see a function. Each is one file in tools/. `S`: the caller's
+ * `parameters`; `A`: the model's arguments.
  */
 export interface ServerTool<S = unknown, A = unknown> {
   readonly name: string
-  /** What the model is told. */
+  /** The description for the model. */
   readonly description: string
-  /** The model's arguments, validated before anything runs; the model sees them as JSON Schema. */
+  /** The model's arguments, validated before anything runs. The model sees them as JSON Schema. */
   readonly parameters: ZodType<A>
-  /** The schema the model sees instead, if somebody else describes the arguments. */
+  /** The schema that the model sees instead, if the arguments are described elsewhere. */
   readonly schema?: JsonObject
-  /** Further names by which conditions of the caller know it. */
+  /** Additional names of the tool in conditions of the caller. */
   readonly knownAs?: readonly string[]
   readonly settings: ZodType<S>
-  /** Other types callers may use for it, with the type of the item that answers in kind. */
+  /** Other types that callers may use for it, each with the type of the item in the answer. */
   readonly spellings?: { readonly [type: string]: string }
-  /** Other types callers may use for one that leaves no item of its own. */
+  /** Other types that callers may use, for a tool that has no output item of its own. */
   readonly aliases?: readonly string[]
-  /** The settings in a tool of another spelling, whose fields are not under `parameters`. */
+  /** The settings of a tool with another spelling, whose fields are not in `parameters`. */
   readNative?(tool: OtherTool): unknown
-  /** A type the provider itself may serve instead, in the caller's settings and spelling; undefined: always ours. */
+  /** The tool that a provider may run instead, with the caller's settings and spelling; undefined: the gateway always runs it. */
   hosted?(settings: S, type: string): OtherTool | undefined
-  /** True when the operator gave it what it needs. Default: always. */
+  /** True if the operator has configured what it needs. Default: always. */
   available?(settings: S): boolean
-  /** Milliseconds one execution may take; default 60,000. */
+  /** Time limit of one execution in milliseconds; default 60,000. */
   readonly timeoutMs?: number
-  /** An agent calls models: inside the model calls of tools there are no further ones. */
+  /** An agent calls models. It is not available in model calls that tools make. */
   readonly agent?: boolean
-  /** True when the contract has `failed` among the statuses of its item; else a failure is `incomplete`. */
+  /** True if the contract allows the status `failed` for its item; otherwise a failure is `incomplete`. */
   readonly failable?: boolean
-  /** True when the contract has `error` among the fields of its item: what went wrong stands there, also of calls that never ran. */
+  /** True if its item has an `error` field in the contract, which then describes the failure, even of calls that never ran. */
   readonly showsError?: boolean
-  /** Throws GatewayError `invalid_request` when this request can not have this tool; the message names what to change. */
+  /** Throws GatewayError `invalid_request` if this request cannot have this tool; the message says what to change. */
   check?(settings: S, request: ToolRequest): void
-  /** Tools it gives to the model calls it makes: what cannot run there is refused before anything is sent. */
+  /** Tools in the model calls that it makes, so that tools that cannot run there are refused before anything is sent. */
   nested?(settings: S): readonly Tool[] | undefined
-  /** The `instance_name` in the items of this entry, if several entries of the tool may exist. */
+  /** The `instance_name` in the items of this entry, if the tool may have several entries. */
   instanceName?(settings: S, instance: number): string
-  /** Name and description for the model, where they depend on the settings. */
+  /** Name and description for the model, if they depend on the settings. */
   present?(settings: S): { readonly name?: string; readonly description?: string }
-  /** Fields of the output item while the tool runs; undefined: it has no item until it has ended. Arguments are undefined when they are invalid. */
+  /** Fields of the output item while the tool runs; undefined: there is no item until the end. `args` is undefined if the arguments are invalid. */
   begin(args: A | undefined, context: ToolContext<S>): JsonObject | undefined
-  /** Throws for failures; the model is told their message when it is a GatewayError. Must obey `context.signal`. */
+  /** Throws on failure; the model sees the message of a GatewayError. Must obey `context.signal`. */
   execute(args: A, context: ToolContext<S>): Promise<ToolResult>
-  /** Fields of the item when all is over, over those of the result: also after calls that were refused, timed out or threw. */
+  /** Final fields of the item; they override those of the result. Also called after calls that were refused, timed out or threw. */
   end?(result: ToolResult, context: ToolContext<S>): JsonObject | undefined
-  /** An item of an earlier answer as the model's call and what it read. Default: built from the item's fields. */
+  /** Converts an item of an earlier answer to the model's call and the output it read. Default: built from the item's fields. */
   replay?(item: JsonObject): { readonly arguments: string; readonly output: string } | undefined
 }
 
-/** One entry of `plugins`, of a request or of the configuration's defaults. */
+/** One entry of `plugins`, in a request or in the defaults of the configuration. */
 export type PluginEntry = { readonly id: string } & JsonObject
 
-/** What a plugin did and used, beside what it changed. */
+/** What a plugin did and used, besides its changes. */
 export interface PluginEffects {
-  /** For `gateway_metadata.pipeline`: only of what was really changed or refused. A later stage of the same name replaces it. */
+  /** For `gateway_metadata.pipeline`; only if something was really changed or refused. A later stage of the same name replaces it. */
   readonly stage?: PipelineStage
-  /** What it cost besides the model calls it made, USD, listed under the plugin's id. */
+  /** USD that it cost besides its own model calls; listed under the plugin's id. */
   readonly cost?: number
   /** Counters for `usage.server_tool_use`, by name. */
   readonly usage?: { readonly [counter: string]: number }
-  /** Pages the answer cites where it links them. */
+  /** Pages that the answer cites where it links to them. */
   readonly sources?: readonly CitableSource[]
 }
 
-/** What a plugin may use while it works on one call. */
+/** What is available to a plugin during one call. */
 export interface PluginContext<S = unknown> {
-  /** Of the request over the defaults, validated. */
+  /** The settings of the request merged over the defaults, validated. */
   readonly settings: S
-  /** As it came in: what plugins before this one made of its request is the argument of each hook. */
+  /** The original call. The argument of each hook is the request as changed by earlier plugins. */
   readonly call: Call
-  /** Fires when the caller is gone or the hook's time is over. */
+  /** Fires when the caller disconnects or the hook's time is over. */
   readonly signal: AbortSignal
-  /** Endpoints of the models a request names, before anything is filtered. */
+  /** Endpoints of the models that a request names, before any filter. */
   readonly endpointsOf: (request: ModelRequest) => readonly Endpoint[]
-  /** Those of a model that a request could be planned with: its provider preferences, and what it needs, leave them. */
+  /** The endpoints of a model that remain after a request's provider preferences and requirements. */
   readonly permitted: (request: ModelRequest) => (model: Model) => readonly Endpoint[]
-  /** A model call through the gateway's own routing. Throws GatewayError. It is paid for under the plugin's id, whatever becomes of it. */
+  /** Makes a model call through the gateway's own routing. Throws GatewayError. Its cost is listed under the plugin's id, whatever the result. */
   readonly ask: (request: ModelRequest, options?: AskOptions) => Promise<ModelAnswer>
   /**
-   * To be awaited before anything is bought for this price, USD: throws GatewayError when less is left of the caller's money, else holds it
-   * until a cost is reported or the hook is over.
+   * Must be awaited before anything is bought at this price, in USD. Throws GatewayError if the caller's remaining money is not enough. Otherwise the
+   * amount is reserved until a cost is reported or the hook ends.
    */
   readonly afford: (usd: number) => Promise<void>
   readonly report: (effects: PluginEffects) => void
 }
 
-/** Which models are to serve a call, in order of preference. */
+/** The models for a call, in order of preference. */
 export interface ModelChoice {
   readonly models: readonly [string, ...string[]]
   readonly strategy: CallTrace['strategy']
-  /** Why, for `gateway_metadata.params`. */
+  /** The reasons, for `gateway_metadata.params`. */
   readonly reasons?: { readonly [name: string]: unknown }
 }
 
 type Awaitable<T> = T | Promise<T>
 
 /**
- * Something the gateway does to a whole call, once: callers switch it on by its id in `plugins`, operators by `defaults.plugins`. One file
- * each in plugins/. What a plugin does not declare it does not do; those that apply run in the order in which plugins/index.ts lists them.
+ * A feature that processes a whole call, once. Callers switch it on by its id in `plugins`, operators by `defaults.plugins`. Each is one file in
+ * plugins/. A plugin does only what it declares. Active plugins run in the order of plugins/index.ts.
  */
 export interface Plugin<S = unknown> {
   readonly id: string
-  /** Of its entry, without `id` and `enabled`. */
+  /** The schema of its entry, without `id` and `enabled`. */
   readonly settings: ZodType<S>
-  /** Suffix of a model's name that switches it on. */
+  /** Suffix of a model name that switches it on. */
   readonly suffix?: 'online'
-  /** True of requests for which it runs though they do not name it. Asked of every call: hardly any work. */
+  /** Whether it runs for a request that does not name it. Called for every call, so it must be cheap. */
   implied?(request: ModelRequest): boolean
   /**
-   * Throws GatewayError when no call can have this plugin with these settings; the message names what to change. Asked of defaults at the
-   * start, and of every call before any plugin runs.
+   * Throws GatewayError if these settings can never work; the message says what to change. Called for defaults at startup, and for every call before
+   * any plugin runs.
    */
   check?(settings: S): void
-  /** Milliseconds that `choose`, `prepare` and `adapt` may take each; default 60,000. */
+  /** Time limit of `choose`, `prepare` and `adapt` each, in milliseconds; default 60,000. */
   readonly timeoutMs?: number
-  /** Which models serve the call; undefined: those it names. Throws GatewayError to refuse the call. */
+  /** Chooses the models for the call; undefined: those that the call names. Throws GatewayError to refuse the call. */
   choose?(request: ModelRequest, context: PluginContext<S>): Awaitable<ModelChoice | undefined>
-  /** Changes the request before anything is planned. Undefined: nothing to change. Throws GatewayError to refuse the call. */
+  /** Changes the request before planning. Undefined: no change. Throws GatewayError to refuse the call. */
   prepare?(request: ModelRequest, context: PluginContext<S>): Awaitable<ModelRequest | undefined>
-  /** `prepare` calls nobody and affects who can serve, so plans that are only explained run it, too. */
+  /** `prepare` makes no calls and affects which endpoints can serve, so it also runs for plans that are only explained. */
   readonly preparesAlone?: true
-  /** Stands around the answer: all turns of the model and its tools. Asked with the request as it will be planned. */
+  /** Wraps the whole answer: all turns of the model and its tools. `request` is the request that will be planned. */
   wrap?(next: Handler, request: ModelRequest, context: PluginContext<S>): Handler
-  /** True for requests whose answer it changes only if it is not streamed, so that a streamed one is another answer. Default: none. */
+  /** True for requests whose answer it changes only if it is not streamed, so that streamed and other answers differ. Default: none. */
   sparesStreams?(request: ModelRequest): boolean
-  /** Makes the request suit one endpoint. */
+  /** Adapts the request to a single endpoint. */
   readonly adapts?: EndpointAdapter<S>
 }
 
 export interface EndpointAdapter<S = unknown> {
-  /** Modalities that endpoints without them get in another form; default: none. */
+  /** Modalities that are converted for endpoints without them; default: none. */
   modalities?(settings: S): readonly Modality[]
-  /** Windows it can shorten prompts to, in tokens; default: none. */
+  /** Size of the largest window, in tokens, that it shortens prompts for; default: none. */
   shortensUpTo?(settings: S): number
-  /** Settings with which it works for calls that do not name the plugin. Undefined: only for those that do. */
+  /** Settings for calls that do not name the plugin. Undefined: it works only for calls that name it. */
   readonly standing?: S
-  /** Undefined: as it is. `tooLong`: the endpoint has refused the prompt so. Throws GatewayError; another endpoint may then be tried, as its kind says. */
+  /**
+   * Undefined: no change. `tooLong`: the endpoint refused the prompt as too long. Throws GatewayError; its kind decides whether another endpoint is
+   * tried.
+   */
   adapt(request: ModelRequest, endpoint: Endpoint, context: PluginContext<S>, tooLong: boolean): Awaitable<ModelRequest | undefined>
 }

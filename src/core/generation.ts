@@ -13,18 +13,18 @@ export interface PipelineStage {
   readonly guardrail_scope?: string
 }
 
-/** Money of one call, USD. */
+/** Cost of one call, USD. */
 export interface Cost {
   readonly total: number
   readonly input: number
   readonly output: number
-  /** What caching saved (positive) or cost more (negative) against the plain input price. */
+  /** What caching saved (positive) or cost extra (negative), compared with the plain input price. */
   readonly cacheDiscount: number
   /** Server tools, plugins and per-request items, part of `total`. */
   readonly extras?: { readonly [item: string]: number }
-  /** The part of `total` the caller's own provider accounts are charged, not the gateway's. Absent: none. */
+  /** The part of `total` that is charged to the caller's own provider accounts, not the gateway's. Absent: none. */
   readonly byok?: number
-  /** Where the figure comes from: the upstream's own report, the catalog's prices, or nothing known. */
+  /** Source of the amount: the upstream's own report, the catalog's prices, or none. */
   readonly source: 'upstream' | 'catalog' | 'unknown'
 }
 
@@ -42,11 +42,11 @@ export interface GenerationAttempt {
   readonly errorMessage?: string
   readonly upstreamId?: string
   readonly isByok?: boolean
-  /** USD for what it wrote. Absent if it wrote all of the answer, or nothing. */
+  /** USD for what this attempt wrote. Absent if it wrote the whole answer, or nothing. */
   readonly costUsd?: number
 }
 
-/** An attempt in `provider_responses` of the public record, wherever that list is shown. Unknown values are absent. */
+/** An attempt in `provider_responses` of the public record and wherever else that list appears. Unknown values are absent. */
 export interface ProviderResponse {
   readonly provider_name: string
   readonly model_permaslug: string
@@ -74,7 +74,7 @@ export const upstreamInferenceCost = ({ isByok, cost }: Pick<Generation, 'isByok
 export interface GenerationStep {
   readonly kind: 'tool'
   readonly name: string
-  /** `call_id` or `id` of the output item that stands for it. */
+  /** `call_id` or `id` of the output item of this execution. */
   readonly itemId: string
   readonly startedAt: number
   readonly durationMs: number
@@ -84,17 +84,17 @@ export interface GenerationStep {
 
 export type GenerationStatus = 'completed' | 'incomplete' | 'failed' | 'cancelled'
 
-/** The front doors' names in records. */
+/** Names of the front doors in records. */
 export const API_TYPES = ['responses', 'chat_completions', 'messages', 'generate_content', 'embeddings'] as const
 export type ApiType = (typeof API_TYPES)[number]
 
-/** `api_type` of the public record, wherever it is shown: it tells apart what a call makes, not which front door it came by. */
+/** `api_type` of the public record, wherever it appears. It distinguishes what a call produces, not the front door that it used. */
 export const publicApiType = ({ apiType }: Pick<Generation, 'apiType'>): 'completions' | 'embeddings' =>
   apiType === 'embeddings' ? 'embeddings' : 'completions'
 
 /**
- * The finished record of one call: success, failure or abort, streamed or not. JSON-serialisable as it is.
- * Times are milliseconds since the epoch, durations milliseconds, money USD.
+ * The finished record of one call: success, failure or abort, streamed or not. JSON-serialisable. Times are milliseconds since the epoch, durations
+ * milliseconds, costs USD.
  */
 export interface Generation {
   readonly id: string
@@ -111,7 +111,7 @@ export interface Generation {
   readonly referer?: string
   readonly userAgent?: string
   readonly requestedModel: string
-  /** Model and endpoint that served; absent when none was reached. */
+  /** Model and endpoint that served; absent if none was reached. */
   readonly model?: string
   readonly provider?: string
   readonly providerName?: string
@@ -128,9 +128,9 @@ export interface Generation {
   readonly httpStatus: number
   readonly startedAt: number
   readonly endedAt: number
-  /** From the request's arrival to the first content event. */
+  /** From arrival of the request to the first content event. */
   readonly firstTokenMs?: number
-  /** From the request's arrival to sending to the upstream that served. */
+  /** From arrival of the request to sending it to the upstream that served. */
   readonly routerMs?: number
   readonly durationMs: number
   readonly usage: Usage
@@ -138,31 +138,31 @@ export interface Generation {
   readonly unitPrices?: { readonly input?: number; readonly output?: number }
   readonly strategy: string
   readonly serviceTier?: string
-  /** The kind of answer the caller asked for, if it is not text. */
+  /** The kind of answer that the caller requested, if it is not text. */
   readonly outputType?: 'json' | 'image'
   readonly presetId?: string
-  /** The generation whose answer was told again, and no model asked. */
+  /** The generation whose cached answer was replayed without calling a model. */
   readonly cacheSourceId?: string
   readonly attempts: readonly GenerationAttempt[]
   readonly pipeline: readonly PipelineStage[]
-  /** Server tools the gateway ran, in the order they started. Absent when none, or when their times were not kept. */
+  /** Server tools that the gateway ran, in the order in which they started. Absent if there were none, or if their times were not recorded. */
   readonly steps?: readonly GenerationStep[]
-  /** The caller's `trace` object, reserved keys included. */
+  /** The caller's `trace` object, including reserved keys. */
   readonly trace?: { readonly [key: string]: unknown }
   readonly metadata?: { readonly [key: string]: string }
   readonly parameters: { readonly [name: string]: unknown }
 }
 
-/** Why an answer ended, as its record tells: a call that failed before it had a reason of its own ended with an error. */
+/** Why an answer ended, as shown in its record. A call that failed before it had a reason of its own ended with an error. */
 export const finishReasonOf = ({ finishReason, status }: Pick<Generation, 'finishReason' | 'status'>): string | undefined =>
   finishReason ?? (status === 'failed' ? 'error' : undefined)
 
-/** Strategies of names that stand for a choice of the gateway's. */
+/** Strategies whose model names let the gateway choose. */
 const CHOOSING: ReadonlySet<string> = new Set(['auto', 'free', 'pareto', 'bodybuilder', 'fusion'])
 
 /**
- * What chose the model, as `router` in the contract: the name the caller wrote (`gateway/auto`, without variants), or a word. Undefined if the caller
- * named the model that served.
+ * What chose the model (`router` in the contract): the name that the caller used (`gateway/auto`, without variants), or a strategy name. Undefined if
+ * the caller named the model that served.
  */
 export function routerOf({ strategy, requestedModel }: Pick<Generation, 'strategy' | 'requestedModel'>): string | undefined {
   if (strategy === 'direct') return undefined
@@ -170,7 +170,7 @@ export function routerOf({ strategy, requestedModel }: Pick<Generation, 'strateg
   return name ?? strategy
 }
 
-/** The content of a call. Separate from the record, because it leaves the process only for destinations and for stores that asked for it. */
+/** The content of a call. Separate from the record, because it leaves the process only for destinations and stores that asked for it. */
 export interface GenerationContent {
   readonly instructions?: string
   readonly input: readonly InputItem[]
@@ -183,9 +183,9 @@ export interface FinishedGeneration {
   readonly content: GenerationContent
 }
 
-/** Where finished generations go. `record` never throws and never waits: the hot path calls it once per call. */
+/** Receives finished generations. `record` never throws and never waits: the hot path calls it once per call. */
 export interface GenerationSink {
   record(finished: FinishedGeneration): void
-  /** Resolves when everything recorded so far is durable, or rejects when the store cannot take it within the limit. */
+  /** Resolves when everything recorded so far is durable. Rejects if the store cannot take it within the time limit. */
   flush(): Promise<void>
 }
