@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { compileLinearPattern } from '../lib/linear-pattern.ts'
 import { BUILTIN_FILTERS, FILTER_ACTIONS } from './guardrail.ts'
 
-/** What a guardrail may demand, as the API and the configuration file take it: one schema for both, but for what a file may have from variables. */
+/** The rules of a guardrail in the API and in the configuration file. Both share one schema, except that values in a file may come from variables. */
 
 const MAX_ENTRIES = 1_000
 const MAX_FILTERS = 100
@@ -17,11 +17,11 @@ const names = (what: string) =>
     .optional()
 const action = z.enum(FILTER_ACTIONS)
 
-/** Names and addresses of people are found by models, which this gateway has none of. */
+/** Names and addresses of people are recognised by models, and this gateway has no such model. */
 const NEEDS_RECOGNISER: ReadonlySet<string> = new Set(['person-name', 'address'])
 const INJECTION = 'regex-prompt-injection'
 
-/** The message says completely what is wrong; other messages only complete "expected ...". */
+/** Marks a message that is complete by itself; other messages only complete "expected ...". */
 const WHOLE = { whole: true }
 
 const builtinFilter = z
@@ -63,7 +63,7 @@ function problemOf(pattern: string): string | undefined {
   }
 }
 
-/** `flag` and `usd`: how a switch and an amount are written there. */
+/** `flag` and `usd`: the schemas of a switch and of an amount, which differ between API and file. */
 export const guardrailFieldsOf = <F extends z.ZodType<boolean>, U extends z.ZodType<number>>(flag: F, usd: U) => ({
   allowed_models: names('models, such as acme/small or acme/*').describe('Only these models; `*` stands for any characters.'),
   ignored_models: names('models, such as acme/small or acme/*').describe('None of these models.'),
@@ -90,5 +90,5 @@ export const guardrailFieldsOf = <F extends z.ZodType<boolean>, U extends z.ZodT
   include_byok_in_budgets: flag.optional().describe('Whether calls with callers’ own provider keys count.'),
 })
 
-/** As the API takes them. */
+/** The fields as the API accepts them. */
 export const guardrailFields = guardrailFieldsOf(z.boolean(), z.number().min(0).max(MAX_USD))

@@ -4,7 +4,7 @@ import type { Owner } from './call.ts'
 export const FILTER_ACTIONS = ['flag', 'redact', 'block'] as const
 export type FilterAction = (typeof FILTER_ACTIONS)[number]
 
-/** Kinds of sensitive text and of attack the contract names. */
+/** Kinds of sensitive text and of attacks in the contract. */
 export const BUILTIN_FILTERS = ['email', 'phone', 'ssn', 'credit-card', 'ip-address', 'person-name', 'address', 'regex-prompt-injection'] as const
 export type BuiltinFilter = (typeof BUILTIN_FILTERS)[number]
 
@@ -12,25 +12,25 @@ export interface BuiltinFilterEntry {
   readonly slug: BuiltinFilter
   readonly action: FilterAction
   readonly label?: string | undefined
-  /** Of `regex-prompt-injection`: which messages it reads. Default: those of the user. */
+  /** Only for `regex-prompt-injection`: which messages it reads. Default: those of the user. */
   readonly scan_scope?: 'user_only' | 'all_messages' | undefined
 }
 
 export interface PatternFilterEntry {
-  /** In the syntax of RE2: matching takes time linear in the text. */
+  /** In RE2 syntax, so that matching takes time linear in the length of the text. */
   readonly pattern: string
   readonly action: FilterAction
   readonly label?: string | null | undefined
 }
 
-/** What a guardrail demands, by the contract's names. Absent and null: nothing. */
+/** The rules of a guardrail, by their contract names. Absent and null: no rule. */
 export interface GuardrailRules {
-  /** Slugs, `*` stands for any characters. */
+  /** Slugs; `*` matches any characters. */
   readonly allowed_models?: readonly string[] | null | undefined
   readonly ignored_models?: readonly string[] | null | undefined
   readonly allowed_providers?: readonly string[] | null | undefined
   readonly ignored_providers?: readonly string[] | null | undefined
-  /** For every group below that is not set itself. */
+  /** The default for every group below that is not set. */
   readonly enforce_zdr?: boolean | null | undefined
   /** By author of the model; `other`: all authors without a field of their own. */
   readonly enforce_zdr_anthropic?: boolean | null | undefined
@@ -38,14 +38,14 @@ export interface GuardrailRules {
   readonly enforce_zdr_openai?: boolean | null | undefined
   readonly enforce_zdr_xai?: boolean | null | undefined
   readonly enforce_zdr_other?: boolean | null | undefined
-  /** False: endpoints that cost nothing, or that cost something, must not collect data. */
+  /** False: free endpoints (the first field) or paid endpoints (the second) must not collect data. */
   readonly enable_free_model_training?: boolean | null | undefined
   readonly enable_paid_model_training?: boolean | null | undefined
-  /** False: endpoints that cost nothing must not collect data; nothing is known of who publishes what it collects. */
+  /** False: free endpoints must not collect data. The same as for training, because it is unknown who publishes collected data. */
   readonly enable_free_model_publication?: boolean | null | undefined
   readonly content_filter_builtins?: readonly BuiltinFilterEntry[] | null | undefined
   readonly content_filters?: readonly PatternFilterEntry[] | null | undefined
-  /** USD each key under this guardrail may spend per `reset_interval`; null interval: ever. */
+  /** USD that each key under this guardrail may spend per `reset_interval`; null interval: ever. */
   readonly limit_usd?: number | null | undefined
   readonly reset_interval?: 'daily' | 'weekly' | 'monthly' | null | undefined
   readonly include_byok_in_budgets?: boolean | undefined
@@ -63,7 +63,7 @@ export interface StoredGuardrail {
 
 export type GuardrailPatch = Partial<Pick<StoredGuardrail, 'name' | 'description' | 'rules' | 'updatedAt'>>
 
-/** A guardrail on one key. */
+/** The assignment of a guardrail to a key. */
 export interface GuardrailAssignment {
   readonly id: string
   readonly guardrailId: string
@@ -72,32 +72,32 @@ export interface GuardrailAssignment {
   readonly createdAt: number
 }
 
-/** Every write adds one to the store's `version`, in the same transaction. */
+/** Every write increments the store's `version` in the same transaction. */
 export interface GuardrailStore {
   /** Oldest first. */
   list(filter?: { readonly workspaceId?: string }): Promise<readonly StoredGuardrail[]>
   get(id: string): Promise<StoredGuardrail | undefined>
-  /** Throws GatewayError `conflict` when the id exists, `not_found` when the workspace does not. */
+  /** Throws GatewayError `conflict` if the id exists, `not_found` if the workspace does not. */
   insert(guardrail: StoredGuardrail): Promise<void>
   /**
-   * Reads and writes in one transaction, so that concurrent changes of different rules do not undo each other. `absent`: what to change if nothing is
-   * stored.
+   * Reads and writes in one transaction, so that concurrent changes of different rules do not undo each other. `absent`: the guardrail to change if
+   * none is stored.
    */
   modify(id: string, change: (guardrail: StoredGuardrail) => GuardrailPatch, absent?: StoredGuardrail): Promise<StoredGuardrail | undefined>
-  /** Takes its assignments with it. */
+  /** Also removes its assignments. */
   remove(id: string): Promise<boolean>
   /** Oldest first. */
   assignments(filter?: { readonly guardrailId?: string }): Promise<readonly GuardrailAssignment[]>
   /**
-   * A key has one guardrail at most: the new one replaces the old. Throws GatewayError `not_found` for keys and guardrails that do not exist.
-   * `absent`: stored with the assignments when it is not.
+   * A key has at most one guardrail: the new one replaces the old. Throws GatewayError `not_found` for unknown keys and guardrails. `absent`: the
+   * guardrail to store with the assignments if it is not stored yet.
    */
   assign(assignments: readonly GuardrailAssignment[], absent?: StoredGuardrail): Promise<void>
-  /** Returns how many there were. */
+  /** Returns how many assignments were removed. */
   unassign(guardrailId: string, keyHashes: readonly string[]): Promise<number>
 }
 
-/** Why a guardrail applies: to the whole workspace, to the key, or because the operator's file says so. */
+/** Why a guardrail applies: to the whole workspace, to the key, or by the operator's configuration file. */
 export type GuardrailScope = 'workspace' | 'api-key' | 'configuration'
 
 export interface AppliedGuardrail {
@@ -105,15 +105,15 @@ export interface AppliedGuardrail {
   readonly name: string
   readonly scope: GuardrailScope
   readonly rules: GuardrailRules
-  /** Grows with every change of what it demands, and when it applies anew. Default: 0. */
+  /** Increases with every change of its rules, and when it begins to apply again. Default: 0. */
   readonly revision?: number
 }
 
-/** The guardrails of callers, from memory. */
+/** The guardrails of callers, read from memory. */
 export interface Guardrails {
   /**
-   * The same list for the same owner until something changes; undefined when nothing applies. Throws GatewayError `provider_overloaded`
-   * while they are not known and the operator wants no calls then.
+   * Returns the same list for the same owner until something changes; undefined if no guardrail applies. Throws GatewayError `provider_overloaded`
+   * while the guardrails are unknown and the operator allows no calls in that case.
    */
   of(owner: Owner): readonly AppliedGuardrail[] | undefined
 }
@@ -138,27 +138,27 @@ export interface GuardrailDraft {
 export interface GuardrailChange {
   readonly name?: string
   readonly description?: string | null
-  /** Field by field; null removes one. */
+  /** Merged field by field; null removes a field. */
   readonly rules?: GuardrailRules
 }
 
 /**
- * What people do with guardrails. `scope` limits everything to one workspace: others do not exist. Every workspace has a default guardrail
- * that applies to all its calls; until it is changed it demands nothing.
+ * Management of guardrails. `scope` limits everything to one workspace, as if other guardrails did not exist. Every workspace has a default guardrail
+ * that applies to all its calls; it has no rules until it is changed.
  */
 export interface GuardrailAccounts {
-  /** The default first, then the oldest. */
+  /** The default guardrail first, then the oldest. */
   list(workspaceId: string): Promise<readonly StoredGuardrail[]>
   /** Throws `not_found`. */
   get(id: string, scope?: string): Promise<StoredGuardrail>
   create(draft: GuardrailDraft): Promise<StoredGuardrail>
   /** Throws `not_found`. */
   update(id: string, change: GuardrailChange, scope?: string): Promise<StoredGuardrail>
-  /** The default demands nothing again. Throws `not_found`. */
+  /** The default guardrail is not removed, but loses its rules. Throws `not_found`. */
   remove(id: string, scope?: string): Promise<void>
-  /** Of one guardrail, or of all within reach. */
+  /** The assignments of one guardrail, or of all in `scope`. */
   assignments(scope: string | undefined, guardrailId?: string): Promise<readonly GuardrailAssignment[]>
-  /** Returns how many keys have it now. Throws `not_found` for a guardrail, `invalid_request` for keys that are not of its workspace. */
+  /** Returns how many keys now have the guardrail. Throws `not_found` for an unknown guardrail, `invalid_request` for keys of another workspace. */
   assign(id: string, keyHashes: readonly string[], by: string | null, scope?: string): Promise<number>
   unassign(id: string, keyHashes: readonly string[], scope?: string): Promise<number>
 }

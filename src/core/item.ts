@@ -1,8 +1,8 @@
 /**
  * The vocabulary of conversations: input items, output items, content parts, annotations and tools.
  *
- * Items keep the wire's own shape (snake_case, as in the Responses contract): an item the gateway does not know is carried
- * unchanged, a native upstream receives what the caller sent, and nothing is renamed twice on the hot path.
+ * Items keep their wire format (snake_case, as in the Responses contract). Thus unknown items are carried unchanged, a native upstream receives what
+ * the caller sent, and the hot path renames nothing twice.
  */
 
 export type JsonObject = { readonly [key: string]: unknown }
@@ -11,23 +11,23 @@ export type ItemStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'
 
 // ---- content parts the caller sends ----
 
-/** The end of what shall be cached. */
+/** Marks the end of the prefix to cache. */
 export interface CacheMarked {
-  /** `ttl`: the lifetime, if a front door's format has it on each mark. */
+  /** `ttl`: the lifetime, if a front door's format sets it per breakpoint. */
   readonly prompt_cache_breakpoint?: { readonly mode: 'explicit'; readonly ttl?: '5m' | '1h' } | null
 }
-/** A document the model shall cite where it uses it, from a front door whose format asks so for each. */
+/** A document that the model should cite, from a front door whose format requests citations per document. */
 export interface Citable {
   /**
-   * How a text is composed. `titled`: its first line is the title; `sourced`: the next line is its source; `blocks`: the lengths of the texts that
-   * make up the rest, joined by line breaks, in UTF-16 code units.
+   * The structure of a text. `titled`: its first line is the title; `sourced`: the next line is its source; `blocks`: the lengths, in UTF-16 code
+   * units, of the texts that make up the rest, joined by line breaks.
    */
   readonly cited?: { readonly titled?: boolean; readonly sourced?: boolean; readonly blocks?: readonly number[] }
 }
 export interface InputText extends CacheMarked, Citable {
   readonly type: 'input_text'
   readonly text: string
-  /** Text of a document or of a search result, which whoever sends the message shows and has not written. */
+  /** Text of a document or search result that the sender of the message quotes and did not write. */
   readonly quoted?: true
 }
 export interface InputImage extends CacheMarked {
@@ -51,7 +51,7 @@ export interface InputVideo {
   readonly type: 'input_video'
   readonly video_url: string
 }
-/** What a hosted tool returned for the eyes of one vendor's models alone; only in outputs of tools. */
+/** What a hosted tool returned, readable only by models of one vendor; only in tool outputs. */
 export interface EncryptedContent {
   readonly type: 'encrypted_content'
   readonly encrypted_content: string
@@ -78,7 +78,7 @@ export interface FileCitation {
   readonly type: 'file_citation'
   readonly file_id: string
   readonly filename: string
-  /** Where the cited text ends, in UTF-16 code units: recorded answers of this format count like that, whatever its documentation says. */
+  /** End of the cited text, in UTF-16 code units. Recorded answers of this format count like this, whatever its documentation says. */
   readonly index: number
 }
 export interface FilePath {
@@ -125,7 +125,7 @@ export interface ReasoningItem {
   readonly format?: string | null
   readonly status?: ItemStatus | null
 }
-/** Who called a tool: the model itself, or a program of its that the provider runs and that waits for the result. */
+/** Who called a tool: the model itself, or a program of the model that the provider runs and that waits for the result. */
 export type ToolCaller = { readonly type: string; readonly caller_id?: string }
 export interface FunctionCallItem extends CacheMarked {
   readonly type: 'function_call'
@@ -143,7 +143,7 @@ export interface FunctionCallOutputItem {
   readonly id?: string | null
   readonly call_id: string
   readonly output: ToolOutput
-  /** The call failed, according to a front door whose format can say so; `output` begins with a word for it. */
+  /** The call failed, according to a front door whose format has a flag for it; `output` then begins with a word that says so. */
   readonly failed?: boolean | null
   readonly caller?: ToolCaller | null
   readonly status?: ItemStatus | null
@@ -166,7 +166,7 @@ export interface CustomToolCallOutputItem {
   readonly caller?: ToolCaller | null
 }
 
-/** Built-in tool calls (`web_search_call`, `mcp_call`, `gateway:datetime`, ...) and every type not known here: carried as they are. */
+/** Built-in tool calls (`web_search_call`, `mcp_call`, `gateway:datetime`, ...) and all unknown types; carried unchanged. */
 export interface OtherItem {
   readonly type: string
   readonly id?: string | null
@@ -176,12 +176,12 @@ export interface OtherItem {
 export type KnownItem = MessageItem | ReasoningItem | FunctionCallItem | FunctionCallOutputItem | CustomToolCallItem | CustomToolCallOutputItem
 export type InputItem = KnownItem | OtherItem
 
-/** An item of an answer. `message` items of an answer always have role `assistant` and part arrays. */
+/** An item of an answer. `message` items in answers always have role `assistant` and part arrays. */
 export type OutputItem = MessageItem | ReasoningItem | FunctionCallItem | CustomToolCallItem | OtherItem
 
 const KNOWN = new Set(['message', 'reasoning', 'function_call', 'function_call_output', 'custom_tool_call', 'custom_tool_call_output'])
 
-/** Narrows to the item types the dialects translate; everything else is carried or dropped by policy. */
+/** Narrows to the item types that dialects translate; all others are carried or dropped by policy. */
 export function isKnownItem(item: InputItem): item is KnownItem {
   return KNOWN.has(item.type)
 }
@@ -195,9 +195,12 @@ export interface FunctionTool extends CacheMarked {
   readonly parameters?: JsonObject | null
   readonly strict?: boolean | null
   readonly defer_loading?: boolean
-  /** Its arguments may come as they are made, unchecked: whoever reads them minds JSON that breaks off. For endpoints that hold them back otherwise. */
+  /**
+   * Arguments may be streamed while they are generated, without validation, so that readers must handle JSON that breaks off. For endpoints that
+   * otherwise hold arguments back.
+   */
   readonly eager_input_streaming?: boolean | null
-  /** Arguments as they may look. */
+  /** Examples of valid arguments. */
   readonly input_examples?: readonly JsonObject[] | null
 }
 export interface CustomTool extends CacheMarked {
@@ -230,7 +233,7 @@ export function isCustomTool(tool: Tool): tool is CustomTool {
 
 const HOLDS_TOOLS: ReadonlySet<string> = new Set(['additional_tools', 'tool_search_output'])
 
-/** Tools that stand in the input instead of among the request's own: added on the way, or found by a search. */
+/** Tools in the input instead of in the request's `tools`: added during the conversation, or found by a search. */
 export function toolsWithin(item: InputItem): readonly Tool[] {
   if (!HOLDS_TOOLS.has(item.type)) return []
   const { tools } = item as { readonly tools?: unknown }

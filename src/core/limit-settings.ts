@@ -1,9 +1,9 @@
 import { INTERVALS, type Interval } from './counter.ts'
 import type { ApiKey, Workspace } from './store.ts'
 
-/** Limits as they stand in the `settings` of keys and workspaces, by their contract names. A hand-edited row never makes a reader fail. */
+/** Limits in the `settings` of keys and workspaces, by their contract names. A row that was edited by hand never causes a reader to fail. */
 
-/** A budget of a workspace as it stands in `workspace.settings.budgets`, by interval. */
+/** A budget in `workspace.settings.budgets`, by interval. */
 export interface StoredBudget {
   readonly id: string
   readonly limit_usd: number
@@ -14,7 +14,7 @@ export interface StoredBudget {
 
 export type StoredBudgets = { readonly [I in Interval]?: StoredBudget }
 
-/** The budgets of a workspace; entries that are not budgets (a hand-edited row) are left out. */
+/** The budgets of a workspace; invalid entries (of a row that was edited by hand) are omitted. */
 export function budgetsOf(workspace: Pick<Workspace, 'settings'>): StoredBudgets {
   const stored = workspace.settings['budgets']
   if (typeof stored !== 'object' || stored === null) return {}
@@ -26,7 +26,7 @@ export function budgetsOf(workspace: Pick<Workspace, 'settings'>): StoredBudgets
   return budgets
 }
 
-/** How a key's credit limit renews: the interval of its budget. */
+/** How often a key's credit limit renews: the interval of its budget. */
 export function resetOf(key: Pick<ApiKey, 'settings'>): Interval {
   const reset = key.settings['limit_reset']
   return reset === 'daily' || reset === 'weekly' || reset === 'monthly' ? reset : 'lifetime'
@@ -40,7 +40,7 @@ export function creditLimitOf(key: Pick<ApiKey, 'settings'>): number | undefined
 
 const isAmount = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0
 
-/** Rates beyond the contract, `settings.rate_limits`; per minute, and at a time. */
+/** Rate limits that the contract does not have (`settings.rate_limits`): per minute, and concurrent. */
 export interface RateLimitSettings {
   readonly requests_per_minute?: number
   readonly tokens_per_minute?: number

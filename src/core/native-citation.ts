@@ -2,8 +2,8 @@ import type { ModelEvent } from './event.ts'
 import type { Annotation, JsonObject } from './item.ts'
 
 /**
- * Citations in the words of the model's vendor, by the annotations made of them: these say less (no pages, no places in a document), and stand in
- * answers whose shape is fixed. A front door of the vendor's own format tells the words themselves.
+ * Citations in the form of the model's vendor, by the annotations derived from them. Annotations say less (no pages, no places in a document) and are
+ * in answers whose format is fixed, so the original form cannot be a part of them. A front door of the vendor's own format returns the original form.
  */
 const natives = new WeakMap<Annotation, Native>()
 
@@ -14,7 +14,7 @@ interface Native {
   readonly citation: JsonObject
 }
 
-/** The words beside an event, by its place among the events of an answer. */
+/** The original form of a citation, with the position of its event among the events of an answer. */
 export type NativeAt = readonly [place: number, native: Native]
 
 export function keepNative(annotation: Annotation, format: Format, citation: JsonObject): void {
@@ -26,14 +26,14 @@ export function nativeCitation(annotation: Annotation, format: Format): JsonObje
   return native?.format === format ? native.citation : undefined
 }
 
-/** Gives `copy` what is attached to the original, for annotations that are changed. */
+/** Copies the original form to a changed annotation. */
 export function carryNative(original: Annotation, copy: Annotation): Annotation {
   const native = natives.get(original)
   if (native !== undefined) natives.set(copy, native)
   return copy
 }
 
-/** All that stands beside the events of an answer, to be written down with them: of the events alone it would be lost. */
+/** Everything attached to the events of an answer, to be stored with them, because serialised events lose it. */
 export function nativesBeside(events: readonly ModelEvent[]): readonly NativeAt[] {
   return events.flatMap((event, place): NativeAt[] => {
     const native = event.type === 'annotation' ? natives.get(event.annotation) : undefined
@@ -41,7 +41,7 @@ export function nativesBeside(events: readonly ModelEvent[]): readonly NativeAt[
   })
 }
 
-/** Puts it beside the same events when they were read again. */
+/** Attaches it to the same events after they were read back. */
 export function putBeside(events: readonly ModelEvent[], found: readonly NativeAt[]): void {
   for (const [place, native] of found) {
     const event = events[place]

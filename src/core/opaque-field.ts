@@ -1,6 +1,6 @@
 import type { JsonObject } from './item.ts'
 
-/** Strings that are references, bytes, credentials and words of the contract: a model reads none of them as text. */
+/** Strings that are references, bytes, credentials or terms of the contract. A model reads none of them as text. */
 const NO_TEXT: ReadonlySet<string> = new Set([
   'type',
   'id',
@@ -24,17 +24,17 @@ const NO_TEXT: ReadonlySet<string> = new Set([
   'server_url',
   'authorization',
 ])
-/** Credentials in a mapping. */
+/** A map of credentials. */
 const CREDENTIALS = 'headers'
 
-/** Fields whose values are free JSON, whatever they are part of: schemas, and what tools are asked to do. */
+/** Fields whose values are free-form JSON in any object: schemas, and the arguments of tools. */
 const FREE_FIELDS: ReadonlySet<string> = new Set(['schema', 'input_schema', 'output_schema', 'arguments', 'action', 'actions', 'operation'])
-/** Outputs of the caller's tools that are sent as JSON; of a screenshot only the picture is. */
+/** Outputs of the caller's tools that are sent as JSON. Of a screenshot, only the image is sent. */
 const TOLD_AS_JSON = /^(?:local_shell|shell|apply_patch|computer)_call_output$/
 
 /**
- * Whether a field of a tool, a format or an item is free JSON, whose names and values are all the caller's words. The `parameters` of tools other
- * than functions are settings.
+ * Whether a field of a tool, a format or an item is free-form JSON, whose names and values are all text of the caller. The `parameters` of tools
+ * other than functions are settings.
  */
 export function isFreeJson(field: string, value: unknown, { type }: JsonObject): boolean {
   if (typeof value !== 'object' || value === null) return false
@@ -42,18 +42,15 @@ export function isFreeJson(field: string, value: unknown, { type }: JsonObject):
   return field === 'output' && TOLD_AS_JSON.test(String(type)) && typeof (value as JsonObject)['image_url'] !== 'string'
 }
 
-/** Whether a field of an item, a part or a tool holds nothing a model reads as text. Not for free JSON: there names say nothing. */
+/** Whether a model reads no part of a field of an item, a part or a tool as text. Not for free-form JSON, where field names mean nothing. */
 export function isOpaqueField(field: string, value: unknown, fields: JsonObject): boolean {
   if (field === CREDENTIALS) return true
   if (field === 'encrypted_content' && fields['type'] === 'encrypted_content') return isSealed(value)
   return typeof value === 'string' && (NO_TEXT.has(field) || (field === 'result' && isImage(fields)))
 }
 
-/** An item whose result is bytes; that of others is text. */
+/** Items whose `result` is bytes; in other items it is text. */
 const isImage = ({ type }: JsonObject): boolean => typeof type === 'string' && /(?:^image_generation_call|:image_generation)$/.test(type)
 
-/**
- * Texts that only their maker can read are one long word. If a model of another vendor wrote text in their place it was never sealed, and is read
- * like any other text.
- */
+/** Encrypted text is one long word. If a model of another vendor wrote text in its place, that text was never encrypted and is read like any other. */
 export const isSealed = (text: unknown): boolean => typeof text === 'string' && /^[\w+/=.-]{64,}$/.test(text)

@@ -1,6 +1,6 @@
 import type { DeliveryOutcome, OutgoingResponse } from './destination.ts'
 
-/** Thrown by a look-up (`prepare`) that was answered "not now": it says nothing of what was looked for, and when to ask again is in the answer. */
+/** Thrown by a lookup (`prepare`) whose response was "not now". This says nothing about the object of the lookup; the response says when to try again. */
 export class NotNow extends Error {
   readonly response: OutgoingResponse
   readonly outcome: Extract<DeliveryOutcome, { readonly kind: 'retry' }>
@@ -12,12 +12,12 @@ export class NotNow extends Error {
   }
 }
 
-/** The start of an answer's body as one printable line, for people; anything that looks like a credential is blanked. */
+/** The start of a response body as one printable line, for people. Anything that looks like a credential is redacted. */
 export function excerpt(body: Buffer, maxChars = 300): string {
   const text = body
     .subarray(0, maxChars * 4)
     .toString('utf8')
-    // Control characters of a foreign server have no business in our logs.
+    // Control characters of an external server must not reach our logs.
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim()
   return redact(text, maxChars)
@@ -26,7 +26,7 @@ export function excerpt(body: Buffer, maxChars = 300): string {
 const CREDENTIAL =
   /\b((?:api|license|access|secret|private)?[-_ ]?(?:key|token|secret|password|authorization|signature)["']?\s*[:=]\s*["']?)(?:(?:bearer|basic|api-token)\s+)?[^\s"',;&}]{6,}|\b(bearer|basic|api-token)\s+[\w.~+/=-]{8,}|\b(sk|pk|glc|glsa|lsv2|phc|phx|xox[a-z]|gh[a-z])[-_][\w-]{8,}/gi
 
-/** Blanks what looks like a credential in a text of foreign origin, and then cuts it; whole characters remain. */
+/** Redacts what looks like a credential in external text, and then cuts it between whole characters. */
 export function redact(text: string, maxChars = Infinity): string {
   const blanked = text.replace(
     CREDENTIAL,
@@ -41,14 +41,14 @@ const describe = (response: OutgoingResponse): string => {
 }
 
 /**
- * Wrong credentials, an unpaid account, a method or address that does not exist (as behind a proxy whose server is away): every request fails until
- * somebody changes something.
+ * Wrong credentials, an unpaid account, or a method or address that does not exist (for example behind a proxy whose server is down): every request
+ * fails until someone changes something.
  */
 const CONFIGURATION_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 407, 410])
 
 /**
- * What a status means when the platform has no rules of its own. `Retry-After` is read by the engine: it applies to every `retry`.
- * Redirects are not followed (the body would go to an unchecked place), so they are a matter of configuration.
+ * The meaning of a status if the platform has no rules of its own. The engine reads `Retry-After`, because it applies to every `retry`. Redirects are
+ * not followed, because the body would go to an unchecked address; they count as wrong configuration.
  */
 export function classifyHttp(response: OutgoingResponse): DeliveryOutcome {
   const { status } = response

@@ -1,19 +1,19 @@
 import type { JsonObject } from './item.ts'
 
-/** `disabled` and `archived` presets serve nobody; archived ones are not listed either. */
+/** `disabled` and `archived` presets cannot be used; archived ones are not listed either. */
 export type PresetStatus = 'active' | 'disabled' | 'archived'
 
-/** A named configuration of requests, as stored. What it configures is in its versions. */
+/** A named configuration of requests, as stored. Its versions contain the configuration. */
 export interface StoredPreset {
   readonly id: string
   readonly workspaceId: string
-  /** Unique in its workspace. */
+  /** Unique within the workspace. */
   readonly slug: string
   readonly name: string
   readonly description: string | null
   readonly status: PresetStatus
   readonly creatorUserId: string | null
-  /** The version requests get. */
+  /** The version that requests use. */
   readonly designatedVersionId: string
   readonly createdAt: number
   readonly updatedAt: number
@@ -23,15 +23,15 @@ export interface StoredPreset {
 export interface StoredPresetVersion {
   readonly id: string
   readonly presetId: string
-  /** From 1. */
+  /** Starts at 1. */
   readonly version: number
   readonly creatorId: string
-  /** `PresetContent` as JSON in an envelope only accounts/ can open: tools of a preset may carry credentials. */
+  /** `PresetContent` as JSON, in an envelope that only accounts/ can open, because tools in a preset may contain credentials. */
   readonly sealed: string
   readonly createdAt: number
 }
 
-/** What requests get of a preset, as stored. */
+/** The stored form of what requests get from a preset. */
 export interface ActivePreset {
   readonly preset: StoredPreset
   readonly version: StoredPresetVersion
@@ -41,12 +41,12 @@ export type PresetPatch = Partial<Pick<StoredPreset, 'name' | 'description' | 's
 
 export type NewPresetVersion = Omit<StoredPresetVersion, 'version' | 'presetId'>
 
-/** What a change of a preset comes to. */
+/** The result of a change of a preset. */
 export interface PresetRevision {
   readonly patch: Omit<PresetPatch, 'designatedVersionId'>
-  /** Requests get it from now on, unless another is named. */
+  /** Requests use it from now on, unless `designatedVersion` names another. */
   readonly version?: NewPresetVersion
-  /** Number of the version requests get from now on. */
+  /** Number of the version that requests use from now on. */
   readonly designatedVersion?: number
 }
 
@@ -55,16 +55,16 @@ export interface VersionPage {
   readonly limit: number
 }
 
-/** Every write adds one to the store's `version`, in the same transaction. */
+/** Every write increments the store's `version` in the same transaction. */
 export interface PresetStore {
   /** The most recently updated first. */
   list(filter?: { readonly workspaceId?: string }): Promise<readonly StoredPreset[]>
   find(workspaceId: string, slug: string): Promise<StoredPreset | undefined>
   /**
-   * Adds a version to the preset of this workspace and slug and designates it; makes the preset when there is none, else takes over what
-   * `again` makes of the one that is there, in the same transaction (default: what a patch may change of `preset`). Throws GatewayError
-   * `not_found` when the workspace does not exist, `conflict` when the limit of versions, or of all that the presets of a workspace hold, is
-   * reached, and what `again` throws.
+   * Adds a version to the preset with this workspace and slug, and designates it. If there is no such preset, it is created. Otherwise `again`
+   * returns the changes to the existing preset, in the same transaction (default: what a patch may change of `preset`). Throws GatewayError
+   * `not_found` if the workspace does not exist, `conflict` if the limit of versions or the size limit of all presets of a workspace is reached, and
+   * what `again` throws.
    */
   save(
     preset: Omit<StoredPreset, 'designatedVersionId'>,
@@ -72,36 +72,36 @@ export interface PresetStore {
     again?: (before: StoredPreset) => Omit<PresetPatch, 'designatedVersionId'>,
   ): Promise<ActivePreset>
   /**
-   * Reads and writes in one transaction, all of it or nothing: `change` is given the preset and its designated version. Throws GatewayError
-   * `invalid_request` when there is no version of the number it names, `conflict` when a limit is reached, and what it throws.
+   * Reads and writes in one transaction, all or nothing: `change` gets the preset and its designated version. Throws GatewayError `invalid_request`
+   * if there is no version with the given number, `conflict` if a limit is reached, and what `change` throws.
    */
   modify(id: string, change: (current: ActivePreset) => PresetRevision): Promise<ActivePreset | undefined>
-  /** Takes its versions with it. */
+  /** Also removes its versions. */
   remove(id: string): Promise<boolean>
-  /** The oldest first; `page`: some of them. */
+  /** The oldest first; `page` selects a part. */
   versions(presetId: string, page?: VersionPage): Promise<readonly StoredPresetVersion[]>
   countVersions(presetId: string): Promise<number>
-  /** One of a preset's, by its id or its number. */
+  /** One version of a preset, by id or number. */
   version(presetId: string, which: { readonly id: string } | { readonly number: number }): Promise<StoredPresetVersion | undefined>
-  /** The designated versions of all presets that are active. */
+  /** The designated versions of all active presets. */
   designated(): Promise<readonly ActivePreset[]>
 }
 
-/** What a preset sets: fields of a request by their names, and the instructions apart. */
+/** What a preset sets: request fields by name, and the instructions separately. */
 export interface PresetContent {
   readonly systemPrompt: string | null
   readonly config: JsonObject
 }
 
-/** A preset as requests meet it. */
+/** A preset for use in requests. */
 export interface Preset extends PresetContent {
   readonly id: string
   readonly slug: string
 }
 
-/** The presets of workspaces, from memory. */
+/** The presets of workspaces, read from memory. */
 export interface Presets {
-  /** Undefined when the workspace has no active preset of this slug. */
+  /** Undefined if the workspace has no active preset with this slug. */
   find(workspaceId: string, slug: string): Preset | undefined
 }
 
@@ -121,7 +121,7 @@ export interface PresetDraft {
   readonly description?: string | null
   readonly content: PresetContent
   readonly creatorUserId: string | null
-  /** Who made the version: a member, else the hash of the key. */
+  /** The author of the version: a member, or else the hash of the key. */
   readonly creatorId: string
 }
 
@@ -129,9 +129,9 @@ export interface PresetChange {
   readonly name?: string
   readonly description?: string | null
   readonly status?: PresetStatus
-  /** What is named here makes a new version; the rest of it is that of the designated one. */
+  /** The given fields create a new version; its other fields are those of the designated version. */
   readonly content?: Partial<PresetContent> & Pick<PresetDraft, 'creatorId'>
-  /** Number of the version requests get from now on. */
+  /** Number of the version that requests use from now on. */
   readonly designatedVersion?: number
 }
 
@@ -140,19 +140,19 @@ export interface DesignatedPreset {
   readonly version: PresetVersion
 }
 
-/** Management of presets. Archived presets, and those of other workspaces, do not exist. Changes throw `not_found`. */
+/** Management of presets. Archived presets and those of other workspaces appear not to exist. Changes throw `not_found`. */
 export interface PresetAccounts {
   list(workspaceId: string): Promise<readonly StoredPreset[]>
   get(workspaceId: string, slug: string): Promise<DesignatedPreset>
-  /** A new preset; throws `conflict` when the slug is taken. */
+  /** Creates a preset; throws `conflict` if the slug is taken. */
   create(draft: PresetDraft): Promise<DesignatedPreset>
-  /** A new version, of a new preset when there is none; what was archived comes back. */
+  /** Creates a version, and the preset if there is none; an archived preset is restored. */
   save(draft: PresetDraft): Promise<DesignatedPreset>
-  /** All of it or nothing. Throws `invalid_request` when there is no version of the number it names. */
+  /** All or nothing. Throws `invalid_request` if there is no version with the given number. */
   update(workspaceId: string, slug: string, change: PresetChange): Promise<DesignatedPreset>
   remove(workspaceId: string, slug: string): Promise<void>
   /** The oldest first. */
   versions(workspaceId: string, slug: string, page: VersionPage): Promise<{ readonly versions: readonly PresetVersion[]; readonly total: number }>
-  /** Throws `not_found` when there is no version of this number. */
+  /** Throws `not_found` if there is no version with this number. */
   version(workspaceId: string, slug: string, number: number): Promise<PresetVersion>
 }

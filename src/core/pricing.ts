@@ -1,4 +1,4 @@
-/** Prices: apart from endpoint.ts because providers speak of them and endpoints speak of providers. */
+/** Prices. Separate from endpoint.ts, because providers use them, and endpoints use providers. */
 
 /** Prices per million tokens that may differ by tier or hour. */
 interface TokenPrices {
@@ -9,49 +9,52 @@ interface TokenPrices {
   readonly cacheWrite1h?: number
 }
 
-/** Prices that apply from this many input tokens on; the highest threshold reached wins. */
+/** Prices from this number of input tokens on; the highest threshold reached applies. */
 export interface PriceTier extends TokenPrices {
   readonly fromInputTokens: number
 }
 
-/** Prices for a part of the day, in seconds since midnight UTC; `to` is exclusive, and less than `from` when the window spans midnight. */
+/** Prices for a part of the day, in seconds since midnight UTC. `to` is exclusive, and less than `from` if the window spans midnight. */
 export interface PriceWindow extends TokenPrices {
   readonly from: number
   readonly to: number
-  /** Only from that moment on, milliseconds: a price announced for later stands from midnight to midnight. */
+  /** Valid only from this time on, in milliseconds. A price announced for later applies all day, from midnight to midnight. */
   readonly since?: number
   readonly inputAudio?: number
   readonly cacheReadAudio?: number
   readonly outputImage?: number
-  /** With `since`: the tiers of the list of prices announced, in place of those before it. */
+  /** With `since`: the tiers of the announced price list, which replace the earlier ones. */
   readonly tiers?: readonly PriceTier[]
 }
 
 /** USD per million tokens; `request`, `image` and `webSearch` in USD per unit. Absent means unknown, not free. */
 export interface Pricing extends TokenPrices {
   readonly inputAudio?: number
-  /** Audio that was read from a cache; without, it costs what anything read from it costs. */
+  /** Audio that was read from a cache; if absent, the general cache-read price applies. */
   readonly cacheReadAudio?: number
-  /** Tokens of pictures in the answer; without, they are output like any other. */
+  /** Image tokens in the answer; if absent, the output price applies. */
   readonly outputImage?: number
   readonly request?: number
   readonly image?: number
   readonly webSearch?: number
   readonly tiers?: readonly PriceTier[]
-  /** The first window that holds the time of the call wins over the prices above; tiers win over windows by the hour, and end where announced prices begin. */
+  /**
+   * The first window that contains the time of the call overrides the prices above. Tiers override hourly windows, but not announced prices, which
+   * replace earlier tiers.
+   */
   readonly windows?: readonly PriceWindow[]
 }
 
-/** Only the request itself is charged: its tokens have no price and need none. */
+/** Whether only the request itself is charged, so that its tokens have no price and need none. */
 export const isPerRequest = ({ request }: Pick<Pricing, 'request'>, { input, output }: Pick<TokenPrices, 'input' | 'output'>): boolean =>
   request !== undefined && input === undefined && output === undefined
 
 const DAY_SECONDS = 86_400
 
-/** A window that stands for whole days: prices announced for later. */
+/** A window of whole days, for prices announced for later. */
 export const wholeDays = (since: number): Pick<PriceWindow, 'from' | 'to' | 'since'> => ({ from: 0, to: DAY_SECONDS, since })
 
-/** The window in force at this time (milliseconds). */
+/** The window that applies at this time (milliseconds). */
 export function windowAt({ windows }: Pick<Pricing, 'windows'>, at: number): PriceWindow | undefined {
   if (windows === undefined) return undefined
   const second = Math.floor(at / 1_000) % DAY_SECONDS
@@ -60,11 +63,11 @@ export function windowAt({ windows }: Pick<Pricing, 'windows'>, at: number): Pri
   )
 }
 
-/** The list of prices announced that is in force at this time (milliseconds): it ends the one before it, tiers and all, and says nothing of units. */
+/** The announced price list that applies at this time (milliseconds). It replaces the previous list with its tiers, but not the prices per unit. */
 export const announcedAt = ({ windows }: Pick<Pricing, 'windows'>, at: number): PriceWindow | undefined =>
   windows?.find(({ since }) => since !== undefined && at >= since)
 
-/** The prices as they stand on this day (milliseconds): what was announced for later is in them, or not yet. */
+/** The prices on this day (milliseconds). Announced prices are included only if they already apply. */
 export function pricingOn(pricing: Pricing, at: number): Pricing {
   const { windows } = pricing
   if (windows?.every(({ since }) => since === undefined) !== false) return pricing
