@@ -4,7 +4,7 @@ import type { Dialect, UpstreamRequest } from './dialect.ts'
 import type { EndpointPolicies, Modality, Parameter } from './capability.ts'
 import type { Pricing } from './pricing.ts'
 
-/** Milliseconds; what `auto` comes to is decided per attempt (router/limits.ts). */
+/** Milliseconds. The value of `auto` is decided per attempt (router/limits.ts). */
 export interface Timeouts {
   readonly connect: number
   readonly firstToken: number | 'auto'
@@ -15,33 +15,33 @@ export interface Timeouts {
 export const DEFAULT_TIMEOUTS: Timeouts = { connect: 5_000, firstToken: 'auto', idle: 'auto', total: 15 * 60_000 }
 
 export interface Credential {
-  /** Position in the pool or id of a caller's own key: what logs and the pool's state speak of. */
+  /** Position in the pool, or id of a caller's own key; used by logs and the pool's state. */
   readonly id: string
   readonly secret: Secret
 }
 
-/** A provider, connected: everything an attempt needs to reach it. */
+/** A connected provider: everything that an attempt needs to reach it. */
 export interface Connection {
   readonly provider: string
   readonly providerName: string
-  /** Up to and including the version; the dialect appends its path. No trailing slash. */
+  /** Includes the version; the dialect appends its path. No trailing slash. */
   readonly baseUrl: string
   readonly dialect: Dialect
   /** The dialect's declared quirks, already validated by `dialect.options`. */
   readonly options: unknown
   /** A pool; empty for servers without authentication. */
   readonly credentials: readonly Credential[]
-  /** Names the organisation whose encrypted reasoning can be replayed here (default: provider and origin). */
+  /** Identifies the organisation whose encrypted reasoning can be replayed here (default: provider and origin). */
   readonly scope: string
   readonly timeouts: Timeouts
   readonly headers?: { readonly [name: string]: string }
-  /** Requests say in `traceparent` which span of ours they come from. */
+  /** Requests carry `traceparent` with the gateway's span that they belong to. */
   readonly traceContext?: boolean
-  /** Values among them that no caller is shown, should the provider quote them. */
+  /** Secret values among the headers that must not be shown to callers if the provider quotes them. */
   readonly secrets?: readonly string[]
-  /** Puts the credential on the request. Default: `authorization: Bearer`. May be asynchronous (token exchange, SigV4). */
+  /** Adds the credential to the request. Default: `authorization: Bearer`. May be asynchronous (token exchange, SigV4). */
   readonly sign?: (request: SignableRequest, credential: Credential | undefined, signal: AbortSignal) => SignableRequest | Promise<SignableRequest>
-  /** An in-process upstream (the `demo` provider): answers without a socket. */
+  /** An in-process upstream (the `demo` provider) that answers without a socket. */
   readonly transport?: InProcessTransport
 }
 
@@ -49,7 +49,7 @@ export interface SignableRequest extends UpstreamRequest {
   readonly url: string
 }
 
-/** Bytes in, bytes out, like a socket, so that the same dialect, limits and abort rules apply. */
+/** Takes and returns bytes, like a socket, so that the same dialect, limits and abort rules apply. */
 export type InProcessTransport = (
   request: SignableRequest,
   signal: AbortSignal,
@@ -59,7 +59,7 @@ export type InProcessTransport = (
   readonly body: AsyncIterable<Buffer>
 }>
 
-/** What operators may set for a provider, whatever its kind (config: `providers[]`). */
+/** What operators may configure for any provider (config: `providers[]`). */
 export interface ProviderSettings {
   readonly baseUrl?: string
   readonly apiKeys: readonly Secret[]
@@ -71,7 +71,7 @@ export interface ProviderSettings {
   readonly extra: { readonly [key: string]: unknown }
 }
 
-/** A model a provider declares itself, because no price data knows it. */
+/** A model that a provider declares itself, because no price data contains it. */
 export interface ProviderModel {
   /** `author/slug`. */
   readonly slug: string
@@ -89,29 +89,29 @@ export interface ProviderModel {
 
 /** How a vendor's models enter the catalog. */
 export interface ProviderModels {
-  /** Author of upstream ids that name none and belong to no family the catalog knows. Default: the provider's slug. */
+  /** Author for upstream ids that contain no author and belong to no family that the catalog knows. Default: the provider's slug. */
   readonly author?: string
-  /** Whether ids the catalog has no data on are served as `<provider>/<id>`, at an unknown price. Default true. */
+  /** Whether ids without catalog data are served as `<provider>/<id>`, at an unknown price. Default true. */
   readonly open?: boolean
-  /** Ids in the price data that only identify the model; the vendor would answer that it knows no such name. */
+  /** Upstream ids for ids of the price data that only identify the model; the vendor itself does not know those names. */
   readonly ids?: { readonly [id: string]: string }
-  /** Ids of the price data that are not served here, or in no format the gateway speaks. */
+  /** Ids of the price data that are not served here, or only in formats that the gateway does not speak. */
   readonly exclude?: RegExp
-  /** Upstream ids of models that see here, though what goes by their name elsewhere does not. */
+  /** Upstream ids of models that accept images here, although models of the same name elsewhere do not. */
   readonly seeing?: RegExp
-  /** Parameters this vendor takes for all its models, though not every server of the dialect does. */
+  /** Parameters that this vendor accepts for all its models, although not every server of the dialect does. */
   readonly supported?: readonly Parameter[]
-  /** Parameters of the dialect this vendor rejects or ignores. */
+  /** Parameters of the dialect that this vendor rejects or ignores. */
   readonly unsupported?: readonly Parameter[]
-  /** Models declared here instead of in the price data. */
+  /** Models that are declared here instead of in the price data. */
   readonly list?: readonly ProviderModel[]
 }
 
-/** One vendor: data on a dialect, plus signing where a vendor needs its own. One file each in providers/. */
+/** One vendor: configuration for a dialect, plus signing if the vendor requires its own. Each is one file in providers/. */
 export interface Provider {
   readonly slug: string
   readonly name: string
-  /** Environment variables that switch it on: a credential, or a base URL for local servers. */
+  /** Environment variables that enable it: a credential, or a base URL for local servers. */
   readonly env: {
     readonly apiKey?: readonly string[]
     readonly baseUrl?: readonly string[]
@@ -120,28 +120,28 @@ export interface Provider {
   }
   /** True for servers that work without a credential (local ones). */
   readonly keyless?: boolean
-  /** The setting of this vendor that, when given, makes up for credentials: a key file instead of keys. */
+  /** The vendor-specific setting that replaces credentials if it is set, such as a key file instead of keys. */
   readonly credentialSetting?: string
-  /** Where it lives when nothing is configured; undefined when the operator must say. */
+  /** The default base URL; undefined if the operator must configure one. */
   readonly baseUrl?: string
-  /** Path of a base URL that the environment, or an entry under `providers`, gives without one. Default, for the environment: the path of `baseUrl`. */
+  /** Path for a base URL that comes without one from the environment or an entry in `providers`. Default, for the environment: the path of `baseUrl`. */
   readonly basePath?: string
-  /** Dialect of a model; a vendor with several formats declares which model takes which. */
+  /** Default dialect of its models; a vendor with several formats declares which model uses which. */
   readonly dialect: string
   readonly dialectFor?: (upstreamModel: string) => string | undefined
-  /** The dialect for embeddings; `none`: it makes none that the gateway could ask for. Default: as its dialect says. */
+  /** The dialect for embeddings; `none`: it creates none that the gateway could request. Default: as its dialect says. */
   readonly embeddings?: string
-  /** Dialects of those that are asked in another one: the first whose pattern the upstream id fits. */
+  /** Dialects of embedding models that use another one: the first entry whose pattern matches the upstream id applies. */
   readonly embeddingsFor?: readonly (readonly [model: RegExp, dialect: string])[]
-  /** Options (quirks) of this vendor, for `dialect`. */
+  /** Options (quirks) of this vendor for `dialect`. */
   readonly options?: { readonly [option: string]: unknown }
-  /** Options for the other dialects that it may be asked in. */
+  /** Options for the other dialects that it may use. */
   readonly dialectOptions?: { readonly [dialect: string]: { readonly [option: string]: unknown } }
-  /** Extra settings of this vendor beyond the common ones; unknown keys are errors. */
+  /** Settings of this vendor in addition to the common ones; unknown keys are errors. */
   readonly settings?: ZodType
   readonly policies?: Partial<EndpointPolicies>
   readonly headers?: { readonly [name: string]: string }
-  /** Id of this vendor in the price data, when it differs from the slug. */
+  /** Id of this vendor in the price data, if it differs from the slug. */
   readonly priceProvider?: string
   readonly models?: ProviderModels
   readonly homepage?: string
@@ -150,9 +150,9 @@ export interface Provider {
   readonly termsOfService?: string
   /** Builds what differs from the default connection: base URL from settings, signing, in-process transport. */
   readonly connect?: (settings: ProviderSettings) => Partial<Pick<Connection, 'baseUrl' | 'sign' | 'headers' | 'transport' | 'scope'>> & {
-    /** Where dialects live that `dialectFor` may name, when that is elsewhere. */
+    /** Base URLs of dialects that `dialectFor` may return, if they differ. */
     readonly baseUrls?: { readonly [dialect: string]: string }
-    /** Where a model lives that has an address of its own, whatever its dialect. Constant but for settings, as `baseUrls` are. */
+    /** Base URL of a model with an address of its own, for any dialect. Depends only on settings, like `baseUrls`. */
     readonly baseUrlFor?: (upstreamModel: string) => string | undefined
   }
 }

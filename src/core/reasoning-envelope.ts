@@ -1,16 +1,16 @@
 /**
- * What keeps reasoning alive across turns, whichever client carries it.
+ * Preserves reasoning across turns, whichever client returns it.
  *
- * Some clients return only `id`, `encrypted_content` and `summary` of a reasoning item. Everything a vendor wants back (its signature,
- * its opaque blob, the exact text a signature covers) therefore travels inside `encrypted_content`, together with the format and the
- * credential scope that minted it, so that it never reaches a vendor or an organisation that cannot read it.
+ * Some clients return only `id`, `encrypted_content` and `summary` of a reasoning item. Everything that a vendor requires back (its signature, its
+ * opaque blob, the exact text that a signature covers) is therefore part of `encrypted_content`, together with the format and the credential scope
+ * that created it. Thus it never reaches a vendor or an organisation that cannot read it.
  *
- * Wire form: `sb1.<base64url of a JSON header>.<vendor blob>`; the blob stays as the vendor wrote it.
+ * Wire form: `sb1.<base64url of a JSON header>.<vendor blob>`; the blob is exactly the vendor's.
  */
 
 import { parseJsonText } from '../lib/json.ts'
 
-/** Format names of the public contract. A caller who sends back an item with another format is refused. */
+/** Format names of the public contract. An item with another format is refused when a caller returns it. */
 export const REASONING_FORMATS = [
   'unknown',
   'openai-responses-v1',
@@ -24,7 +24,7 @@ export const REASONING_FORMATS = [
 ] as const
 const PUBLIC_FORMATS: ReadonlySet<string> = new Set(REASONING_FORMATS)
 
-/** The format as the public item may name it; the envelope keeps the vendor's own word. */
+/** The format name for the public item; the envelope keeps the vendor's own name. */
 export function publicReasoningFormat(format: string): string {
   return PUBLIC_FORMATS.has(format) ? format : 'unknown'
 }
@@ -37,16 +37,19 @@ export type Place = readonly [text: number, calls: number, nth?: number]
 export interface ReasoningPayload {
   /** Public format name of the contract: `anthropic-claude-v1`, `openai-responses-v1`, `google-gemini-v1`, ... */
   readonly format: string
-  /** Who can read it: `Target.scope` of the endpoint that minted it. */
+  /** Who can read it: `Target.scope` of the endpoint that created it. */
   readonly scope: string
   /** The vendor's opaque blob: encrypted or redacted content. */
   readonly data?: string
   readonly signature?: string
-  /** The signature stands on a call. Clients that put all thoughts of a message first do not say whether it stood before the words or behind. */
+  /** The signature belongs to a call. Clients that put all reasoning of a message first do not tell whether it came before or after the text. */
   readonly signs?: 'call'
-  /** What it followed in its message, if the envelope is stored elsewhere: characters of text, and calls; `nth` if there are several in one place. */
+  /**
+   * What it followed in its message, if the envelope is stored elsewhere: the number of characters of text, and of calls; `nth` if several are in one
+   * place.
+   */
   readonly at?: Place
-  /** The text a signature covers, byte-exact, where the vendor wants it back. */
+  /** The byte-exact text that a signature covers, if the vendor requires it back. */
   readonly text?: string
 }
 
@@ -55,7 +58,7 @@ export function sealReasoning(payload: ReasoningPayload): string {
   return `${PREFIX}${Buffer.from(JSON.stringify(header)).toString('base64url')}.${data ?? ''}`
 }
 
-/** Undefined for anything that is not an envelope of ours: another gateway's blob, or a vendor's bare one. */
+/** Undefined for anything but an envelope of ours, such as another gateway's blob or a vendor's bare one. */
 export function openReasoning(encrypted: string | null | undefined): ReasoningPayload | undefined {
   if (!encrypted?.startsWith(PREFIX)) return undefined
   const dot = encrypted.indexOf('.', PREFIX.length)
@@ -83,16 +86,16 @@ export function openReasoning(encrypted: string | null | undefined): ReasoningPa
 const isPlace = (at: unknown): at is Place =>
   Array.isArray(at) && (at.length === 2 || at.length === 3) && at.every((count) => Number.isSafeInteger(count) && count >= 0)
 
-/** The envelope with the place of its thought in a message. Anything that is not one of ours stays as it is. */
+/** Adds the position of the reasoning in its message to the envelope. Anything but an envelope of ours is returned unchanged. */
 export function placeReasoning(encrypted: string, at: Place): string {
   const payload = openReasoning(encrypted)
   return payload === undefined ? encrypted : sealReasoning({ ...payload, at })
 }
 
-/** Format, scope and a short signature. */
+/** Typical length of format, scope and a short signature. */
 const USUAL_HEADER_CHARS = 200
 
-/** About how many characters of an envelope are told to a model as text, without opening it; 0 for anything that is not one of ours. */
+/** Estimates how many characters of an envelope a model reads as text, without opening it; 0 for anything but an envelope of ours. */
 export function readableChars(encrypted: unknown): number {
   if (typeof encrypted !== 'string' || !encrypted.startsWith(PREFIX)) return 0
   const dot = encrypted.indexOf('.', PREFIX.length)
@@ -101,12 +104,12 @@ export function readableChars(encrypted: unknown): number {
   return Math.max(0, dot - USUAL_HEADER_CHARS) * 0.75 + blocks
 }
 
-/** A vendor's blob is one long word; anything else in its place could be read. */
+/** A vendor's blob is one long word; anything else in its place may be readable. */
 const isBlob = (data: string): boolean => /^[\w+/=-]{64,}$/.test(data)
 
 /**
- * The parts of an envelope that a model may read as text: the words that a signature covers, and blocks included whole. Anybody can write an
- * envelope, so its content was not necessarily produced by a model. Undefined for anything that is not one of our envelopes.
+ * The parts of an envelope that a model may read as text: the text that a signature covers, and blocks that are included as a whole. Anyone can write
+ * an envelope, so its content was not necessarily produced by a model. Undefined for anything but an envelope of ours.
  */
 export function readableIn(encrypted: unknown): readonly unknown[] | undefined {
   const payload = typeof encrypted === 'string' ? openReasoning(encrypted) : undefined

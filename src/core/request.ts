@@ -7,9 +7,9 @@ export interface ReasoningOptions {
   readonly summary?: 'auto' | 'concise' | 'detailed' | null
   readonly max_tokens?: number | null
   readonly enabled?: boolean | null
-  /** Thoughts are part of `max_output_tokens` whatever the endpoint, from a front door whose format bounds the two together. */
+  /** Reasoning counts toward `max_output_tokens` at every endpoint, for a front door whose format limits the two together. */
   readonly within_output?: boolean | null
-  /** The endpoint requires "none" explicitly, although it is not known to have reasoning to switch off: its refusals have said so. */
+  /** The endpoint requires an explicit "none", according to its refusals, although it is not known to have reasoning to switch off. */
   readonly stated?: boolean | null
   readonly context?: string | null
   readonly mode?: string | null
@@ -30,7 +30,7 @@ export type Percentiles = { readonly p50?: number | null; readonly p75?: number 
 export const SORT_KEYS = ['price', 'throughput', 'latency', 'exacto'] as const
 export type SortKey = (typeof SORT_KEYS)[number]
 
-/** What the caller wants of routing: section 3 of the contract's semantics. Prices in USD per million tokens (prompt, completion) or per unit. */
+/** The caller's routing preferences: section 3 of the contract's semantics. Prices in USD per million tokens (prompt, completion) or per unit. */
 export interface ProviderPreferences {
   readonly order?: readonly string[] | null
   readonly only?: readonly string[] | null
@@ -57,8 +57,8 @@ export interface TraceOptions {
 }
 
 /**
- * One validated request, dialect-free: the Responses body with `input` as a list of items.
- * Unknown top-level fields of the caller stay in it, so that a native upstream receives them.
+ * One validated request, independent of any dialect: the Responses body with `input` as a list of items. Unknown top-level fields of the caller are
+ * kept, so that a native upstream receives them.
  */
 export interface ModelRequest {
   readonly model?: string
@@ -96,7 +96,7 @@ export interface ModelRequest {
   readonly stop_server_tools_when?: readonly ({ readonly type: string } & JsonObject)[]
   readonly trace?: TraceOptions
   readonly debug?: { readonly echo_upstream_body?: boolean | null }
-  /** Names of features that a vendor has not made part of its format yet, as the caller asks for them in a header (`Dialect.betaHeaders`). */
+  /** Names of features that are not part of a vendor's format yet, as requested by the caller in a header (`Dialect.betaHeaders`). */
   readonly vendor_betas?: readonly string[]
   /** The form of a request that an endpoint requires, according to its refusals. */
   readonly told_as?: { readonly [form in RequestForm]?: boolean }
@@ -104,18 +104,18 @@ export interface ModelRequest {
 }
 
 /**
- * Without two turns of one role in a row; without the role of the system; with the thoughts that led to calls; with the bound of the answer by its
- * newer name; without asking for counts in a stream; without marks of what is cached.
+ * `alternating`: no two consecutive turns of one role; `systemless`: no system role; `reasoned`: with the reasoning that led to calls;
+ * `bounded_anew`: the output limit has its newer name; `uncounted`: no usage is requested in streams; `unmarked`: no cache breakpoints.
  */
 export type RequestForm = 'alternating' | 'systemless' | 'reasoned' | 'bounded_anew' | 'uncounted' | 'unmarked'
 
-/** Whether vectors are asked for instead of an answer. */
+/** Whether the request is for embeddings instead of an answer. */
 export const asksForEmbeddings = ({ modalities }: Pick<ModelRequest, 'modalities'>): boolean => modalities?.includes('embeddings') === true
 
-/** Calls of tools in one answer that the gateway, or an endpoint for it, may make: the contract's default and its maximum. */
+/** The most tool calls in one answer that the gateway, or an endpoint on its behalf, may make: the contract's default and its maximum. */
 export const MAX_TOOL_CALLS = 30
 
-/** Fields that steer the gateway itself and reach no upstream as they are. */
+/** Fields that control the gateway itself and reach no upstream unchanged. */
 export const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
   'model',
   'models',

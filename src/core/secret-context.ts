@@ -1,6 +1,6 @@
-/** What each envelope is sealed for (`Encryption`): it opens nowhere else, so nothing secret can be moved to another row. */
+/** The context that each envelope is sealed for (`Encryption`). An envelope opens in no other context, so no secret can be moved to another row. */
 
-/** Proves the master key; kept as the fact of the same name. */
+/** Proves that the master key is correct; stored as the fact of the same name. */
 export const SECRET_KEY_CANARY = 'secret-key-canary'
 
 export const destinationContext = (id: string, type: string): string => `destination:${id}:${type}`
@@ -8,17 +8,17 @@ export const destinationContext = (id: string, type: string): string => `destina
 /** A caller's own credential for a provider. */
 export const ownKeyContext = (id: string): string => `own-key:${id}`
 
-/** What one version of a preset sets. */
+/** The content of one version of a preset. */
 export const presetContext = (versionId: string): string => `preset:${versionId}`
 
-/** An answer that was kept for whoever asks the same again. */
+/** A cached answer. */
 export const answerContext = (key: string): string => `answer:${key}`
 
 /** A data key for content in the outbox. */
 export const contentKeyContext = (keyId: string): string => `outbox-key:${keyId}`
 
-/** Public name of the master key an envelope was sealed with; undefined for what is no envelope. */
+/** Public id of the master key that an envelope was sealed with; undefined if the text is no envelope. */
 export const masterKeyOf = (envelope: string): string | undefined => envelope.split('.')[1]
 
-/** What is sealed itself. A rotation wraps its data key anew and leaves this as it is: the same part holds the same secret. */
+/** The encrypted secret itself. A key rotation wraps only the data key again and does not change this part, so equal parts mean the same secret. */
 export const sealedPartOf = (envelope: string): string | undefined => envelope.split('.')[3]

@@ -1,12 +1,12 @@
 import type { ModelRequest } from './request.ts'
 
-/** What an endpoint may stand for. */
+/** The tiers that an endpoint may stand for. */
 export type EndpointTier = 'default' | 'flex' | 'priority'
 
-/** Words in which an answer may name its tier. `auto` names none: it leaves the choice to the vendor. */
+/** Tier names that an answer may have. `auto` is not one: it leaves the choice to the vendor. */
 const NAMED: ReadonlySet<string> = new Set(['default', 'flex', 'priority', 'scale'])
 
-/** The tier a request asks for. `fast` is the contract's other word for `priority`; requests know it, answers do not. */
+/** The tier that a request asks for. `fast` is the contract's synonym of `priority` in requests; answers do not use it. */
 export function tierAsked({
   service_tier: tier,
 }: Pick<ModelRequest, 'service_tier'>): 'auto' | 'default' | 'flex' | 'priority' | 'scale' | undefined {
@@ -14,8 +14,8 @@ export function tierAsked({
 }
 
 /**
- * The tier that serves an answer, as answers and records name it: in the upstream's word, if it is one of the contract's; else the one the
- * endpoint stands for; else the one that was asked for, unless the upstream was never asked (`dropped`: what was not sent to it).
+ * The tier that serves an answer, for answers and records: the upstream's value if the contract knows it; or else the endpoint's own tier; or else
+ * the requested tier, unless it was not sent to the upstream (`dropped`: what was not sent).
  */
 export function tierServed(
   told: string | undefined,

@@ -18,24 +18,24 @@ export interface Workspace {
   readonly isDefault: boolean
   readonly createdAt: number
   readonly updatedAt: number
-  /** Operator-visible switches and defaults of the workspace, by their contract names. */
+  /** Switches and defaults of the workspace that operators can see, by their contract names. */
   readonly settings: { readonly [name: string]: unknown }
 }
 
 /**
- * Id of the default workspace, the same in every installation: a key from the environment knows where it belongs before the
- * database has ever been reached.
+ * Id of the default workspace, the same in every installation, so that the workspace of a key from the environment is known before the database is
+ * reachable.
  */
 export const DEFAULT_WORKSPACE_ID = '00000000-0000-4000-8000-000000000001'
 
-/** An API key as stored: never the key itself. */
+/** An API key as stored; never contains the key itself. */
 export interface ApiKey {
   /** SHA-256 of the key, hex. */
   readonly hash: string
   readonly kind: KeyKind
   readonly workspaceId: string
   readonly name: string
-  /** What may be shown: first and last characters, `sk-sb-v1-0f3...9ab`. */
+  /** The displayable form: first and last characters, `sk-sb-v1-0f3...9ab`. */
   readonly label: string
   readonly disabled: boolean
   readonly createdAt: number
@@ -44,32 +44,35 @@ export interface ApiKey {
   readonly revokedAt: number | null
   readonly creatorUserId: string | null
   /**
-   * `environment`: the operator's variable names it, and changing the variable revokes it. `generated`: made at the first start.
-   * Absent: somebody created it.
+   * `environment`: the operator's variable contains it, and changing the variable revokes it. `generated`: created at the first start. Absent:
+   * created by someone.
    */
   readonly origin?: 'environment' | 'generated'
   /** Limits and defaults of the key, by their contract names. */
   readonly settings: { readonly [name: string]: unknown }
 }
 
-/** As `revokedSince`: later than any revocation. */
+/** A value for `revokedSince` that is later than any revocation. */
 export const NONE_REVOKED = Number.MAX_SAFE_INTEGER
 
 export type ApiKeyPatch = Partial<Omit<ApiKey, 'hash' | 'createdAt' | 'origin'>> & { readonly origin?: ApiKey['origin'] | null }
 export type WorkspacePatch = Partial<Omit<Workspace, 'id' | 'createdAt' | 'isDefault'>>
 
-/** Every write adds one to the store's `version`, in the same transaction. */
+/** Every write increments the store's `version` in the same transaction. */
 export interface KeyStore {
-  /** Oldest first. `revokedSince`: of revoked keys, which only become more, those revoked then or later, and the few an environment named (`NONE_REVOKED`). */
+  /**
+   * Oldest first. `revokedSince`: omits keys that were revoked earlier, because revoked keys only accumulate, except the few from the environment.
+   * With `NONE_REVOKED`, only those few revoked keys are included.
+   */
   list(filter?: { readonly workspaceId?: string; readonly revokedSince?: number }): Promise<readonly ApiKey[]>
-  /** Of those of a workspace that are not revoked so many, behind the first; oldest first. */
+  /** A page of the keys of a workspace that are not revoked; oldest first. */
   page(wanted: Pick<ApiKey, 'workspaceId' | 'kind'> & { disabledToo: boolean; offset: number; limit: number }): Promise<readonly ApiKey[]>
-  /** Hashes of those the same `revokedSince` leaves out. */
+  /** Hashes of the keys that `list` omits with the same `revokedSince`. */
   revokedBefore(at: number): Promise<readonly string[]>
-  /** How many of a workspace are not revoked. */
+  /** Number of keys of a workspace that are not revoked. */
   countLive(workspaceId: string): Promise<number>
   get(hash: string): Promise<ApiKey | undefined>
-  /** Throws GatewayError `conflict` when the hash exists, `not_found` when the workspace does not. */
+  /** Throws GatewayError `conflict` if the hash exists, `not_found` if the workspace does not. */
   insert(key: ApiKey): Promise<void>
   update(hash: string, patch: ApiKeyPatch): Promise<ApiKey | undefined>
   /** Reads and writes in one transaction, so that concurrent changes of different settings do not undo each other. Throws what `change` throws. */
@@ -77,50 +80,50 @@ export interface KeyStore {
   remove(hash: string): Promise<boolean>
 }
 
-/** Every write adds one to the store's `version`, in the same transaction. */
+/** Every write increments the store's `version` in the same transaction. */
 export interface WorkspaceStore {
   /** Oldest first. */
   list(): Promise<readonly Workspace[]>
   get(id: string): Promise<Workspace | undefined>
-  /** Throws GatewayError `conflict` when the id or the slug exists, or a second default workspace is wanted. */
+  /** Throws GatewayError `conflict` if the id or the slug exists, or if there would be a second default workspace. */
   insert(workspace: Workspace): Promise<void>
   update(id: string, patch: WorkspacePatch): Promise<Workspace | undefined>
   /** Reads and writes in one transaction, so that concurrent changes of different settings do not undo each other. Throws what `change` throws. */
   modify(id: string, change: (workspace: Workspace) => WorkspacePatch): Promise<Workspace | undefined>
-  /** Takes its keys with it; its generations stay until they are pruned. Throws GatewayError `conflict` for the default workspace. */
+  /** Also removes its keys; its generations remain until they are pruned. Throws GatewayError `conflict` for the default workspace. */
   remove(id: string): Promise<boolean>
-  /** The workspace of keys that name none; created on first use, once, even when several processes start together. */
+  /** The workspace of keys that name none. Created once, on first use, even if several processes start together. */
   default(): Promise<Workspace>
 }
 
-/** A generation as the store takes it: content is written when it is there, so it is handed over only for workspaces that asked to keep it. */
+/** The store's input for a generation. Content is always written if it is present, so it must be passed only for workspaces that asked to keep it. */
 export interface RecordedGeneration {
   readonly generation: Generation
   readonly content?: GenerationContent
-  /** The generation as JSON, if it has been written already. */
+  /** The generation as JSON, if it has already been serialised. */
   readonly record?: string
 }
 
 /**
- * What a record waits as. It outlives its call by a batch or more: as a tree of objects it would be copied by every collection until then,
- * as a text it costs next to nothing.
+ * The form in which a record waits. A record outlives its call by a batch or more. As a tree of objects it would be copied by every garbage
+ * collection until then, while a text costs almost nothing.
  */
 export interface Packing<P> {
   pack(record: RecordedGeneration): P
-  /** Roughly what it occupies in memory: good enough to bound a queue, not to bill by. */
+  /** Approximate size in memory: good enough to limit a queue, not for billing. */
   bytes(packed: P): number
   unpack(packed: P): Generation
-  /** The record without content; undefined if it has none. */
+  /** The record without content; undefined if it has no content. */
   withoutContent(packed: P): P | undefined
 }
 
-/** Which records a list holds: all that match every field given. */
+/** Selects the records of a list: those that match all given fields. */
 export interface GenerationFilter {
   readonly workspaceId?: string
   /** When the call began: `from` inclusive, `to` exclusive, milliseconds since the epoch. */
   readonly from?: number
   readonly to?: number
-  /** The model that served, or the one the caller named. */
+  /** The model that served, or the one that the caller named. */
   readonly model?: string
   /** Slug. */
   readonly provider?: string
@@ -132,12 +135,12 @@ export interface GenerationFilter {
 
 export interface GenerationPage {
   readonly generations: readonly Generation[]
-  /** Where to go on; null: nothing is left. */
+  /** Where to continue; null: nothing is left. */
   readonly nextCursor: string | null
 }
 
 export interface GenerationStore {
-  /** One transaction. Ids that exist already are left as they are. */
+  /** In one transaction. Existing ids are not changed. */
   insertMany(batch: readonly RecordedGeneration[]): Promise<void>
   get(id: string, workspaceId?: string): Promise<Generation | undefined>
   /** The content, if the workspace asked to keep it. */
@@ -145,10 +148,10 @@ export interface GenerationStore {
   /** Records of calls that began at `from` or later and before `to` (milliseconds since the epoch), oldest first, some hundreds at a time. */
   between(from: number, to: number): AsyncIterable<readonly Generation[]>
   /**
-   * Matching records, newest first, at most `limit`. A page looks at a bounded number of rows and bytes, so it may be short or empty while
-   * `nextCursor` says that there is more; read on until it is null. A cursor is a place in the order of time and outlives its record. Records written
-   * since for calls that began after that place appear on none of the later pages. Throws GatewayError `invalid_request` with the path `cursor` for
-   * one that no page returned.
+   * Matching records, newest first, at most `limit`. A page examines a limited number of rows and bytes, so it may be short or empty although
+   * `nextCursor` says that there is more; continue until it is null. A cursor is a position in time and outlives its record. If records are written
+   * later for calls that began after that position, they appear on none of the following pages. Throws GatewayError `invalid_request` with the path
+   * `cursor` for a cursor that no page returned.
    */
   list(filter: GenerationFilter, page: { readonly limit: number; readonly cursor?: string }): Promise<GenerationPage>
 }
@@ -160,14 +163,14 @@ export interface StoredOwnKey {
   /** Slug. */
   readonly provider: string
   readonly name: string | null
-  /** What may be shown of the credential. */
+  /** The displayable form of the credential. */
   readonly label: string
-  /** An envelope only accounts/ can open. */
+  /** An envelope that only accounts/ can open. */
   readonly sealed: string
   readonly disabled: boolean
-  /** Tried after the gateway's own credentials instead of before them. */
+  /** The key is tried after the gateway's own credentials instead of before them. */
   readonly isFallback: boolean
-  /** Among the keys of one provider: lower is tried first. */
+  /** Among the keys of one provider, lower values are tried first. */
   readonly sortOrder: number
   /** Null: no restriction. */
   readonly allowedModels: readonly string[] | null
@@ -179,18 +182,18 @@ export interface StoredOwnKey {
 
 export type OwnKeyPatch = Partial<Omit<StoredOwnKey, 'id' | 'workspaceId' | 'provider' | 'createdAt'>>
 
-/** Every write adds one to the store's `version`, in the same transaction. */
+/** Every write increments the store's `version` in the same transaction. */
 export interface OwnKeyStore {
-  /** In the order they are tried: by provider, `sortOrder`, then age. */
+  /** In the order in which they are tried: by provider, `sortOrder`, then age. */
   list(filter?: { readonly workspaceId?: string; readonly provider?: string }): Promise<readonly StoredOwnKey[]>
   get(id: string): Promise<StoredOwnKey | undefined>
-  /** Takes the next `sortOrder` of its provider. Throws GatewayError `not_found` when the workspace does not exist. */
+  /** Assigns the next `sortOrder` of its provider. Throws GatewayError `not_found` if the workspace does not exist. */
   insert(key: Omit<StoredOwnKey, 'sortOrder'>): Promise<StoredOwnKey>
   update(id: string, patch: OwnKeyPatch): Promise<StoredOwnKey | undefined>
   remove(id: string): Promise<boolean>
 }
 
-/** USD: what the gateway's credentials cost, and what callers' own keys cost their owners. */
+/** In USD: the cost of the gateway's credentials, and the cost of callers' own keys to their owners. */
 export interface SpendFigures {
   readonly usd: Spent
   readonly byokUsd: Spent
@@ -199,7 +202,7 @@ export interface SpendFigures {
 export interface ActivityRow {
   /** Start of the UTC day, milliseconds. */
   readonly day: number
-  /** Absent where workspaces are counted together. */
+  /** Absent if workspaces are counted together. */
   readonly workspaceId?: string
   readonly model: string
   readonly endpointId: string
@@ -218,36 +221,39 @@ export interface ActivityFilter {
   readonly to: number
   readonly workspaceId?: string
   readonly keyHashes?: readonly string[]
-  /** Counts all workspaces together instead of each by itself. */
+  /** Counts all workspaces together instead of separately. */
   readonly acrossWorkspaces?: boolean
 }
 
 /**
- * What was spent: written in the transaction that writes the generations, so the two never disagree, each generation once. A generation
- * counts in the periods that hold its end.
+ * Spending. It is written in the transaction that writes the generations, so that the two never disagree, and each generation counts once. A
+ * generation counts in the periods that contain its end.
  */
 export interface SpendStore {
-  /** Of `key:<hash>`, `workspace:<id>` or `installation`, in the periods that hold `now`. */
+  /** Spending of `key:<hash>`, `workspace:<id>` or `installation`, in the periods that contain `now`. */
   of(subject: string, now: number): Promise<SpendFigures>
-  /** The same for many subjects; those without spending are absent. */
+  /** The same for many subjects; subjects without spending are absent. */
   ofMany(subjects: readonly string[], now: number): Promise<ReadonlyMap<string, SpendFigures>>
-  /** The newest day first, then the dearest. Throws GatewayError `invalid_request` when there are too many rows: half a report adds up to nothing. */
+  /**
+   * The newest day first, then the most expensive. Throws GatewayError `invalid_request` if there are too many rows, because sums over a partial
+   * report would be wrong.
+   */
   activity(filter: ActivityFilter): Promise<readonly ActivityRow[]>
 }
 
-/** Single named values the store keeps about itself, such as the proof that the secret key is the right one. */
+/** Single named values that the store keeps about itself, such as the proof that the secret key is correct. */
 export interface FactStore {
   get(name: string): Promise<string | undefined>
-  /** Writes `value` if the fact is still `expected` (undefined: absent). False when somebody else was faster. */
+  /** Writes `value` if the fact is still `expected` (undefined: absent). False if another process was faster. */
   replace(name: string, expected: string | undefined, value: string): Promise<boolean>
 }
 
 /**
- * The database behind one port; SQLite and PostgreSQL pass the same contract suite (testing/store-contract.ts).
- * `version` grows with every change of configuration held in the store, by any process: snapshots poll it.
+ * The database behind one port; SQLite and PostgreSQL pass the same contract suite (testing/store-contract.ts). `version` increases with every change
+ * of stored configuration by any process; snapshots poll it.
  *
- * Errors are GatewayErrors: `conflict` and `not_found` as documented, `server` for data the database refuses,
- * `provider_overloaded` (503, with a hint when to retry) when it cannot be reached, is busy, full or read-only.
+ * Errors are GatewayErrors: `conflict` and `not_found` as documented, `server` for data that the database refuses, `provider_overloaded` (503, with a
+ * retry hint) if it cannot be reached, is busy, full or read-only.
  */
 export interface Store {
   readonly keys: KeyStore
@@ -261,38 +267,41 @@ export interface Store {
   readonly facts: FactStore
   readonly destinations: DestinationStore
   readonly retention: RetentionStore
-  /** What processes that share the store compare times by: ours, unless the database has another, as of the last look at `version`. */
+  /** The clock by which processes that share the store compare times: ours, or the database's if the two differed at the last read of `version`. */
   readonly clock: Clock
-  /** The queue to destinations; content in it is encrypted with data keys that `encryption` seals. `onProblem` is told what costs events their content, or holds them up. */
+  /**
+   * The queue to destinations. Its content is encrypted with data keys that `encryption` seals. `onProblem` is called with problems that delay events
+   * or cost them their content.
+   */
   outbox(encryption: Encryption, onProblem?: (message: string) => void): DurableOutbox
   /**
-   * Seals everything secret in the store anew, in one transaction: `rewrap` is given each envelope and the context it was sealed for.
-   * Returns how many there were. Throws what `rewrap` throws, and then changes nothing.
+   * Seals all secrets in the store again, in one transaction: `rewrap` gets each envelope and the context it was sealed for. Returns how many there
+   * were. If `rewrap` throws, the error is passed on and nothing changes.
    */
   rewrapSecrets(rewrap: (envelope: string, context: string) => string): Promise<number>
-  /** How many secrets were sealed with another master key than the one of this public id: that key cannot open them. */
+  /** Number of secrets that were sealed with a master key other than the one with this public id, which cannot open them. */
   foreignSecrets(keyId: string): Promise<number>
   version(): Promise<number>
   /**
-   * Tells of changes of configuration by any process within a moment. Not while the database is away: whoever listens also looks at
+   * Reports changes of configuration by any process within a moment, but not while the database is unavailable. Listeners must therefore also check
    * `version` now and then.
    */
   watch(onChange: () => void): { close(): Promise<void> }
   /**
-   * Names of the migrations applied by this call. Under a lock, so processes that start together wait for each other. Rejects with `invalid_request`
+   * Names of the migrations that this call applied. A lock makes processes that start together wait for each other. Rejects with `invalid_request`
    * for an empty database that has an `encodingFault`. `onSlow` is called with a migration that takes long.
    */
   migrate(onSlow?: (name: string) => void): Promise<readonly string[]>
   /** Names of migrations not yet applied. */
   pendingMigrations(): Promise<readonly string[]>
-  /** Why none of them could be applied, as a sentence for the operator; undefined when nothing is known to be in the way. */
+  /** Why no migration could be applied, as a sentence for the operator; undefined if no obstacle is known. */
   migrationFault(): Promise<string | undefined>
-  /** Why records would be lost in a database of this encoding, as a sentence for the operator; undefined when none is. */
+  /** Why records would be lost in a database with this encoding, as a sentence for the operator; undefined if none would be. */
   encodingFault(): Promise<string | undefined>
   ping(): Promise<void>
-  /** Changes nothing. Rejects where the outbox could not be changed either: a server that only reads, a standby, rights that are missing. */
+  /** Changes nothing. Rejects if the outbox could not be changed either: a read-only server, a standby, missing permissions. */
   proveWritable(): Promise<void>
-  /** The same with a write that is committed, and leaves nothing: rejects on a full disk as well. */
+  /** The same with a committed write that leaves nothing behind; also rejects on a full disk. */
   proveRoom(): Promise<void>
   close(): Promise<void>
 }

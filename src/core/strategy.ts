@@ -1,2 +1,2 @@
-/** How the models of a call were chosen: by its name alone, or by whom. */
+/** How the models of a call were chosen: directly by name, or by which mechanism. */
 export type Strategy = 'direct' | 'auto' | 'free' | 'latest' | 'alias' | 'fallback' | 'pareto' | 'bodybuilder' | 'fusion'

@@ -2,9 +2,9 @@ import { isJsonObject } from '../lib/json.ts'
 import { toolsWithin, type InputItem, type JsonObject, type Tool } from './item.ts'
 
 /**
- * A tool as it may be shown and kept: without the caller's credentials for other servers, and of their addresses no more than the origin,
- * since some carry a key in their path; wherever the tool has its fields, and in the tools it is given. The same object when there is nothing
- * to hide.
+ * A tool for display and storage: without the caller's credentials for other servers, and with only the origin of their addresses, because some
+ * contain a key in their path. Applies wherever the tool has its fields, and to the tools it is given. Returns the same object if there is nothing to
+ * hide.
  */
 export function withoutSecrets(tool: Tool): Tool {
   if (tool.type === 'function') return tool
@@ -15,7 +15,7 @@ export function withoutSecrets(tool: Tool): Tool {
   return (kept === parameters ? shown : { ...shown, parameters: kept }) as Tool
 }
 
-/** The input as it may be kept: tools may stand in it, too. The same list when there is nothing to hide. */
+/** The input for storage, because it may contain tools, too. Returns the same list if there is nothing to hide. */
 export function inputWithoutSecrets(input: readonly InputItem[]): readonly InputItem[] {
   if (!input.some((item) => toolsWithin(item).length > 0)) return input
   return input.map((item) => {
@@ -25,13 +25,13 @@ export function inputWithoutSecrets(input: readonly InputItem[]): readonly Input
   })
 }
 
-/** What a tool proves itself with to a server. */
+/** Fields with which a tool authenticates to a server. */
 export const TOOL_CREDENTIALS: readonly string[] = ['authorization', 'headers', 'api_key']
 
-/** Of one call, a preset's tools first: a text is searched for each and its parts. */
+/** The most characters of secrets per call, the tools of a preset first. Limited, because a text is searched for each secret and its parts. */
 const MAX_SECRET_CHARS = 65_536
 
-/** Credentials of tools, and the paths of their servers: nobody who reads about a failure may see them. */
+/** Credentials of tools and the paths of their servers, which must not be shown to anyone who reads about a failure. */
 export function secretsOfTools(tools: readonly Tool[] | undefined, input: readonly InputItem[] = []): readonly string[] {
   const secrets = [...(tools ?? []), ...input.flatMap(toolsWithin)].flatMap((tool) => {
     if (tool.type === 'function') return []

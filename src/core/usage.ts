@@ -1,12 +1,12 @@
-/** Token counts of one answer in the gateway's normal form, whatever the vendor's own vocabulary. */
+/** Token counts of one answer in the gateway's normal form, independent of the vendor's terms. */
 export interface Usage {
-  /** All prompt tokens, cache reads and writes included. */
+  /** All prompt tokens, including cache reads and writes. */
   readonly inputTokens: number
   /** Prompt tokens read from a cache; part of `inputTokens`. */
   readonly cachedTokens: number
   /** Prompt tokens written to a cache; part of `inputTokens`. */
   readonly cacheWriteTokens: number
-  /** The part of `cacheWriteTokens` kept for an hour or longer (priced apart by some vendors). */
+  /** The part of `cacheWriteTokens` that is kept for an hour or longer (priced separately by some vendors). */
   readonly cacheWrite1hTokens?: number
   /** Visible and reasoning tokens together. */
   readonly outputTokens: number
@@ -16,38 +16,38 @@ export interface Usage {
   /** Audio among `cachedTokens`; part of `audioInputTokens`. */
   readonly cachedAudioTokens?: number
   readonly imageOutputTokens?: number
-  /** What is charged, if it is not what the model read and wrote: some vendors leave out what they add to a prompt themselves. */
+  /** The tokens that are charged, if they differ from what the model read and wrote: some vendors do not charge for what they add to a prompt themselves. */
   readonly billed?: { readonly inputTokens: number; readonly outputTokens: number }
-  /** How many times its list price the vendor charges for these tokens, for a speed or a place that was asked for. Absent: once. */
+  /** The multiple of the list price that the vendor charges for these tokens, because of the requested speed or region. Absent: 1. */
   readonly priceFactor?: number
-  /** Requests to server-side tools the upstream charged, by tool. */
+  /** Requests to server-side tools that the upstream charged for, by tool. */
   readonly serverToolUse?: { readonly [tool: string]: number }
-  /** What the upstream itself says the call cost, USD. Takes precedence over the catalog's prices. */
+  /** The cost of the call in USD as reported by the upstream. Takes precedence over the catalog's prices. */
   readonly reportedCost?: number
-  /** True when the upstream did something besides that it charges for, at a price nobody knows. */
+  /** True if the upstream also did something that it charges for at an unknown price. */
   readonly unpriced?: boolean
-  /** True when the upstream reported nothing and the counts are an estimate. */
+  /** True if the upstream reported nothing and the counts are estimated. */
   readonly estimated?: boolean
   /** The upstream's own usage object, kept for billing disputes. */
   readonly raw?: unknown
 }
 
-/** The part of the usage that is known before the first word. */
+/** The part of the usage that is known before the first output. */
 export type PromptCount = Pick<Usage, 'inputTokens' | 'cachedTokens' | 'cacheWriteTokens' | 'cacheWrite1hTokens'>
 
-/** What an upstream that has not answered yet has counted; undefined if it has not counted the prompt either. */
+/** What an upstream has counted before it answers; undefined if it has not even counted the prompt. */
 export function promptCount(counted: Usage | undefined): PromptCount | undefined {
   if (counted === undefined || counted.inputTokens === 0) return undefined
   const { inputTokens, cachedTokens, cacheWriteTokens, cacheWrite1hTokens } = counted
   return { inputTokens, cachedTokens, cacheWriteTokens, ...(cacheWrite1hTokens === undefined ? {} : { cacheWrite1hTokens }) }
 }
 
-/** More tokens than any answer has: what lies beyond is nonsense whose sums and prices would be no numbers any more. */
+/** More tokens than any answer has. Larger counts are nonsense, and sums and prices with them would no longer be numbers. */
 export const MAX_TOKENS = 1e12
 
-/** More than any answer costs, USD. A larger amount is nonsense and not what is owed, and sums with it would be meaningless. */
+/** More than any answer costs, USD. A larger amount is nonsense and is not owed, and sums with it would be meaningless. */
 const MAX_COST = 1e6
-/** More times its list price than anybody charges. */
+/** A larger multiple of the list price than anyone charges. */
 const MAX_FACTOR = 1e4
 
 const count = (value: unknown): number => (typeof value === 'number' && value > 0 && value <= MAX_TOKENS ? Math.trunc(value) : 0)
@@ -58,8 +58,8 @@ const counts = (uses: { readonly [tool: string]: number }): { readonly [tool: st
 type UsageParts = { readonly [K in keyof Usage]?: Usage[K] | null | undefined }
 
 /**
- * Builds the normal form and enforces its invariants: cached + written <= input, reasoning <= output, total = input + output.
- * Negative, absurd and missing numbers become 0; a part larger than its whole is cut to the whole. An absurd cost counts as none reported.
+ * Builds the normal form and enforces its invariants: cached + written <= input, reasoning <= output, total = input + output. Negative, absurd and
+ * missing numbers become 0; a part larger than its whole is reduced to the whole. An absurd cost counts as not reported.
  */
 export function createUsage(parts: UsageParts): Usage {
   const inputTokens = count(parts.inputTokens)
@@ -91,7 +91,7 @@ export function createUsage(parts: UsageParts): Usage {
 
 export const ZERO_USAGE: Usage = createUsage({})
 
-/** An estimate of what an unfinished answer has used, mended by what its upstream had counted by then: all of the prompt, some of the answer. */
+/** Improves the estimated usage of an unfinished answer with what its upstream had counted by then: the whole prompt, and a part of the answer. */
 export function mendEstimate(estimate: Usage, counted: Usage | undefined): Usage {
   if (counted === undefined) return estimate
   const { inputTokens, cachedTokens, cacheWriteTokens, cacheWrite1hTokens, audioInputTokens, cachedAudioTokens } =
@@ -143,7 +143,7 @@ type Tokens = Pick<Usage, 'inputTokens' | 'outputTokens'>
 
 const addBilled = (a: Tokens, b: Tokens): Tokens => ({ inputTokens: a.inputTokens + b.inputTokens, outputTokens: a.outputTokens + b.outputTokens })
 
-/** Of a sum: the mean, by tokens. */
+/** The factor of a sum: the mean, weighted by tokens. */
 function factorOf(a: Usage, b: Usage): number | undefined {
   if (a.priceFactor === b.priceFactor || a.totalTokens + b.totalTokens === 0) return a.priceFactor
   return ((a.priceFactor ?? 1) * a.totalTokens + (b.priceFactor ?? 1) * b.totalTokens) / (a.totalTokens + b.totalTokens)

@@ -1,4 +1,4 @@
-/** Access to the web for other rooms, whoever provides it. Addresses that callers, models and pages choose go only through the safe egress. */
+/** Access to the web for other modules, independent of who provides it. Addresses chosen by callers, models or pages use only the safe egress. */
 
 /** A search in terms that every engine understands. */
 export interface SearchQuery {
@@ -16,7 +16,7 @@ export interface SearchHit {
   readonly url: string
   readonly title: string
   readonly content: string
-  /** As the engine writes it. */
+  /** In the engine's own format. */
   readonly published?: string
 }
 
@@ -27,16 +27,16 @@ export interface SearchResult {
 }
 
 export interface WebSearch {
-  /** The engine that serves, by the name that was asked for or, without one, the operator's first; undefined: there is none ready. */
+  /** The engine that would be used: the one with the given name, or else the operator's first; undefined if none is ready. */
   readonly engine: (name?: string) => string | undefined
-  /** USD of one search. */
+  /** USD per search. */
   readonly price: (engine: string, query: SearchQuery) => number
-  /** Throws GatewayError whose message may be shown to anybody. */
+  /** Throws GatewayError; its message may be shown to anyone. */
   readonly search: (engine: string, query: SearchQuery, signal: AbortSignal) => Promise<SearchResult>
 }
 
 export interface WebPage {
-  /** Where it was found after redirects. */
+  /** The final address after redirects. */
   readonly url: string
   readonly status: number
   readonly title?: string
@@ -45,23 +45,23 @@ export interface WebPage {
 
 export interface PageRequest {
   readonly url: string
-  /** Why an address may not be fetched, asked for every hop; undefined: it may. */
+  /** Why an address may not be fetched; undefined if it may. Called for every hop. */
   readonly refuse: (url: string) => string | undefined
   readonly signal: AbortSignal
 }
 
-/** Reads pages without cookies or credentials. Throws GatewayError whose message may be shown to a model. */
+/** Reads pages without cookies or credentials. Throws GatewayError; its message may be shown to a model. */
 export interface WebPages {
   readonly fetch: (request: PageRequest) => Promise<WebPage>
-  /** The bytes at an address, for documents callers give by their address. */
+  /** The bytes at an address, for documents that callers specify by address. */
   readonly download: (request: PageRequest) => Promise<Download>
 }
 
 export interface Download {
   readonly bytes: Uint8Array
-  /** As the server says, lower case, without parameters. */
+  /** As reported by the server; lower case, without parameters. */
   readonly mimeType: string
-  /** As the server says, lower case. */
+  /** As reported by the server; lower case. */
   readonly charset?: string
 }
 
@@ -71,7 +71,7 @@ export interface DocumentText {
   readonly pages?: number
 }
 
-/** Text of documents within limits of time and memory. Throws GatewayError `unprocessable`. */
+/** Extracts the text of documents, within limits of time and memory. Throws GatewayError `unprocessable`. */
 export interface DocumentReader {
   readonly read: (bytes: Uint8Array, kind: 'html' | 'pdf', signal: AbortSignal, charset?: string) => Promise<DocumentText>
 }
