@@ -136,7 +136,7 @@ export interface Call {
   readonly streamFailure?: StreamFailure
   /** How the caller wants to use the answer cache; absent: not at all, and the answer is not kept. */
   readonly cache?: CacheWish
-  /** Id of the endpoint that served the previous step. It is tried first, so that a call with several upstream answers stays at one endpoint. */
+  /** Id of the endpoint that served the previous step. It is planned first, so that a call with several upstream answers stays at one endpoint. */
   readonly preferredEndpoint?: string
   /** How the request is adapted to endpoints that cannot take it unchanged; undefined: as for every call. */
   readonly adaptation?: Adaptation

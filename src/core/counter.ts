@@ -61,7 +61,7 @@ export type RateName = 'requests' | 'tokens'
 export interface Rate {
   readonly name: RateName
   readonly limit: number
-  /** What the call takes. More than `limit` is admitted only while nothing is owed, and the excess is then owed. */
+  /** What the call takes. More than `limit` is admitted only while nothing is owed, and is owed afterwards. */
   readonly cost: number
 }
 

@@ -20,7 +20,7 @@ export interface Target<Options = unknown> {
   readonly tier?: EndpointTier
   /** Identifies whose encrypted reasoning this endpoint can read (core/reasoning-envelope.ts). */
   readonly scope: string
-  /** Whether the upstream is asked to stream. Calls for JSON answers are also streamed upstream if the dialect can, and then aggregated. */
+  /** Whether the upstream is asked to stream. Calls that the caller does not stream are streamed upstream, too, if the dialect can, and aggregated. */
   readonly stream: boolean
   /** Media that the dialect requested with `mediaUrls`, by URL; fetched through the safe egress. */
   readonly media?: ReadonlyMap<string, FetchedMedia>
@@ -54,7 +54,7 @@ export interface Decoder {
   push(data: string, event: string | undefined, out: ModelEvent[]): void
   /** A complete JSON body: a JSON answer, or an answer of an upstream that ignored `stream`. */
   body(text: string, out: ModelEvent[]): void
-  /** The upstream closed the connection. Ends open items and emits `response-end`, or throws `provider_unavailable` if the answer is truncated. */
+  /** The upstream closed the connection. Emits what is still open and `response-end`, or throws `provider_unavailable` if the answer is truncated. */
   end(out: ModelEvent[]): void
   /** True once the answer is complete. Nothing after it matters, and the connection may be released. */
   readonly finished: boolean

@@ -200,7 +200,7 @@ export interface FunctionTool extends CacheMarked {
    * otherwise hold arguments back.
    */
   readonly eager_input_streaming?: boolean | null
-  /** Examples of valid arguments. */
+  /** Examples of arguments. */
   readonly input_examples?: readonly JsonObject[] | null
 }
 export interface CustomTool extends CacheMarked {

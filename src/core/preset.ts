@@ -63,7 +63,7 @@ export interface PresetStore {
   /**
    * Adds a version to the preset with this workspace and slug, and designates it. If there is no such preset, it is created. Otherwise `again`
    * returns the changes to the existing preset, in the same transaction (default: what a patch may change of `preset`). Throws GatewayError
-   * `not_found` if the workspace does not exist, `conflict` if the limit of versions or the size limit of all presets of a workspace is reached, and
+   * `not_found` if the workspace does not exist, `conflict` if the limit of versions or of the total size of a workspace's presets is reached, and
    * what `again` throws.
    */
   save(

@@ -39,8 +39,8 @@ export interface Pricing extends TokenPrices {
   readonly webSearch?: number
   readonly tiers?: readonly PriceTier[]
   /**
-   * The first window that contains the time of the call overrides the prices above. Tiers override hourly windows, but not announced prices, which
-   * replace earlier tiers.
+   * The first window that contains the time of the call overrides the prices above. Tiers override hourly windows. When announced prices begin, they
+   * also replace the tiers.
    */
   readonly windows?: readonly PriceWindow[]
 }

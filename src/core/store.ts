@@ -244,7 +244,7 @@ export interface SpendStore {
 /** Single named values that the store keeps about itself, such as the proof that the secret key is correct. */
 export interface FactStore {
   get(name: string): Promise<string | undefined>
-  /** Writes `value` if the fact is still `expected` (undefined: absent). False if another process was faster. */
+  /** Writes `value` if the fact is still `expected` (undefined: absent). False if another writer was faster. */
   replace(name: string, expected: string | undefined, value: string): Promise<boolean>
 }
 

@@ -1,4 +1,4 @@
-/** Access to the web for other modules, independent of who provides it. Addresses chosen by callers, models or pages use only the safe egress. */
+/** Access to the web for other rooms, independent of who provides it. Addresses chosen by callers, models or pages use only the safe egress. */
 
 /** A search in terms that every engine understands. */
 export interface SearchQuery {
