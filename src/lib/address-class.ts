@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net'
 
 /**
- * How an IP address may be used: `public` is global unicast; `private` is reachable if the operator allows it; `forbidden` is everything else under
- * any setting: link-local and cloud metadata, multicast, unspecified, documentation, translated and tunnelled forms of IPv4 (which could hide any of
+ * How an IP address may be used. `public` is global unicast. `private` is reachable if the operator allows it. `forbidden` is everything else, whatever
+ * the settings: link-local and cloud metadata, multicast, unspecified, documentation, translated and tunnelled forms of IPv4 (which could hide any of
  * these), and every IPv6 block that is not allocated for unicast.
  */
 export type AddressClass = 'public' | 'private' | 'forbidden'
@@ -21,7 +21,7 @@ const PRIVATE_V6: readonly Subnet[] = [
   ['fc00::', 7],
 ]
 
-/** IANA special-purpose registries (IPv4 RFC 6890 and later), without what is private above. */
+/** IANA special-purpose registries (IPv4 RFC 6890 and later), except for the private ranges above. */
 const FORBIDDEN_V4: readonly Subnet[] = [
   ['0.0.0.0', 8],
   ['100.100.100.200', 32], // metadata of a cloud, inside carrier-grade NAT
@@ -39,7 +39,7 @@ const FORBIDDEN_V4: readonly Subnet[] = [
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
 ]
-/** Metadata of clouds, inside the unique-local range. */
+/** Metadata addresses of clouds, inside the unique-local range. */
 const CLOUDS_V6: readonly Subnet[] = [
   ['fd00:ec2::', 32],
   ['fd20:ce::254', 128],
@@ -56,10 +56,10 @@ const FORBIDDEN_V6: readonly Subnet[] = [
   ['2620:4f:8000::', 48],
   ['3fff::', 20],
 ]
-/** The only block handed out for global unicast. */
+/** The only block that is allocated for global unicast. */
 const UNICAST_V6: readonly Subnet[] = [['2000::', 3]]
 
-/** Where machines speak to themselves and to their cloud, credentials included; NAT64 hides the first as well. */
+/** Where machines reach themselves and their cloud, including its credentials. NAT64 can hide these addresses as well. */
 const METADATA_V4: readonly Subnet[] = [
   ['169.254.0.0', 16],
   ['100.100.100.200', 32],
@@ -84,8 +84,8 @@ const unicastV6 = blockList([], UNICAST_V6)
 const metadata = blockList(METADATA_V4, METADATA_V6)
 
 /**
- * Whether a host, as URLs write it, is a literal link-local or cloud metadata address: nothing an operator can mean, however much he may.
- * Names are none.
+ * Whether a host, in its URL form, is a literal link-local or cloud metadata address, which no operator can intend, whatever else is allowed. False for
+ * names.
  */
 export function isMetadataAddress(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
@@ -93,7 +93,7 @@ export function isMetadataAddress(host: string): boolean {
   return family !== 0 && metadata.check(bare, family === 6 ? 'ipv6' : 'ipv4')
 }
 
-/** Classifies an address in text form; anything that is none, or carries a zone, is forbidden. */
+/** Classifies an address in text form; anything that is not an address, or has a zone, is forbidden. */
 export function classifyAddress(address: string): AddressClass {
   switch (isIP(address)) {
     case 4:

@@ -1,11 +1,10 @@
 import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net'
 
-/** Longer than a first packet that was lost takes to be sent again, a second, and short enough for two addresses within the limits of a connection. */
+/** Longer than the retransmission of a lost first packet takes (a second), and short enough for two addresses within the connect limits. */
 const PATIENCE_MS = 1_500
 
 /**
- * For libraries that connect by themselves (drivers of databases and message brokers), in each thread: Node gives up an address after a quarter of a
- * second and tries the next one, even if that is an IPv6 address on a host without IPv6. HTTP connections try all addresses side by side
- * (`connector.ts`).
+ * For libraries that open their own connections (drivers of databases and message brokers), in each thread: Node abandons an address after a quarter of a
+ * second and tries the next one, even an IPv6 address on a host without IPv6. HTTP connections try all addresses in parallel (`connector.ts`).
  */
 export const waitForAddresses = (): void => setDefaultAutoSelectFamilyAttemptTimeout(PATIENCE_MS)

@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib'
 
-/** Called per message with its payload as text and its event type; exceptions and errors come as `exception:<type>`. */
+/** Called for each message with its payload as text and its event type; for exceptions and errors the type is `exception:<type>`. */
 export type EventStreamListener = (data: string, event: string | undefined) => void
 
-/** Bytes that are no event stream: the parser that threw it is of no more use. */
+/** Bytes that are not a valid event stream. The parser that threw this must not be used any more. */
 export class EventStreamError extends Error {
   readonly kind: 'damaged' | 'too-large' | 'truncated'
 
@@ -15,23 +15,23 @@ export class EventStreamError extends Error {
 }
 
 export interface EventStreamLimits {
-  /** Bytes of one frame, 16 MiB by default: the most the parser holds. */
+  /** Most bytes of one frame, 16 MiB by default; the parser never holds more. */
   readonly maxFrameBytes?: number
 }
 
 export interface EventStreamParser {
   /** Throws EventStreamError for frames that are damaged or too large. */
   push(chunk: Buffer): void
-  /** The stream closed. Throws EventStreamError (`truncated`) when it closed inside a frame. */
+  /** Ends the stream. Throws EventStreamError (`truncated`) if it ends inside a frame. */
   end(): void
 }
 
-/** Total length and headers length, then their own checksum. */
+/** Total length, headers length, and a checksum of the two. */
 const PRELUDE_BYTES = 12
 const CRC_BYTES = 4
 const MIN_FRAME_BYTES = PRELUDE_BYTES + CRC_BYTES
 const FIRST_HOLD_BYTES = 4096
-/** Header blocks repeat from frame to frame: parsed once each. */
+/** Header blocks repeat from frame to frame, so each is parsed only once. */
 const MAX_KNOWN_HEADERS = 64
 
 const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
@@ -40,7 +40,7 @@ const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
   return crc
 })
 
-/** Checksum of a few bytes, for which the native one costs more to call than to run (8 bytes: 20 against 70 ns). */
+/** Checksum of a few bytes, for which a call of the native function takes longer (8 bytes: 70 ns, compared with 20). */
 function shortCrc32(bytes: Buffer, from: number, to: number): number {
   let crc = -1
   for (let at = from; at < to; at++) crc = CRC_TABLE[(crc ^ bytes[at]!) & 255]! ^ (crc >>> 8)
@@ -49,13 +49,13 @@ function shortCrc32(bytes: Buffer, from: number, to: number): number {
 
 interface FrameKind {
   readonly event: string | undefined
-  /** What an error without a payload says. */
+  /** The message of an error without a payload. */
   readonly message: string | undefined
 }
 
 /**
- * Parses frames of `application/vnd.amazon.eventstream` from arbitrarily cut bytes and verifies both checksums. A complete frame is read in place; a
- * cut one is gathered in a buffer that grows with what arrives, never with what a length field promises.
+ * Parses frames of `application/vnd.amazon.eventstream` from arbitrarily cut bytes and verifies both checksums. A complete frame is read in place. A cut
+ * one is collected in a buffer that grows with the bytes that arrive, never with what a length field promises.
  */
 export function createAwsEventStreamParser(listener: EventStreamListener, limits: EventStreamLimits = {}): EventStreamParser {
   const maxFrameBytes = limits.maxFrameBytes ?? 16 * 1024 * 1024
@@ -73,7 +73,7 @@ export function createAwsEventStreamParser(listener: EventStreamListener, limits
     return total
   }
 
-  /** The last header block, where it is plain text but for its lengths: nearly every frame has the same. */
+  /** The last header block, if it is ASCII: nearly every frame has the same. */
   let lastBlock = ''
   let lastKind: FrameKind = { event: undefined, message: undefined }
 
@@ -85,7 +85,7 @@ export function createAwsEventStreamParser(listener: EventStreamListener, limits
       if (known.size >= MAX_KNOWN_HEADERS) known.clear()
       known.set(block, kind)
     }
-    // Below 128 a byte is a character in every encoding: then headers and payload can be decoded together.
+    // Bytes below 128 are the same character in both encodings, so headers and payload can be decoded together.
     lastBlock = /^[\0-\x7f]+$/.test(block) ? block : ''
     lastKind = kind
     return kind
@@ -105,7 +105,7 @@ export function createAwsEventStreamParser(listener: EventStreamListener, limits
     else listener(bytes.toString('utf8', payload, end), event)
   }
 
-  /** Copies bytes behind those held, at most up to `want` of them; gives how many it took. */
+  /** Appends bytes to those held, up to `want` of them in total; returns how many it took. */
   const gather = (chunk: Buffer, from: number, want: number): number => {
     const taken = Math.min(want - size, chunk.length - from)
     if (size + taken > held.length) {
@@ -118,7 +118,7 @@ export function createAwsEventStreamParser(listener: EventStreamListener, limits
     return taken
   }
 
-  /** Completes the frame a former chunk began; gives how many bytes of this one it took. */
+  /** Completes the frame that an earlier chunk began; returns how many bytes of this chunk it took. */
   const resume = (chunk: Buffer): number => {
     let at = 0
     if (size < PRELUDE_BYTES) {
@@ -131,7 +131,7 @@ export function createAwsEventStreamParser(listener: EventStreamListener, limits
     if (size < total) return at
     size = 0
     deliver(held, 0, total)
-    // A buffer that one large frame made is not kept for the small ones.
+    // A buffer that grew for one large frame is not kept for small ones.
     if (held.length > 16 * FIRST_HOLD_BYTES) held = Buffer.alloc(0)
     return at
   }
@@ -153,7 +153,7 @@ export function createAwsEventStreamParser(listener: EventStreamListener, limits
   }
 }
 
-/** Bytes of a header's value by its type; -1: two bytes of length come first. */
+/** Size of a header's value by its type; -1 means that a length of two bytes comes first. */
 const VALUE_BYTES: readonly number[] = [0, 0, 1, 2, 4, 8, -1, -1, 8, 16]
 const STRING_TYPE = 7
 
@@ -167,7 +167,7 @@ function readKind(block: Buffer): FrameKind {
   }
 }
 
-/** The headers that hold strings; the others carry nothing a reader of JSON events needs. */
+/** Reads the headers with string values; readers of JSON events need no others. */
 function readHeaders(block: Buffer): Map<string, string> {
   const headers = new Map<string, string>()
   let at = 0

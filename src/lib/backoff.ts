@@ -3,20 +3,20 @@ export interface BackoffOptions {
   readonly maxMs: number
 }
 
-/** Full jitter: uniform in 0 .. min(max, base * 2^attempt), so that many waiters do not come back together. `attempt` counts from 0. */
+/** Full jitter: uniform in 0 .. min(max, base * 2^attempt), so that many waiting callers do not retry at the same moment. `attempt` counts from 0. */
 export function fullJitter(attempt: number, options: BackoffOptions, random: () => number): number {
   return Math.floor(random() * ceiling(attempt, options))
 }
 
-/** The upper end of the wait before try `attempt + 1`. */
+/** The longest possible wait before try `attempt + 1`. */
 export function ceiling(attempt: number, { baseMs, maxMs }: BackoffOptions): number {
-  // 2^53 overflows nothing: the exponent is cut before the product can lose its meaning.
+  // The exponent is limited, so that the product stays a finite number.
   return Math.min(maxMs, baseMs * 2 ** Math.min(Math.max(attempt, 0), 50))
 }
 
 /**
- * Milliseconds a `Retry-After` header asks to wait: seconds (fractions are accepted) or an HTTP date. Undefined when absent or unreadable;
- * a date in the past is 0. At most `maxMs`.
+ * The wait that a `Retry-After` header asks for, in milliseconds. The header holds seconds (fractions are accepted) or an HTTP date. Undefined if it is
+ * absent or unreadable; 0 for a date in the past. At most `maxMs`.
  */
 export function parseRetryAfter(value: string | undefined, now: number, maxMs = 3_600_000): number | undefined {
   const text = value?.trim()

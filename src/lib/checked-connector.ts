@@ -19,17 +19,17 @@ export interface CheckedConnectorOptions {
   readonly connectTimeoutMs?: number
   /** Certificate authorities besides the system's, PEM. */
   readonly ca?: string
-  /** A proxy looks names up itself: those that are known here as well are checked first, and for the rest it has the last word. */
+  /** A proxy resolves names itself. Names that can be resolved here as well are checked first; the rest is left to the proxy. */
   readonly proxies?: Proxies | undefined
 }
 
-/** A quarter of the threads that look names up: another thread of the gateway has as many, and half is for the names of providers. */
+/** A quarter of the threads that resolve names: another thread of the gateway uses as many, and half is for the names of providers. */
 const addressesOf = createBoundedLookup({ most: Math.max(1, Math.floor(lookupThreads() / 4)), waiting: 1_000, limitMs: 5_000 })
 const systemResolver: Resolver = async (host) => (await addressesOf(host)).map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
 
 /**
- * Connects to what the policy allows. A name is resolved once, all its addresses are checked, and the connection goes to one of them, so that what is
- * checked is what is used. If a proxy resolves the name instead, the addresses known here are checked before it is asked.
+ * Connects only to addresses that the policy allows. A name is resolved once, all its addresses are checked, and the connection uses one of them, so that
+ * the address checked is the address used. If a proxy resolves the name instead, the addresses known here are checked before the proxy is asked.
  */
 export function createCheckedConnector(options: CheckedConnectorOptions, policy: EgressPolicy): buildConnector.connector {
   const resolver = options.resolver ?? systemResolver
@@ -50,7 +50,7 @@ export function createCheckedConnector(options: CheckedConnectorOptions, policy:
     }
     connect(target, (...result) => {
       const socket = result[1]
-      // The last word: whatever way led here, the peer itself must be allowed.
+      // Final check: however the connection was made, the peer itself must be allowed.
       const peer = socket?.remoteAddress
       if (socket && peer !== undefined) {
         try {
@@ -66,7 +66,7 @@ export function createCheckedConnector(options: CheckedConnectorOptions, policy:
   }
 }
 
-/** `lookup` of a socket: one resolution, all of it checked, all of it handed on. */
+/** `lookup` of a socket: resolves once, and checks and returns all addresses. */
 function checkedLookup(resolver: Resolver, protocol: string, policy: EgressPolicy, timeoutMs: number): LookupFunction {
   const resolve = async (host: string): Promise<readonly ResolvedAddress[]> => {
     const addresses = await withLimit(resolver(host), timeoutMs, host)
@@ -87,10 +87,10 @@ function checkedLookup(resolver: Resolver, protocol: string, policy: EgressPolic
   }
 }
 
-/** In networks behind a proxy, name servers often know nothing of the world and take their time to say so. */
+/** Networks behind a proxy often have name servers that do not know public names, and that take their time to say so. */
 const PROXIED_LOOKUP_MS = 1_000
 
-/** Names of private networks: of one part, or below a domain that is kept for them (RFC 6762, RFC 8375, and what ICANN set aside as `internal`). */
+/** Names of private networks: single-label names, or names below a reserved domain (RFC 6762, RFC 8375, and `internal`, reserved by ICANN). */
 const INNER_NAME = /^[^.]+$|\.(?:internal|local|localhost|home\.arpa)$/
 
 /** Rejects with EgressError `refused`. */

@@ -1,19 +1,18 @@
-/** `(?i)`, alone or among other flags: from somewhere on, letters are looked for in both cases. */
+/** `(?i)`, alone or with other flags: from some point on, letters match in both cases. */
 const FOLDS = /\(\?[a-z]*i/i
 const CHARACTER = String.raw`\\x\{[\da-f]{1,6}\}|\\u\{[\da-f]{1,6}\}|\\u[\da-f]{4}|\\x[\da-f]{2}|\\[0-7]{1,3}|\\?[^]`
-/** From one character to another; outside of a class it is none, and then mostly a narrow one. */
+/** A range of characters. Outside of a class the match is not a range, and then usually a narrow one. */
 const RANGE = new RegExp(`(${CHARACTER})-(${CHARACTER})`, 'giu')
-/** Beyond it no character has a case. */
+/** The last character that has a case. */
 const LAST_WITH_CASE = 0x1e943
-/** A class of Unicode, as `\p{L}`: hundreds of ranges. */
+/** A Unicode class such as `\p{L}`: hundreds of ranges. */
 const UNICODE_CLASS = /\\p/gi
-/** What one costs, in characters of a range whose case is looked up. */
+/** The cost of a Unicode class, in characters of a range whose case is looked up. */
 const UNICODE_CLASS_CHARACTERS = 2_000
 
 /**
- * An estimate, from its text, of how many characters a compiler visits to build the character classes of a regular expression. Without case it looks
- * up the other cases of each character in a range:
- * `[\u0100-\u{1e943}]` is a few characters of text, and 125,000 to look up.
+ * Estimates from its text how many characters a compiler visits to build the character classes of a regular expression. If case is ignored, it looks up
+ * the other cases of each character in a range: `[\u0100-\u{1e943}]` is a few characters of text, but 125,000 lookups.
  */
 export function classSize(source: string): number {
   const unicode = (source.match(UNICODE_CLASS)?.length ?? 0) * UNICODE_CLASS_CHARACTERS

@@ -1,4 +1,4 @@
-/** Time as an argument: tests hand in their own. */
+/** The time, passed as an argument so that tests can provide their own. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
@@ -8,7 +8,7 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() }
 
-/** A clock that stands still until it is moved. */
+/** A clock that only moves when told to. */
 export function manualClock(start = 1_700_000_000_000): Clock & { advance(ms: number): void } {
   let now = start
   return { now: () => now, monotonic: () => now - start, advance: (ms) => void (now += ms) }

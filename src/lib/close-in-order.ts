@@ -1,15 +1,15 @@
 export interface ClosingStep {
   readonly name: string
   readonly close: () => Promise<unknown>
-  /** Longer than what it limits itself to. */
+  /** The limit of this step, if it needs longer than the default. */
   readonly limitMs?: number
 }
 
-/** For what only lets go of connections and timers. */
+/** Enough for steps that only release connections and timers. */
 const LIMIT_MS = 2_000
 
 /**
- * Closes one thing after the other, each within its limit: one that hangs (a server that accepts bytes and answers nothing) or fails is reported and
+ * Closes one thing after the other, each within its limit. A step that hangs (because a server accepts bytes but does not answer) or fails is reported and
  * does not keep the rest from closing. Never rejects.
  */
 export async function closeInOrder(steps: readonly ClosingStep[], onProblem: (name: string, error: unknown) => void): Promise<void> {

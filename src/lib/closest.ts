@@ -1,10 +1,10 @@
-/** The known word someone probably meant; undefined when none comes near. */
+/** The known word that was probably meant; undefined if none is similar enough. */
 export function closest(word: string, known: readonly string[]): string | undefined {
   const near = known.map((name) => ({ name, distance: editDistance(word.toLowerCase(), name) })).toSorted((a, b) => a.distance - b.distance)[0]
   return near !== undefined && near.distance <= Math.max(1, Math.floor(near.name.length / 3)) ? near.name : undefined
 }
 
-/** The known name that contains this one, or is contained in it: `bedrock` and `amazon-bedrock`. The shortest, if there are several. */
+/** The known name whose words include all words of this one, or the reverse: `bedrock` and `amazon-bedrock`. The shortest, if there are several. */
 export function closestByWords(name: string, known: readonly string[]): string | undefined {
   const words = wordsOf(name)
   const isPart = (some: ReadonlySet<string>, all: ReadonlySet<string>): boolean => some.size > 0 && [...some].every((word) => all.has(word))
@@ -12,7 +12,7 @@ export function closestByWords(name: string, known: readonly string[]): string |
   return near.toSorted((a, b) => a.length - b.length)[0]
 }
 
-/** Those of two letters tell little. */
+/** Words of two letters are too common to compare. */
 const wordsOf = (name: string): ReadonlySet<string> =>
   new Set(
     name
@@ -21,13 +21,13 @@ const wordsOf = (name: string): ReadonlySet<string> =>
       .filter((word) => word.length > 2),
   )
 
-/** What was probably meant by an unknown word, as the end of a sentence. */
+/** The end of an error message that names the word that was probably meant. */
 export function insteadOf(word: string, known: readonly string[]): string {
   const near = closest(word, known)
   return near === undefined ? `expected one of: ${known.join(', ')}` : `did you mean ${near}? (known: ${known.join(', ')})`
 }
 
-/** Letters that are missing, too many, wrong, or in the place of their neighbour. */
+/** Counts letters that are missing, superfluous, wrong, or swapped with their neighbour. */
 function editDistance(a: string, b: string): number {
   let before: readonly number[] = []
   let row: readonly number[] = Array.from({ length: b.length + 1 }, (_, index) => index)

@@ -5,31 +5,32 @@ import { portOf, type Proxies } from './proxy.ts'
 import { ofProxy, openTunnel } from './tunnel.ts'
 import { buildConnector } from './undici.ts'
 
-/** How long an address has to itself before the next one is tried beside it (RFC 8305, 5). */
+/** Time for one address before the next is tried in parallel (RFC 8305, section 5). */
 const HEAD_START_MS = 250
-/** After a minute of silence the kernel asks whether the other end is still there; a read takes as much as the kernel has at hand. */
+/** After a minute of silence the kernel probes whether the peer is still there. One read takes up to 64 KiB of what the kernel has. */
 const SOCKET = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000, highWaterMark: 64 * 1024 }
 
 export interface ConnectorOptions {
-  /** Of a name; asked for all of its addresses. */
+  /** Must resolve a name to all of its addresses. */
   readonly lookup: LookupFunction
   /** Milliseconds for name resolution, TCP and TLS together. */
   readonly timeoutMs: number
   /** Certificate authorities besides the system's, PEM. */
   readonly ca?: string
-  /** If it names a proxy, the proxy resolves the host name. */
+  /** If there is a proxy for the target, the proxy resolves the host name. */
   readonly proxies?: Proxies | undefined
 }
 
 const lookupOfProxies = createLookup()
 
 /**
- * Connects as undici would, but to a name with several addresses as RFC 8305 has it: an address that has not answered after a quarter of a second
- * has company, and whichever is first is taken. Node gives up one for the next. So a gateway without IPv6, further away than that from a provider that
- * has both, or busy for as long in one turn of its event loop (timers come before what has arrived), had given up the only address it could reach.
+ * Connects like undici, except to a name with several addresses, where it follows RFC 8305: after a quarter of a second without an answer the next address
+ * is tried in parallel, and the first connection is used. Node abandons one address for the next. A gateway without IPv6 therefore gave up the only
+ * address it could reach if the provider had both families and took longer than that, or if one turn of the gateway's event loop did (timers run before
+ * the events that have arrived).
  */
 export function createConnector({ lookup, timeoutMs, ca, proxies }: ConnectorOptions): buildConnector.connector {
-  // The limit is for all steps together, and kept here.
+  // The limit is for all steps together and is enforced here.
   const secure = buildConnector({ allowH2: false, timeout: 0, ...(ca === undefined ? {} : { ca }) })
   return (target, callback) => {
     let isOver = false
@@ -45,7 +46,7 @@ export function createConnector({ lookup, timeoutMs, ca, proxies }: ConnectorOpt
       settle(connectTimeout(), null)
       stop()
     }
-    // What has arrived while the event loop was busy comes before the limit.
+    // Events that arrived while the event loop was busy are handled before the limit applies.
     const timer = setTimeout(() => setImmediate(giveUp), timeoutMs).unref()
     const take = (socket: Socket): void => {
       if (target.protocol !== 'https:') return settle(null, socket)
@@ -81,8 +82,8 @@ function addressesOf(lookup: LookupFunction, host: string, found: (error: Error 
 type FirstSocket = (...result: [error: null, socket: Socket] | [error: Error]) => void
 
 /**
- * Hands over the first socket that connects, or the error of all that were tried, whose code is that of the first. An address that fails makes room
- * for the next at once. Returns what ends all that is under way.
+ * Passes on the first socket that connects, or else the error of all attempts, with the code of the first. If an address fails, the next is tried at once.
+ * Returns a function that ends all attempts.
  */
 export function firstToConnect(addresses: readonly LookupAddress[], open: (address: LookupAddress) => Socket, done: FirstSocket): () => void {
   const left = alternating(addresses)
@@ -106,7 +107,7 @@ export function firstToConnect(addresses: readonly LookupAddress[], open: (addre
       stop()
       done(null, socket)
     })
-    // It stays with the one that is taken, for what may come before its new owner listens.
+    // The listener stays on the chosen socket, for errors before its new owner listens.
     socket.on('error', (error) => {
       if (!trying.delete(socket)) return
       errors.push(error)
@@ -120,7 +121,7 @@ export function firstToConnect(addresses: readonly LookupAddress[], open: (addre
   return stop
 }
 
-/** In their order, but the two families by turns: one of them may lead nowhere. */
+/** In the given order, but alternating between the two families, because one of them may be unreachable. */
 function alternating(addresses: readonly LookupAddress[]): LookupAddress[] {
   const first = addresses.filter(({ family }) => family === addresses[0]?.family)
   const other = addresses.filter(({ family }) => family !== addresses[0]?.family)

@@ -1,4 +1,4 @@
-/** How long JSON Schema says a text is: a character outside the basic plane counts once, though it takes two units. */
+/** The length of a text as JSON Schema counts it: a character outside the basic plane counts once, although it has two code units. */
 export function countCharacters(text: string): number {
   let pairs = 0
   for (let i = 1; i < text.length; i += 1) {

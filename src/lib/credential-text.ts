@@ -1,6 +1,6 @@
 /**
- * Whether a provider's credential can be sent: visible ASCII characters in one line, as a header takes, or the JSON file of a cloud account. Anything
- * else was pasted together with its surroundings.
+ * Whether a provider's credential can be sent: visible ASCII characters in one line, as headers require, or the JSON file of a cloud account. Anything
+ * else was probably pasted together with surrounding text.
  */
 export const isCredentialText = (text: string): boolean => /^[\x20-\x7e]+$/.test(text.trim()) || isJsonObject(text)
 

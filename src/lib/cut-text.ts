@@ -1,4 +1,4 @@
-/** The beginning of a text, at most so many UTF-16 code units: never with half a character at its end, which strict readers of JSON refuse. */
+/** The beginning of a text, at most `max` UTF-16 code units. Never ends in half a surrogate pair, which strict JSON parsers refuse. */
 export function cutText(text: string, max: number): string {
   if (text.length <= max) return text
   const last = text.charCodeAt(max - 1)

@@ -1,8 +1,8 @@
-/** More than the type and the parameters of any data URL. */
+/** Longer than the type and parameters of any real data URL. */
 const MAX_HEAD = 1_024
 
 /**
- * The beginning of a data URL, before its data. It is cut, because callers may send megabytes before the comma, on which a pattern that repeats a
- * group overflows the stack; a head that does not end within it is none.
+ * The part of a data URL before its data. It is cut, because callers may send megabytes before the comma, on which a pattern with a repeated group
+ * overflows the stack. A head that does not end within the limit is not valid.
  */
 export const dataHead = (url: string): string => url.slice(0, MAX_HEAD)

@@ -1,9 +1,9 @@
 import { TextDecoder } from 'node:util'
 
 /**
- * Decodes text of unknown origin. A byte order mark counts most, then the declared charset, then that of an XML declaration; without one, or with an
- * unknown charset, it is UTF-8. If its bytes are broken as UTF-8 and no letter beyond ASCII is valid, it is read as windows-1252, as browsers do:
- * such text comes from older programs.
+ * Decodes text of unknown origin. A byte order mark has priority, then the declared charset, then the charset of an XML declaration. Otherwise, or with an
+ * unknown charset, the text is UTF-8. If its bytes are not valid UTF-8 and contain no valid character beyond ASCII, it is read as windows-1252, as
+ * browsers do: such text comes from older programs.
  */
 export function decodeText(bytes: Uint8Array, charset?: string): string {
   const decoder = decoderFor(markedCharset(bytes) ?? charset ?? xmlCharset(bytes))
@@ -31,11 +31,11 @@ export function markedCharset(bytes: Uint8Array): string | undefined {
   return first === 0xef && second === 0xbb && third === 0xbf ? 'utf-8' : undefined
 }
 
-/** Longer than the first line of any document of XML. */
+/** Longer than the XML declaration of any document. */
 const XML_WITHIN = 256
 const XML_DECLARED = /^<\?xml\s[^>]{0,200}?encoding\s{0,8}=\s{0,8}["']([\w:.-]{1,40})["']/
 
-/** Whoever can read that far reads no 16 bits a character. */
+/** A declaration that is readable byte by byte is not in a 16-bit encoding, so a declared UTF-16 is ignored. */
 function xmlCharset(bytes: Uint8Array): string | undefined {
   const declared = XML_DECLARED.exec(Buffer.from(bytes.subarray(0, XML_WITHIN)).toString('latin1'))?.[1]
   return declared === undefined || /^utf-?16/i.test(declared) ? undefined : declared

@@ -10,7 +10,7 @@ const DECOMPRESSORS: { readonly [encoding: string]: (() => Transform) | undefine
   zstd: createZstdDecompress,
 }
 
-/** The decompressor for an answer: `none` if it is not compressed, undefined if it cannot be read (compressed several times, or in another way). */
+/** The decompressor for an answer: `none` if it is not compressed, undefined if it cannot be decompressed (several encodings, or an unknown one). */
 export function decompressor(header: string | string[]): Transform | 'none' | undefined {
   const encodings = String(header)
     .toLowerCase()

@@ -1,9 +1,9 @@
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
 
-/** The object without the keys whose value is undefined, so that "absent" means one thing everywhere. */
+/** The object without keys whose value is undefined, so that "absent" has a single meaning everywhere. */
 export function defined<T extends object>(value: T): Defined<T> {
   const kept: Defined<T> = {}
-  // `in` makes no pair per key, which is most of the cost: it runs for every part of every record.
+  // `in` creates no pair per key, which is most of the cost; this runs for every part of every record.
   for (const key in value) if (Object.hasOwn(value, key) && value[key] !== undefined) kept[key] = value[key] as Exclude<T[typeof key], undefined>
   return kept
 }

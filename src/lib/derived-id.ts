@@ -1,8 +1,8 @@
 import { createHash, hash } from 'node:crypto'
 
 /**
- * Ids of one generation in the forms platforms want, all derived from text that never changes: a delivery sent twice is recognised,
- * which is what makes at-least-once sending safe.
+ * Ids of one generation in the formats of the platforms. All are derived from text that never changes, so that a platform recognises a repeated delivery.
+ * This makes at-least-once delivery safe.
  */
 
 const HEX_32 = /^[0-9a-f]{32}$/
@@ -19,20 +19,20 @@ export function otlpTraceId(id: string): string {
   return HEX_32.test(hex) && !ZEROS.test(hex) ? hex : sha256(id).slice(0, 32)
 }
 
-/** The trace of a call: the caller's, if it names one, or else its own. */
+/** The trace id of a call: the caller's if there is one, otherwise the call's own id. */
 export function callTraceId(given: unknown, callId: string): string {
   return typeof given === 'string' && given.trim() !== '' ? given : callId
 }
 
-/** A span of ours: the try at a provider with this number, from 1. */
+/** The id of our span for one attempt at a provider; `number` counts from 1. */
 export const attemptSpanId = (callId: string, number: number): string => `${callId}:attempt:${number}`
 
-/** 16 hex digits for a span of ours. */
+/** 16 hex digits for one of our spans. */
 export function otlpSpanId(id: string): string {
   return sha256(id).slice(0, 16)
 }
 
-/** 16 hex digits for a span the caller knows: an id already in that form is kept (lower case). */
+/** 16 hex digits for a span of the caller. An id already in that form is kept (lower case). */
 export function otlpParentSpanId(id: string): string {
   const lower = id.trim().toLowerCase()
   return HEX_16.test(lower) && !ZEROS.test(lower) ? lower : otlpSpanId(id)
@@ -49,17 +49,17 @@ const stamp = (bytes: Buffer, version: number): Buffer => {
   return bytes
 }
 
-/** The namespace of our UUIDs: chosen once, at random; changing it would double every record already delivered. */
+/** The namespace of our UUIDs, chosen once at random. A different one would duplicate every record already delivered. */
 const NAMESPACE = Buffer.from('6f0c3b0e5d7a4c0f9b1e2a7d84c6f013', 'hex')
 
-/** A UUID of version 5 (RFC 9562) of an id; a UUID is kept as it is. */
+/** The UUID version 5 (RFC 9562) of an id; an id that is a UUID is kept (lower case). */
 export function uuidFromId(id: string): string {
   const lower = id.trim().toLowerCase()
   if (UUID.test(lower)) return lower
   return format(stamp(createHash('sha1').update(NAMESPACE).update(id).digest().subarray(0, 16), 5))
 }
 
-/** A UUID of version 7: the event's time (milliseconds), then 80 bits of the id's SHA-256 in place of randomness. */
+/** A UUID version 7: the event's time (milliseconds), followed by 80 bits of the id's SHA-256 in place of randomness. */
 export function uuid7FromId(id: string, timeMs: number): string {
   const bytes = Buffer.alloc(16)
   bytes.writeUIntBE(Math.max(0, Math.trunc(timeMs)), 0, 6)
@@ -67,7 +67,7 @@ export function uuid7FromId(id: string, timeMs: number): string {
   return format(stamp(bytes, 7))
 }
 
-/** Unix seconds of an event, for object keys: from the event, so that a retry overwrites its own object. */
+/** Unix seconds of an event, for object keys. They come from the event and not from the clock, so that a retry overwrites its own object. */
 export function unixSeconds(timeMs: number): number {
   return Math.floor(timeMs / 1000)
 }

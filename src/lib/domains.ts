@@ -1,14 +1,14 @@
-/** Longest list of domains, and longest of its entries: each address is held against each of them, and a request may bring many. */
+/** The limits of a list of domains and of each entry: each address is compared with each entry, and a request may contain many addresses. */
 export const MAX_DOMAINS = 1_024
 export const MAX_DOMAIN_LENGTH = 2_048
 
-/** Decodings of a path that are looked at: a server between may undo one more than we see. */
+/** How often a path is decoded for comparison: an intermediary may decode it more often than we do. */
 const MAX_DECODINGS = 3
 
 /**
- * Whether a host is one of these domains or below one of them. Entries may carry a scheme, a path or what else `plainDomain` takes off; paths
- * bind too, and `*` alone is every host. A path
- * has as many readings as servers have ways to decode it: `some` is for lists that refuse, `every` for lists that admit.
+ * Whether a host is one of these domains or a subdomain of one. Entries may contain a scheme, a path and whatever else `plainDomain` removes. A path in an
+ * entry must match as well, and `*` alone matches every host. Servers decode a path in different ways, so it has several readings: use `some` for lists
+ * that block, and `every` for lists that allow.
  */
 export function matchesDomain(url: URL, domains: readonly string[], readings: 'some' | 'every' = 'some'): boolean {
   const host = withoutDot(url.hostname.toLowerCase())
@@ -26,8 +26,8 @@ export function matchesDomain(url: URL, domains: readonly string[], readings: 's
 }
 
 /**
- * An entry without the scheme, the `*.` or `.` before its host, the query and the `/*` behind its path: they change nothing here, and search
- * vendors refuse a call for them.
+ * An entry without the scheme, the `*.` or `.` before its host, the query and the `/*` after its path. These make no difference here, but search vendors
+ * refuse a call for them.
  */
 export const plainDomain = (entry: string): string =>
   entry
@@ -39,13 +39,13 @@ export const plainDomain = (entry: string): string =>
 
 const withoutDot = (host: string): string => host.replace(/\.$/, '')
 
-/** As URLs write it: names in other scripts have a spelling of their own. */
+/** The host as URLs contain it: names in other scripts are converted to their ASCII form. */
 function hostOf(domain: string): string {
   const name = withoutDot(domain.replace(/:\d+$/, ''))
   return name === '' ? '' : withoutDot(URL.parse(`http://${name}`)?.hostname ?? name)
 }
 
-/** A path as it stands and as often decoded as it can be, each without empty parts and dots, the plainest last. */
+/** A path as given and after each decoding, without empty segments and dot segments; the most decoded is the last. */
 function readingsOf(path: string): readonly string[] {
   const readings = [plain(path)]
   let current = path
@@ -62,7 +62,7 @@ function decode(path: string): string {
   try {
     return decodeURIComponent(path)
   } catch {
-    // Not UTF-8: the letters of ASCII are what lists are made of.
+    // Not UTF-8. The entries of lists are mostly ASCII, so only ASCII characters are decoded.
     return path.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
   }
 }
@@ -76,7 +76,7 @@ function plain(path: string): string {
   return parts.join('/')
 }
 
-/** Why an address is outside the caller's lists; undefined: it may be used. */
+/** Why an address is outside the caller's lists; undefined if it is allowed. */
 export function domainRefusal(text: string, allowed: readonly string[], blocked: readonly string[]): string | undefined {
   const url = URL.parse(text)
   if (url === null) return 'the address is not a URL'

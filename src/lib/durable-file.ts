@@ -1,21 +1,21 @@
 import { open } from 'node:fs/promises'
 
 /**
- * Makes a file of the owner's alone and returns when the disk has it: a name given to it afterwards never leads to an empty file, whenever the
- * power fails. Rejects where there is one already.
+ * Creates a file that only the owner can read, and returns once the disk has it: a name that the file gets afterwards never leads to an empty file after a
+ * power failure. Rejects if the file exists.
  */
 export async function writeDurably(path: string, text: string): Promise<void> {
   const handle = await open(path, 'wx', 0o600)
   try {
     await handle.writeFile(text)
-    // A disk that is full may say so only here.
+    // A full disk may fail only here.
     await handle.sync()
   } finally {
     await handle.close()
   }
 }
 
-/** Returns when the disk has the names in it, too. */
+/** Returns once the disk has the directory's entries as well. */
 export async function syncDirectory(path: string): Promise<void> {
   try {
     const handle = await open(path, 'r')
@@ -25,6 +25,6 @@ export async function syncDirectory(path: string): Promise<void> {
       await handle.close()
     }
   } catch {
-    // Some systems know no such thing; there the names are as safe as they get.
+    // Some systems do not support this; nothing more can be done there.
   }
 }

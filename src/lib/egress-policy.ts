@@ -2,14 +2,17 @@ import { isIP } from 'node:net'
 import { classifyAddress } from './address-class.ts'
 import { isHeaderValue } from './header-value.ts'
 
-/** Checks a request as far as its text allows; the addresses of names are checked when they are resolved. */
+/** Checks a request as far as its text allows. The addresses of names are checked when they are resolved. */
 
 export type EgressFailure = 'refused' | 'dns' | 'connect' | 'timeout' | 'aborted' | 'network'
 
-/** No answer. `refused`: the request was never made because policy forbids it; the others are worth another try. Messages name the host as it was given, never what it resolved to, and no secrets. */
+/**
+ * There was no answer. `refused`: the policy forbids the request, so it was never made; the others are worth a retry. Messages name the host as given,
+ * never the addresses it resolved to, and contain no secrets.
+ */
 export class EgressError extends Error {
   readonly kind: EgressFailure
-  /** The status of an answer that began, when what it lacks is the rest of its body. */
+  /** The status of an answer that began but whose body is incomplete. */
   readonly status: number | undefined
 
   constructor(kind: EgressFailure, message: string, cause?: unknown, status?: number) {
@@ -21,27 +24,27 @@ export class EgressError extends Error {
 }
 
 export interface EgressPolicy {
-  /** Loopback, private, unique-local and carrier-grade NAT ranges may be reached. Metadata and link-local never. */
+  /** Whether loopback, private, unique-local and carrier-grade NAT ranges may be reached. Metadata and link-local addresses never may. */
   readonly allowPrivate: boolean
-  /** Unencrypted HTTP to public addresses. To private ones it is always fine. */
+  /** Whether unencrypted HTTP to public addresses is allowed. To private ones it always is. */
   readonly allowHttp: boolean
-  /** Ports besides 80, 443 and the unprivileged ones. */
+  /** Allowed ports besides 80, 443 and the unprivileged ones. */
   readonly extraPorts: readonly number[]
 }
 
-/** Line protocols of other services on unprivileged ports: an HTTP request there may be read as commands. */
+/** Services with line-based protocols on unprivileged ports, which may read an HTTP request as commands. */
 const REFUSED_PORTS = new Set([
   1719, 1720, 1723, 2049, 3306, 3659, 4045, 4190, 5060, 5061, 5432, 6000, 6379, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080, 11211, 27017,
 ])
 
-/** The parsed address of a request. Throws EgressError `refused`. */
+/** Parses and checks the URL of a request. Throws EgressError `refused`. */
 export function checkUrl(text: string, policy: EgressPolicy): URL {
   if (!URL.canParse(text)) throw new EgressError('refused', 'the address is not a URL')
   const url = new URL(text)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new EgressError('refused', `scheme ${url.protocol.slice(0, 20)} is not allowed`)
   if (url.username !== '' || url.password !== '') throw new EgressError('refused', 'the address carries credentials')
   checkPort(url, policy)
-  // URL has already turned decimal, octal and hexadecimal hosts into dotted ones.
+  // URL has already converted decimal, octal and hexadecimal hosts to dotted notation.
   const host = hostOf(url)
   if (host === '') throw new EgressError('refused', 'the address has no host')
   if (isIP(host) !== 0) checkAddress(host, url.protocol, policy, host)
@@ -83,10 +86,10 @@ const REFUSED_HEADERS = new Set([
   'expect',
 ])
 
-/** Whether no request may bring this header: the client sets it itself. */
+/** Whether requests must not set this header, because the client sets it. */
 export const isRefusedHeader = (name: string): boolean => REFUSED_HEADERS.has(name.toLowerCase())
 
-/** Headers with lower-case names. Throws EgressError `refused` for those the client sets itself and for anything that could split a message. */
+/** The headers with lower-case names. Throws EgressError `refused` for those that the client sets itself and for anything that could split a message. */
 export function checkHeaders(headers: { readonly [name: string]: string }): Record<string, string> {
   const checked: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {

@@ -7,7 +7,7 @@ import { checkUrl } from './egress-policy.ts'
 import { createEgress, type Egress, type EgressOptions } from './egress.ts'
 
 describe('isMetadataAddress', () => {
-  // As URLs write hosts: decimal, octal and hexadecimal forms are dotted by then.
+  // Hosts in their URL form, which has already converted decimal, octal and hexadecimal forms to dotted ones.
   it.each([
     '169.254.169.254',
     '169.254.0.1',
@@ -109,7 +109,7 @@ describe('classifyAddress', () => {
     ['4000::1', 'forbidden'],
     ['1::1', 'forbidden'],
     ['::1%lo', 'forbidden'],
-    // no address at all
+    // Not an address.
     ['localhost', 'forbidden'],
     ['', 'forbidden'],
     ['127.1', 'forbidden'],
@@ -228,7 +228,7 @@ describe('what may be sent', () => {
 })
 
 describe('a connection', () => {
-  // Addresses are not looked up, so that nothing else has seen them.
+  // IP addresses are not resolved, so no other check has seen them.
   it.each([
     [false, 'refused'],
     [true, undefined],
@@ -256,7 +256,7 @@ describe('names', () => {
   })
 
   it('are resolved once per connection, and the connection goes to what was checked', async () => {
-    // A rebinding name: harmless when checked, something else when asked again.
+    // A name for DNS rebinding: harmless when checked, another address when resolved again.
     let asked = 0
     const resolver: Resolver = async () => [{ address: ++asked === 1 ? '127.0.0.1' : '169.254.169.254', family: 4 }]
     const out = egress({ resolver })
@@ -264,7 +264,7 @@ describe('names', () => {
     expect(answer.body.toString()).toBe('fine')
     expect(asked).toBe(1)
     expect(seen[0]?.headers['host']).toBe(`rebind.example:${port}`)
-    // A new connection asks again and is refused.
+    // A new connection resolves the name again and is refused.
     await out.close()
     await expect(get(`http://rebind.example:${port}/two`, { resolver })).rejects.toMatchObject({ kind: 'refused' })
     expect(seen).toHaveLength(1)

@@ -6,9 +6,9 @@ import { Agent, requestThrough } from './undici.ts'
 export { EgressError } from './egress-policy.ts'
 
 export interface EgressOptions extends CheckedConnectorOptions {
-  /** Whether private ranges may be reached. Metadata and link-local addresses never. */
+  /** Whether private ranges may be reached. Metadata and link-local addresses never may. */
   readonly allowPrivate: boolean
-  /** Unencrypted HTTP to public addresses; default false. To private ones it is always allowed. */
+  /** Whether unencrypted HTTP to public addresses is allowed; default false. To private ones it always is. */
   readonly allowHttp?: boolean
   readonly extraPorts?: readonly number[]
   readonly userAgent?: string
@@ -22,7 +22,7 @@ export interface EgressRequest {
   readonly body?: string | Buffer
   /** Milliseconds from start to the last byte of the answer; default 30,000. */
   readonly timeoutMs?: number
-  /** Bytes kept of the answer, the rest is not read; default 4 MiB. */
+  /** Most bytes of the answer to read; the rest is discarded. Default 4 MiB. */
   readonly maxResponseBytes?: number
   readonly signal?: AbortSignal
 }
@@ -37,9 +37,9 @@ export interface EgressResponse {
 }
 
 export interface EgressStreamRequest extends Pick<EgressRequest, 'method' | 'url' | 'headers' | 'body' | 'signal'> {
-  /** Milliseconds until the headers of the answer are there; default 30,000. */
+  /** Limit for the headers of the answer, in milliseconds; default 30,000. */
   readonly headersTimeoutMs?: number
-  /** Bytes of the answer; more break it. Default 4 MiB. */
+  /** Most bytes of the answer; reading fails beyond. Default 4 MiB. */
   readonly maxResponseBytes?: number
 }
 
@@ -47,25 +47,25 @@ export interface EgressStream {
   readonly status: number
   /** Names in lower case; repeated ones joined by a comma. */
   readonly headers: { readonly [name: string]: string }
-  /** As it comes; throws EgressError. Has to be read to its end or left: until then it holds a connection. */
+  /** The body as it arrives; throws EgressError. It must be read to its end or left (by leaving the loop), because it occupies a connection until then. */
   readonly body: AsyncIterable<Buffer>
 }
 
 export interface Egress {
   /**
-   * Sends one request and reads its answer, whatever the status. Redirects are answers like any other: they are never followed.
-   * Rejects with EgressError when there is no answer.
+   * Sends one request and reads its answer, whatever the status. A redirect is an answer like any other and never followed. Rejects with EgressError if
+   * there is no answer.
    */
   request(request: EgressRequest): Promise<EgressResponse>
-  /** The same for answers that are read while they come. `signal` ends them in every phase. */
+  /** The same for answers that are read as they arrive. `signal` ends them in every phase. */
   open(request: EgressStreamRequest): Promise<EgressStream>
-  /** Ends all connections at once. */
+  /** Closes all connections at once. */
   close(): Promise<void>
 }
 
 /**
- * The only way out for addresses that users choose. A name is resolved once per connection, all its addresses are checked, and the connection goes to
- * one of them: what is checked is what is used, so a name whose addresses change gains nothing.
+ * All requests to addresses that users choose go through this. A name is resolved once per connection, all its addresses are checked, and the connection
+ * uses one of them. The address checked is the address used, so a name whose addresses change gains nothing.
  */
 export function createEgress(options: EgressOptions): Egress {
   const policy: EgressPolicy = { allowPrivate: options.allowPrivate, allowHttp: options.allowHttp ?? false, extraPorts: options.extraPorts ?? [] }
@@ -74,7 +74,7 @@ export function createEgress(options: EgressOptions): Egress {
     connections: options.connectionsPerOrigin ?? 16,
     pipelining: 1,
     keepAliveTimeout: 10_000,
-    // The limit of the whole exchange is the caller's; these would cut slow answers earlier.
+    // The caller limits the whole exchange; these limits would end slow answers earlier.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
@@ -151,7 +151,7 @@ async function readBody(body: AsyncIterable<Buffer>, limit: number): Promise<{ r
   for await (const chunk of body) {
     if (size + chunk.length > limit) {
       chunks.push(chunk.subarray(0, limit - size))
-      // Leaving the loop destroys the rest of the answer with its connection.
+      // Leaving the loop discards the rest of the answer and closes its connection.
       return { bytes: Buffer.concat(chunks), truncated: true }
     }
     chunks.push(chunk)
@@ -168,7 +168,7 @@ function flatten(headers: { readonly [name: string]: string | string[] | undefin
 
 const CONNECT_CODES = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES', 'UND_ERR_CONNECT_TIMEOUT'])
 
-/** `status`: of an answer that began. */
+/** `status`: the status of an answer that has begun. */
 function toEgressError(error: unknown, host: string, limit: AbortSignal, signal: AbortSignal | undefined, status?: number): EgressError {
   const found = findEgressError(error)
   if (found !== undefined) return found
@@ -184,7 +184,7 @@ function toEgressError(error: unknown, host: string, limit: AbortSignal, signal:
   return new EgressError('network', `the connection to ${host} broke${code === '' ? '' : ` (${code})`}`, error, status)
 }
 
-/** Our own error, which sockets wrap: as a cause, or among those of several tried addresses. */
+/** Finds our own error, which sockets wrap as a cause or as one of the errors of several attempted addresses. */
 function findEgressError(error: unknown, depth = 0): EgressError | undefined {
   if (error instanceof EgressError) return error
   if (depth > 3 || !(error instanceof Error)) return undefined

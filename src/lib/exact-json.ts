@@ -8,12 +8,12 @@ interface SourceAwareJson {
   rawJSON(text: string): unknown
 }
 
-/** Access to the source text of numbers, which the type library does not know yet. */
+/** The types of JSON with access to the source text of numbers, which the type library lacks. */
 const sourceAware = JSON as unknown as SourceAwareJson
 
 /**
- * Parses JSON so that JSON.stringify writes every number back as it stood: arguments of tools are text in some formats and objects in
- * others, and a long id must survive both ways. Undefined for text that is no JSON, or nests too deep; the value is meant only to be written again.
+ * Parses JSON so that JSON.stringify writes every number as it was in the source: tool arguments are text in some formats and objects in others, and a
+ * long id must survive both conversions. Undefined for text that is not JSON or that nests too deep. The value is only meant to be serialized again.
  */
 export function parseExact(text: string): unknown {
   try {

@@ -72,7 +72,7 @@ describe('connections', () => {
     const { url, made } = await counting()
     const call = caller({})
     for (let n = 0; n < 5; n++) expect(await text(call(url))).toBe('ok')
-    // A second one opens when a call comes in the turn in which the last answer ends.
+    // A second connection is opened if a call arrives in the turn in which the last answer ends.
     expect(made()).toBeLessThanOrEqual(2)
   })
 
@@ -126,7 +126,7 @@ describe('createHttpClient', () => {
   })
 
   it('pauses the socket while the reader is slow and loses nothing', async () => {
-    // More than the kernel may hold between the two: with large buffers 4 MB on one side and 32 on the other.
+    // More than the kernel may buffer between the two: with large buffers 4 MB on one side and 32 MB on the other.
     const size = 48 * 1024 * 1024
     let written = 0
     const url = await serve((_request, response) => {

@@ -6,10 +6,10 @@ import { isOfProxy } from './tunnel.ts'
 import { atTurnEnd } from './turn-end.ts'
 import type { Client } from './undici.ts'
 
-/** `exhausted`: this process or machine has nothing left to connect with; the server has no part in it. */
+/** `exhausted`: this process or machine has run out of what a connection needs; the server is not at fault. */
 export type HttpFailureKind = 'connect-timeout' | 'connect' | 'exhausted' | 'reset' | 'cancelled' | 'protocol'
 
-/** Why an exchange failed below HTTP. `sent` tells whether the request may have reached the server. */
+/** Why an exchange failed below HTTP. `sent` is true if the request may have reached the server. */
 export class HttpFailure extends Error {
   readonly kind: HttpFailureKind
   readonly sent: boolean
@@ -35,15 +35,15 @@ export interface ResponseHead {
   readonly headers: { readonly [name: string]: string | string[] | undefined }
 }
 
-/** One request and its answer, pulled by the reader: the socket is paused while unread bytes exceed the bound. */
+/** One request and its answer, which the reader pulls: the socket is paused while unread bytes exceed the limit. */
 export interface Exchange {
   /** Rejects with HttpFailure. */
   readonly head: Promise<ResponseHead>
-  /** All bytes that arrived since the last read, or waits for some; undefined at the end. Rejects with HttpFailure. One reader at a time. */
+  /** All bytes that arrived since the last read; waits if there are none. Undefined at the end. Rejects with HttpFailure. Only one reader at a time. */
   read(): Promise<readonly Buffer[] | undefined>
-  /** Ends the exchange at once, in any phase; idempotent. A finished exchange returns its connection to the pool instead. */
+  /** Ends the exchange at once, in any phase; idempotent. A finished exchange has already returned its connection to the pool. */
   cancel(): void
-  /** True when the whole answer has arrived (it may not all be read): the connection is back in the pool. */
+  /** True once the whole answer has arrived (even if not all of it has been read): the connection is back in the pool. */
   readonly ended: boolean
 }
 
@@ -56,19 +56,22 @@ export interface HttpClient {
 export interface HttpClientOptions extends PoolShelfOptions {
   /** Unread bytes per exchange before the socket is paused. */
   readonly highWaterBytes?: number
-  /** How soon after a request was sent a loss says that its connection was dead before. Default: two seconds. */
+  /** A connection that is lost within this time after a request was sent is assumed to have been dead before. Default: two seconds. */
   readonly staleLossMs?: number
 }
 
 const CONNECT_CODES = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES'])
 
-/** Files of this process, files of the machine, memory of its network. */
+/** The limits that these report: files of this process, files of the machine, memory of its network. */
 const EXHAUSTED_CODES = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])
 
 const LOST_CODES = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 const isLostConnection = (error: Error): boolean => 'code' in error && LOST_CODES.has(String(error.code))
 
-/** The parser has no code for what it dislikes. An answer that ends within its framing is one that ended early, and also its to notice. */
+/**
+ * Whether the answer breaks HTTP in a way for which the parser has no code. The parser also reports an answer that ends too early, which is a lost
+ * connection instead.
+ */
 const breaksHttp = ({ name, message }: Error): boolean => name === 'HTTPParserError' && !message.includes('EOF')
 
 function toFailure(error: Error, sent: boolean): HttpFailure {
@@ -88,8 +91,8 @@ function toFailure(error: Error, sent: boolean): HttpFailure {
 }
 
 /**
- * HTTP/1.1 over undici's dispatcher, one pool per origin: no WHATWG streams, no redirects, no cookies, no timeouts of its own but the
- * connect limit (the caller owns first-token, idle and total limits). Connect limits should be few: each has connections of its own.
+ * HTTP/1.1 over undici's dispatcher, with one pool per origin: no WHATWG streams, redirects or cookies, and no timeout except the connect limit (the
+ * caller enforces the first-token, idle and total limits). Use few different connect limits, because each has its own connections.
  */
 export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
   const pools = new PoolShelf(options)
@@ -118,10 +121,10 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
   }
 }
 
-/** undici's handler and the reader's view in one object: this runs once per upstream read. */
+/** undici's handler and the reader's interface in one object, because this code runs for every upstream read. */
 class DispatchedExchange implements Exchange, SentHandler {
   kept: Client | undefined
-  /** What was sent, for as long as it may have to be sent again. */
+  /** The request, kept while it may have to be sent again. */
   #sent: Dispatcher.DispatchOptions | undefined
   readonly #sentAgainUntil: number
   readonly head: Promise<ResponseHead>
@@ -132,7 +135,7 @@ class DispatchedExchange implements Exchange, SentHandler {
   #queue: Buffer[] = []
   #queuedBytes = 0
   #waiting: { resolve: (chunks: readonly Buffer[] | undefined) => void; reject: (error: HttpFailure) => void } | undefined
-  /** Arrived in this turn of the event loop, at whose end it is told. */
+  /** The head that arrived in this turn of the event loop; it is reported at the end of the turn. */
   #arrived: ResponseHead | undefined
   #telling = false
   #ended = false
@@ -179,7 +182,7 @@ class DispatchedExchange implements Exchange, SentHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHead['headers']): void {
-    // A dozen buffers that would live as long as the answer, for handlers that want the head byte by byte.
+    // Raw headers are a dozen buffers that would live as long as the answer; only handlers that want the original bytes need them.
     controller.rawHeaders = null
     this.#sent = undefined
     if (status < 200) return
@@ -220,10 +223,10 @@ class DispatchedExchange implements Exchange, SentHandler {
   }
 
   /**
-   * A kept connection may be dead without anybody noticing: a proxy, a firewall or the server has forgotten it, often with all others. If it breaks
-   * at once and without a byte of an answer, that says nothing about the server, and the request is sent again, once, over a new connection. If it
-   * breaks later, the request may have been worked on, and retrying is up to the caller. The client that has just lost its connection cannot be used
-   * by anybody else before this returns.
+   * A kept connection may be dead without anyone having noticed: a proxy, a firewall or the server has forgotten it, often together with all others. If it
+   * breaks at once and before the first byte of an answer, the server is not at fault, and the request is sent again, once, over a new connection. If it
+   * breaks later, the server may have processed the request, so a retry is up to the caller. Nobody else can use the client that has just lost its
+   * connection before this returns.
    */
   #isSentAgain(error: Error): boolean {
     const { kept } = this
@@ -246,7 +249,7 @@ class DispatchedExchange implements Exchange, SentHandler {
     }
   }
 
-  /** One read gathers all HTTP chunks of an event-loop turn. */
+  /** One read returns all chunks of an event-loop turn. */
   #tellLater(): void {
     if (this.#telling) return
     this.#telling = true
@@ -280,7 +283,7 @@ class DispatchedExchange implements Exchange, SentHandler {
   #fail(failure: HttpFailure): void {
     if (this.#ended || this.#failure !== undefined) return
     this.#failure = failure
-    // What arrived before the failure counts, although the reader has not been told yet.
+    // Data that arrived before the failure is still delivered, although the reader has not been told of it yet.
     this.#tell()
     this.#rejectHead(failure)
     this.#waiting?.reject(failure)

@@ -8,7 +8,7 @@ const POOL_SIZE = 4096
 const pool = Buffer.alloc(POOL_SIZE)
 let used = POOL_SIZE
 
-/** Base62 text of the given length from the system's random source, drawn in blocks; unbiased by rejection. */
+/** Base62 text of the given length from the system's random source, read in blocks; rejection sampling keeps it unbiased. */
 export const randomId: IdSource = (length) => {
   let id = ''
   while (id.length < length) {
@@ -22,7 +22,7 @@ export const randomId: IdSource = (length) => {
   return id
 }
 
-/** Ids that count up: for tests and golden files. */
+/** Consecutive ids, for tests and golden files. */
 export function sequentialIds(): IdSource {
   let n = 0
   return (length) => String(++n).padStart(length, '0')

@@ -1,4 +1,4 @@
-/** Where a JSON text breaks: the index of the first character that no valid document could have there, and what is wrong with it. */
+/** Where a JSON text is broken: the index of the first character that no valid document could have there, and what is wrong with it. */
 export interface JsonFault {
   readonly position: number
   readonly reason: string
@@ -20,7 +20,7 @@ function show(text: string, at: number): string {
   return at >= text.length ? 'the text ends' : `unexpected ${JSON.stringify(String.fromCodePoint(text.codePointAt(at) ?? 0))}`
 }
 
-/** Index after the string that opens at `at`, or what is wrong inside it. */
+/** The index after the string that opens at `at`, or the fault inside it. */
 function skipString(text: string, at: number): number | JsonFault {
   let i = at + 1
   for (;;) {
@@ -39,12 +39,12 @@ function skipString(text: string, at: number): number | JsonFault {
 interface Cursor {
   readonly text: string
   at: number
-  /** Brackets not closed yet, innermost last. */
+  /** Open brackets, innermost last. */
   readonly open: (typeof OPEN_ARRAY | typeof OPEN_OBJECT)[]
   expect: 'value' | 'value-or-close' | 'key' | 'key-or-close' | 'next'
 }
 
-/** After a value: a comma, the bracket that closes, or the end. */
+/** Reads what may follow a value: a comma, a closing bracket, or the end. */
 function readNext(cursor: Cursor): JsonFault | 'done' | undefined {
   const { text, at, open } = cursor
   const inside = open.at(-1)
@@ -97,8 +97,8 @@ function closeEmpty(cursor: Cursor): undefined {
 }
 
 /**
- * Finds the fault in a text `JSON.parse` refused; undefined when there is none. `JSON.parse` quotes the caller's text in its messages
- * and often leaves the position out, hence this second look, which only broken requests pay for. No recursion.
+ * Finds the fault in a text that `JSON.parse` refused; undefined if there is none. `JSON.parse` quotes the caller's text in its messages and often omits
+ * the position. Only broken requests pay for this second pass. Not recursive.
  */
 export function findJsonFault(text: string): JsonFault | undefined {
   const cursor: Cursor = { text, at: 0, open: [], expect: 'value' }

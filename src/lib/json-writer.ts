@@ -1,13 +1,13 @@
-/** Longer texts are written by themselves; shorter ones are gathered, because each write costs as much as a hundred characters. */
+/** Longer texts are written on their own. Shorter ones are collected first, because each write costs as much as a hundred characters. */
 const LONG_CHARS = 64
-/** Nothing to escape: most short texts are names and ids. */
+/** Texts without anything to escape: most short texts are names and ids. */
 const PLAIN = /^[ !#-[\]-~]*$/
-/** No character takes more bytes than this in UTF-8, counted by UTF-16 unit. */
+/** The most UTF-8 bytes per UTF-16 code unit. */
 const MAX_UNIT_BYTES = 3
 
 /**
- * JSON as bytes, piece by piece: for payloads of megabytes, of which neither the objects nor the text as a whole should ever exist.
- * What is given to `raw` must be JSON already; `text` quotes.
+ * Writes JSON as bytes, piece by piece: for payloads of megabytes, whose objects or text should never exist as a whole. The argument of `raw` must be JSON
+ * already; `text` quotes its argument.
  */
 export class JsonWriter {
   #buffer: Buffer
@@ -17,7 +17,7 @@ export class JsonWriter {
   #lastStart = 0
   #lastEnd = 0
 
-  /** Grows when the guess was too low; a high one costs nothing but address space. */
+  /** Grows if the estimate was too low; a high one costs nothing but address space. */
   constructor(expectedBytes = 1024) {
     this.#buffer = Buffer.allocUnsafe(expectedBytes)
   }
@@ -31,7 +31,7 @@ export class JsonWriter {
     else this.#gathered += PLAIN.test(value) ? `"${value}"` : JSON.stringify(value)
   }
 
-  /** A long text often follows under another name: then its bytes are copied. */
+  /** A long text is often repeated under another name; then its bytes are copied. */
   #long(value: string): void {
     this.#flush()
     if (value === this.#last) {
@@ -64,7 +64,7 @@ export class JsonWriter {
     this.#buffer = larger
   }
 
-  /** Everything written. The writer is done then. */
+  /** Returns everything written. The writer must not be used afterwards. */
   finish(): Buffer {
     this.#flush()
     return this.#buffer.subarray(0, this.#length)

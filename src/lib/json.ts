@@ -2,16 +2,16 @@ import { isUtf8 } from 'node:buffer'
 import { findJsonFault } from './json-syntax.ts'
 
 export interface JsonLimits {
-  /** How many arrays and objects may be open inside one another; `MAX_JSON_DEPTH` unless told. */
+  /** The most arrays and objects that may be open inside one another; `MAX_JSON_DEPTH` by default. */
   readonly maxDepth?: number
-  /** How many keys all objects together may have; 250,000 unless told. A few million of them would keep the process busy for seconds. */
+  /** The most keys of all objects together; 250,000 by default. A few million would keep the process busy for seconds. */
   readonly maxKeys?: number
 }
 
-/** A text that is not acceptable JSON. `reason` never quotes more than one character of the caller's text. */
+/** Text that is not acceptable JSON. `reason` never quotes more than one character of the caller's text. */
 export class JsonError extends Error {
   readonly reason: string
-  /** Bytes from the start for faults of encoding, else UTF-16 code units of the decoded text. */
+  /** An offset: in bytes for encoding faults, otherwise in UTF-16 code units of the decoded text. */
   readonly position: number
 
   constructor(reason: string, position: number) {
@@ -22,33 +22,33 @@ export class JsonError extends Error {
   }
 }
 
-/** A JSON object: neither null nor a list. */
+/** A JSON object: neither null nor an array. */
 export const isJsonObject = (value: unknown): value is { readonly [key: string]: unknown } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Whoever walks a body must go as deep as it may be. */
+/** Code that walks a request body must be able to go this deep. */
 export const MAX_JSON_DEPTH = 256
 const DEFAULT_MAX_KEYS = 250_000
-/** `"":1,` is the shortest key with its value. */
+/** The shortest key with its value is `"":1,`. */
 const MIN_CHARS_PER_KEY = 5
 const QUOTE = 34
 const BACKSLASH = 92
 const COLON = 58
 
-/** A key that spells `__proto__`, escapes included. In valid JSON a quote that is not escaped opens or closes a string, so a match is a key. */
+/** A key that spells `__proto__`, possibly with escapes. In valid JSON an unescaped quote opens or closes a string, so a match is always a key. */
 const PROTO_KEY = /"(?:_|\\u005[fF]){2}(?:p|\\u0070)(?:r|\\u0072)(?:o|\\u006[fF])(?:t|\\u0074)(?:o|\\u006[fF])(?:_|\\u005[fF]){2}"[ \t\n\r]*:/
 /** An escaped half of a surrogate pair. Whether it stands alone is checked in the parsed strings, because counting backslashes in the text is error-prone. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/
 
 /**
- * One JSON document from the bytes of a request body; throws JsonError.
+ * Parses one JSON document from the bytes of a request body; throws JsonError.
  *
- * - A byte order mark is passed over; bytes that are not UTF-8 are refused, with the offset of the first.
- * - Nesting beyond the limit is refused before anything is built, so that nobody downstream recurses too deep.
- * - More keys than anyone needs are refused, too: building millions of them takes seconds in which nobody else is served.
- * - A key `__proto__` is refused: as own data it is harmless until someone assigns it. `constructor` and `prototype` are ordinary keys.
- * - Halves of surrogate pairs (a client cut a string in the middle of an emoji) become U+FFFD, in keys too.
- * - Of equal keys the last wins. Numbers are doubles: large integers are rounded, `1e400` is Infinity, which every schema refuses.
+ * - A byte order mark is skipped. Bytes that are not UTF-8 are refused, with the offset of the first.
+ * - Nesting beyond the limit is refused before anything is built, so that no later code recurses too deep.
+ * - Too many keys are refused as well, because building millions of them takes seconds in which nobody else is served.
+ * - A key `__proto__` is refused: as an own property it is harmless until someone assigns it. `constructor` and `prototype` are ordinary keys.
+ * - Unpaired surrogates (from a client that cut a string in the middle of an emoji) become U+FFFD, in keys as well.
+ * - Of equal keys the last wins. Numbers are doubles: large integers are rounded, and `1e400` is Infinity, which every schema refuses.
  */
 export function parseJson(bytes: Buffer, limits: JsonLimits = {}): unknown {
   if (!isUtf8(bytes)) {
@@ -73,8 +73,8 @@ export function parseJson(bytes: Buffer, limits: JsonLimits = {}): unknown {
 }
 
 /**
- * Parses JSON that is text inside of something else: arguments of calls, answers of servers that callers name. Throws JsonError beyond the limits,
- * and SyntaxError for invalid JSON.
+ * Parses JSON that is text inside something else, such as the arguments of calls or the answers of servers that callers name. Throws JsonError beyond the
+ * limits, and SyntaxError for invalid JSON.
  */
 export function parseJsonText(text: string): unknown {
   assertLimits(text, {})
@@ -82,8 +82,8 @@ export function parseJsonText(text: string): unknown {
 }
 
 /**
- * Whether a text nests deeper than JSON may. To be asked before reading what a stranger wrote: a parser takes a microsecond and more for each
- * bracket that is open, so that a few megabytes of them hold the process for seconds.
+ * Whether a text nests deeper than JSON may. Ask this before parsing untrusted text: a parser takes a microsecond or more per open bracket, so a few
+ * megabytes of brackets keep the process busy for seconds.
  */
 export function nestsTooDeep(text: string, maxDepth = MAX_JSON_DEPTH): boolean {
   try {
@@ -94,13 +94,13 @@ export function nestsTooDeep(text: string, maxDepth = MAX_JSON_DEPTH): boolean {
   }
 }
 
-/** What would cost too much to build is refused before anything is built. */
+/** Refuses what would cost too much to build, before anything is built. */
 function assertLimits(text: string, { maxDepth = MAX_JSON_DEPTH, maxKeys = DEFAULT_MAX_KEYS }: JsonLimits): void {
   if (mayBeDeeper(text, maxDepth)) depthBehind(text, 0, maxDepth)
   if (text.length > maxKeys * MIN_CHARS_PER_KEY && mayHaveMoreKeys(text, maxKeys)) assertKeys(text, maxKeys)
 }
 
-/** Decoding replaces malformed bytes: the first byte that does not survive the round trip is where the text is broken. */
+/** Decoding replaces malformed bytes, so the first byte that differs after a round trip is where the text is broken. */
 function firstInvalidByte(bytes: Buffer): number {
   const again = Buffer.from(bytes.toString('utf8'), 'utf8')
   let i = 0
@@ -109,8 +109,8 @@ function firstInvalidByte(bytes: Buffer): number {
 }
 
 /**
- * Whether there are more opening brackets than the limit, those inside strings included: two native searches that stop at the limit.
- * A document that nests deeper has to close what it opened, so a shorter text needs no search at all.
+ * Whether there are more opening brackets than the limit, including those inside strings: two native searches that stop at the limit. A document that
+ * nests deeper also has to close its brackets, so a text of up to twice the limit needs no search.
  */
 function mayBeDeeper(text: string, max: number): boolean {
   return text.length > 2 * max && countUpTo(text, '[', max + 1) + countUpTo(text, '{', max + 1) > max
@@ -123,8 +123,8 @@ function countUpTo(text: string, what: string, most: number): number {
 }
 
 /**
- * How many brackets are open behind a text before which `depth` were, strings skipped with the native search for their closing quote. Throws
- * JsonError where they are more than `max`.
+ * The number of brackets that are open after a text, if `depth` were open before it. The native search for the closing quote skips strings. Throws
+ * JsonError if the number exceeds `max`.
  */
 export function depthBehind(text: string, depth = 0, max = MAX_JSON_DEPTH): number {
   for (let i = 0; i < text.length; i += 1) {
@@ -140,7 +140,7 @@ export function depthBehind(text: string, depth = 0, max = MAX_JSON_DEPTH): numb
   return depth
 }
 
-/** Whether more quotes stand before a colon than the limit, those inside strings included. */
+/** Whether more quotes precede a colon than the limit, including those inside strings. */
 function mayHaveMoreKeys(text: string, max: number): boolean {
   let keys = 0
   for (let colon = text.indexOf(':'); colon !== -1; colon = text.indexOf(':', colon + 1)) {
@@ -153,7 +153,7 @@ function mayHaveMoreKeys(text: string, max: number): boolean {
   return false
 }
 
-/** Exact number of keys: colons outside of strings. */
+/** Counts keys exactly: colons outside of strings. */
 function assertKeys(text: string, max: number): void {
   let keys = 0
   for (let i = 0; i < text.length; i += 1) {
@@ -183,18 +183,18 @@ function closingQuote(text: string, open: number): number {
 
 type Container = unknown[] | { [key: string]: unknown }
 
-/** An escaped backslash, which may precede anything, or half of a surrogate pair as JSON.stringify writes it. */
+/** An escaped backslash, which may precede anything, or an unpaired surrogate as JSON.stringify writes it. */
 const BACKSLASH_OR_HALF = /\\\\|\\ud[89a-f][0-9a-f]{2}/g
 
 /**
- * Text of JSON.stringify with halves of surrogate pairs replaced by U+FFFD. Bodies of requests hold none, but JSON inside their strings may:
- * a tool that cut a text in the middle of an emoji, and wrote it as JSON.
+ * The output of JSON.stringify with unpaired surrogates replaced by U+FFFD. Request bodies contain none, but JSON inside their strings may, if a tool cut
+ * a text in the middle of an emoji and wrote it as JSON.
  */
 export function wellFormedJson(text: string): string {
   return text.includes('\\ud') ? text.replace(BACKSLASH_OR_HALF, (match) => (match.length === 2 ? match : '\\ufffd')) : text
 }
 
-/** Changes the tree in place; it was parsed a moment ago and nobody else holds it. */
+/** Changes the tree in place, because it has just been parsed and nothing else refers to it. */
 function replaceLoneSurrogates(root: unknown): unknown {
   if (typeof root === 'string') return root.toWellFormed()
   const queue: Container[] = []

@@ -21,7 +21,7 @@ async function text(exchange: Exchange): Promise<string> {
 }
 
 describe('connections that were kept', () => {
-  /** A server whose connections, once forgotten, answer what comes over them with `how`. */
+  /** A server that can forget its connections and then handles whatever arrives over them with `how`. */
   async function forgetful(how: (socket: Socket) => unknown) {
     const forgotten = new WeakSet<Socket>()
     const open = new Set<Socket>()
@@ -42,7 +42,7 @@ describe('connections that were kept', () => {
     cleanups.push(() => (open.forEach((socket) => socket.destroy()), server.close()))
     return {
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      /** Once calls that are over have given their connections back. */
+      /** Forgets all open connections, after finished calls have returned theirs. */
       forget: async (andNewOnes = false) => {
         await new Promise((resolve) => setTimeout(resolve, 10))
         open.forEach((socket) => forgotten.add(socket))

@@ -84,11 +84,11 @@ describe('a linear pattern', () => {
 })
 
 describe('a search of a long text', () => {
-  /** As they would be found in one look. */
+  /** The matches of a single look at the whole text. */
   const inOneLook = (source: RegExp, text: string): Span[] =>
     Array.from(text.matchAll(source), ({ 0: found, index }) => ({ start: index, end: index + found.length }))
 
-  // Patterns of many instructions are read in short looks: their borders must not show.
+  // Patterns with many instructions are searched in short looks, whose borders must not affect the result.
   it.each([
     [/ab{1,100}c{1,100}/g, 'abbc '],
     [/[a-z]{240}/g, 'x'],

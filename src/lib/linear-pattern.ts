@@ -8,37 +8,37 @@ export interface Span {
   readonly end: number
 }
 
-/** A regular expression from a stranger: matching is linear in the text, whatever the expression is. */
+/** A regular expression from an untrusted author: matching takes linear time in the text, whatever the expression is. */
 export interface LinearPattern {
   test(text: string): boolean
   /**
-   * Every non-empty match, in order and without overlaps. `undefined` in between: nothing found yet, and time has passed. No step takes more than
-   * about 50 ms, for any pattern and text. `from`: where the first match may begin; the text before it is still seen as context.
+   * Yields every non-empty match, in order and without overlaps. It yields `undefined` in between when time has passed without a match. No step takes more
+   * than about 50 ms, for any pattern and text. `from` is the first position at which a match may begin; the text before it still counts as context.
    */
   search(text: string, from?: number): Generator<Span | undefined, void>
 }
 
 const MAX_CHARS = 10_000
-/** Instructions of a compiled pattern: the factor before the text's length. */
+/** Most instructions of a compiled pattern. Matching takes this many steps per character of text. */
 const MAX_PROGRAM = 500
-/** A larger pattern is refused without compiling it to see how large it is. A pattern without repetitions is never larger. */
+/** Largest estimate at which a pattern is compiled to find out its real size. A pattern without repetitions never exceeds it. */
 const MAX_UNFOLDED = 2 * MAX_CHARS
-/** Characters that may be looked at to build its classes: four times all that have a case, or classes of Unicode by the hundred. */
+/** Most characters that may be visited to build the classes of a pattern: four times all that have a case, or hundreds of Unicode classes. */
 const MAX_CLASSES = 500_000
-/** Instructions times characters of one look at a text. An instruction takes 25 to 60 ns where every one has to be tried. */
+/** Instructions times characters of one look at a text. An instruction takes 25 to 60 ns if every one has to be tried. */
 const LOOK = 500_000
-/** How much of two looks is the same, where the pattern is small enough: longer matches across their border may be missed. */
+/** The overlap of two consecutive looks, if the pattern is small enough. Longer matches across their border may be missed. */
 const MAX_OVERLAP = 4 * 1024
 /**
- * Bytes of the automaton a pattern may build while it reads. Most patterns need a few thousand. One that needs more builds it in vain
- * (200 ms for the 8 MB it may have by default), before the slower search that needs none does the work.
+ * Most bytes of the automaton that a pattern may build while it reads. Most patterns need a few thousand. A pattern that exceeds the limit builds it in
+ * vain (200 ms for the 8 MB of the default limit), and is then matched by the slower search that needs no automaton.
  */
 const AUTOMATON_BYTES = 256 * 1024
 
-/** A pattern that is one, and would take too long. */
+/** A valid pattern whose compilation or matching would take too long. */
 export class PatternTooLarge extends Error {}
 
-/** Compiles RE2 syntax: JavaScript's without lookarounds and backreferences. Throws Error with a sentence for who wrote it. */
+/** Compiles RE2 syntax: JavaScript's without lookarounds and backreferences. Throws an Error whose message is for the author of the pattern. */
 export function compileLinearPattern(source: string): LinearPattern {
   if (source.length > MAX_CHARS) throw new Error(`a regular expression may have at most ${MAX_CHARS} characters`)
   const unfolded = unfoldedSize(source)
@@ -72,9 +72,9 @@ function limitAutomaton(pattern: RE2JS): void {
 }
 
 /**
- * Searches one part of the text after the other, each short enough for one step. A match is accepted if at least the overlap follows its beginning;
- * others are left to the next step, which sees more text after them. A pattern without unbounded repetition matches fewer characters than it has
- * instructions, so none of its matches is missed.
+ * Searches consecutive parts of the text, each short enough for one step. A match is accepted if at least the overlap follows its beginning. Others are
+ * left to the next step, which sees more of the text after them. A pattern without unbounded repetition matches fewer characters than it has instructions,
+ * so none of its matches is missed.
  */
 function* search(pattern: RE2JS, text: string, begin: number): Generator<Span | undefined, void> {
   const size = pattern.programSize()
@@ -98,7 +98,8 @@ function* search(pattern: RE2JS, text: string, begin: number): Generator<Span | 
 
 /** Matches in `text[from, to)`, with the text before it as context. */
 function* searchPart(pattern: RE2JS, text: string, from: number, to: number): Generator<Span | undefined, void> {
-  // The search for places is slower by far than the question whether there are any. The character before decides what a border of a word is.
+  // Finding the positions is much slower than testing whether there are any. The test includes the preceding character, which decides about word
+  // boundaries.
   if (!pattern.test(text.slice(Math.max(from - 2, 0), to))) return
   yield undefined
   const matcher = pattern.matcher(text.slice(0, to))

@@ -14,7 +14,7 @@ describe('LiveMap', () => {
         const model = new Map<number, number>()
         for (const { set, key, value } of steps) {
           if (set) {
-            // A key that is set again is the youngest.
+            // A key that is set again becomes the youngest.
             model.delete(key)
             model.set(key, value)
             ours.set(key, boxed(value))
@@ -40,7 +40,7 @@ describe('LiveMap', () => {
     expect(map.size).toBe(0)
   })
 
-  // In a process of its own, whose collections are those of this alone.
+  // In a separate process, so that only this test causes its collections.
   it('keeps nothing of what left it, in young collections either', () => {
     const script = `
       import { getHeapSpaceStatistics } from 'node:v8'
@@ -60,7 +60,7 @@ describe('LiveMap', () => {
       console.log(most / 2 ** 20)`
     const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8', timeout: 30_000 })
     expect(stderr).toBe('')
-    // Of 220 MB its keys and cells may stay, some 100 bytes each; with a map of V8's own more than 50 MB did.
+    // Of 220 MB only keys and cells may remain, about 100 bytes each. With V8's own map more than 50 MB remained.
     expect(Number(stdout)).toBeLessThan(30)
   })
 })

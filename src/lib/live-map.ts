@@ -3,9 +3,9 @@ interface Cell<V> {
 }
 
 /**
- * A map for objects that come and go with every call. V8's own map keeps each table it has outgrown, with its content, and links it to the next
- * (`OrderedHashTable`). Once such a table is in the old generation, young collections treat all later ones as alive, and everything that was ever in
- * the map stays until a full collection. Here a removed entry leaves only an empty cell and its key, so keys should be small.
+ * A map for objects that exist only for the time of a call. V8's own map keeps each table that it has outgrown, with its content, and links it to the next
+ * (`OrderedHashTable`). Once such a table is in the old generation, young collections treat all later tables as alive, and everything that was ever in the
+ * map stays until a full collection. Here a removed entry leaves only an empty cell and its key, so keys should be small.
  */
 export class LiveMap<K extends string | number, V extends object> {
   readonly #cells = new Map<K, Cell<V>>()
@@ -23,7 +23,7 @@ export class LiveMap<K extends string | number, V extends object> {
     this.#cells.set(key, { value })
   }
 
-  /** False if there was none. */
+  /** Returns false if there was no such entry. */
   delete(key: K): boolean {
     const cell = this.#cells.get(key)
     if (cell === undefined) return false
@@ -31,13 +31,13 @@ export class LiveMap<K extends string | number, V extends object> {
     return this.#cells.delete(key)
   }
 
-  /** In the order they came. */
+  /** In the order of insertion. */
   *values(): Generator<V> {
     for (const { value } of this.#cells.values()) if (value !== undefined) yield value
   }
 }
 
-/** The same for things that need no name: nothing at all stays behind. In no order. */
+/** The same for objects without a key: nothing at all remains after removal. Unordered. */
 export class LiveSet<V extends object> {
   readonly #places: (V | undefined)[] = []
   readonly #free: number[] = []
@@ -46,14 +46,14 @@ export class LiveSet<V extends object> {
     return this.#places.length - this.#free.length
   }
 
-  /** Returns the place to give back with `delete`. */
+  /** Returns the place, which `delete` needs. */
   add(value: V): number {
     const place = this.#free.pop() ?? this.#places.length
     this.#places[place] = value
     return place
   }
 
-  /** Does nothing if it was deleted before: the place may belong to somebody else by then. */
+  /** Does nothing if the value was deleted before, because its place may have been reused. */
   delete(place: number, value: V): void {
     if (this.#places[place] !== value) return
     this.#places[place] = undefined

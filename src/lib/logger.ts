@@ -1,4 +1,4 @@
-/** Structured logging as an argument: fields, not sentences. Implementations never throw. */
+/** Structured logging, passed as an argument: fields instead of sentences. Implementations never throw. */
 export interface Logger {
   debug(fields: { readonly [name: string]: unknown }, message: string): void
   info(fields: { readonly [name: string]: unknown }, message: string): void

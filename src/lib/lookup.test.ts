@@ -7,7 +7,7 @@ import { createBoundedLookup, createLookup, lookupThreads, shareLookups } from '
 type LookUp = NonNullable<Parameters<typeof createLookup>[0]>
 type Answer = Parameters<LookUp>[2]
 
-/** A C library whose look-ups end when they are told to. */
+/** A fake C library whose lookups end when told to. */
 function createLibrary() {
   const asked: { readonly host: string; readonly answer: Answer }[] = []
   const lookUp: LookUp = (host, _options, answer) => void asked.push({ host, answer })
@@ -49,7 +49,7 @@ describe('a look-up', () => {
 
   it('leaves nobody waiting for a name that cannot be looked up at all', async () => {
     const lookup = createLookup()
-    // Node throws at once for such a name. The second one who asks must not wait for the first.
+    // Node throws at once for such a name. The second caller must not wait for the first.
     for (const _ of [1, 2]) await expect(ask(lookup, 'a\0b')).rejects.toMatchObject({ code: 'ERR_INVALID_ARG_VALUE' })
   })
 

@@ -2,8 +2,8 @@ import dns, { lookup as dnsLookup, type LookupAddress, type LookupOptions } from
 import type { LookupFunction } from 'node:net'
 
 /**
- * Names are resolved by the C library, which occupies a thread of the process's pool while a name server is silent: ten seconds and more. libuv
- * allows half of the pool's threads for that. So there is one look-up per name at a time, shared by all who ask: with one per connection, a single
+ * The C library resolves names, and occupies a thread of the process's pool for ten seconds and more while a name server does not answer. libuv allows
+ * half of the pool's threads for this. Therefore all requests for the same name share one lookup at a time. With one lookup per connection, a single
  * provider with a silent name server would keep all others from being resolved.
  */
 export function createLookup(lookUp: LookUp = dnsLookup): LookupFunction {
@@ -20,7 +20,7 @@ export function createLookup(lookUp: LookUp = dnsLookup): LookupFunction {
         for (const each of callbacks) each(...found)
       })
     } catch (error) {
-      // A name with a NUL, for example: nobody will ever be called back.
+      // The lookup itself failed, as for a name with a NUL, so no callback will ever come.
       underWay.delete(key)
       throw error
     }
@@ -31,9 +31,9 @@ type Callback = Parameters<LookupFunction>[2]
 type LookUp = (hostname: string, options: LookupOptions, callback: Callback) => void
 
 /**
- * The same for libraries that connect by themselves and take no look-up function of ours (drivers of databases and brokers), in each thread: replaces
- * Node's own, which sockets call by name. A pool whose database has a silent name server retries all the time, and within a second occupied every
- * thread, so that no provider could be resolved.
+ * The same for libraries that open their own connections and do not accept a lookup function (drivers of databases and brokers), in each thread: it
+ * replaces Node's own function, which sockets call by name. A pool whose database had a silent name server retried all the time and occupied every thread
+ * within a second, so that no provider could be resolved.
  */
 export function shareLookups(node: Pick<typeof dns, 'lookup'> = dns): void {
   const own = node.lookup
@@ -42,22 +42,22 @@ export function shareLookups(node: Pick<typeof dns, 'lookup'> = dns): void {
     typeof options === 'object' && options !== null && typeof callback === 'function'
       ? shared(hostname, options, callback as Callback)
       : (own as (...given: unknown[]) => unknown)(hostname, options, callback)
-  // With how `util.promisify` calls it.
+  // Keeps the property that `util.promisify` uses.
   node.lookup = Object.defineProperties(lookup, Object.getOwnPropertyDescriptors(own)) as typeof own
 }
 
 export interface BoundedOptions {
-  /** Look-ups under way at a time. */
+  /** Concurrent lookups. */
   readonly most: number
   /** Names that may wait for their turn. */
   readonly waiting: number
-  /** How long one waits for its turn, milliseconds. */
+  /** Longest wait for a turn, in milliseconds. */
   readonly limitMs: number
 }
 
 /**
- * Resolves names that callers choose, with a few threads only: whoever owns a name can make its server silent, and with enough names occupy every
- * thread. Rejects with the system's error, or with code `EAI_AGAIN` if a name's turn did not come in time or too many wait.
+ * Resolves names that callers choose, with few threads: whoever owns a name can make its server silent, and could occupy every thread with enough such
+ * names. Rejects with the system's error, or with code `EAI_AGAIN` if a name's turn does not come in time or too many are waiting.
  */
 export function createBoundedLookup({ most, waiting: room, limitMs }: BoundedOptions, lookUp: LookUp = dnsLookup) {
   const flights = new Map<string, Promise<readonly LookupAddress[]>>()
@@ -119,10 +119,10 @@ export function createBoundedLookup({ most, waiting: room, limitMs }: BoundedOpt
 
 const tooMany = (): Error => Object.assign(new Error('too many names are being looked up'), { code: 'EAI_AGAIN' })
 
-/** libuv's default. */
+/** libuv's default pool size. */
 const POOL = 4
 
-/** Threads libuv gives at a time to what may take long, names among it: half of the pool (`slow_work_thread_threshold`). */
+/** The number of threads that libuv uses at the same time for slow work such as name resolution: half of the pool (`slow_work_thread_threshold`). */
 export const lookupThreads = (poolSize = process.env['UV_THREADPOOL_SIZE']): number => {
   const size = Math.min(1024, Math.max(1, Math.floor(Number(poolSize)) || POOL))
   return Math.floor((size + 1) / 2)

@@ -4,7 +4,7 @@ const LOOPBACK = new BlockList()
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
 LOOPBACK.addAddress('::1', 'ipv6')
 
-/** Whether a host, as it stands in a URL or alone, is this machine and nothing else can reach it. */
+/** Whether a host, in its URL form or alone, always means this machine, so that nothing outside of it can be reached. */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase()
   const family = isIP(bare)

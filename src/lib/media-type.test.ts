@@ -23,7 +23,7 @@ describe('the type of bytes in base64', () => {
   it('of blanks that end in something else, in time that grows with their number', () => {
     const started = performance.now()
     for (let n = 0; n < 20; n++) expect(sniffBase64(`+${'\t'.repeat(10_900)}\u0001`)).toBeUndefined()
-    // Looked for from each blank anew, their end takes a second and more.
+    // A search for the end of the blanks that restarts at each of them would take a second and more.
     expect(performance.now() - started).toBeLessThan(400)
     expect(sniffBase64('  \n')).toBe('text/plain')
     expect(sniffBase64('YQ== \r\n')).toBe('text/plain')

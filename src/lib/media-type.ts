@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 
-/** What the first bytes say: offset, bytes as Latin-1 text, type. */
+/** Signatures of file types: offset, bytes as Latin-1 text, type. */
 const SIGNATURES: readonly (readonly [at: number, bytes: string, type: string])[] = [
   [0, '\x89PNG\r\n\x1a\n', 'image/png'],
   [0, '\xff\xd8\xff', 'image/jpeg'],
@@ -23,7 +23,7 @@ const SIGNATURES: readonly (readonly [at: number, bytes: string, type: string])[
   [0, '\xff\xf2', 'audio/mp3'],
 ]
 
-/** Containers that say what they hold in their eighth byte and after. */
+/** Containers that name their content from the ninth byte on. */
 const CONTAINERS: readonly (readonly [outer: RegExp, inner: RegExp, type: string])[] = [
   [/^RIFF/, /^WEBP/, 'image/webp'],
   [/^RIFF/, /^WAVE/, 'audio/wav'],
@@ -42,8 +42,8 @@ const FTYP: readonly (readonly [brand: RegExp, type: string])[] = [
 const TEXT_TYPE = /^(?:text\/[\w.+-]+|application\/(?:json|xml|javascript|yaml|x-yaml|rtf))$/
 
 /**
- * The type of a file by its bytes; a server's word for it counts only between kinds of text, which have no signature. Undefined for
- * bytes of no known kind, whatever the header says.
+ * The type of a file by its bytes. The server's declaration only decides between kinds of text, which have no signature. Undefined for bytes of no known
+ * kind, whatever the header says.
  */
 export function sniffMediaType(bytes: Buffer, contentType?: string): string | undefined {
   const head = bytes.subarray(0, 16).toString('latin1')
@@ -52,26 +52,26 @@ export function sniffMediaType(bytes: Buffer, contentType?: string): string | un
   const container = CONTAINERS.find(([outer, content]) => outer.test(head) && content.test(inner))
   if (container !== undefined) return container[2]
   const signature = SIGNATURES.find(([at, magic]) => head.startsWith(magic, at))
-  // Two bytes are too few to tell an image from a text that begins with them.
+  // Two bytes are too few to distinguish an image from a text that begins with them.
   if (signature !== undefined && !(signature[1].length === 2 && isText(bytes))) return signature[2]
   if (!isText(bytes)) return undefined
   const declared = contentType?.split(';')[0]!.trim().toLowerCase() ?? ''
   return TEXT_TYPE.test(declared) ? declared : 'text/plain'
 }
 
-/** Bytes that are enough to know a file by. */
+/** Enough bytes to recognise a file. */
 const TOLD_BY = 8190
 
-/** The same for base64: of a long one its beginning is looked at, without the letter that ends in the middle. Undefined also for what is no base64. */
+/** The same for base64. Only the beginning of a long text is read, without a character that it cuts in two. Undefined also for text that is not base64. */
 export function sniffBase64(data: string): string | undefined {
   const head = data.slice(0, (TOLD_BY / 3) * 4)
-  // Blanks are part of the character class: a pattern that also looked for trailing blanks would try every place where they may begin.
+  // Whitespace is part of the character class: a pattern with separate trailing whitespace would try every position where that may begin.
   if (!/^[\w+/\s-]+={0,2}$/.test(head.trimEnd() || head)) return undefined
   const bytes = Buffer.from(head, 'base64')
   return sniffMediaType(data.length > head.length ? bytes.subarray(0, endOfLetters(bytes)) : bytes)
 }
 
-/** Where the last whole UTF-8 letter ends. */
+/** The end of the last complete UTF-8 character. */
 function endOfLetters(bytes: Buffer): number {
   for (let at = bytes.length - 1; at >= Math.max(0, bytes.length - 4); at--) {
     const byte = bytes[at]!
@@ -83,7 +83,7 @@ function endOfLetters(bytes: Buffer): number {
   return bytes.length
 }
 
-/** UTF-8 without the controls that text never has. */
+/** Whether the bytes are UTF-8 without the control characters that text never contains. */
 function isText(bytes: Buffer): boolean {
   return isUtf8(bytes) && !bytes.subarray(0, 8192).some((byte) => byte < 9 || (byte > 13 && byte < 32 && byte !== 27))
 }

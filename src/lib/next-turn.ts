@@ -1,7 +1,7 @@
 const waiting: (() => void)[] = []
 
 /**
- * Continues after everything else that is ready. One waiter per turn of the event loop continues: many long pieces of work together delay others no
+ * Resolves after everything else that is ready. Each turn of the event loop resumes only one waiter, so that many long tasks together delay other work no
  * longer than a single one.
  */
 export function nextTurn(): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * `node:http` without its namespace. An `import` of it reads every export, and one of them loads Node's own copy of undici: two megabytes
- * and fifteen milliseconds that nobody here has a use for.
+ * `node:http` without its namespace. An `import` reads every export, and one of them loads Node's own copy of undici: two megabytes and fifteen
+ * milliseconds for something that is not used here.
  */
 export const { createServer, request } = process.getBuiltinModule('node:http')

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** How many files and sockets the process may have open; undefined where the system does not say (only Linux does so cheaply). */
+/** The limit of open files and sockets of this process. Undefined if the system does not tell (only Linux does so cheaply). */
 export function openFilesLimit(path = '/proc/self/limits'): number | undefined {
   let limits: string
   try {

@@ -1,4 +1,4 @@
-/** Work that is asked for at any time, and done no more often than every so many milliseconds: at once, or as soon as that is over. */
+/** Runs requested work at most once every `everyMs` milliseconds: at once, or as soon as that time has passed since the last run. */
 export function paced(work: () => void, everyMs: number): { ask(): void; end(): void } {
   let last = -Infinity
   let timer: NodeJS.Timeout | undefined

@@ -31,7 +31,7 @@ describe('a pool', () => {
     await new Promise((resolve) => server.close(resolve))
   })
   const take = () => shelf.take(origin, 1_000)
-  /** So many requests at a time, on their way. */
+  /** Sends `count` concurrent requests. */
   const ask = async (count: number) => {
     const answers = Array.from({ length: count }, async () => {
       const { body } = await requestThrough(take(), { path: '/', method: 'GET' })
@@ -43,7 +43,7 @@ describe('a pool', () => {
   const answer = () => waiting.splice(0).forEach((response) => response.end('ok'))
   const allClosed = async () => {
     await expect.poll(() => (server.closeIdleConnections(), sockets)).toBe(0)
-    // The other end hears of it a moment later.
+    // The other end notices a moment later.
     await expect.poll(() => take().stats.connected).toBe(0)
   }
   const rush = async (count: number) => {

@@ -5,34 +5,34 @@ import type { Proxies } from './proxy.ts'
 import { Client, isConnected, Pool } from './undici.ts'
 
 export interface PoolShelfOptions {
-  /** Origins whose connections are kept, 512 by default; callers may bring many with their own keys. */
+  /** The most origins whose connections are kept, 512 by default. Callers with their own keys may bring many. */
   readonly maxOrigins?: number
   /** How long an unused origin is remembered, ten minutes by default. */
   readonly forgetAfterMs?: number
-  /** Milliseconds that only go forward. */
+  /** Monotonic milliseconds. */
   readonly now?: () => number
   readonly proxies?: Proxies | undefined
 }
 
 interface Shelved {
   readonly pool: Pool
-  /** Places that the pool has made for connections. It does not remove a place when its connection closes, only when no connection could be made. */
+  /** Slots for connections that the pool has created. It does not remove a slot when its connection closes, only when no connection could be made. */
   places: number
   usedAt: number
   lookedAt: number
 }
 
-/** How often a pool is checked for unused places, and how many justify a new pool. */
+/** How often a pool is checked for unused slots, and how many of them justify a new pool. */
 const LOOK_EVERY_MS = 60_000
 const FEW_PLACES = 32
 const SPARE = 4
 
-/** A handler that is told where to send its request again if it goes out over a kept connection. */
+/** A handler whose `kept` is set if its request is sent over a kept connection, so that the request can be sent again. */
 export interface SentHandler extends Dispatcher.DispatchHandler {
   kept: Client | undefined
 }
 
-/** A client, and so a place for one connection, whose handlers are `SentHandler`s. */
+/** A client, which is the slot of one connection. All its handlers are `SentHandler`s. */
 class KeptClient extends Client {
   override dispatch(options: Dispatcher.DispatchOptions, handler: SentHandler): boolean {
     handler.kept = isConnected(this) ? this : undefined
@@ -43,13 +43,13 @@ class KeptClient extends Client {
 const lookup = createLookup()
 
 /**
- * How long an unused connection is kept if its server does not say. Load balancers keep theirs for at least a minute. Otherwise a caller with a
- * request every half minute would pay two round trips and a handshake each time; if the server has closed it meanwhile, that is noticed and costs a
- * new connection.
+ * How long an unused connection is kept if its server does not say. Load balancers keep theirs for at least a minute. With a shorter time, a caller with a
+ * request every half minute would pay two round trips and a handshake each time. If the server has closed the connection meanwhile, this is noticed and
+ * costs a new connection.
  */
 const KEPT_MS = 55_000
 
-/** Pools by origin and connect limit. A pool that is put away finishes what it has begun. */
+/** Pools by origin and connect limit. A pool that is removed finishes its requests first. */
 export class PoolShelf {
   readonly #options: PoolShelfOptions
   readonly #now: () => number
@@ -101,7 +101,7 @@ export class PoolShelf {
     return shelved
   }
 
-  /** Makes room for one more: the longest unused go first. Sorted here, for a new origin is rare and a call is not. */
+  /** Makes room for one more pool: the longest unused are removed first. Sorted here, because new origins are rare and calls are not. */
   #tidy(now: number): void {
     const { maxOrigins = 512, forgetAfterMs = 600_000 } = this.#options
     for (const [key, { pool, usedAt }] of [...this.#pools].toSorted(([, a], [, b]) => a.usedAt - b.usedAt)) {
@@ -116,14 +116,14 @@ export class PoolShelf {
     try {
       await pool.close()
     } catch {
-      // Destroyed meanwhile: it is gone either way.
+      // The pool was destroyed meanwhile, which is just as well.
     } finally {
       this.#leaving.delete(pool)
     }
   }
 }
 
-/** Whether a rush is over that the pool was made large for: each place holds some kilobytes, and every call looks through them. */
+/** Whether a pool is too large because of a burst that is over: each slot takes some kilobytes, and every call searches all of them. */
 function isOutgrown(shelved: Shelved, now: number): boolean {
   shelved.lookedAt = now
   return shelved.places > FEW_PLACES && shelved.places > SPARE * shelved.pool.stats.connected

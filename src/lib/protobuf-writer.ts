@@ -1,6 +1,6 @@
 /**
- * The little of protocol buffers an exporter needs: varints, fixed 64-bit numbers, length-delimited fields. Written by hand because the
- * messages are few and stable, and a runtime with a schema compiler would be the largest dependency of the hot loop.
+ * The part of protocol buffers that an exporter needs: varints, fixed 64-bit numbers, length-delimited fields. Hand-written, because the messages are few
+ * and stable, and a runtime with a schema compiler would be the largest dependency of the hot loop.
  */
 export class ProtobufWriter {
   #buffer: Buffer
@@ -10,7 +10,7 @@ export class ProtobufWriter {
     this.#buffer = Buffer.allocUnsafe(capacity)
   }
 
-  /** Everything written. The writer is done then. */
+  /** Returns everything written. The writer must not be used afterwards. */
   finish(): Buffer {
     return this.#buffer.subarray(0, this.#length)
   }
@@ -42,7 +42,7 @@ export class ProtobufWriter {
     this.#varint(value)
   }
 
-  /** Any safe integer as int64; negative ones take ten bytes. */
+  /** Any safe integer as int64; negative integers take ten bytes. */
   int64(field: number, value: number): void {
     if (value >= 0) return this.uint(field, value)
     this.#tag(field, 0)
@@ -75,7 +75,7 @@ export class ProtobufWriter {
     this.#length += this.#buffer.write(value, this.#length, 'utf8')
   }
 
-  /** Bytes given as hex digits. */
+  /** Writes bytes that are given as hex digits. */
   hex(field: number, value: string): void {
     const bytes = value.length / 2
     this.#tag(field, 2)
@@ -84,7 +84,7 @@ export class ProtobufWriter {
     this.#length += this.#buffer.write(value, this.#length, 'hex')
   }
 
-  /** An embedded message. Its length comes first and is known last: one byte is kept free and the content moved when it needs more. */
+  /** An embedded message. Its length comes first but is known last, so one byte is reserved and the content is moved if the length needs more. */
   message(field: number, write: (writer: ProtobufWriter) => void): void {
     this.#tag(field, 2)
     this.#reserve(1)

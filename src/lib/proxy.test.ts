@@ -3,7 +3,7 @@ import { nameOfProxy, ProxyVariableError, readProxies } from './proxy.ts'
 
 type Environment = Parameters<typeof readProxies>[0]
 
-/** The proxy by which an address is reached, or `straight`. */
+/** The proxy for an address, or `straight`. */
 function way(env: Environment, address: string): string {
   const { protocol, hostname, port } = new URL(address)
   const proxy = readProxies(env)?.of({ protocol, hostname, port })

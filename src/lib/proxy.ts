@@ -1,37 +1,37 @@
 import { BlockList, isIP } from 'node:net'
 import { isLoopback } from './loopback.ts'
 
-/** A forward proxy, by which tunnels are opened (RFC 9110, 9.3.6). */
+/** A forward proxy that opens tunnels (RFC 9110, section 9.3.6). */
 export interface Proxy {
-  /** Whether the proxy itself is spoken to over TLS. */
+  /** Whether the connection to the proxy itself uses TLS. */
   readonly secure: boolean
-  /** Without brackets. */
+  /** Without the brackets of an IPv6 address. */
   readonly host: string
   readonly port: number
-  /** The value of `Proxy-Authorization`, where its address carries a name and a password. */
+  /** The value of `Proxy-Authorization` if the proxy's address contains a name and a password. */
   readonly authorization: string | undefined
 }
 
-/** Where a connection is to lead. `port` may be empty for the usual one of the protocol. */
+/** The target of a connection. An empty `port` stands for the protocol's default. */
 export interface ConnectionTarget {
   /** `https:` or `http:`. */
   readonly protocol: string
-  /** Of a URL: addresses of IPv6 may have brackets. */
+  /** As in a URL: IPv6 addresses may have brackets. */
   readonly hostname: string
   readonly port: string
 }
 
 export interface Proxies {
-  /** The proxy a connection goes through; undefined: it goes straight. */
+  /** The proxy for a connection; undefined if it is direct. */
   of(target: ConnectionTarget): Proxy | undefined
-  /** For targets with TLS, and without. */
+  /** The proxy for targets with TLS (`secure`) and without (`plain`). */
   readonly secure: Proxy | undefined
   readonly plain: Proxy | undefined
-  /** What is reached straight besides this machine, as it was written; may be empty. */
+  /** The targets, besides this machine, that are reached directly, as written in the environment; may be empty. */
   readonly except: string
 }
 
-/** A variable that should name a proxy and does not. The message never contains its value, which may include a password. */
+/** An environment variable that should name a proxy but does not. The message never contains its value, which may include a password. */
 export class ProxyVariableError extends Error {
   readonly variable: string
 
@@ -45,9 +45,9 @@ export class ProxyVariableError extends Error {
 type Environment = { readonly [name: string]: string | undefined }
 
 /**
- * The proxies of the environment, as curl, Go and Python read them: `HTTPS_PROXY` for targets with TLS, `HTTP_PROXY` for others, `ALL_PROXY` if the
- * specific one is missing, and `NO_PROXY`; lower-case names win. This machine is always reached directly. Undefined if no proxy is named, so that
- * nobody has to ask. Throws ProxyVariableError.
+ * Reads the proxies of the environment like curl, Go and Python: `HTTPS_PROXY` for targets with TLS, `HTTP_PROXY` for others, `ALL_PROXY` if the specific
+ * one is missing, and `NO_PROXY`; lower-case names have priority. This machine is always reached directly. Undefined if no proxy is named, so that
+ * connections need no check. Throws ProxyVariableError.
  */
 export function readProxies(env: Environment): Proxies | undefined {
   const secure = proxyOf(env, ['HTTPS_PROXY', 'ALL_PROXY'])
@@ -68,7 +68,7 @@ export function readProxies(env: Environment): Proxies | undefined {
   }
 }
 
-/** What may be shown of a proxy: no password. */
+/** The proxy's address for display, without the password. */
 export const nameOfProxy = ({ secure, host, port }: Proxy): string =>
   `${secure ? 'https' : 'http'}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`
 
@@ -115,7 +115,10 @@ function familyOf(host: string): 'ipv4' | 'ipv6' | undefined {
 
 type Exception = (host: string, port: number) => boolean
 
-/** Entries are parted by commas or spaces: `*`, names (for all below them, too), addresses, ranges such as 10.0.0.0/8; a port may follow. */
+/**
+ * Parses `NO_PROXY`. Entries are separated by commas or spaces: `*`, names (which include their subdomains), addresses, and ranges such as 10.0.0.0/8; a
+ * port may follow.
+ */
 function exceptions(list: string): Exception {
   const entries = list
     .split(/[\s,]+/)
@@ -128,7 +131,7 @@ function exception(entry: string): Exception {
   if (entry === '*') return () => true
   const range = /^(.+)\/(\d{1,3})$/.exec(entry)
   if (range !== null) return inRange(range[1]!, Number(range[2]))
-  // An address of IPv6 without brackets has no port.
+  // An IPv6 address without brackets has no port.
   const [, bracketed, name = entry, port] = /^(?:\[(.+)\]|([^:]+))(?::(\d+))?$/.exec(entry) ?? []
   const wanted = bare(bracketed ?? name).replace(/^\*?\./, '')
   return (host, at) => (host === wanted || (isIP(host) === 0 && host.endsWith(`.${wanted}`))) && (port === undefined || Number(port) === at)

@@ -14,7 +14,7 @@ it('gives as many as asked for, never the same twice, across the blocks it draws
 it('uses every byte there is', () => {
   const counts = new Uint32Array(256)
   for (let i = 0; i < 10_000; i++) for (const byte of fewRandomBytes(16)) counts[byte]!++
-  // 625 each on average: one that never came, or came twice as often, is no accident.
+  // Each byte occurs 625 times on average. One that never occurs, or twice as often, is not a coincidence.
   expect(Math.min(...counts)).toBeGreaterThan(400)
   expect(Math.max(...counts)).toBeLessThan(900)
 })

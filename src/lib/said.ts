@@ -1,4 +1,4 @@
-/** An error as a line of the log, with why: an error of the database's says to callers only that it cannot be used. */
+/** An error as one log line, with its cause: the message of a store error tells callers only that the database cannot be used. */
 export function said(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { message, cause } = error

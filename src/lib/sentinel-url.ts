@@ -1,17 +1,17 @@
 import { defined } from './defined.ts'
 
-/** A Redis known by the sentinels that watch it: they are asked where its master is, at each new connection. */
+/** A Redis known through the sentinels that watch it: they are asked for its master at each new connection. */
 export interface SentinelUrl {
   readonly sentinels: readonly { readonly host: string; readonly port: number }[]
-  /** What the sentinels call the master. */
+  /** The master's name at the sentinels. */
   readonly master: string
   readonly database: number
-  /** Of master and sentinels alike. */
+  /** Applies to the master and the sentinels. */
   readonly isTls: boolean
-  /** Of the master. */
+  /** Credentials of the master. */
   readonly username?: string
   readonly password?: string
-  /** Of the sentinels. */
+  /** Credentials of the sentinels. */
   readonly sentinelUsername?: string
   readonly sentinelPassword?: string
 }
@@ -21,8 +21,8 @@ const SENTINEL_PORT = 26_379
 const PARAMETERS = new Set(['sentinel_username', 'sentinel_password'])
 
 /**
- * Reads `redis+sentinel://user:password@host:26379,host:26379/master/0?sentinel_password=...` (`rediss+sentinel`: over TLS). Several hosts are more
- * than a URL can name. Undefined: it is none.
+ * Parses `redis+sentinel://user:password@host:26379,host:26379/master/0?sentinel_password=...` (`rediss+sentinel`: over TLS). Not with URL, which cannot
+ * contain several hosts. Undefined if the text is not such an address.
  */
 export function parseSentinelUrl(url: string): SentinelUrl | undefined {
   const [, tls, credentials = '', hosts = '', master = '', database = '0', query = ''] = SHAPE.exec(url) ?? []

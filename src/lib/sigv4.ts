@@ -1,8 +1,8 @@
 import { createHash, createHmac } from 'node:crypto'
 
 /**
- * AWS Signature Version 4 in the `authorization` header, from the published algorithm. Written here because small libraries sign
- * asynchronously, and what is signed here is built without waiting; one of them checks the results in the test.
+ * AWS Signature Version 4 in the `authorization` header, implemented from the published algorithm. Small libraries sign asynchronously, but requests are
+ * built here without waiting. The test compares the results with such a library.
  */
 
 export interface AwsKeys {
@@ -11,11 +11,11 @@ export interface AwsKeys {
   readonly sessionToken?: string | undefined
 }
 
-/** What a signature is good for. */
+/** The service and region for which a signature is valid. */
 export interface AwsScope {
   readonly service: string
   readonly region: string
-  /** The rules of object storage: the path is signed as it is sent, and the hash of the body goes along. */
+  /** Whether the rules of object storage apply: the path is signed as it is sent, and the hash of the body is sent as a header. */
   readonly storage?: boolean
 }
 
@@ -28,17 +28,17 @@ export interface UnsignedAwsRequest {
 
 type Signed<R> = Omit<R, 'headers'> & { readonly headers: { readonly [name: string]: string } }
 
-/** Where services differ. */
+/** Differences between services. */
 interface Rules {
   /** Percent-encode the path once more for the signature. */
   readonly encodePath: boolean
-  /** Send the hash of the body along. */
+  /** Send the hash of the body as a header. */
   readonly sendHash: boolean
   /** Headers left out of the signature. */
   readonly unsigned: ReadonlySet<string>
 }
 
-/** Every service but storage; headers that proxies change on the way, or that the connection sets itself, stay unsigned. */
+/** Every service except storage. Headers that proxies change, or that the connection sets itself, are not signed. */
 const COMMON: Rules = {
   encodePath: true,
   sendHash: false,
@@ -50,8 +50,7 @@ const STORAGE: Rules = { encodePath: false, sendHash: true, unsigned: new Set(['
 const ALGORITHM = 'AWS4-HMAC-SHA256'
 
 /**
- * The request as given, with `x-amz-date`, the session token if there is one, and the signature. The path must be percent-encoded once
- * already.
+ * The request with `x-amz-date`, the session token if there is one, and the signature. Its path must already be percent-encoded once.
  *
  * @param now milliseconds since the epoch
  */
@@ -91,11 +90,11 @@ export function signAws<R extends UnsignedAwsRequest>(request: R, keys: AwsKeys,
 const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex')
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 
-/** Percent-encodes all but the characters RFC 3986 leaves alone. */
+/** Percent-encodes all but the unreserved characters of RFC 3986. */
 const encodePart = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 
-/** The same for a path: its slashes stay. */
+/** The same for a path, whose slashes are kept. */
 export const encodePath = (path: string): string => path.split('/').map(encodePart).join('/')
 
 function canonicalQuery(parameters: URLSearchParams): string {
@@ -106,7 +105,7 @@ function canonicalQuery(parameters: URLSearchParams): string {
     .join('&')
 }
 
-/** Keys hold for a day: the four steps are done once for each. */
+/** Derived keys are valid for a day, so the four derivation steps run once for each. */
 const derived = new Map<string, Buffer>()
 const MAX_DERIVED = 32
 

@@ -1,4 +1,4 @@
-/** Milliseconds. Beyond it Node's timers fire at once. */
+/** In milliseconds. Node's timers fire at once for anything longer. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** Resolves after `ms`; rejects with the signal's reason as soon as it fires. Leaves no listener behind. */

@@ -13,7 +13,7 @@ function parse(chunks: readonly Buffer[], limit?: number): [string, string | und
   return events
 }
 
-/** Independent reading of the specification: split lines by a regular expression, fold fields one by one. */
+/** An independent implementation of the specification: splits lines with a regular expression and folds fields one by one. */
 function reference(text: string): [string, string | undefined][] {
   const events: [string, string | undefined][] = []
   let data: string[] = []
@@ -92,14 +92,14 @@ describe('createSseParser', () => {
       return fastestOf(() => expect(parse(chunks)[0]![0]).toHaveLength(kilobytes * 1_024), 1)
     }
     timeFor(512)
-    // Eight times the length, far less than the sixty-four times of copying the line with every read.
+    // The text is eight times as long. Copying the line for each read would take sixty-four times as long, far more than this limit.
     expect(timeFor(8_192)).toBeLessThan(32 * Math.max(timeFor(1_024), 1))
   })
 
   it(verifies('C20', 'refuses an event that outgrows the limit, in one line or over many'), () => {
     expect(() => parse([Buffer.from(`data: ${'x'.repeat(200)}`)], 100)).toThrow(SseLimitError)
     expect(() => parse([Buffer.from('data: xxxxxxxxxx\n'.repeat(20))], 100)).toThrow(SseLimitError)
-    // One line over many reads, of which each is small.
+    // One line across many small reads.
     expect(() =>
       parse(
         Array.from({ length: 20 }, () => Buffer.from('data: xxxx')),

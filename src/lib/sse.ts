@@ -1,8 +1,8 @@
 import { StringDecoder } from 'node:string_decoder'
 
 /**
- * Called for each event with its joined `data` lines and its `event` name. Comments, `id` and `retry` lines are ignored. A bare JSON object in place
- * of an event, without `data:`, counts as one, because some servers report a failure like that after their first words.
+ * Called for each event with its joined `data` lines and its `event` name. Comments, `id` and `retry` lines are ignored. A bare JSON object in place of an
+ * event, without `data:`, counts as an event, because some servers report a failure this way in the middle of a stream.
  */
 export type SseListener = (data: string, event: string | undefined) => void
 
@@ -14,9 +14,9 @@ export class SseLimitError extends Error {
 }
 
 export interface SseParser {
-  /** Throws SseLimitError when one event outgrows the limit; the parser is then of no more use. */
+  /** Throws SseLimitError if an event exceeds the limit; the parser must not be used afterwards. */
   push(chunk: Buffer): void
-  /** The stream closed: an event without its blank line is delivered, as many servers forget it. */
+  /** Ends the stream. An event without its final blank line is delivered, because many servers omit that line. */
   end(): void
 }
 
@@ -24,29 +24,29 @@ const LF = 10
 const BRACE = 123
 
 /**
- * Server-sent events from arbitrary cuts of bytes (WHATWG HTML, section 9.2): LF, CRLF and CR line ends, multi-line data, a leading BOM,
- * UTF-8 sequences split anywhere. Memory is bounded by `maxEventChars`.
+ * Parses server-sent events from arbitrarily cut chunks (WHATWG HTML, section 9.2): LF, CRLF and CR line ends, multi-line data, a leading BOM, split UTF-8
+ * sequences. Memory is bounded by `maxEventChars`.
  */
 export function createSseParser(listener: SseListener, maxEventChars = 16 * 1024 * 1024): SseParser {
   return new LineParser(listener, maxEventChars)
 }
 
-/** A class rather than closures: one is made for every upstream answer. */
+/** A class, because one is created for every upstream answer and closures would cost more. */
 class LineParser implements SseParser {
   readonly #listener: SseListener
   readonly #maxEventChars: number
-  /** There while a character is cut in two: most reads end with a line. */
+  /** Set only while a character is split between chunks; most chunks end with a line. */
   #decoder: StringDecoder | undefined
   #rest = ''
-  /** What came after `#rest` without ending its line: joined once, when the end is here. */
+  /** Chunks after `#rest` that contain no line end; joined once, when the line ends. */
   #pieces: string[] = []
   #pieceChars = 0
   #data: string | undefined
   #eventName: string | undefined
-  /** The event is an object without `data:`. */
+  /** Whether the event is a JSON object without `data:`. */
   #isBare = false
   #first = true
-  /** A CR ended the last chunk: an LF at the start of the next belongs to it. */
+  /** The last chunk ended with a CR; an LF at the start of the next belongs to it. */
   #skipLf = false
 
   constructor(listener: SseListener, maxEventChars: number) {
@@ -80,7 +80,7 @@ class LineParser implements SseParser {
 
   #field(text: string, from: number, to: number): void {
     if (from === to) return this.#dispatch()
-    // `data:` is nearly every line; the others are compared by their full name below.
+    // Nearly every line is `data:`; all others are compared by their full name below.
     if (text.charCodeAt(from) === 100 && text.startsWith('data', from)) {
       const colon = from + 4
       if (colon === to) this.#append('')
@@ -103,7 +103,7 @@ class LineParser implements SseParser {
     }
   }
 
-  /** Cuts complete lines and returns the rest. Each kind of line end is searched for once, however many of the other kind come before it. */
+  /** Processes complete lines and returns the rest. Each kind of line end is searched for only once, however many of the other kind come before it. */
   #lines(text: string): string {
     let start = 0
     let lf = text.indexOf('\n')
@@ -135,7 +135,7 @@ class LineParser implements SseParser {
       this.#skipLf = false
       if (text.charCodeAt(0) === LF) text = text.slice(1)
     }
-    // A line longer than a read is neither copied nor searched again with every read.
+    // A line that spans several chunks is neither copied nor searched again for each chunk.
     if (this.#rest !== '' && !text.includes('\n') && !text.includes('\r')) {
       this.#pieces.push(text)
       this.#pieceChars += text.length

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { joinSpacedLetters, plainView, unmaskOwnScript, unmaskText } from './text-view.ts'
 
-/** What the view shows, and what of the original stands for `found` in it. */
+/** The part of the original that corresponds to `found` in its view. */
 function behind(original: string, found: string): string | undefined {
   const view = unmaskText(original)
   const at = view?.text.indexOf(found) ?? -1

@@ -1,16 +1,16 @@
-/** A text as a reader takes it, with the way back to the text as it stands. */
+/** A text as a reader perceives it, with a mapping to the original text. */
 export interface TextView {
   readonly text: string
-  /** The part of the original that stands for `[start, end)` of the view. */
+  /** The part of the original that corresponds to `[start, end)` of the view. */
   original(start: number, end: number): { readonly start: number; readonly end: number }
 }
 
-/** The text itself. */
+/** The text itself, unchanged. */
 export const plainView = (text: string): TextView => ({ text, original: (start, end) => ({ start, end }) })
 
 class ViewBuilder {
   #text = ''
-  /** Where each code unit of the view begins and ends in the original. */
+  /** The start and end of each code unit of the view in the original. */
   readonly #starts: number[] = []
   readonly #ends: number[] = []
 
@@ -22,7 +22,7 @@ class ViewBuilder {
     this.#text += piece
   }
 
-  /** A part that reads as it stands. */
+  /** Adds a part that is the same in the view. */
   copy(part: string, start: number): void {
     for (let i = start; i < start + part.length; i++) {
       this.#starts.push(i)
@@ -42,11 +42,11 @@ class ViewBuilder {
 }
 
 const ESCAPES = /%(?:[2-7c-f][0-9a-f]|0[9ad])|&#?[0-9a-z]{2,8};|\\(?:u[0-9a-f]{4}|x[0-9a-f]{2}|["/\\bfnrt])/i
-/** Characters that may be letters of another script. */
+/** Escapes that may stand for letters of other scripts. */
 const FOREIGN_ESCAPE = /%[c-f]|&#|\\u/i
 // oxlint-disable-next-line no-control-regex -- everything beyond ASCII
 const BEYOND_ASCII = /[^\x00-\x7f]/
-/** One unit at a time: plain ASCII up to what may be an escape, a letter with its marks, an escape of some kind, or one character. */
+/** One unit at a time: a run of plain ASCII up to a possible escape, a letter with its combining marks, an escape of some kind, or one character. */
 const UNIT =
   /(?<plain>(?:[^%&\\\u0080-\u{10ffff}](?!\p{M}))+)|(?<marked>\p{L}\p{M}{1,64}|[0-9]\p{M}{1,64})|%(?<percent>[2-7][0-9a-fA-F]|0[9aAdD])|(?<bytes>%[c-fC-F][0-9a-fA-F](?:%[89abAB][0-9a-fA-F]){1,3})|&#(?<decimal>[0-9]{2,6});|&#[xX](?<hex>[0-9a-fA-F]{2,5});|&(?<named>[a-zA-Z]{2,8});|\\[uU](?<unicode>[0-9a-fA-F]{4})|\\[xX](?<byte>[0-9a-fA-F]{2})|\\(?<short>["/\\bfnrt])|[^]/gu
 const NAMED: { readonly [name: string]: string } = {
@@ -63,7 +63,7 @@ const NAMED: { readonly [name: string]: string } = {
   lowbar: '_',
   plus: '+',
 }
-/** Behind a backslash, in texts that are JSON. */
+/** The letter after a backslash in JSON text. */
 const SHORT: { readonly [letter: string]: string } = { b: ' ', f: ' ', n: '\n', r: '\r', t: '\t' }
 /** Letters of other scripts that look like Latin ones. */
 const LOOKALIKES: { readonly [letter: string]: string } = {
@@ -111,7 +111,7 @@ const LOOKALIKES: { readonly [letter: string]: string } = {
   ɑ: 'a',
   ɡ: 'g',
 }
-/** As word processors write them between digits. */
+/** Dashes that word processors write between digits. */
 const DASHES: { readonly [dash: string]: string } = {
   '\u2010': '-',
   '\u2011': '-',
@@ -121,9 +121,9 @@ const DASHES: { readonly [dash: string]: string } = {
   '\u2015': '-',
   '\u2212': '-',
 }
-/** Of any script (Arabic, Devanagari, Thai, ...): ten in a row each, from its zero. */
+/** A digit of any script (Arabic, Devanagari, Thai, ...): each has ten consecutive ones, starting with its zero. */
 const DIGIT = /^\p{Nd}$/u
-/** Format characters (zero-width spaces, soft hyphens, direction marks, tags) and variation selectors: nobody sees them. */
+/** Invisible characters: format characters (zero-width spaces, soft hyphens, direction marks, tags) and variation selectors. */
 const HIDDEN = /[\p{Cf}\u{fe00}-\u{fe0f}\u{e0100}-\u{e01ef}\u{115f}\u{1160}\u{3164}]/u
 const ALIKE = new RegExp(`[${Object.keys(LOOKALIKES).join('')}]`)
 const DASH = new RegExp(`[${Object.keys(DASHES).join('')}]`)
@@ -131,15 +131,14 @@ const MARKED = /[A-Za-z0-9]\p{M}/u
 const FOREIGN_DIGIT = /[^\P{Nd}0-9]/u
 
 /**
- * The text with its disguises taken off: compatibility forms (full-width, mathematical letters), invisible characters, letters that look
- * like Latin ones, dashes, digits of other scripts, and characters written as percent, HTML or JavaScript escapes. Undefined when there is
- * nothing to take off.
+ * The text without disguises: compatibility forms (full-width, mathematical letters), invisible characters, letters that look like Latin ones, dashes,
+ * digits of other scripts, and characters written as percent, HTML or JavaScript escapes. Undefined if there are none.
  */
 export const unmaskText = (original: string): TextView | undefined => (mayBeDisguised(original) ? unmask(original, LOOKALIKES) : undefined)
 
 /**
- * The same, but with letters that look like Latin ones unchanged, because words of their own scripts consist of them. Undefined if `unmaskText` gives
- * the same.
+ * The same, but letters that look like Latin ones are unchanged, because words of their own scripts consist of them. Undefined if the result is the same
+ * as of `unmaskText`.
  */
 export function unmaskOwnScript(original: string): TextView | undefined {
   if (!(ALIKE.test(original) || FOREIGN_ESCAPE.test(original)) || !(ESCAPES.test(original) || isDressed(original))) return undefined
@@ -150,7 +149,7 @@ export function unmaskOwnScript(original: string): TextView | undefined {
 function unmask(original: string, lookalikes: typeof LOOKALIKES): TextView | undefined {
   const view = new ViewBuilder()
   let changed = false
-  // Texts repeat their characters, so each replacement is computed once.
+  // Characters repeat, so each replacement is computed only once.
   const known = new Map<string, string>()
   for (const match of original.matchAll(UNIT)) {
     const [unit] = match
@@ -169,7 +168,7 @@ function unmask(original: string, lookalikes: typeof LOOKALIKES): TextView | und
   return changed ? view.build() : undefined
 }
 
-/** Most texts are answered here, by searches that cost little. */
+/** Cheap searches that rule out most texts. */
 function mayBeDisguised(text: string): boolean {
   if (ESCAPES.test(text)) return true
   return BEYOND_ASCII.test(text) && (ALIKE.test(text) || isDressed(text))
@@ -196,7 +195,7 @@ function plainOf(unit: string, escaped: Escaped, lookalikes: typeof LOOKALIKES):
   return lookalikes[char] ?? DASHES[char] ?? (DIGIT.test(char) ? digitOf(char) : char.normalize('NFKC'))
 }
 
-/** A letter and its marks as the one character they are; marks that are part of no character of ASCII only strike it through. */
+/** A letter and its combining marks as a single character. Marks that do not form a character with an ASCII letter only strike it through, and are removed. */
 function composed(marked: string, lookalikes: typeof LOOKALIKES): string {
   const [first = '', ...marks] = marked
   const base = lookalikes[first] ?? first
@@ -204,7 +203,7 @@ function composed(marked: string, lookalikes: typeof LOOKALIKES): string {
   return base <= '\x7f' ? whole.replace(/(?<=^.)\p{M}+$/u, '') : whole
 }
 
-/** UTF-8 bytes as escaped in URLs; invalid escapes stay. */
+/** Decodes percent-encoded UTF-8; invalid escapes are kept. */
 function decoded(bytes: string): string {
   try {
     return decodeURIComponent(bytes)
@@ -223,7 +222,7 @@ function digitOf(char: string): string {
 const SPACED_RUN = /(?<![A-Za-z])[A-Za-z](?:[ \t._*-]{1,3}[A-Za-z](?![A-Za-z])){4,}/g
 const LETTER = /[A-Za-z]/
 
-/** `i g n o r e   t h i s` as `ignorethis`: runs of single letters as the words they spell. Undefined when there are none. */
+/** Joins runs of single letters into the words that they spell: `i g n o r e   t h i s` becomes `ignorethis`. Undefined if there are none. */
 export function joinSpacedLetters(source: TextView): TextView | undefined {
   const view = new ViewBuilder()
   let last = 0

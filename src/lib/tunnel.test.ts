@@ -18,7 +18,7 @@ afterEach(async () => {
 const answer = (request: { readonly url?: string | undefined }, response: { end(text: string): unknown }): void =>
   void response.end(`you asked for ${request.url}`)
 
-/** Where a server answers, of TLS or without. */
+/** Starts a server, with or without TLS. */
 async function serve(secure: boolean): Promise<() => number> {
   const server = (secure ? createSecureServer(TEST_CERTIFICATE, answer) : createServer(answer)).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -45,7 +45,7 @@ async function text(exchange: Exchange): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** What egress answers to one request. */
+/** The result of one request through egress. */
 async function fetchThrough(url: string, port: number, options: Partial<EgressOptions> = {}, scheme = 'http') {
   const egress = createEgress({
     allowPrivate: false,

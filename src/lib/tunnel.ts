@@ -5,17 +5,17 @@ import type { buildConnector } from './undici.ts'
 
 export interface TunnelOptions {
   readonly target: ConnectionTarget
-  /** Begins TLS on a socket. */
+  /** Starts TLS on a socket. */
   readonly secure: buildConnector.connector
-  /** What has to be destroyed to end it from here on. */
+  /** Reports the socket that must be destroyed to end the connection from now on. */
   readonly holds: (socket: Socket) => void
 }
 
 type Opened = (...result: [error: null, socket: Socket] | [error: Error]) => void
 
 /**
- * Asks a proxy, over a connection to it, for a tunnel to the target (RFC 9110, 9.3.6); plain HTTP goes through one as well. The socket is the target's
- * from then on. The code is `ERR_PROXY_<status>` where the proxy refuses. Limits are the caller's.
+ * Asks a proxy, over an existing connection, for a tunnel to the target (RFC 9110, section 9.3.6); plain HTTP uses a tunnel as well. Afterwards the socket
+ * leads to the target. The error code is `ERR_PROXY_<status>` if the proxy refuses. The caller enforces limits.
  */
 export function openTunnel(connection: Socket, proxy: Proxy, { target, secure, holds }: TunnelOptions, opened: Opened): void {
   holds(connection)
@@ -28,7 +28,7 @@ export function openTunnel(connection: Socket, proxy: Proxy, { target, secure, h
   })
 }
 
-/** An error that happened on the way to a proxy, and says nothing of the target. */
+/** Marks an error that happened on the way to a proxy and says nothing about the target. */
 export const ofProxy = (error: Error): Error => Object.assign(error, { ofProxy: true })
 
 export const isOfProxy = (error: Error): boolean => 'ofProxy' in error
@@ -42,7 +42,7 @@ function ask(connection: Socket, { authorization }: Proxy, { protocol, hostname,
     headers: { host: authority, ...(authorization === undefined ? {} : { 'proxy-authorization': authorization }) },
     createConnection: () => connection,
   })
-  // After the first error nobody listens to this socket any more, but an error event needs a listener.
+  // After the first error nobody listens to this socket any more, but an error event without a listener would end the process.
   asked.on('error', opened)
   asked.once('connect', ({ statusCode = 0 }, socket: Socket, head: Buffer) => {
     if (statusCode < 200 || statusCode > 299) {

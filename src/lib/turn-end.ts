@@ -1,14 +1,13 @@
-/** The most that gain from continuing together. With a thousand, all would be half done, and take the memory for that, before the first is finished. */
+/** The largest group that gains from running together. Of a thousand, all would be half done, and hold memory for it, before the first is finished. */
 const GROUP = 32
 
-/** The group that is not full. */
+/** The group that is not yet full. */
 let open: (() => void)[] | undefined
 
 /**
- * Runs `work` once everything that this turn of the event loop brought has been read, together with other deferred work, in order. Under load a turn
- * brings the bytes of several calls. Handled one after the other, each call finds the processor's caches cold for its step, and wakes its reader for
- * a single write; handled together, step by step, they share both. A single call waits for nothing. What `work` throws is thrown after the others
- * have run.
+ * Runs `work` after everything that arrived in this turn of the event loop has been read, together with other deferred work, in order. Under load a turn
+ * brings the bytes of several calls. Handled one after the other, each call finds cold processor caches for its step and wakes its reader for a single
+ * write. Handled together, step by step, they share both. A single call does not wait. An error thrown by `work` is rethrown after all others have run.
  */
 export function atTurnEnd(work: () => void): void {
   if (open === undefined || open.length === GROUP) {

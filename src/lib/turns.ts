@@ -1,34 +1,34 @@
-/** What long work in pieces needs of the world around it. */
+/** What long work in pieces needs from its environment. */
 export interface World {
-  /** Milliseconds, from any beginning. */
+  /** Milliseconds from an arbitrary start. */
   readonly now: () => number
-  /** Lets others have their turn. */
+  /** Lets other work run. */
   readonly rest: () => Promise<void>
 }
 
-/** How long one piece of work keeps all others waiting. A single step may take longer. */
+/** How long one piece of work may keep other work waiting, in milliseconds. A single step may take longer. */
 const TURN_MS = 10
 
-/** The time a piece of work takes from others, in small portions. */
+/** Divides long work into short turns, and measures the time that it takes from other work. */
 export class Turns {
   readonly #world: World
   readonly #maxBusyMs: number
   #began: number
   #busy = 0
 
-  /** `maxBusyMs`: all it may take of the process's time. */
+  /** `maxBusyMs`: the most time that the work may use in total, in milliseconds. */
   constructor(world: World, maxBusyMs: number) {
     this.#world = world
     this.#maxBusyMs = maxBusyMs
     this.#began = world.now()
   }
 
-  /** Whether others should have their turn now. */
+  /** Whether other work should run now. */
   get due(): boolean {
     return this.#world.now() - this.#began >= TURN_MS
   }
 
-  /** It has had all the time it may have. */
+  /** Whether the work has used all of its time. */
   get exhausted(): boolean {
     return this.#busy >= this.#maxBusyMs
   }

@@ -1,4 +1,4 @@
-// The package has types for its entry alone; these are the same classes where they live.
+// The package has types only for its entry; these are the same classes, imported from their own files.
 declare module 'undici/lib/dispatcher/agent.js' {
   export { Agent as default } from 'undici'
 }

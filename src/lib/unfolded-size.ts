@@ -1,20 +1,20 @@
 /** A counted repetition. */
 const COUNTED = /\{(\d{1,6})(?:,(\d{0,6}))?\}/y
-/** What opens a group, beyond its parenthesis. */
+/** The beginning of a group, after its parenthesis. */
 const OPENING = /\?(?:P?<[^>]{0,100}>|[\w-]*:)/y
-/** Flags for what follows: a group of nothing. */
+/** Flags for the rest of the pattern: a group without content. */
 const FLAGS = /\?[\w-]*\)/y
 /** An escape of more than one character. */
 const LONG_ESCAPE = /[pPxu]\{[^}]{0,100}\}/y
 
 /**
- * An estimate, from its text, of how many instructions a regular expression compiles to: repetitions are unrolled, and multiply when nested.
- * Compiling it to see would already do the work: ten thousand characters can unroll to a million instructions. Without such repetitions it is at most
+ * Estimates from its text how many instructions a regular expression compiles to: repetitions are unrolled, and multiply if nested. Compiling it to find
+ * out would already cost the time, because ten thousand characters can unroll to a million instructions. Without such repetitions the result is at most
  * the number of characters.
  */
 export function unfoldedSize(source: string): number {
   const around: number[] = []
-  /** Of the sequence so far, and of what a repetition would repeat. */
+  /** The size of the sequence so far, and of its last part, which a repetition would repeat. */
   let size = 0
   let last = 0
   const add = (instructions: number): void => {
@@ -60,7 +60,7 @@ function endOfEscape(source: string, at: number): number {
   return at + 1 + (matchAt(LONG_ESCAPE, source, at + 1) ?? [' '])[0].length
 }
 
-/** A bracket right at its beginning, behind a backslash or in a class by name (`[:alpha:]`) does not end it. */
+/** The end of a character class. A bracket at its very beginning, after a backslash or in a named class (`[:alpha:]`) does not end it. */
 function endOfClass(source: string, at: number): number {
   let end = at + 1
   if (source[end] === '^') end++

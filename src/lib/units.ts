@@ -1,4 +1,4 @@
-/** Durations and sizes as operators write them. Undefined for anything that is neither. */
+/** Durations and sizes in the notation of configurations. The parsers return undefined for anything else. */
 
 const DURATION_UNITS: { readonly [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const SIZE_UNITS: { readonly [unit: string]: number } = {

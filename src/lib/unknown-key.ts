@@ -2,11 +2,11 @@ import { ZodObject } from 'zod'
 
 export interface UnknownKey {
   readonly path: readonly [string, ...string[]]
-  /** Keys that would have been right there. */
+  /** The keys that the schema accepts at this place. */
   readonly known: readonly string[]
 }
 
-/** The first key of a value that its schema would ignore; undefined if there is none. In objects that take any key all keys are known. */
+/** The first key of a value that its schema would ignore; undefined if there is none. Objects that accept any key have no unknown keys. */
 export function unknownKey(schema: unknown, value: unknown): UnknownKey | undefined {
   const object = unwrapped(schema)
   if (!(object instanceof ZodObject) || object.def.catchall !== undefined || typeof value !== 'object' || value === null) return undefined
@@ -19,7 +19,7 @@ export function unknownKey(schema: unknown, value: unknown): UnknownKey | undefi
   return undefined
 }
 
-/** What an optional value or one with a default is when it is there. */
+/** The inner schema of an optional value or of one with a default. */
 function unwrapped(schema: unknown): unknown {
   const { def } = schema as { readonly def?: { readonly type?: string; readonly innerType?: unknown } }
   return def?.innerType === undefined ? schema : unwrapped(def.innerType)

@@ -8,7 +8,7 @@ import { expect, it } from 'vitest'
 /** (module (import "m" "f" (func $f (param i32) (result i32))) (func (export "g") (param i32) (result i32) (call $f (local.get 0)))) */
 const MODULE = '0,97,115,109,1,0,0,0,1,6,1,96,1,127,1,127,2,7,1,1,109,1,102,0,0,3,2,1,0,7,5,1,1,103,0,1,10,8,1,6,0,32,0,16,0,11'
 
-/** What V8 compiles of a thread in which WebAssembly calls JavaScript five thousand times, in a process of its own that strips no types. */
+/** What V8 compiles in a thread in which WebAssembly calls JavaScript five thousand times, in a separate process without type stripping. */
 function compiled(before: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-wasm-'))
   try {

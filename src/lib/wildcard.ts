@@ -1,4 +1,7 @@
-/** Whether a pattern, in which `*` stands for any number of characters, matches the whole text. Case does not matter. Linear in the text times the stars. */
+/**
+ * Whether a pattern, in which `*` stands for any number of characters, matches the whole text. Ignores case. Takes time linear in the text's length times
+ * the number of stars.
+ */
 export function matchesWildcard(pattern: string, text: string): boolean {
   const [first = '', ...rest] = pattern.toLowerCase().split('*')
   const subject = text.toLowerCase()
@@ -14,7 +17,7 @@ export function matchesWildcard(pattern: string, text: string): boolean {
   return at <= subject.length - last.length
 }
 
-/** Whether a text is one of these, or described by one of these with `*`. Case does not matter; plain texts cost one look-up. */
+/** Tests whether a text equals one of these patterns or matches one that contains `*`. Ignores case; patterns without `*` cost one lookup together. */
 export function compileWildcards(patterns: readonly string[]): (text: string) => boolean {
   const plain = new Set(patterns.filter((pattern) => !pattern.includes('*')).map((pattern) => pattern.toLowerCase()))
   const wild = patterns.filter((pattern) => pattern.includes('*'))

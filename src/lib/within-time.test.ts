@@ -27,7 +27,7 @@ describe('work with a limit', () => {
         try {
           for (;;);
         } catch {
-          // Goes on.
+          // The work ignores the error and continues.
         }
       }
     }

@@ -1,9 +1,6 @@
 import { isJsonObject } from './json.ts'
 
-/**
- * The same without members that are null, at any depth: many clients write out what they leave empty. Entries of lists stay, and so does whatever
- * holds no such member.
- */
+/** The value without members that are null, at any depth: many clients send null for what they leave empty. List entries are kept, null or not. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (!isJsonObject(value)) return value

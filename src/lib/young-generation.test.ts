@@ -3,7 +3,7 @@ import { holdYoungGeneration, type Collector } from './young-generation.ts'
 
 const MB = 1024 * 1024
 
-/** A collector whose space grows as the factor says, at each collection. */
+/** A fake collector whose space grows by the factor at each collection. */
 function fakeCollector(startMb: number) {
   const factors: number[] = []
   let size = startMb * MB
@@ -26,7 +26,7 @@ function fakeCollector(startMb: number) {
       size *= factors.at(-1) ?? 2
       listener?.(atMs)
     },
-    /** One whose news waits for the next turn of the event loop. */
+    /** A collection that is reported in the next turn of the event loop. */
     collectUnheard() {
       size *= factors.at(-1) ?? 2
     },

@@ -1,32 +1,32 @@
 import { PerformanceObserver, constants } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 
-/** What is known and set of the garbage collector; replaced in tests. */
+/** The garbage collector's readings and settings; replaced in tests. */
 export interface Collector {
-  /** Bytes the young generation takes now. */
+  /** Current size of the young generation in bytes. */
   size(): number
-  /** By how much the young generation grows at its next growth: 1 is not at all. */
+  /** The factor by which the young generation grows the next time; 1 means not at all. */
   setGrowth(factor: number): void
-  /** Calls back after each collection of the young generation with its time in milliseconds; ends with the function it returns. */
+  /** Calls back with the time of each young-generation collection, in milliseconds. Returns a function that stops this. */
   observe(onCollection: (atMs: number) => void): () => void
 }
 
 export interface YoungGenerationOptions {
-  /** Bytes it may grow to while little is collected. */
+  /** The size in bytes up to which it may grow while there are few collections. */
   readonly heldBytes: number
-  /** Collections of a space of that size in a second that count as much; smaller ones count for their part. */
+  /** The number of collections per second, at the full `heldBytes`, that counts as busy. A collection of a smaller space counts in proportion to its size. */
   readonly busyPerSecond: number
-  /** Seconds in a row of much before it may grow as V8 likes. */
+  /** Consecutive busy seconds before it may grow as V8 decides. */
   readonly busySeconds: number
 }
 
-/** At most two halves of 8 MiB: half a millisecond of collecting for what a hundred calls leave behind. */
+/** At most two halves of 8 MiB, which take half a millisecond to collect for the garbage of a hundred calls. */
 const DEFAULTS: YoungGenerationOptions = { heldBytes: 16 * 1024 * 1024, busyPerSecond: 20, busySeconds: 3 }
 
 /**
- * Keeps V8's young generation small until the work needs more. By itself it doubles with every burst, up to 64 MiB, and stays: a thousand streams
- * opened at once would each cost 40 KB more, for garbage that is long gone. Under sustained load the full size is worth its memory, because each
- * collection copies what is in flight. Returns what ends the watch; the last factor stays in force.
+ * Keeps V8's young generation small until the load needs more. By default it doubles with every burst, up to 64 MiB, and does not shrink again: each of a
+ * thousand streams opened at once would cost 40 KB more, for garbage that is long gone. Under sustained load the full size is worth its memory, because
+ * each collection copies the live objects of all calls in flight. Returns a function that stops the observation; the last factor stays in force.
  */
 export function holdYoungGeneration(collector: Collector = v8Collector(), options: YoungGenerationOptions = DEFAULTS): () => void {
   let factor = 1
@@ -38,7 +38,7 @@ export function holdYoungGeneration(collector: Collector = v8Collector(), option
     factor = next
     collector.setGrowth(next)
   }
-  // A long turn of the event loop, such as building the catalog, would let it grow to its maximum before anybody could tell.
+  // During a long turn of the event loop, such as building the catalog, it would grow to its maximum before the observer runs.
   collector.setGrowth(1)
   const stop = collector.observe((atMs) => {
     const now = Math.floor(atMs / 1_000)
@@ -49,7 +49,7 @@ export function holdYoungGeneration(collector: Collector = v8Collector(), option
     }
     const size = collector.size()
     inSecond += Math.min(1, size / options.heldBytes)
-    // Two collections may come in one turn of the event loop, before this hears of the first: both growths together have to fit.
+    // Two collections may happen in one turn of the event loop before the observer hears of the first, so two growths together must stay within the limit.
     if (busySeconds < options.busySeconds) return set(Math.max(1, Math.floor(Math.sqrt(options.heldBytes / size))))
     set(2)
     stop()
@@ -57,13 +57,13 @@ export function holdYoungGeneration(collector: Collector = v8Collector(), option
   return stop
 }
 
-/** Entries of the type `gc`: the documentation has `detail`, the types do not. */
+/** Performance entries of type `gc`: `detail` is documented but missing from the types. */
 interface CollectionEntry {
   readonly startTime: number
   readonly detail: { readonly kind: number }
 }
 
-/** V8 reads the factor each time it is about to grow the space, so it can be set while the process runs; the maximum can not. */
+/** V8 reads the factor each time it is about to grow the space, so it can be set at run time; the maximum cannot. */
 function v8Collector(): Collector {
   return {
     size: () => getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.space_size ?? 0,
