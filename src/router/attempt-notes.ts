@@ -4,7 +4,7 @@ import type { Demand } from './prefer.ts'
 
 const NO_NOTES: readonly string[] = []
 
-/** Why an attempt has its place in the plan, in words. */
+/** Explains the attempt's position in the plan. */
 export function notesOf({ group, index, state, ownKey, pinned, slow }: Ranked, demand: Demand, adapt: boolean): readonly string[] {
   let notes: string[] | undefined
   if (ownKey) (notes ??= []).push('served with your own key')

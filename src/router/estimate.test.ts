@@ -141,7 +141,7 @@ describe('estimateRequest', () => {
       }).inputTokens,
     ).toBeGreaterThan(0)
     const wide = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`k${i}`, i]))
-    // 100,000 values of two to four tokens each, in no more time than it takes to read them.
+    // 100,000 values of two to four tokens each, in no more time than reading them takes.
     const tools = [{ type: 'function', name: 'f', parameters: wide }]
     expect(of({ tools }).inputTokens).toBeGreaterThan(200_000)
     expect(of({ tools }).inputTokens).toBeLessThan(400_000)

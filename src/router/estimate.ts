@@ -34,7 +34,7 @@ const MAX_FILE_TOKENS = 50_000
 const VIDEO_TOKENS = 4_000
 /** The case of schemes does not matter. */
 const DATA_URL = /^data:[\w.+-]+\/[\w.+-]+(?:;[\w.+=-]+)*;base64,/i
-/** Items that dialects tell a model as text, so what looks like media in them is text, too. */
+/** Items that dialects send to a model as text, so that what looks like media in them is text as well. */
 const TOLD_AS_TEXT = /:|(?:_call|_output|_tools|_message|_request|_response|compaction)$/
 /** Values visited in tool schemas and items of unknown type; beyond that only lengths count. */
 const WALK_BUDGET = 4_000

@@ -115,7 +115,7 @@ describe('explainPlan', () => {
   })
 })
 
-/** The contract's `GatewayMetadata`, by hand. */
+/** The contract's `GatewayMetadata`, transcribed by hand. */
 const contract = z.strictObject({
   requested: z.string(),
   strategy: z.enum(['direct', 'auto', 'free', 'latest', 'alias', 'fallback', 'pareto', 'bodybuilder', 'fusion']),

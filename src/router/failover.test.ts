@@ -19,7 +19,7 @@ const tryOf = (index: number, failure: GatewayError, startedAt = START): Try => 
 const step = (attempts: readonly FailoverAttempt[], tries: readonly Try[], more: Partial<FailoverInput> = {}): Step =>
   nextStep({ attempts, tries, now: START + 10, random: () => 0.5, ...more })
 
-/** Plays a call against servers scripted per attempt: a failure and how long it takes, or undefined for an answer. */
+/** Simulates a call against servers that are scripted per attempt: a failure and how long it takes, or undefined for an answer. */
 function play(
   attempts: readonly FailoverAttempt[],
   script: (index: number, time: number, nth: number) => { readonly error: GatewayError; readonly ms?: number } | undefined,
@@ -153,20 +153,20 @@ describe('the fault table', () => {
       expect(result.served).toBe(0)
       expect(result.sent.filter(({ index }) => index === 0).map(({ at }) => at >= 2_000)).toEqual([false, true])
     }
-    // Whoever is ready first; a long pause is the caller's to wait out, and a model that has refused the prompt is done with.
+    // The endpoint that is ready first is retried. A long pause is left to the caller, and a model that has refused the prompt is not asked again.
     expect(
       play([one, two], (index, time) => (time < 1_000 ? { error: busy(index === 0 ? 5_000 : 1_000) } : undefined)).sent.map(({ index }) => index),
     ).toEqual([0, 1, 1])
     expect(play([one, two], (index) => ({ error: index === 0 ? busy(60_000) : error('timeout') })).sent).toHaveLength(2)
     expect(play([one, two], (index) => ({ error: index === 0 ? busy(100) : error('context_length_exceeded') })).sent).toHaveLength(2)
     expect(step([one, two], [tryOf(0, busy(100)), tryOf(1, error('timeout'))], { retries: false }).kind).toBe('fail')
-    // Its server was silent when it was asked with another key.
+    // Its server did not answer when it was asked with another key.
     const ownKey = { ...one, isByok: true }
     expect(step([ownKey, one], [tryOf(0, busy(100)), tryOf(1, error('timeout'))]).kind).toBe('fail')
-    // A budget that forbids the others is something the caller should hear of.
+    // If a budget forbids the other endpoints, the caller should be told.
     const tooDear = { ...tryOf(1, error('payment_required', { source: 'gateway', failover: 'next' })), sent: false }
     expect(step([one, two], [tryOf(0, busy(100)), tooDear]).kind).toBe('fail')
-    // An own key that stands behind them is what is left to him.
+    // If an own key comes after them in the order, it is what the caller still has.
     expect(step([two, one], [{ ...tooDear, index: 0 }, tryOf(1, busy(100))]).kind).toBe('retry')
     expect(step([one, two], [tryOf(0, busy(100)), { ...tooDear, error: error('payment_required', { upstreamStatus: 402 }) }]).kind).toBe('next')
   })
@@ -235,7 +235,7 @@ describe('the error that is shown', () => {
     expect(finalError([one], soonThenLate).details.retryAfterMs).toBe(60_000)
     const overloaded = [1_000, 45_000].map((ms, i) => tryOf(0, error('provider_overloaded', { retryAfterMs: ms }), START + i * 1_200))
     expect(finalError([one], overloaded).details.retryAfterMs).toBe(45_000)
-    // Another credential was tried at once: the first is ready again by then.
+    // Another credential was tried at once, so the first is ready again when the second was refused.
     expect(finalError([one], [tryOf(0, busy(1_000)), tryOf(0, busy(60_000), START + 20)]).details.retryAfterMs).toBe(1_000)
     expect(finalError([one, two], [tryOf(0, busy(1_000)), tryOf(1, busy(60_000), START + 1_100)]).details.retryAfterMs).toBe(1_000)
   })

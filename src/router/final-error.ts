@@ -38,8 +38,8 @@ function usefulness(failed: Try): number {
 }
 
 /**
- * The pauses that were named, undefined for attempts that named none. Without attempts whose credential failed, and without pauses that have passed
- * and were followed by another try.
+ * The pause that each attempt named, or undefined for one that named none. Omits attempts whose credential failed, and pauses that have passed and were
+ * followed by another try.
  */
 function pausesOf(tries: readonly Try[]): readonly (number | undefined)[] {
   const waitedOut = ({ index, startedAt, error }: Try, at: number): boolean => {
@@ -53,7 +53,7 @@ function pausesOf(tries: readonly Try[]): readonly (number | undefined)[] {
 
 const MAX_LISTED = 16
 
-/** What the caller is told about the attempts. */
+/** The list of attempts in the caller's error. */
 const listed = (attempts: readonly FailoverAttempt[], tries: readonly Try[]): readonly object[] =>
   tries.slice(0, MAX_LISTED).map(({ index, status, error }) => {
     const endpoint = attempts[index]?.endpoint
@@ -126,7 +126,7 @@ function ownKeyRefused(error: GatewayError, list: readonly object[]): GatewayErr
   })
 }
 
-/** Within an answer, and with ambiguous statuses, only the message tells why. */
+/** The error's type decides, because a failure inside an answer has no status of its own and other statuses are ambiguous. */
 const ownKind = ({ errorType }: GatewayError): ErrorType => (CREDENTIAL_TYPES.has(errorType) ? errorType : 'authentication')
 
 function credentialsExhausted(

@@ -196,7 +196,7 @@ describe('the breaker', () => {
     const { clock, health, state } = setup({ channel: { announce: (cooldown) => void told.push(cooldown), listen: () => () => undefined } })
     health.pause('e', 700)
     expect(state()).toBe('benched')
-    // Callers with a key of their own are not concerned.
+    // Callers with a key of their own are not affected.
     expect(health.view().get('e')!.ownKeyState).toBe('healthy')
     clock.advance(700)
     expect(state()).toBe('healthy')

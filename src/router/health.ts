@@ -34,7 +34,10 @@ export interface Health {
   success(endpointId: string, sample: Sample): void
   /** A failed attempt. Errors caused by the request, the credential or the gateway itself leave no mark. */
   failure(endpointId: string, error: GatewayError): void
-  /** The gateway itself may send it nothing for this many milliseconds: others go first, except for callers with keys of their own. */
+  /**
+   * With its own credentials, the gateway may send nothing to this endpoint for so many milliseconds: others come first, except for callers with keys of
+   * their own.
+   */
   pause(endpointId: string, ms: number): void
   /** The attempt ended without a result (the caller left). */
   abandoned(endpointId: string): void
@@ -77,7 +80,7 @@ export function createHealth(options: HealthOptions): Health {
   /** Until then there may be trouble; after it everything is quiet, except for open circuits. */
   let quietFrom = 0
 
-  // Everything known refers to times that are in the future now: a pause of seconds would last until then. So it is forgotten.
+  // After the clock was set back, all records refer to times in the future: a pause of seconds would last until then. Therefore they are discarded.
   const now = timeOf(clock, () => {
     records.clear()
     youngest = undefined

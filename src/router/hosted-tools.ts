@@ -3,17 +3,20 @@ import type { Endpoint } from '../core/endpoint.ts'
 import type { OtherTool, Tool } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 
-/** A tool that only endpoints which know it can be given, with the tools beside it. */
+/** A tool that only some endpoints support, with the other tools of the request. */
 export interface HostedTool {
   readonly tool: OtherTool
   /** What every endpoint is given beside it, one tool of each type. */
   readonly others: readonly Tool[]
 }
 
-/** Every format has these, as functions if it has nothing else. */
+/** Every format supports these, if necessary as functions. */
 const CARRIED: ReadonlySet<string> = new Set(['function', 'custom', 'namespace'])
 
-/** The request's vendor tools. Those the gateway runs are functions by the time a call is planned, or have a colon in their type. */
+/**
+ * The request's vendor tools. Tools that the gateway runs are not among them: they are functions by the time a call is planned, or have a colon in their
+ * type.
+ */
 export function hostedTools({ tools }: Pick<ModelRequest, 'tools'>): readonly HostedTool[] {
   if (tools === undefined || tools.every(isCarried)) return NONE
   // One short list for all, or a request of many tools would need memory and time that grow by the square of their number.
@@ -24,13 +27,13 @@ const NONE: readonly HostedTool[] = []
 
 const isCarried = (tool: Tool): boolean => CARRIED.has(tool.type) || tool.type.includes(':') || isClientSearchTool(tool)
 
-/** Whether the endpoint would have to leave out one of them. */
+/** Whether the endpoint would have to omit one of them. */
 export function lacksTool(wanted: readonly HostedTool[], endpoint: Endpoint): boolean {
   for (let n = 0; n < wanted.length; n++) if (!knows(endpoint, wanted[n]!)) return true
   return false
 }
 
-/** The types of those it would leave out. */
+/** The types of the tools that the endpoint would omit. */
 export const lackedTools = (wanted: readonly HostedTool[], endpoint: Endpoint): readonly string[] =>
   wanted.filter((each) => !knows(endpoint, each)).map(({ tool }) => tool.type)
 

@@ -82,7 +82,7 @@ export function countLeft(attempts: readonly unknown[], index: number, failed: R
   return left
 }
 
-/** Whether a different endpoint is among them; the same server with another key is no alternative. */
+/** Whether there is a different endpoint among the remaining attempts; the same server with another key is no alternative. */
 export function hasAlternative(attempts: readonly { readonly endpoint: Endpoint }[], index: number, failed: ReadonlySet<number> = NONE): boolean {
   const current = attempts[index]?.endpoint
   for (let i = index + 1; i < attempts.length; i++) if (attempts[i]!.endpoint !== current && !failed.has(i)) return true

@@ -7,8 +7,8 @@ import { compileDemand } from './prefer.ts'
 import type { ResolvedModel } from './variants.ts'
 
 /**
- * Which endpoints of a model a plan of this request could try, for those who choose models. It is the planner's own filter, so that nobody chooses
- * what is then rejected. Throws `invalid_request` as a plan would.
+ * The endpoints of a model that a plan of this request could try, for code that chooses models. It uses the planner's own filter, so that it never chooses
+ * what the planner then rejects. Throws `invalid_request` as a plan would.
  */
 export function permittedEndpoints(request: ModelRequest, now: number): (model: Model) => readonly Endpoint[] {
   const demand = compileDemand(request, estimateRequest(request), undefined, now)

@@ -29,8 +29,8 @@ export const BENCHED = STATES.indexOf('benched')
 export const stateCode = (state: EndpointState): number => (state === 'healthy' ? 0 : STATES.indexOf(state))
 
 /**
- * The price of an endpoint in the balance, whose inverse square is its chance. `pull`: the square root of the operator's weight, so that twice the
- * weight is twice the chance; 0 is no chance while another endpoint has one.
+ * The price of an endpoint in the balance; its chance is the inverse square of this. `pull` is the square root of the operator's weight, so that twice the
+ * weight means twice the chance; with 0 it has no chance while another endpoint has one.
  */
 export const balancePrice = (price: number, pull: number): number => (price < LEAST_PRICE ? LEAST_PRICE : price) / pull
 

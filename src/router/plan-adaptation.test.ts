@@ -4,7 +4,7 @@ import type { ModelRequest } from '../core/request.ts'
 import { testCatalog, testEndpoint } from '../testing/endpoints.ts'
 import { planRoute, type Plan, type PlanInput } from './plan.ts'
 
-/** What the planner makes of requests that could be adapted to endpoints which do not take them as they are. */
+/** How the planner treats requests that can be adapted for endpoints that do not accept them unchanged. */
 const say = (content: MessageItem['content']): ModelRequest => ({ model: 'acme/small', input: [{ type: 'message', role: 'user', content }] })
 const words = (tokens: number): ModelRequest => say('wor '.repeat(tokens))
 const withFile = say([{ type: 'input_file', file_data: 'JVBERi0=' }])

@@ -7,7 +7,7 @@ import { exclusions, groupsOf, permittedOf, positionOf, pricesOf } from '../test
 import { explainPlan } from './explain.ts'
 import { planRoute, type Plan } from './plan.ts'
 
-/** Plans of generated requests over generated catalogs, held against a second reading of the contract. */
+/** Plans of generated requests over generated catalogs, compared with a second implementation of the contract. */
 
 const NAMES: { readonly [slug: string]: string } = { acme: 'Acme AI', bolt: 'Bolt', coil: 'Coil.IO', deep: 'DeepThing' }
 const TAGS = ['acme', 'acme/turbo', 'acme/flex', 'acme/priority', 'bolt', 'bolt/fp8', 'bolt/fast', 'coil', 'coil/eu', 'deep', 'deep/flex']
@@ -53,7 +53,7 @@ const endpointOf = fc
   })
 const endpointsOf = fc.uniqueArray(endpointOf, { selector: ({ model, tag }) => `${model}@${tag}`, minLength: 1, maxLength: 16 })
 
-/** Providers as callers write them. */
+/** Provider names in the spellings of callers. */
 const slugOf = fc
   .tuple(fc.constantFrom(...TAGS, ...Object.keys(NAMES)), fc.nat(5))
   .map(([slug, how]) => [slug, slug, slug.toUpperCase(), ` ${slug} `, NAMES[slug] ?? slug, `${slug[0]!.toUpperCase()}${slug.slice(1)}`][how]!)
@@ -115,7 +115,7 @@ const caseOf: fc.Arbitrary<Case> = fc.record({
 const planOf = ({ endpoints, request, draw }: Case): Plan =>
   planRoute({ request, catalog: testCatalog(endpoints), random: () => draw, now: 1_700_000_000_000 })
 const rises = (values: readonly number[]): boolean => values.every((value, i) => i === 0 || value >= values[i - 1]! - 1e-12)
-/** Fixed, so that a failure is the same tomorrow. */
+/** A fixed seed, so that a failure can be reproduced. */
 const fixed = (numRuns: number): fc.Parameters<[Case]> => ({ seed: 20_261_126, numRuns })
 const each = (numRuns: number, check: (one: Case, plan: Plan) => void): void =>
   fc.assert(
@@ -137,7 +137,7 @@ describe('a plan, read from the contract a second time', () => {
         for (const endpoint of attempted) expect(permitted.flat()).toContain(endpoint)
       } else expect(ids(attempted)).toEqual([...new Set(ids(permitted.flat()))])
     })
-    // Preferences that leave nobody would prove little.
+    // Cases in which the preferences leave no endpoint would prove little.
     expect(some).toBeGreaterThan(800)
   })
 
@@ -155,7 +155,7 @@ describe('a plan, read from the contract a second time', () => {
         if (manual) expect(rises(own.map((one) => positionOf(request, group.name, one)))).toBe(true)
         if (manual || paced || (group.name.includes(':nitro') && sort == null)) continue
         const prices = own.map(pricesOf(permittedOf(request, group)))
-        // Without a sort the first is drawn, and the others follow from cheap to dear.
+        // Without a sort the first endpoint is drawn at random, and the others follow from the cheapest to the most expensive.
         expect(rises(sort == null && !group.name.includes(':floor') ? prices.slice(1) : prices)).toBe(true)
       }
     })

@@ -213,7 +213,7 @@ function planned(endpoints: readonly Endpoint[], { session, provider }: Asked = 
   return planRoute({ request, catalog: testCatalog(endpoints), random: () => draw, now: NOW, ...known }).attempts
 }
 const tagsOf = (...asked: Parameters<typeof planned>) => planned(...asked).map(({ endpoint }) => endpoint.tag)
-/** Rounded to what a root and its square lose. */
+/** Rounded because a square root and its square lose precision. */
 const rounded = (share = NaN): number => Math.round(share * 1e9) / 1e9
 const sharesOf = (endpoints: readonly Endpoint[]) =>
   Object.fromEntries(planned(endpoints).map(({ endpoint, share }) => [endpoint.tag, rounded(share)]))

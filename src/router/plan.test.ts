@@ -578,13 +578,13 @@ describe('what the request needs', () => {
     const input: ModelRequest['input'] = [{ type: 'message', role: 'user', content: 'four words make text '.repeat(2_000) }] // about 10,000 tokens
     const small = testEndpoint({ tag: 'small', contextLength: 6_000, pricing: { input: 0.1, output: 0.1 } })
     expect(tags(plan([small, full], { input }))).toEqual(['full'])
-    // By the estimate alone nobody is refused: the only endpoint left is asked.
+    // The estimate alone never causes a refusal: the only endpoint left is asked.
     const alone = plan([small], { input })
     expect(tags(alone)).toEqual(['small'])
     expect(alone.params).toEqual({ context_length: 'probably too short' })
     const tiny = plan([testEndpoint({ tag: 'tiny', contextLength: 1_000 })], { input })
     expect(tiny.error?.errorType).toBe('context_length_exceeded')
-    // In these words vendors say it: agents that know the refusal by them shorten the conversation and go on.
+    // Vendors use these words: agents that recognise the refusal by them shorten the conversation and continue.
     expect(tiny.error?.message).toMatch(/maximum context length is 1000 tokens/)
   })
 })
@@ -646,7 +646,7 @@ describe('sessions', () => {
     })
     expect(tags(plan([...three, beta], request))).toEqual(['cheap', 'beta', 'middle', 'dear'])
     expect(tags(plan([...three, beta], request, pinnedTo(middle.id)))).toEqual(['middle', 'cheap', 'beta', 'dear'])
-    // Where it was pinned is gone, or may not serve this request.
+    // The pinned endpoint no longer exists, or may not serve this request.
     expect(tags(plan([...three, beta], request, pinnedTo('another')))).toEqual(['cheap', 'beta', 'middle', 'dear'])
   })
   it('puts the pinned endpoint first', () => {

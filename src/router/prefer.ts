@@ -49,7 +49,7 @@ export interface Demand {
   readonly requirements: readonly Requirement[]
   /** Parameters that choose between the endpoints of a model: tools, structured output, verbosity. The most important first. */
   readonly soft: readonly Requirement[]
-  /** Vendors' tools: endpoints that know them come before those that would leave one out. */
+  /** Vendors' tools: endpoints that support them come before those that would have to omit one. */
   readonly hosted: readonly HostedTool[]
   readonly inputs: number
   /** Modality bits that are converted for endpoints without them. */

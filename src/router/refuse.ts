@@ -8,7 +8,7 @@ import type { Selection } from './select.ts'
 import type { ProviderPreferences } from '../core/request.ts'
 import { closest } from '../lib/closest.ts'
 
-/** By endpoint id, why each endpoint without a place has none. */
+/** The reason, by endpoint id, why each endpoint without a place in the order has none. */
 export function rejections(selections: readonly Selection[], demand: Demand, order: readonly Ranked[]): ReadonlyMap<string, string> {
   const map = new Map<string, string>()
   const placed = new Set(order.map(({ group, index }) => group.columns.endpoints[index]!.id))
@@ -77,7 +77,7 @@ export function nothingLeft(requested: string, selections: readonly Selection[],
   return new GatewayError('not_found', [message, ...off].join(' '))
 }
 
-/** 404 for names that nobody serves, with what may have been meant, and what would switch their providers on. */
+/** 404 for unknown names, with names that may have been meant, and with how to switch on their providers. */
 export function unknownModel(names: readonly string[], catalog: Catalog): GatewayError {
   const known = meantBy(names[0] ?? '', catalog)
   const off = [...new Set(names.slice(0, LISTED).flatMap((name) => catalog.off?.(authorOf(name)) ?? []))]
@@ -95,7 +95,7 @@ export function namedButOff({ only, order }: ProviderPreferences, catalog: Catal
 const authorOf = (name: string): string => name.replace(/^~/, '').split('/', 1)[0]!.toLowerCase()
 
 const SHOWN = 3
-/** Longer names are no typing errors, and comparing them costs their length squared. */
+/** Longer names are not typing errors, and comparing them takes time proportional to the square of their length. */
 const MAX_COMPARED = 64
 
 /** Names that contain what was asked for; otherwise the one that differs in a few letters. */

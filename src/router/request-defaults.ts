@@ -3,8 +3,8 @@ import { cacheAsked } from './cache-marks.ts'
 import { modelNames, type RoutingDefaults } from './plan.ts'
 
 /**
- * The request with what key, workspace and configuration say where it says nothing. The default model may be any
- * name a caller could send, even of a router or with a suffix that asks for more. Returns the same object if nothing is added.
+ * The request, with its missing fields filled in from key, workspace and configuration. The default model may be any name that a caller could send, even
+ * that of a router or one with a suffix. Returns the same object if nothing is added.
  */
 export function withDefaults(request: ModelRequest, defaults: RoutingDefaults): ModelRequest {
   const model = request.model === undefined ? modelNames(request, defaults)[0] : undefined
@@ -13,7 +13,10 @@ export function withDefaults(request: ModelRequest, defaults: RoutingDefaults): 
   return { ...request, ...(model === undefined ? {} : { model }), ...(ttl === undefined ? {} : { cache_control: { type: 'ephemeral', ttl } }) }
 }
 
-/** A prompt that comes only once would cost more with a cache than without: vendors charge for writing. */
+/**
+ * Whether the prompt is part of a conversation. Caching a prompt that is sent only once would cost more than it saves, because vendors charge for writing
+ * to the cache.
+ */
 function goesOn({ tools, prompt_cache_key: key, input }: ModelRequest): boolean {
   return (tools ?? []).length > 0 || key != null || input.some((item) => item.type !== 'message' || item.role === 'assistant')
 }

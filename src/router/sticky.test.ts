@@ -229,7 +229,7 @@ describe('pins', () => {
     await loaded
     expect(['m', 'other', 'none'].map((model) => session.pinned(model))).toEqual(['mine', 'theirs', undefined])
     expect(sticky.size).toBe(2)
-    // What is known is not asked for.
+    // Known pins are not requested again.
     void sticky.load(session, ['m', 'other'])
     expect(asked).toHaveLength(3)
 
@@ -257,7 +257,7 @@ describe('several processes without shared state', () => {
       health: createHealth({ clock: time }),
       random: () => (n + 1) * 0.2,
     }))
-    /** One request of a session through one process; the first endpoint that is alive serves. Gives its tag. */
+    /** One request of a session through one process; the first live endpoint serves. Returns its tag. */
     const route = (session: number, process: number, dead?: string): string => {
       const { sticky, health, random } = processes[process]!
       const request = requestOf(session)
@@ -275,7 +275,7 @@ describe('several processes without shared state', () => {
       }
       return 'none'
     }
-    /** A request of each session through each process: per session the tags that served it. */
+    /** A request of each session through each process; returns the tags that served, by session. */
     const round = (dead?: string): readonly (readonly string[])[] =>
       Array.from({ length: 1_000 }, (_, session) => processes.map((_process, n) => route(session, n, dead)))
     return { time, processes, route, round }
@@ -302,7 +302,7 @@ describe('several processes without shared state', () => {
     time.advance(MINUTE)
     round().forEach((tags, n) => expect(tags).toEqual(during[n]))
 
-    // Once the pins have ended everyone is at home again.
+    // After the pins have expired, each session returns to its original endpoint.
     time.advance(11 * MINUTE)
     round().forEach((tags, n) => expect(tags).toEqual(before[n]))
   })

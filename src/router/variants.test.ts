@@ -50,7 +50,7 @@ describe('resolveModel', () => {
     ['x/claw-haiku-5:floor:exacto', 'x/claw-haiku-5', 'exacto'],
   ])('%s is %s: a suffix that sorts is the variant of that name where there is one', (name, slug, sort) => {
     const listed = testCatalog([], { 'x/fine': { aliases: ['fine'] }, 'x/fine:exacto': {}, 'x/claw-haiku-5': {} })
-    // As the catalog does it: suffixes that sort are left out where nothing has the name.
+    // Like the catalog: suffixes that sort are omitted if nothing has the full name.
     const find = (wanted: string): Model | undefined => listed.find(wanted) ?? listed.find(wanted.replace(/(:exacto|:nitro|:floor)+$/, ''))
     const found = resolveModel(name, { ...listed, find })
     expect([found?.model.slug, found?.effects.sort, found?.anyVariant]).toEqual([slug, sort, slug.includes(':')])
