@@ -17,7 +17,7 @@ testDestination(arize, {
           { key: 'model_id', value: { stringValue: 'chat' } },
         ]),
       )
-    // Nested values are not read there: everything must be flat.
+    // The platform does not read nested values, so everything must be flat.
     expect(JSON.stringify(decoded)).not.toContain('kvlistValue')
   },
 })
@@ -26,7 +26,7 @@ describe('Arize', () => {
   it.each([
     ['https://otlp.arize.com', 'https://otlp.arize.com/v1/traces'],
     ['https://otlp.arize.com/', 'https://otlp.arize.com/v1/traces'],
-    // As the page of its regions writes it.
+    // The form that the vendor's page of regions gives.
     ['https://otlp.eu-west-1a.arize.com/v1', 'https://otlp.eu-west-1a.arize.com/v1/traces'],
     ['https://otlp.eu-west-1a.arize.com/v1/', 'https://otlp.eu-west-1a.arize.com/v1/traces'],
     ['https://otlp.arize.com/v1/traces', 'https://otlp.arize.com/v1/traces'],

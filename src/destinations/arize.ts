@@ -23,7 +23,7 @@ const target = ({ apiKey, spaceKey, baseUrl, headers }: ArizeSettings): OtlpTarg
   encoding: 'protobuf',
 })
 
-/** Spans without a project are refused; both names of it are in use. */
+/** Spans without a project are refused. Both attribute names for the project are in use. */
 const spans = ({ modelId }: ArizeSettings): OtlpOptions => ({
   ...limit,
   generation: (record) => openInferenceAttributes(record, limit),

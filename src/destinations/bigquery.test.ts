@@ -8,7 +8,7 @@ import { bigquery } from './bigquery.ts'
 
 const serviceAccountKey = readFileSync(new URL('__fixtures__/service-account.json', import.meta.url), 'utf8')
 const config = { projectId: 'my-project', datasetId: 'observability', tableId: 'traces', serviceAccountKey }
-/** Its signature would take seconds in the thread that delivers for everybody. */
+/** A signature with this key would take seconds in the thread that delivers for all owners. */
 const longKey = JSON.stringify({ ...(JSON.parse(serviceAccountKey) as object), private_key: madeUpKey(16_384) })
 const error = (reason: string): string => JSON.stringify({ error: { errors: [{ reason }] } })
 

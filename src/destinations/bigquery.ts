@@ -33,7 +33,7 @@ interface ServiceAccountKey {
   readonly pem: string
 }
 
-/** BigQuery by streaming insert, one row per generation; rows are recognised by their insert id for about a minute. */
+/** BigQuery through streaming inserts, one row per generation. It recognises repeated rows by their insert id for about a minute. */
 export const bigquery: Destination<BigquerySettings> = {
   type: 'bigquery',
   name: 'BigQuery',
@@ -80,13 +80,13 @@ function insertAll(batch: readonly DeliveryRecord[], options: BigquerySettings, 
     method: 'POST',
     url: `${tableUrl(options, context)}/insertAll`,
     headers: requestHeaders(options, context),
-    // One bad row must not hold back the others, nor a column the table lacks.
+    // Neither an invalid row nor a column that the table lacks may hold back the other rows.
     body: JSON.stringify({ kind: 'bigquery#tableDataInsertAllRequest', skipInvalidRows: true, ignoreUnknownValues: true, rows }),
     compress: 'gzip',
   }
 }
 
-/** JSON columns take the text of a value. */
+/** JSON columns accept a value as JSON text. */
 function toValue(column: WarehouseColumn, value: string | number | object): unknown {
   const kind = WAREHOUSE_COLUMNS[column]
   if (kind === 'time' && typeof value === 'number') return isoTime(value)
@@ -108,11 +108,11 @@ function readKey(text: string): ServiceAccountKey | undefined {
 
 const base64Url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** A token the account signs for itself: the API takes it as it is, without a round trip to a token server. */
+/** A token that the account signs for itself. The API accepts it directly, without a round trip to a token server. */
 function bearer(options: BigquerySettings, now: number): string {
   const key = readKey(options.serviceAccountKey)
   if (key === undefined) throw new Error('the service account key cannot be read')
-  // A minute back: clocks differ.
+  // One minute in the past, because clocks differ.
   const issuedAt = Math.floor(now / 1_000) - 60
   const claims = { iss: key.email, sub: key.email, aud: `${DEFAULT_BASE}/`, iat: issuedAt, exp: issuedAt + TOKEN_SECONDS }
   const content = `${base64Url({ alg: 'RS256', typ: 'JWT', kid: key.id })}.${base64Url(claims)}`
@@ -145,13 +145,13 @@ function classify(response: OutgoingResponse): DeliveryOutcome {
   if (response.status === 200) return classifyRows(answer)
   const reasons = asObjects(asObject(answer?.['error'])?.['errors']).map((error) => error?.['reason'])
   const message = `HTTP ${response.status}: ${excerpt(response.body)}`
-  // Quota is reported as "forbidden" too.
+  // Exceeded quotas are reported as "forbidden" as well.
   if (reasons.some((reason) => typeof reason === 'string' && QUOTA_REASONS.has(reason))) return { kind: 'retry', message, overload: true }
   if (response.status === 404) return { kind: 'unauthorized', message }
   return classifyHttp(response)
 }
 
-/** Rows refused inside an accepted request. `stopped` and `timeout` blame no row. */
+/** Classifies the rows refused inside an accepted request. With `stopped` and `timeout` the row itself is not at fault. */
 function classifyRows(answer: { readonly [name: string]: unknown } | undefined): DeliveryOutcome {
   const rejected: { index: number; message: string }[] = []
   const retry: number[] = []

@@ -87,7 +87,7 @@ describe('Braintrust', () => {
   it('gets tags in the metadata of the topmost span when that is not the root', async () => {
     const tagsOf = async (trace: object) => (await eventsOf({ ...trace, tags: ['a'] })).map(({ tags, metadata }) => [tags, metadata?.tags])
     const none = [undefined, undefined]
-    // A parent without a trace: the span is the root of its own.
+    // A parent without a trace: the span is the root of its own trace.
     expect(await tagsOf({ parent_span_id: 'p' })).toEqual([[['a'], undefined], none, none, none])
     const own = { trace_id: 'order-1', parent_span_id: 'p' }
     expect(await tagsOf(own)).toEqual([[undefined, ['a']], none, none, none])

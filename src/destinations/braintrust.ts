@@ -17,13 +17,13 @@ type BraintrustSettings = z.output<typeof settings>
 const requestHeaders = ({ apiKey, headers }: BraintrustSettings) =>
   mergeHeaders(headers, { 'content-type': 'application/json', authorization: `Bearer ${apiKey}` })
 
-/** Braintrust's own log insert. Events are overwritten by id, so a repeat changes nothing. */
+/** Braintrust's own log insert API. Events are overwritten by id, so a repeat changes nothing. */
 export const braintrust: Destination<BraintrustSettings> = {
   type: 'braintrust',
   name: 'Braintrust',
   settings,
   secrets: ['apiKey', HEADER_SECRETS],
-  // Six megabytes are refused.
+  // The platform refuses six megabytes.
   limits: { records: 100, bytes: 5_000_000 },
   encode: (batch, options) => [
     {
@@ -50,7 +50,7 @@ interface LogEvent {
   readonly [field: string]: unknown
 }
 
-/** The generations of one trace in a batch share its root: a request takes an id once. */
+/** The generations of one trace share its root within a batch, because a request may contain an id only once. */
 function toEvents(batch: readonly DeliveryRecord[]): readonly LogEvent[] {
   const roots = new Map<string, RootEvent>()
   for (const root of batch.filter((record) => isRootless(record) && !joinsGeneration(record)).map(toRoot))
@@ -62,14 +62,14 @@ function toEvents(batch: readonly DeliveryRecord[]): readonly LogEvent[] {
 
 // ---- spans ----
 
-/** A trace the caller named and has no span in. Callers who name a span of theirs as the parent have the root there. */
+/** Whether the caller named the trace but no span in it. Callers who name a parent span have their own root. */
 const isRootless = ({ ids }: DeliveryRecord): boolean => ids.trace !== ids.generation && ids.parent === undefined
 
 function toSpans(record: DeliveryRecord): readonly LogEvent[] {
   const { ids, names, tags } = record
   const steps = traceSteps(record)
   const rootless = isRootless(record)
-  // A root is recognised by its span id being the trace's.
+  // The platform recognises a root by its span id, which equals the trace's root span id.
   const root = ids.trace === ids.generation ? (steps[0]?.id ?? ids.trace) : ids.trace
   return steps.map((step) => {
     const parent = step.parentId ?? (rootless ? root : undefined)
@@ -95,20 +95,20 @@ const childContent = ({ child }: TraceStep): object => ({
   ...(child?.output === undefined ? {} : { output: child.output }),
 })
 
-/** Messages as an array and the answer as choices: that is what the platform's prompt editor opens. */
+/** Messages as an array and the answer as choices, which is the format that the platform's prompt editor opens. */
 const said = (record: DeliveryRecord): object =>
   record.content === undefined ? {} : { input: toChatMessages(record.content), output: toChatChoices(record.content, record.generation.finishReason) }
 
 function content(record: DeliveryRecord, step: TraceStep, root: string): object {
   const { ids, tags } = record
   const known = step.kind === 'generation' ? { ...modelParameters(record), ...metadata(record) } : wrapperMetadata(record)
-  // The platform takes tags on a root only, and the root of this trace is the caller's, or an earlier generation.
+  // The platform accepts tags only on a root. The root of this trace belongs to the caller or to an earlier generation, so the tags become metadata.
   const isBelow = step.isTop && step.id !== root && (ids.parent !== undefined || joinsGeneration(record))
   const more = isBelow && tags.length > 0 ? { tags } : {}
   return { ...said(record), metadata: { ...known, ...more } }
 }
 
-/** A `model` of the caller's own may be anything; the platform takes a text or nothing. */
+/** The caller's own `model` may be anything, but the platform accepts only text. */
 function wrapperMetadata(record: DeliveryRecord): object {
   const known = metadataObject(record)
   const model = known['model']
@@ -164,8 +164,9 @@ interface RootEvent extends LogEvent {
 }
 
 /**
- * The root of a trace the caller named and has no span in: without one the platform shows neither tags nor input and output of a trace, and scores
- * none (braintrust.dev/docs/kb/create-a-root-span-with-client-generated-conversation-ids). What several batches say of it is merged there.
+ * The root of a trace that the caller named without a span in it. Without a root the platform shows neither the tags nor the input and output of a trace,
+ * and does not score it (braintrust.dev/docs/kb/create-a-root-span-with-client-generated-conversation-ids). The platform merges the roots of several
+ * batches.
  */
 function toRoot(record: DeliveryRecord): RootEvent {
   const { generation, ids, names, tags } = record
@@ -183,7 +184,7 @@ function toRoot(record: DeliveryRecord): RootEvent {
   }
 }
 
-/** The later one has the last word; what it does not speak of stays, as it does when the platform merges one batch into another. */
+/** Merges two roots: the later one wins, and fields that it lacks are kept, like when the platform merges one batch into another. */
 function joined(before: RootEvent | undefined, root: RootEvent): RootEvent {
   if (before === undefined) return root
   const isEarlier = before.metrics.start < root.metrics.start

@@ -32,7 +32,7 @@ testDestination(clickhouse, {
     [500, 'Code: 285. DB::Exception: Number of alive replicas is less than requested', 'retry', code(285)],
     [500, 'Code: 164. DB::Exception: Cannot execute query in readonly mode', 'unauthorized', code(164)],
     [500, 'Code: 195. DB::Exception: It is not allowed to connect from this address', 'unauthorized', code(195)],
-    // The body may be in another form, or not there at all.
+    // The body may be in another format, or missing.
     [500, '', 'unauthorized', code(497)],
     [404, '', 'unauthorized'],
     [413, '', 'split'],
@@ -114,8 +114,8 @@ describe('columns of a table made by hand', () => {
 })
 
 /**
- * A real engine in this process: npm `chdb`, half a gigabyte and therefore no dependency. SIGNALBOX_CHDB names a folder it was installed in
- * (npm i chdb); without it there is nothing to run here.
+ * A real engine in this process: npm `chdb`, which has half a gigabyte and is therefore not a dependency. SIGNALBOX_CHDB names the folder in which it was
+ * installed (npm i chdb). Without it, there is nothing to run here.
  */
 const folder = process.env['SIGNALBOX_CHDB']
 if (folder !== undefined) testEngine(folder)

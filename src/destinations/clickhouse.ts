@@ -26,7 +26,7 @@ const settings = destinationSettings({
 })
 type ClickhouseSettings = z.output<typeof settings>
 
-/** ClickHouse over HTTP: one INSERT per batch. The table is the owner's to make; see the reference of this type. */
+/** ClickHouse over HTTP: one INSERT per batch. The owner creates the table; see the reference of this type. */
 export const clickhouse: Destination<ClickhouseSettings> = {
   type: 'clickhouse',
   name: 'ClickHouse',
@@ -45,7 +45,7 @@ export const clickhouse: Destination<ClickhouseSettings> = {
 
 function query(options: ClickhouseSettings, parameters: { readonly [name: string]: string }, body?: string): OutgoingRequest {
   const url = new URL(joinUrl(options.host, '/'))
-  // The server reads `+` as it stands in some versions: spaces are written as %20.
+  // Some versions of the server do not decode `+`, so spaces are written as %20.
   url.search = Object.entries({ database: options.database, ...parameters })
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
     .join('&')
@@ -74,7 +74,7 @@ function insert(batch: readonly DeliveryRecord[], options: ClickhouseSettings, c
       date_time_input_format: 'best_effort',
       input_format_skip_unknown_fields: '1',
       async_insert: '1',
-      // Without it the answer says nothing about the rows.
+      // Without this, the answer says nothing about the rows.
       wait_for_async_insert: '1',
       insert_deduplication_token: uuidFromId(`${context.destinationId} ${body}`),
     },
@@ -82,7 +82,7 @@ function insert(batch: readonly DeliveryRecord[], options: ClickhouseSettings, c
   )
 }
 
-/** JSON columns are text there, to be read with JSONExtract. */
+/** JSON columns are text in ClickHouse, to be read with JSONExtract. */
 function toLine(row: WarehouseRow, columns: TableColumns | undefined): object {
   const line: { [column: string]: unknown } = {}
   for (const [name, value] of Object.entries(row)) {
@@ -111,7 +111,7 @@ function columnsRequest(options: ClickhouseSettings): OutgoingRequest {
 
 const parseColumns = (response: OutgoingResponse): TableColumns => matchColumns(response.body.toString('utf8').split('\n'))
 
-/** A table that may not be read (no rights on system tables) or is not there yet is left to the INSERT to judge. */
+/** If the table cannot be read (no rights on system tables) or does not exist yet, the INSERT decides. */
 async function readColumns(options: ClickhouseSettings, _context: DestinationContext, send: SendRequest): Promise<TableColumns | undefined> {
   const response = await send(columnsRequest(options))
   const outcome = classify(response)
@@ -127,19 +127,19 @@ function checkColumns(response: OutgoingResponse): string | undefined {
 
 // ---- answers ----
 
-/** Login, address, database, table, column, grant, or a profile that only reads: the same for every row until somebody changes something. */
+/** Errors in login, address, database, table, column, grant, or a read-only profile: the same for every row until somebody changes the configuration. */
 const CONFIGURATION_CODES = new Set([16, 60, 81, 164, 192, 193, 194, 195, 291, 452, 497, 516])
-/** Time, memory, threads, files, disk space, object storage, parts, replicas, Keeper, network: troubles of the server, over some day. */
+/** Temporary troubles of the server: time, memory, threads, files, disk space, object storage, parts, replicas, Keeper, network. */
 const BUSY_CODES = new Set([
   75, 76, 159, 173, 203, 204, 209, 210, 225, 236, 241, 242, 243, 244, 254, 265, 279, 285, 286, 319, 394, 425, 439, 499, 519, 999, 1_000, 1_001, 1_002,
 ])
-/** Alive, and taking nothing more for now: queries, the user's quota, parts. */
+/** The server is alive but accepts nothing more for now: limits of queries, the user's quota, or parts. */
 const OVERLOAD_CODES = new Set([201, 202, 252, 745])
 
 function exceptionCode({ headers, body }: OutgoingResponse): number | undefined {
   const fromHeader = Number(headers['x-clickhouse-exception-code'])
   if (fromHeader > 0) return fromHeader
-  // Errors after the first byte of an answer come as text under status 200.
+  // Errors after the first byte of an answer arrive as text with status 200.
   const code = /^Code: (\d+)\. /.exec(body.toString('utf8', 0, 100))?.[1]
   return code === undefined ? undefined : Number(code)
 }
@@ -151,6 +151,6 @@ function classify(response: OutgoingResponse): DeliveryOutcome {
   if (CONFIGURATION_CODES.has(code)) return { kind: 'unauthorized', message }
   if (OVERLOAD_CODES.has(code)) return { kind: 'retry', message, overload: true }
   if (BUSY_CODES.has(code)) return { kind: 'retry', message, overload: false }
-  // Data the table does not take; the server reports it as 400 or 500 alike.
+  // Data that the table does not accept; the server reports it as 400 or as 500.
   return { kind: 'reject', message }
 }

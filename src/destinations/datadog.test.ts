@@ -29,7 +29,7 @@ testDestination(datadog, {
   invalid: [{ mlApp: '__' }],
   inspect: ([request]) => {
     const body = String(request?.body)
-    // Nanoseconds as a JSON number, to the last digit.
+    // Nanoseconds are a JSON number, exact to the last digit.
     expect(body).toContain(`"start_ns":${SAMPLE_TIME}000000,`)
     expect(body).not.toMatch(/"start_ns":"/)
     const { spans, ml_app } = (JSON.parse(body) as { data: { attributes: { spans: Span[]; ml_app: string } } }).data.attributes

@@ -21,7 +21,7 @@ const settings = destinationSettings({
 })
 type DatadogSettings = z.output<typeof settings>
 
-/** Lower case, at most 193 characters, no underscores in a row or at the end: anything else is refused or silently renamed. */
+/** Lower case, at most 193 characters, no consecutive or trailing underscores: the platform refuses or silently renames anything else. */
 export function toMlApp(name: string): string {
   return name
     .toLowerCase()
@@ -34,7 +34,7 @@ export function toMlApp(name: string): string {
 const authentication = ({ apiKey, headers }: DatadogSettings, more: { readonly [name: string]: string } = {}) =>
   mergeHeaders(headers, { ...more, 'dd-api-key': apiKey })
 
-/** Datadog LLM Observability, spans API. Spans older than a day are dropped there without a word. */
+/** Datadog LLM Observability, spans API. The platform silently drops spans that are older than a day. */
 export const datadog: Destination<DatadogSettings> = {
   type: 'datadog',
   name: 'Datadog',
@@ -67,7 +67,10 @@ function toBody(batch: readonly DeliveryRecord[], mlApp: string): string {
   return `{"data":{"type":"span","attributes":{"ml_app":${JSON.stringify(mlApp)},"spans":[${spans.join(',')}]}}}`
 }
 
-/** Nanoseconds since the epoch do not fit a double and must be a number: they are written as digits, not through JSON.stringify. */
+/**
+ * Nanoseconds since the epoch exceed the precision of a double but must be a JSON number, so their digits are written directly instead of through
+ * JSON.stringify.
+ */
 function spanJson(record: DeliveryRecord, step: TraceStep, mlApp: string): string {
   const start = unixNanos(step.startedAt)
   const duration = BigInt(unixNanos(step.endedAt)) - BigInt(start)
@@ -80,10 +83,10 @@ function toSpan(record: DeliveryRecord, step: TraceStep, mlApp: string): object 
     name: step.name,
     span_id: step.id,
     trace_id: ids.trace,
-    // A root has the word itself as its parent.
+    // The parent of a root is the literal word `undefined`.
     parent_id: step.parentId ?? 'undefined',
     status: step.error === undefined ? 'ok' : 'error',
-    // On the span: one request carries many sessions.
+    // On the span, because one request contains many sessions.
     ...(generation.sessionId === undefined ? {} : { session_id: generation.sessionId }),
     tags: toTags(record, mlApp),
     meta: { ...toMeta(record, step), ...(step.error === undefined ? {} : { error: { message: step.error.message, type: step.error.type } }) },
@@ -155,11 +158,11 @@ function said(content: GenerationContent, embeds: boolean): object {
   return { input: { messages: messages.flatMap(toMessages) }, output: { messages: toMessages(toChatAnswer(content)) } }
 }
 
-/** Thoughts are a message of their own there. */
+/** The platform expects reasoning as a separate message. */
 const toMessages = (message: ChatMessage): readonly object[] =>
   message.reasoning === undefined ? [toMessage(message)] : [{ role: 'reasoning', content: message.reasoning }, toMessage(message)]
 
-/** Content must be one text; anything else fails the whole request. What a tool gave is shown with its call by the call's id. */
+/** Content must be a single text; anything else fails the whole request. The platform shows a tool's result with its call by the call's id. */
 function toMessage(message: ChatMessage): object {
   const { role, tool_call_id, tool_calls } = message
   if (tool_call_id !== undefined)
@@ -180,7 +183,7 @@ function toMessage(message: ChatMessage): object {
   }
 }
 
-/** Arguments must be an object; what a model garbled is wrapped. */
+/** Arguments must be an object; malformed ones are wrapped. */
 const toArguments = (text: string): object => asObject(parseArguments(text)) ?? { value: text }
 
 function toMetrics(record: DeliveryRecord): object {

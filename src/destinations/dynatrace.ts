@@ -16,11 +16,11 @@ const target = ({ baseUrl, apiToken, headers }: DynatraceSettings): OtlpTarget =
   url: tracesUrl(new URL(baseUrl).pathname.includes(OTLP_PATH) ? baseUrl : joinUrl(baseUrl, OTLP_PATH)),
   headers,
   authentication: { authorization: `Api-Token ${apiToken}` },
-  // The only one taken.
+  // The only encoding that is accepted.
   encoding: 'protobuf',
 })
 
-/** Dynatrace's OTLP endpoint. Spans that ended more than an hour ago are refused there: older generations become dead letters. */
+/** Dynatrace's OTLP endpoint. It refuses spans that ended more than an hour ago, so older generations become dead letters. */
 export const dynatrace: Destination<DynatraceSettings> = {
   type: 'dynatrace',
   name: 'Dynatrace',

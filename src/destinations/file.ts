@@ -23,18 +23,18 @@ const settings = destinationSettings({
 })
 type FileSettings = z.output<typeof settings>
 
-/** The file itself may be no link either. */
+/** The file itself must not be a link either. */
 const APPEND = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR | constants.O_NOFOLLOW
 const ALONE = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY
 const ROTATE_HEADER = 'x-rotate-bytes'
 const LINE_END = Buffer.from('\n')
-/** Renaming takes no time: whoever has held the sign for so long was killed with it. */
+/** Renaming is instant, so a lock file of this age belongs to a process that was killed. */
 const STALE_MS = 60_000
-/** A part of a line that has not grown for so long was left behind; one that grows is looked at so often. */
+/** A partial line that has not grown for this long was left behind. One that grows is checked again, up to this number of times. */
 const HALF_LINE_MS = 20
 const HALF_LINE_LOOKS = 50
 
-/** Lines in a file, for people who just want to look. Needs a directory of the operator's. */
+/** Lines in a file, for people who just want to look. Needs a directory that the operator provides. */
 export const file: Destination<FileSettings> = {
   type: 'file',
   name: 'File',
@@ -54,7 +54,7 @@ async function append(request: OutgoingRequest, context: DestinationContext): Pr
   if (context.directory === undefined) return answer(403, 'files are switched off: the operator has not named a directory for them')
   const path = join(context.directory, new URL(request.url).pathname)
   await mkdir(dirname(path), { recursive: true })
-  // A link below the directory may lead anywhere; the schema cannot see it.
+  // A link below the directory may lead anywhere, and the schema cannot see this.
   const root = await realpath(context.directory)
   const folder = await realpath(dirname(path))
   if (folder !== root && !folder.startsWith(root + sep)) return answer(403, 'the path leaves the directory for files')
@@ -72,10 +72,13 @@ async function append(request: OutgoingRequest, context: DestinationContext): Pr
   return answer(200, '')
 }
 
-/** Several may find the file full at the same time: a second one would rename the file just begun, over the one that was full. */
+/**
+ * Several processes may find the file full at the same time. A second rotation would rename the file that was just begun, and overwrite the one that was
+ * full.
+ */
 async function rotate(path: string, limit: number, now: number): Promise<void> {
   if (!(await isFull(path, limit))) return
-  // No file of an owner's begins with a dot.
+  // Names of owners' files never begin with a dot.
   const sign = join(dirname(path), `.${basename(path)}.rotating`)
   if (!(await takeSign(sign, now))) return
   try {
@@ -91,7 +94,7 @@ const isFull = (path: string, limit: number): Promise<boolean> =>
     () => false,
   )
 
-/** Whether nobody else has it. One that was left behind is removed, and the next may have it. */
+/** Takes the lock file; false if another process has it. A lock file that was left behind is removed, so that the next attempt can take it. */
 async function takeSign(sign: string, now: number): Promise<boolean> {
   try {
     await (await open(sign, ALONE, 0o600)).close()
@@ -103,26 +106,26 @@ async function takeSign(sign: string, now: number): Promise<boolean> {
     ({ mtimeMs }) => mtimeMs,
     () => now,
   )
-  // Also where a clock was set back meanwhile: until it had caught up, the file would grow without an end.
+  // The difference is absolute in case the clock was set back: until the clock had caught up, the file would grow without limit.
   if (Math.abs(now - since) > STALE_MS) await rm(sign, { force: true })
   return false
 }
 
-/** In one piece: other processes append to the file, and their lines may not come between these. */
+/** Appends in one write, because other processes append to the file as well, and their lines must not come between these. */
 async function appendWhole(handle: FileHandle, bytes: Buffer): Promise<void> {
   if (bytes.length === 0) return
   const { size, endsInLine } = await findEnd(handle)
   const whole = endsInLine ? bytes : Buffer.concat([LINE_END, bytes])
   const { bytesWritten } = await handle.write(whole)
   if (bytesWritten === whole.length) return
-  // Half a line would spoil the one that follows as well.
+  // A partial line would spoil the next one as well.
   if ((await handle.stat()).size === size + bytesWritten) await handle.truncate(size)
   throw new Error('there is no room for the file')
 }
 
 /**
- * A process that was killed while writing, or a loss of power, leaves a partial line, and the next line must not be taken for the rest of it. If
- * another process is just writing, it looks the same, and an empty line will follow its line.
+ * Finds the end of the file. A process that was killed while writing, or a power failure, leaves a partial line, and the next line must not be appended to
+ * it. A line that another process is just writing looks the same; then an empty line follows it.
  */
 async function findEnd(handle: FileHandle): Promise<{ readonly size: number; readonly endsInLine: boolean }> {
   let { size } = await handle.stat()

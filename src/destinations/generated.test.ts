@@ -12,7 +12,7 @@ import { allText, bodyText } from '../testing/request-text.ts'
 import { CANARY } from '../testing/sample-generations.ts'
 import { DESTINATIONS } from './index.ts'
 
-/** What holds for every type, whatever a generation is like. */
+/** Properties that hold for every type and every generation. */
 const GENERATIONS = 10
 const ALL = { cost: true, identity: true, requestContext: true }
 const context = { destinationId: 'd', serviceName: 'signalbox', serviceVersion: '1', now: Date.UTC(2026, 0, 15, 11), attempt: 0 }
@@ -39,7 +39,7 @@ interface Envelope {
 
 const isProtobuf = ({ headers }: OutgoingRequest): boolean => headers['content-type'] === 'application/x-protobuf'
 
-/** The spans of an OTLP body as the official definitions read them, one list per generation; undefined for other bodies. */
+/** The spans of an OTLP body, decoded with the official definitions, one list per generation; undefined for other bodies. */
 function tracesIn(request: OutgoingRequest): readonly (readonly Span[])[] | undefined {
   const body = Buffer.from(request.body ?? '')
   if (!isProtobuf(request) && !body.toString().startsWith('{"resourceSpans":')) return undefined
@@ -47,7 +47,7 @@ function tracesIn(request: OutgoingRequest): readonly (readonly Span[])[] | unde
   return envelope.resourceSpans.map(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
 }
 
-/** What drops spans whose parent never comes is told only of parents that OpenTelemetry can have named. */
+/** Platforms that drop spans without their parent are told only of parents whose id OpenTelemetry could have assigned. */
 const NEEDS_PARENTS = new Set(['langsmith'])
 const callersSpan = (name: string, { ids }: DeliveryRecord): string | undefined =>
   NEEDS_PARENTS.has(name) && !/^[0-9a-f]{16}$/i.test(ids.parent?.trim() ?? '') ? undefined : ids.otlp.parentSpanId
@@ -58,7 +58,7 @@ function checkTrace(spans: readonly Span[], record: DeliveryRecord, above: strin
     expect(span.traceId).toMatch(/^(?!0{32})[0-9a-f]{32}$/)
     expect(span.spanId).toMatch(/^(?!0{16})[0-9a-f]{16}$/)
     expect(known.has(span.spanId)).toBe(false)
-    // Of the topmost it is the caller's own, or none.
+    // The parent of the topmost span is the caller's own span, or none.
     expect(i === 0 ? above : known.has(span.parentSpanId ?? '')).toBe(i === 0 ? span.parentSpanId : true)
     known.add(span.spanId)
     expect(span.name.trim()).not.toBe('')

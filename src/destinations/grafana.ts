@@ -15,7 +15,7 @@ const target = ({ apiKey, instanceId, baseUrl, headers }: GrafanaSettings): Otlp
   url: joinUrl(baseUrl, /\/otlp\/?$/.test(new URL(baseUrl).pathname) ? '/v1/traces' : '/otlp/v1/traces'),
   headers,
   authentication: { authorization: basicAuth(instanceId, apiKey) },
-  // JSON is taken "for low traffic" only.
+  // The platform accepts JSON for "low traffic" only.
   encoding: 'protobuf',
 })
 

@@ -10,7 +10,7 @@ import { endOf, metadataObject, modelParameters, ownMetadata } from './shared/re
 import { destinationSettings, headerSecret, headerValue, HEADER_SECRETS, httpUrl, joinUrl, mergeHeaders } from './shared/settings.ts'
 
 const MAX_HEADER_CHARS = 400
-/** Of all properties together: servers refuse requests with more than 16 KB of headers, or fewer. */
+/** Limit for all properties together: servers refuse requests with more than 16 KB of headers, some even less. */
 const MAX_PROPERTY_BYTES = 6_000
 
 const settings = destinationSettings({
@@ -19,7 +19,7 @@ const settings = destinationSettings({
 })
 type HeliconeSettings = z.output<typeof settings>
 
-/** Helicone's log of custom model calls: one request per generation. Everything that is no request or answer travels as headers. */
+/** Helicone's log of custom model calls: one request per generation. Everything besides request and answer is sent in headers. */
 export const helicone: Destination<HeliconeSettings> = {
   type: 'helicone',
   name: 'Helicone',
@@ -29,7 +29,7 @@ export const helicone: Destination<HeliconeSettings> = {
   encode: (batch, options) => batch.map((record, index) => ({ ...logRequest(options, logHeaders(record), toLog(record)), records: [index] })),
   classify,
   answersInBody: true,
-  // The key can write and nothing else: the test is a log entry, named as such.
+  // The key only permits writing, so the test is a log entry that says so.
   probe: (options, context) => [
     {
       name: 'write a log entry',
@@ -55,7 +55,7 @@ function logRequest({ apiKey, baseUrl, headers }: HeliconeSettings, own: Outgoin
   }
 }
 
-/** The request id makes a repeat recognisable. */
+/** The request id makes repeats recognisable. */
 function logHeaders(record: DeliveryRecord): { readonly [name: string]: string } {
   const { generation, names } = record
   const session: { readonly [name: string]: string } =
@@ -74,7 +74,7 @@ function logHeaders(record: DeliveryRecord): { readonly [name: string]: string }
   }
 }
 
-/** Facts first, then the caller's metadata as far as there is room; all of it stands in the request as well. */
+/** Facts first, then as much of the caller's metadata as there is room for; the request contains all of it as well. */
 function properties(record: DeliveryRecord): { readonly [name: string]: string } {
   const { cost, provider } = record.generation
   const all: readonly (readonly [string, unknown])[] = [
@@ -99,7 +99,7 @@ function properties(record: DeliveryRecord): { readonly [name: string]: string }
   return found
 }
 
-/** One line of bounded length; a header has no other form. */
+/** One line of limited length, as headers require. */
 const toHeader = (text: string): string =>
   headerValue(
     text
@@ -127,7 +127,7 @@ function toLog(record: DeliveryRecord): object {
         ...(tools.length === 0 ? {} : { tools }),
         metadata: metadataObject(record),
       },
-      // Headers of the request to the model, in the platform's eyes: a name or value that could be none fails the whole log.
+      // The platform reads these as headers of the model request; an invalid name or value would fail the whole log entry.
       meta: {},
     },
     providerResponse: {
@@ -159,7 +159,7 @@ const usage = ({ generation: { usage: tokens } }: DeliveryRecord): object => ({
   completion_tokens_details: { reasoning_tokens: tokens.reasoningTokens },
 })
 
-/** What could not be stored is told with a good status; otherwise the answer is no JSON. */
+/** If something could not be stored, the answer has a success status and a JSON body; otherwise the answer is not JSON. */
 function classify(response: OutgoingResponse): DeliveryOutcome {
   const outcome = classifyHttp(response)
   if (outcome.kind !== 'delivered') return outcome

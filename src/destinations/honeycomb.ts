@@ -4,7 +4,7 @@ import { otlpProbe, otlpRequest, tracesUrl, type OtlpTarget } from './shared/otl
 import { classifyOtlp } from './shared/otlp-classify.ts'
 import { destinationSettings, headerSecret, headerValue, HEADER_SECRETS, httpUrl, lineText } from './shared/settings.ts'
 
-/** Longer values make the platform drop the attribute; it counts bytes, so a character is given four. */
+/** The platform drops attributes with longer values. It counts bytes, and a character may take four. */
 const MAX_VALUE_CHARS = 16_000
 
 const settings = destinationSettings({

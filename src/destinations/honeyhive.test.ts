@@ -12,7 +12,7 @@ testDestination(honeyhive, {
     const sessions = new Set([...text.matchAll(/"honeyhive\.session_id","value":\{"stringValue":"([^"]+)"/g)].map((match) => match[1]))
     expect(sessions.size).toBe(1)
     expect([...sessions][0]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-/)
-    // Every span may be the first that comes: of a session that was not begun it is shown only if it says so.
+    // Any span may arrive first, and a session that was not started explicitly is only shown if the span asks for it.
     expect([...text.matchAll(/"honeyhive\.session_auto_create","value":\{"boolValue":true\}/g)]).toHaveLength(5)
     expect([...text.matchAll(/"honeyhive\.session_name","value":\{"stringValue":"Checkout"\}/g)]).toHaveLength(5)
     expect([...text.matchAll(/"honeyhive_event_type","value":\{"stringValue":"([^"]+)"/g)].map((match) => match[1])).toEqual([

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { DESTINATION_DEFAULTS } from '../core/destination.ts'
 import { DESTINATIONS } from './index.ts'
 
-/** Suites that run for every type must not miss the one added tomorrow. */
+/** Suites that run for every type must not miss a type that is added later. */
 const here = (path: string): URL => new URL(path, import.meta.url)
 
 describe.each([...DESTINATIONS.keys()])('%s', (type) => {

@@ -46,7 +46,7 @@ export const kafkaRest: Destination<KafkaRestSettings> = {
   probe: (options) => [
     {
       name: 'find the topic',
-      // Not every proxy answers for one topic.
+      // Not every proxy can answer for a single topic.
       request: { method: 'GET', url: joinUrl(options.baseUrl, '/topics'), headers: requestHeaders(options) },
       check: (response) => checkTopics(response, options.topic),
     },
@@ -65,9 +65,12 @@ function checkTopics(response: OutgoingResponse, topic: string): string | undefi
 
 // ---- answers ----
 
-/** Of single records: for good. Version 2's documentation has 1 for good and 2 for now; its servers send what all their errors are numbered by. */
+/**
+ * Permanent errors of single records. The documentation of version 2 has 1 for permanent and 2 for temporary errors, but its servers send the same codes
+ * as for all their errors.
+ */
 const REFUSED: ReadonlySet<unknown> = new Set([1, 50_002])
-/** Of a partition, by Kafka's own numbers: too large; not valid; and no such topic, or not for this user. */
+/** Kafka's own error codes, of a partition: too large; invalid; and no such topic, or no access for this user. */
 const TOO_LARGE: ReadonlySet<unknown> = new Set([10, 18])
 const INVALID_RECORD = 87
 const CONFIGURATION: ReadonlySet<unknown> = new Set([3, 17, 29, 31, 58])
@@ -79,7 +82,7 @@ interface Failure {
   readonly isOfPartition: boolean
 }
 
-/** 404 is a topic that is not there; errors of single records stand in an accepted answer. */
+/** 404 means that the topic does not exist. Errors of single records are inside an accepted answer. */
 function classify(response: OutgoingResponse): DeliveryOutcome {
   if (response.status === 404) return { kind: 'unauthorized', message: `HTTP 404: ${excerpt(response.body)}` }
   const outcome = classifyHttp(response)
@@ -92,7 +95,7 @@ function classify(response: OutgoingResponse): DeliveryOutcome {
   return { kind: 'partial', message: `${rejected.length} records were refused, ${retry.length} are to be sent again`, rejected, retry }
 }
 
-/** A record that failed has no partition. Where one is named, it is what failed, and the list has an entry for each partition, not for each record. */
+/** A failed record has no partition. If a partition is named, the partition failed, and the list has one entry per partition instead of one per record. */
 function toFailure(index: number, offset: AnswerFields | undefined): readonly Failure[] {
   const code = offset?.['error_code']
   if (typeof code !== 'number' || code === 0) return []
@@ -101,7 +104,7 @@ function toFailure(index: number, offset: AnswerFields | undefined): readonly Fa
   return [{ index, code, message, isOfPartition: typeof offset?.['partition'] === 'number' }]
 }
 
-/** Which records a partition got is not said: all are sent again. */
+/** The answer does not say which records belong to a partition, so all are sent again. */
 function classifyPartitions(codes: readonly unknown[]): DeliveryOutcome {
   const message = `partitions failed with ${[...new Set(codes)].join(', ')}`
   if (codes.some((code) => CONFIGURATION.has(code))) return { kind: 'unauthorized', message }

@@ -19,16 +19,16 @@ const settings = destinationSettings({
 })
 type LangfuseSettings = z.output<typeof settings>
 
-/** One value may not exceed 9.5 MB with everything beside it. */
+/** A value, together with everything next to it, must not exceed 9.5 MB. */
 const MAX_VALUE_CHARS = 4_000_000
 const limit = { maxChars: MAX_VALUE_CHARS }
-/** A trace with a longer name is dropped after it was accepted (github.com/langfuse/langfuse/pull/4441). */
+/** Traces with longer names are accepted but then dropped (github.com/langfuse/langfuse/pull/4441). */
 const MAX_NAME_CHARS = 1_000
 
 const target = ({ secretKey, publicKey, baseUrl, headers }: LangfuseSettings): OtlpTarget => ({
   url: joinUrl(baseUrl, '/api/public/otel/v1/traces'),
   headers,
-  // Version 4 takes the direct write path; anything higher is refused.
+  // Version 4 uses the direct write path; anything higher is refused.
   authentication: { authorization: basicAuth(publicKey, secretKey), 'x-langfuse-ingestion-version': '4' },
   encoding: 'json',
 })
@@ -41,7 +41,7 @@ const spans: OtlpOptions = {
   resource: (record, set) => setEnvironment(set, record),
 }
 
-/** Langfuse by its own attributes: the generic ones would count cached tokens twice, and it reads neither cost nor trace name from them. */
+/** Langfuse through its own attributes: with the generic ones it would count cached tokens twice, and would see neither cost nor trace name. */
 export const langfuse: Destination<LangfuseSettings> = {
   type: 'langfuse',
   name: 'Langfuse',
@@ -88,7 +88,7 @@ function wrapperAttributes(record: DeliveryRecord): AttributeSet {
 function childAttributes(child: ChildSpan, set: AttributeSet, record: DeliveryRecord): void {
   set
     .string('langfuse.observation.type', child.kind === 'tool' ? 'tool' : 'span')
-    // An attempt that failed before another one served is worth a look, not an alarm.
+    // A failed attempt is a warning and not an error if another attempt served.
     .string('langfuse.observation.level', child.ok ? 'DEFAULT' : record.failure === undefined ? 'WARNING' : 'ERROR')
     .string('langfuse.observation.status_message', child.message)
     .string('langfuse.observation.input', child.input)
@@ -96,18 +96,18 @@ function childAttributes(child: ChildSpan, set: AttributeSet, record: DeliveryRe
   setTraceKeys(set, record)
 }
 
-/** What belongs to the trace must stand on every span that should update it. */
+/** Attributes of the trace must be on every span that should update it. */
 function setTrace(set: AttributeSet, record: DeliveryRecord): void {
   setTraceKeys(set, record)
   const { environment, release } = record
   for (const [key, value] of Object.entries(ownMetadata(record))) {
-    // Told as what they are.
+    // Environment and release have attributes of their own.
     const told = (key === 'environment' && value === environment) || (key === 'release' && value === release)
     if (!told) set.any(`langfuse.trace.metadata.${key}`, value)
   }
 }
 
-/** What observations are found by: they are stored and filtered one by one. */
+/** Attributes by which observations are found: each is stored and filtered separately. */
 function setTraceKeys(set: AttributeSet, record: DeliveryRecord): void {
   set
     .string('langfuse.trace.name', cutText(record.names.trace, MAX_NAME_CHARS))
@@ -117,13 +117,13 @@ function setTraceKeys(set: AttributeSet, record: DeliveryRecord): void {
   setEnvironment(set, record)
 }
 
-/** On the span around a generation too: from version 4 on a trace shows what its topmost observation holds, and evaluators see no other. */
+/** Also set on the span around a generation: from version 4 on a trace shows the content of its topmost observation, and evaluators see no other. */
 function setContent(set: AttributeSet, record: DeliveryRecord): void {
   if (record.content === undefined) return
   set.json('langfuse.observation.input', promptObject(record)).json('langfuse.observation.output', toChatAnswer(record.content))
 }
 
-/** Input and output of the trace come from its root; a generation under a span of the caller's is not the root. */
+/** A trace takes its input and output from its root. A generation below a span of the caller is not the root. */
 function setTraceContent(set: AttributeSet, record: DeliveryRecord): void {
   if (record.content === undefined || record.ids.parent !== undefined) return
   set.json('langfuse.trace.input', promptObject(record)).json('langfuse.trace.output', toChatAnswer(record.content))
@@ -133,7 +133,7 @@ function setEnvironment(set: AttributeSet, record: DeliveryRecord): void {
   set.string('langfuse.environment', toEnvironment(record.environment)).string('langfuse.release', record.release)
 }
 
-/** Lower case, at most 40 of `a-z 0-9 - _`, not beginning with the platform's own name. */
+/** Lower case, at most 40 of `a-z 0-9 - _`, and not starting with the platform's own name. */
 function toEnvironment(environment: string | undefined): string | undefined {
   if (environment === undefined) return undefined
   const name = environment
@@ -149,7 +149,7 @@ function modelParameters(record: DeliveryRecord): Readonly<Record<string, unknow
   return Object.keys(parameters).length === 0 ? undefined : parameters
 }
 
-/** The classes are disjoint: the platform adds them up. */
+/** The classes are disjoint, because the platform adds them up. */
 function usageDetails(record: DeliveryRecord): Readonly<Record<string, number>> | undefined {
   if (!hasUsage(record)) return undefined
   const { usage } = record.generation

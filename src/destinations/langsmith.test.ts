@@ -39,7 +39,7 @@ testDestination(langsmith, {
     const spans = spansOf(request)
     const kinds = spans.map((span) => span.attributes.find(({ key }) => key === 'langsmith.span.kind')?.value.stringValue)
     expect(kinds).toEqual(['chain', 'llm', 'chain', 'chain', 'tool'])
-    // What the platform renders as messages; the span around the generation is what its list shows.
+    // The platform renders these as messages. Its list shows those of the span around the generation.
     for (const span of spans.slice(0, 2)) {
       const said = (key: string): unknown => JSON.parse(span.attributes.find((attribute) => attribute.key === key)?.value.stringValue ?? '')
       expect(said('gen_ai.prompt')).toMatchObject({ messages: expect.arrayContaining([expect.objectContaining({ role: 'user' })]) })
@@ -49,7 +49,7 @@ testDestination(langsmith, {
         ],
       })
     }
-    // That attribute names a project: the caller's session must never stand in it.
+    // That attribute names a project, so it must never contain the caller's session.
     expect(JSON.stringify(decoded)).not.toContain('langsmith.trace.session_id')
     const usage = spans[1]?.attributes.find(({ key }) => key === 'langsmith.usage_metadata')?.value.stringValue
     expect(JSON.parse(usage ?? '')).toEqual({
@@ -72,7 +72,7 @@ interface Sent extends FinishedGeneration {
   readonly privacyMode?: boolean
 }
 
-/** What is sent of these generations in one batch. */
+/** The spans that are sent for these generations in one batch. */
 async function sent(...generations: readonly Sent[]): Promise<readonly Span[]> {
   const records = generations.map(({ generation, content, privacyMode = false }) =>
     toDeliveryRecord(generation, content, { privacyMode, broadcast: { cost: false, identity: false, requestContext: false } }),
@@ -159,7 +159,7 @@ describe('a trace', () => {
     expect(tree(spans)).toEqual(['Ticket', 'first < Ticket', 'second < Ticket', 'Gateway Request', 'LLM Generation < Gateway Request'])
     expect(spans[0]).toMatchObject({ startTimeUnixNano: '1000000000', endTimeUnixNano: '4000000000' })
     expect(textsOf(spans[0]?.attributes ?? [])).toMatchObject({ 'langsmith.span.kind': 'chain', 'langsmith.trace.name': 'Ticket' })
-    // Another batch names the same root.
+    // Another batch has the same root.
     const [again] = await sent(call('gen-4', trace('third')))
     expect(again).toMatchObject({ traceId: spans[0]?.traceId, spanId: spans[0]?.spanId })
   })

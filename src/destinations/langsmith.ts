@@ -33,11 +33,11 @@ const target = ({ apiKey, project, endpoint, workspaceId, headers }: LangsmithSe
 
 const spans: OtlpOptions = {
   ...limit,
-  // A run has failed where an event says so; statuses are not read (github.com/langchain-ai/langsmith-collector-proxy, `otel_converter.go`).
+  // The platform recognises a failed run by its event and does not read statuses (github.com/langchain-ai/langsmith-collector-proxy, `otel_converter.go`).
   eventOfEveryFailure: true,
   generation: generationAttributes,
   wrapper: (record) => chain(record, record.names.wrapper),
-  // Every span without a parent becomes the run that has the trace's id: of several only one would be left.
+  // Every span without a parent becomes the run with the trace's id, so only one of several would remain.
   root: (record) => chain(record, record.names.trace),
   parent: knownParent,
   child: (child, set) => {
@@ -62,30 +62,30 @@ function generationAttributes(record: DeliveryRecord): AttributeSet {
   const set = genAiAttributes(record, { ...limit, withContent: false })
   set.string('langsmith.span.kind', isEmbedding(record) ? 'embedding' : 'llm').json('langsmith.usage_metadata', usageMetadata(record))
   if (hasUsage(record)) set.int('gen_ai.usage.details.reasoning_tokens', record.generation.usage.reasoningTokens)
-  // Tokens and costs are kept with the outputs of a run, and lost where it has none.
+  // Tokens and costs are stored with the outputs of a run, and lost if it has none.
   if (hasUsage(record) && record.content === undefined) set.json('gen_ai.completion', {})
   return (
     setTrace(setContent(set, record), record, record.names.generation)
-      // Unsaid, a run goes by the model that was asked for, whichever answered.
+      // Without this, a run is named after the requested model, whichever model answered.
       .string('langsmith.metadata.ls_model_name', modelSlug(record))
   )
 }
 
-/** A trace is listed with what its topmost run was given and gave. */
+/** The list of traces shows the input and output of the topmost run. */
 function chain(record: DeliveryRecord, name: string | undefined): AttributeSet {
   const set = traceAttributes(record, limit).string('langsmith.span.kind', 'chain')
   return setTrace(setContent(set, record), record, name)
 }
 
 /**
- * A span whose parent is never sent there is dropped, hours after it was accepted (docs.langchain.com/langsmith/trace-with-opentelemetry). A parent named
- * otherwise than OpenTelemetry names spans is none that could be.
+ * A span whose parent is never sent to the platform is dropped, hours after it was accepted (docs.langchain.com/langsmith/trace-with-opentelemetry). A
+ * parent whose id is not an OpenTelemetry span id cannot be sent.
  */
 function knownParent({ ids }: DeliveryRecord): string | undefined {
   return ids.parent?.trim().toLowerCase() === ids.otlp.parentSpanId ? ids.otlp.parentSpanId : undefined
 }
 
-/** Request and answer of a chat completion: of what is no such format the platform renders no messages, reasoning or calls of tools. */
+/** Request and answer of a chat completion. From any other format the platform renders no messages, reasoning or tool calls. */
 function setContent(set: AttributeSet, record: DeliveryRecord): AttributeSet {
   const { content, generation } = record
   if (content === undefined) return set
@@ -93,14 +93,14 @@ function setContent(set: AttributeSet, record: DeliveryRecord): AttributeSet {
 }
 
 /**
- * Name, tags and metadata. Threads are grouped by metadata; the attribute `langsmith.trace.session_id` would name a project instead
- * and must not carry the caller's session.
+ * Name, tags and metadata. Metadata groups runs into threads. The attribute `langsmith.trace.session_id` would name a project instead and must not contain
+ * the caller's session.
  */
 function setTrace(set: AttributeSet, record: DeliveryRecord, name: string | undefined): AttributeSet {
   const { sessionId, externalUser } = record.generation
   set.string('langsmith.trace.name', name)
   if (record.tags.length > 0) set.string('langsmith.span.tags', record.tags.join(','))
-  // Lists are shown as the wire holds them, member by member with its type.
+  // The platform would show a list in its wire format, member by member with its type, so lists are sent as JSON.
   for (const [key, value] of Object.entries(metadataObject(record))) set[Array.isArray(value) ? 'json' : 'any'](`langsmith.metadata.${key}`, value)
   return set
     .string('langsmith.metadata.trace_name', record.names.trace)

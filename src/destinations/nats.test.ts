@@ -17,7 +17,7 @@ testDestination(nats, {
     { subject: 'a b' },
     { subject: 'a\r\nPUB x' },
     { subject: '' },
-    // Of the server's own: this one would empty the stream for everybody.
+    // Headers of the server itself: this one would empty the stream for everybody.
     { headers: { 'Nats-Rollup': 'all' } },
     { headers: { 'nats-msg-id': 'same' } },
   ],
@@ -175,7 +175,7 @@ const isThere = await new Promise<boolean>((resolve) => {
   socket.once('timeout', () => done(false))
 })
 
-/** A request to the server's own API, with its answer. */
+/** Sends a request to the server's own API and returns its answer. */
 async function ask(subject: string, body: object): Promise<{ readonly [name: string]: unknown }> {
   const { hostname, port } = new URL(address)
   const payload = JSON.stringify(body)

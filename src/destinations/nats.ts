@@ -9,14 +9,14 @@ import { destinationSettings, HEADER_SECRETS, lineText, mergeHeaders } from './s
 const DEFAULT_PORT = 4222
 const TIMEOUT_MS = 20_000
 const JETSTREAM_HEADER = 'x-jetstream'
-/** The owner of a destination is not the owner of the stream: `Nats-Rollup` empties it, the others number and expect. */
+/** The owner of a destination is not the owner of the stream: `Nats-Rollup` would empty it, and the others control numbering and expectations. */
 const CONTROL_HEADER = /^nats-/i
 
 const settings = destinationSettings({
   subject: z
     .string()
     .max(200)
-    // Neither wildcards nor the servers' own subjects: `$JS.API` would manage streams.
+    // No wildcards, and none of the servers' own subjects: `$JS.API` would manage streams.
     .regex(/^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$/, 'must be words joined by dots')
     .default('gateway.generations')
     .describe('Subject of the messages.'),
@@ -34,9 +34,9 @@ const settings = destinationSettings({
 type NatsSettings = z.output<typeof settings>
 
 /**
- * NATS, one message per generation, named by its id and the destination's, so that a stream drops repeats and nothing else: it compares names over
- * all its subjects, and several destinations may write to it. Which server it is, is the operator's to say
- * (`destinations.base_urls`): the protocol is not HTTP and its addresses do not pass the checks owners' addresses do.
+ * NATS, one message per generation. Its message id consists of the generation's and the destination's ids, so that a stream drops only repeats: a stream
+ * compares ids over all its subjects, and several destinations may write to it. Only the operator chooses the server (`destinations.base_urls`): the
+ * protocol is not HTTP, and its addresses do not pass the checks of owners' addresses.
  */
 export const nats: Destination<NatsSettings> = {
   type: 'nats',
@@ -67,7 +67,7 @@ function publishRequest(options: NatsSettings, { baseUrl }: DestinationContext, 
   const authorization = token !== undefined ? `Bearer ${token}` : username !== undefined ? login(username, password ?? '') : undefined
   return {
     method: 'POST',
-    // Without a server the answer says so; failing here would make dead letters of everything.
+    // Without a server, the answer reports this; an error here would make every generation a dead letter.
     url: `${(baseUrl ?? 'nats:').replace(/\/+$/, '')}/${subject}`,
     headers: mergeHeaders(headers, { [JETSTREAM_HEADER]: String(jetstream), ...(authorization === undefined ? {} : { authorization }) }),
     body: JSON.stringify({ messages: entries }),
@@ -93,7 +93,7 @@ async function publish(request: OutgoingRequest, context: DestinationContext, si
   }
 }
 
-/** `nats:` and `http:` are plain unless the server insists, `tls:` and `https:` are encrypted. */
+/** `nats:` and `http:` are unencrypted unless the server insists; `tls:` and `https:` are encrypted. */
 function toServer(url: URL, authorization: string | undefined): NatsServer {
   const server = {
     host: url.hostname.replace(/^\[|\]$/g, ''),
@@ -109,15 +109,15 @@ function toServer(url: URL, authorization: string | undefined): NatsServer {
   return { ...server, user, password }
 }
 
-/** Neither part can hold it: a colon may stand in a user's name here. */
+/** A separator that neither part can contain. A colon may occur in a user name here. */
 const BETWEEN = '\n'
 
-/** On its way from the settings to the connection; no server sees it in this form. */
+/** The form between settings and connection; no server sees it. */
 const login = (user: string, password: string): string => `Basic ${Buffer.from(`${user}${BETWEEN}${password}`).toString('base64')}`
 
 const answer = (status: number, body: object): OutgoingResponse => ({ status, headers: {}, body: Buffer.from(JSON.stringify(body)) })
 
-/** A subject without a stream is a matter of configuration; what a stream refuses for its form it refuses again, and for its size until it is smaller. */
+/** A subject without a stream is a configuration error. A stream refuses a malformed message every time, and a large one until it is smaller. */
 function classify(response: OutgoingResponse): DeliveryOutcome {
   const outcome = classifyHttp(response)
   if (outcome.kind !== 'delivered') return outcome
@@ -130,7 +130,7 @@ function classify(response: OutgoingResponse): DeliveryOutcome {
   if (first === undefined) return outcome
   if (failed.every(({ code }) => code === 404)) return { kind: 'unauthorized', message: excerpt(Buffer.from(first.message)) }
   const large = failed.find(({ code }) => code === 413)
-  // What was stored of the batch is not stored again: its messages keep their names.
+  // Messages that were already stored are not stored again, because they keep their ids.
   if (large !== undefined) return { kind: 'split', message: excerpt(Buffer.from(large.message)) }
   const rejected = failed.filter(({ code }) => code === 400).map(({ index, message }) => ({ index, message }))
   const retry = failed.filter(({ code }) => code !== 400).map(({ index }) => index)

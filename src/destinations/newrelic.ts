@@ -8,9 +8,12 @@ import type { OtlpOptions } from './shared/otlp-spans.ts'
 import { destinationSettings, headerSecret, HEADER_SECRETS, joinUrl } from './shared/settings.ts'
 
 const REGIONS = { us: 'https://otlp.nr-data.net', eu: 'https://otlp.eu01.nr-data.net' } as const
-/** More is cut by the platform or raises an integration error there. */
+/** The platform cuts longer values or raises an integration error. */
 const LIMITS = { maxChars: 4_095, maxKeyChars: 255, maxEntries: 64 } satisfies AttributeLimits
-/** Of a span: an event has 254, with what the platform adds (docs.newrelic.com, data requirements and limits for custom event data). */
+/**
+ * Limit per span: an event may have 254 attributes, including those that the platform adds (docs.newrelic.com, data requirements and limits for custom
+ * event data).
+ */
 const MAX_ATTRIBUTES = 230
 
 const settings = destinationSettings({
@@ -32,7 +35,7 @@ const spans: OtlpOptions = {
   wrapper: (record) => bounded(traceAttributes(record, LIMITS)),
 }
 
-/** New Relic's OTLP endpoint. A request may have one million bytes; validation happens after the answer. */
+/** New Relic's OTLP endpoint. A request may have one million bytes. The platform validates after it has answered. */
 export const newrelic: Destination<NewrelicSettings> = {
   type: 'newrelic',
   name: 'New Relic',
@@ -44,7 +47,7 @@ export const newrelic: Destination<NewrelicSettings> = {
   probe: (options, context) => otlpProbe(context, target(options, context)),
 }
 
-/** The caller's keys give way: first their second copy, then the last of them. */
+/** Removes the caller's keys if there are too many attributes: first their second copies, then the last keys. */
 function bounded(set: AttributeSet): Pick<AttributeSet, 'list'> {
   const all = set.list()
   if (all.length <= MAX_ATTRIBUTES) return set

@@ -23,8 +23,8 @@ const settings = destinationSettings({
 type OpikSettings = z.output<typeof settings>
 
 /**
- * Opik's own API: a trace and its spans, in this order. Ids are UUIDs of version 7 whose time may be at most a day off, and the trace of
- * a caller is dated by its hour, which leaves 23 hours to deliver.
+ * Opik's own API: a trace, then its spans. Ids are UUIDs version 7, whose time may be at most a day off. The trace of a caller is dated by its hour, which
+ * leaves 23 hours for delivery.
  */
 export const opik: Destination<OpikSettings> = {
   type: 'opik',
@@ -47,7 +47,7 @@ function request({ apiKey, workspace, headers }: OpikSettings, { baseUrl }: Dest
   return {
     method: 'POST',
     url: query === undefined ? url : `${url}?${query}`,
-    // The key as it is, without a scheme.
+    // The key alone, without a scheme.
     headers: mergeHeaders(headers, { 'content-type': 'application/json', authorization: apiKey, 'comet-workspace': headerValue(workspace) }),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }
@@ -68,14 +68,14 @@ function encode(batch: readonly DeliveryRecord[], options: OpikSettings, context
   return [traces, ...groups.map(({ records, spans }) => ({ ...request(options, context, '/v1/private/spans/batch', { spans }), records }))]
 }
 
-/** An id of the caller's own is kept if it has the platform's form and a time it takes: any other would be refused with the whole batch. */
+/** The caller's own id is kept if it has the platform's format and an accepted time: any other would cause the whole batch to be refused. */
 function callerUuid(id: string, { generation }: DeliveryRecord): string | undefined {
   if (!UUID7.test(id)) return undefined
   const time = Number.parseInt(`${id.slice(0, 8)}${id.slice(9, 13)}`, 16)
   return Math.abs(time - generation.startedAt) <= MAX_AGE_MS ? id.toLowerCase() : undefined
 }
 
-/** Several generations of one trace must agree on its id, whenever each began: their trace is dated by the hour. */
+/** Several generations of one trace must derive the same trace id, whenever each began, so their trace is dated by the hour. */
 function traceUuid(record: DeliveryRecord): string {
   const { ids, generation } = record
   const own = callerUuid(ids.trace, record)
@@ -89,7 +89,7 @@ const stepUuid = (record: DeliveryRecord, id: string): string => uuid7FromId(id,
 const errorInfo = (error: TraceStep['error']): object =>
   error === undefined ? {} : { error_info: { exception_type: error.type, message: error.message, traceback: error.message } }
 
-/** Request and answer of a chat completion: lists and conversations show what was said of these, and anything else as JSON. */
+/** Request and answer of a chat completion: lists and conversations show the messages of these, and anything else as JSON. */
 const said = (record: DeliveryRecord): object => {
   const { content, generation } = record
   return content === undefined ? {} : { input: promptObject(record), output: { choices: toChatChoices(content, generation.finishReason) } }
@@ -132,7 +132,7 @@ function toSpan(record: DeliveryRecord, step: TraceStep, { projectName }: OpikSe
   }
 }
 
-/** A parent of the caller's own that cannot be kept is left to the metadata: no other id leads to it. */
+/** The caller's own parent that cannot be kept is only in the metadata, because no other id would lead to it. */
 function parentUuid(record: DeliveryRecord, step: TraceStep): string | undefined {
   if (step.parentId === undefined) return undefined
   if (!step.isTop) return stepUuid(record, step.parentId)
@@ -170,7 +170,7 @@ function details(record: DeliveryRecord, step: TraceStep): object {
   }
 }
 
-/** Whole numbers only; money stands elsewhere. */
+/** Only integers; costs are elsewhere. */
 function usage({ generation }: DeliveryRecord): { readonly [name: string]: number } {
   const { usage: tokens } = generation
   return {

@@ -7,14 +7,14 @@ import { readOfficialJson, readOfficialProtobuf } from '../testing/official-otlp
 import { failedGeneration, fullGeneration, minimalGeneration } from '../testing/sample-generations.ts'
 import { DESTINATIONS } from './index.ts'
 
-/** Every type that speaks OTLP, found by what it sends, against the official protobuf definitions. */
+/** Checks every type that speaks OTLP, recognised by its requests, against the official protobuf definitions. */
 const ALL = { cost: true, identity: true, requestContext: true }
 const context = { destinationId: 'd', serviceName: 'signalbox', serviceVersion: '1', now: Date.UTC(2026, 0, 15), attempt: 0 }
 
 const isProtobuf = ({ headers }: OutgoingRequest): boolean => headers['content-type'] === 'application/x-protobuf'
 const isOtlpJson = ({ body }: OutgoingRequest): boolean => body?.toString().startsWith('{"resourceSpans":') ?? false
 
-/** An absent list and an empty one are the same message. */
+/** An absent list and an empty one are equivalent. */
 function withoutEmptyLists(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmptyLists)
   if (typeof value !== 'object' || value === null) return value

@@ -117,7 +117,7 @@ describe('PostHog', () => {
       now: () => 0,
     })
     expect(results).toEqual([{ kind: 'delivered' }, { kind: 'delivered' }])
-    // What its queue holds is the event as JSON inside JSON.
+    // The platform's queue holds the event as JSON inside JSON.
     for (const event of sent) expect(Buffer.byteLength(JSON.stringify(JSON.stringify(event)))).toBeLessThan(1_000_000)
     expect(sent.filter(({ event }) => event === '$ai_generation').map(({ properties }) => properties['$ai_input_tokens'])).toEqual([1200, 1200])
   })

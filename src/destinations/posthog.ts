@@ -28,17 +28,17 @@ interface CaptureEvent {
   readonly properties: { readonly [name: string]: unknown }
 }
 
-/** PostHog LLM analytics through event capture. Events are recognised by their uuid. */
+/** PostHog LLM analytics through event capture. The platform recognises repeated events by their uuid. */
 export const posthog: Destination<PosthogSettings> = {
   type: 'posthog',
   name: 'PostHog',
   settings,
   secrets: ['apiKey', HEADER_SECRETS],
-  // An event may have a megabyte, counted as text inside its queue's own JSON. Larger ones are discarded after they were accepted.
+  // An event may have a megabyte, measured as text inside the JSON of the platform's queue. Larger ones are accepted but then discarded.
   limits: { records: 100, bytes: 700_000 },
   encode: (batch, options) => [capture(options, batch.flatMap(toEvents))],
   classify,
-  // The key of a project can write and nothing else: a test is an event.
+  // A project key only permits writing, so the test is an event.
   probe: (options, context) => [{ name: 'send a test event', request: capture(options, [testEvent(context)]) }],
 }
 
@@ -60,7 +60,7 @@ const testEvent = ({ destinationId, now }: DestinationContext): CaptureEvent => 
   properties: { $process_person_profile: false },
 })
 
-/** Over quota the platform accepts everything and keeps nothing. */
+/** Over quota the platform accepts everything and stores nothing. */
 function classify(response: OutgoingResponse): DeliveryOutcome {
   const outcome = classifyHttp(response)
   if (outcome.kind !== 'delivered') return outcome
@@ -71,7 +71,7 @@ function classify(response: OutgoingResponse): DeliveryOutcome {
 function toEvents(record: DeliveryRecord): readonly CaptureEvent[] {
   const { generation } = record
   const user = toPersonId(generation.externalUser)
-  // Events without a person's id are dropped without a word; those of nobody must not make a person.
+  // Events without a person's id are silently dropped, but events without a user must not create a person.
   const anyone = toPersonId(generation.sessionId) || toPersonId(record.ids.trace)
   return traceSteps(record)
     .filter((step) => worthAnEvent(record, step))
@@ -91,7 +91,7 @@ function toEvents(record: DeliveryRecord): readonly CaptureEvent[] {
 
 const toPersonId = (id = ''): string => cutText(id.trim(), MAX_ID_CHARS)
 
-/** Every event costs money: an attempt that says no more than its generation is not sent. */
+/** Every event costs money, so an attempt that says no more than its generation is not sent. */
 const worthAnEvent = (record: DeliveryRecord, step: TraceStep): boolean => step.kind !== 'attempt' || record.generation.attempts.length > 1
 
 function common(record: DeliveryRecord, step: TraceStep): object {
@@ -110,8 +110,9 @@ function common(record: DeliveryRecord, step: TraceStep): object {
 }
 
 /**
- * With other characters in a trace's id the platform drops the event, and ids that name a span or the trace as a parent must stay equal to it. If
- * characters are replaced a hash is appended: otherwise the ids of callers who write no Latin letters would all be the same.
+ * The platform drops an event if its trace id contains other characters. Ids that name a span or the trace as a parent must stay equal to it, so all are
+ * converted in the same way. If characters are replaced a hash is appended, because otherwise the ids of callers who do not write Latin letters would all
+ * be equal.
  */
 function toAiId(id: string): string {
   const known = id.replace(/[^A-Za-z0-9\-_~.@()!':|]/g, '_')
@@ -162,7 +163,7 @@ function generationProperties(record: DeliveryRecord): object {
           $ai_reasoning_tokens: usage.reasoningTokens,
           $ai_cache_read_input_tokens: usage.cachedTokens,
           $ai_cache_creation_input_tokens: usage.cacheWriteTokens,
-          // Unsaid, the platform takes it for true wherever a model's author counts so, and adds cached tokens to those that hold them.
+          // Without this, the platform assumes true for model authors that count exclusively, and adds cached tokens to counts that already include them.
           $ai_cache_reporting_exclusive: false,
         }
       : {}),

@@ -92,7 +92,7 @@ describe('Raindrop', () => {
     const [, events] = steps
     expect(events?.request).toMatchObject({ method: 'POST', url: 'https://relay.example.com/v1/events/track', body: '[]' })
     const answered = (status: number) => events?.check?.({ status, headers: {}, body: Buffer.alloc(0) })
-    // What it says of no events is its own affair.
+    // Its answer to an empty batch does not matter.
     for (const status of [204, 400, 422]) expect(answered(status)).toBeUndefined()
     for (const status of [301, 401, 403, 404, 405]) expect(answered(status)).toBe(`events are not taken here: HTTP ${status}`)
   })

@@ -17,7 +17,7 @@ const settings = destinationSettings({
   baseUrl: httpUrl('Address of the API.').default('https://api.raindrop.ai'),
   project: z
     .string()
-    // Any other is answered with 400: nothing would arrive.
+    // Any other slug is answered with 400, so nothing would arrive.
     .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'is no slug of a project')
     .optional()
     .describe('Slug of the project, as in its address. Without it: the default project.'),
@@ -35,13 +35,13 @@ const target = (options: RaindropSettings): OtlpTarget => ({
   url: tracesUrl(options.baseUrl),
   headers: options.headers,
   authentication: authentication(options),
-  // Compression is taken for protobuf only.
+  // The platform accepts compression only with protobuf.
   encoding: 'protobuf',
 })
 
 /**
- * Raindrop: an event per generation (raindrop.ai/docs/sdk/http-api), which its lists, conversations and signals are made of, and the spans behind it
- * by OTLP. The event's id makes a repeat recognisable and joins the two.
+ * Raindrop: an event per generation (raindrop.ai/docs/sdk/http-api), on which its lists, conversations and signals are based, and the spans over OTLP. The
+ * event's id makes repeats recognisable and connects the two.
  */
 export const raindrop: Destination<RaindropSettings> = {
   type: 'raindrop',
@@ -66,7 +66,7 @@ const spans: OtlpOptions = {
   child: (_child, set, record) => void associate(set, record),
 }
 
-/** The names the platform's own clients give to what a span belongs to. */
+/** The names that the platform's own clients use to associate a span. */
 function associate(set: AttributeSet, record: DeliveryRecord): AttributeSet {
   const { generation } = record
   return set
@@ -81,10 +81,10 @@ function associate(set: AttributeSet, record: DeliveryRecord): AttributeSet {
 const EVENT = 'llm_generation'
 const EVENTS_PATH = '/events/track'
 
-/** An event without a user is none. */
+/** The user of an event, which every event must have. */
 const userOf = ({ generation, ids }: DeliveryRecord): string => generation.externalUser ?? generation.sessionId ?? ids.trace
 
-/** Beside the address that takes spans. */
+/** The events endpoint is next to the endpoint for spans. */
 function trackRequest(batch: readonly DeliveryRecord[], options: RaindropSettings): OutgoingRequest {
   const url = new URL(tracesUrl(options.baseUrl))
   url.pathname = url.pathname.replace(/\/traces\/*$/, EVENTS_PATH)
@@ -96,7 +96,7 @@ function trackRequest(batch: readonly DeliveryRecord[], options: RaindropSetting
   }
 }
 
-/** A batch of none may be refused for being that. */
+/** An empty batch may be refused for being empty, so only other refusals count. */
 function checkEvents(response: OutgoingResponse): string | undefined {
   const isClosed = response.status === 404 || classifyHttp(response).kind === 'unauthorized'
   return isClosed ? `events are not taken here: HTTP ${response.status}` : undefined
@@ -114,7 +114,7 @@ function toEvent(record: DeliveryRecord): object {
   }
 }
 
-/** The last question and the answer. Refused without either, so a private event describes its conversation in the properties. */
+/** The last question and the answer. Events without either are refused, so a private event describes its conversation in the properties. */
 function toAiData(record: DeliveryRecord): object {
   const { content, generation } = record
   if (content === undefined) return {}
@@ -128,7 +128,7 @@ function toAiData(record: DeliveryRecord): object {
   return { ai_data: { model: modelSlug(record), ...said, ...(generation.sessionId === undefined ? {} : { convo_id: generation.sessionId }) } }
 }
 
-/** The caller's keys as they are, under the platform's own names for the rest. */
+/** The caller's keys unchanged, with the platform's names for everything else. */
 function toProperties(record: DeliveryRecord): object {
   const { generation, names, ids, tags, failure } = record
   const { usage, cost } = generation

@@ -18,7 +18,7 @@ const target = ({ apiKey, baseUrl, headers }: RampSettings): OtlpTarget => ({
   gzip: false,
 })
 
-/** Ramp's AI usage: OTLP as JSON at the address itself, without `/v1/traces`. It recognises repeats. */
+/** Ramp's AI usage: OTLP as JSON at the configured address itself, without `/v1/traces`. The platform recognises repeats. */
 export const ramp: Destination<RampSettings> = {
   type: 'ramp',
   name: 'Ramp',

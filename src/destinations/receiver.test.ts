@@ -14,19 +14,19 @@ import { DESTINATIONS } from './index.ts'
 import { verifies } from '../../e2e/requirements.ts'
 
 /**
- * Every type that speaks HTTP, through the delivery engine, against a receiver that misbehaves: what is promised of deliveries must hold
- * whatever the shape of the requests.
+ * Runs every type that speaks HTTP through the delivery engine against a receiver that misbehaves: the guarantees of deliveries must hold whatever the
+ * format of the requests.
  */
 
 const OWN_TRANSPORT = ['file', 'nats']
 
 const IDS = Array.from({ length: 10 }, (_, i) => `gen-test-${i}`)
 const idsIn = (request: ReceivedRequest): string[] => IDS.filter((id) => request.body.includes(id))
-/** Look-ups before a delivery carry no generation. */
+/** Lookups before a delivery contain no generation. */
 const isDelivery = (request: ReceivedRequest): boolean => idsIn(request).length > 0
 
 const secretOf = (path: string): string => `canary-secret-of-${path}-0123456789`
-/** A config whose every secret can be recognised. A credential that is a document keeps its form; its own test looks for what is in it. */
+/** A config in which every secret is recognisable. A credential that is a document keeps its format; its own test checks its content. */
 function withCanaries(type: Destination, config: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } {
   const isDocument = (value: unknown): boolean => typeof value === 'string' && value.startsWith('{')
   const plain = type.secrets.filter((path) => !path.endsWith('.*') && !isDocument(config[path]))
@@ -44,17 +44,17 @@ interface Run {
 
 interface Options {
   readonly record?: (url: string) => Partial<DestinationRecord>
-  /** What is delivered; default: ten small ones. */
+  /** The generations to deliver; default: ten small ones. */
   readonly finished?: readonly FinishedGeneration[]
   readonly onEvent?: (event: DeliveryEvent) => void
-  /** Given up after that; default: what the type allows. Short only where somebody hangs: a busy machine is no failure. */
+  /** Limit for a request; default: the type's own. Only short if the receiver hangs, because a busy machine is not a failure. */
   readonly timeoutMs?: number
 }
 
 const smallOnes = (): readonly FinishedGeneration[] =>
   IDS.map((id) => ({ generation: minimalGeneration().generation, content: { instructions: `text of ${id}`, input: [], output: [] } }))
 
-/** Delivers ten generations with one type; `react` decides by the delivery requests alone and their number. */
+/** Delivers ten generations with one type. `react` sees only delivery requests and their number. */
 async function deliver(type: Destination, react: FakeDestination['react'], check: (run: Run) => Promise<void>, options: Options = {}): Promise<void> {
   let number = 0
   const receiver = await startFakeDestination((request) => (isDelivery(request) ? react(request, number++) : ok))
@@ -147,7 +147,7 @@ describe.concurrent.each(Object.keys(exampleConfigs).map((name) => [name, DESTIN
         const paths = new Set(run.deliveries().map(({ path }) => path.split('?')[0]))
         for (const id of IDS) {
           const carrying = run.deliveries().filter((request) => idsIn(request).includes(id))
-          // Once per address: a type may have two, one for traces and one for spans.
+          // Once per address, because a type may have two, such as one for traces and one for spans.
           expect(new Set(carrying.map(({ path }) => path)).size).toBe(carrying.length)
         }
         expect(paths.size).toBeLessThanOrEqual(IDS.length)

@@ -28,7 +28,10 @@ import {
 import { traceSteps, type TraceStep } from './shared/trace-steps.ts'
 
 const VARIABLES = ['prefix', 'date', 'year', 'month', 'day', 'apiKeyName'] as const
-/** For one part of a key: file systems behind a store allow 255 characters, with whatever surrounds it in a name; S3 allows 1,024 for the whole key. */
+/**
+ * Limit for one segment of a key: file systems behind a store allow 255 characters per name, including what the gateway adds; S3 allows 1,024 for the
+ * whole key.
+ */
 const MAX_PART_BYTES = 200
 
 const settings = destinationSettings({
@@ -59,7 +62,7 @@ const settings = destinationSettings({
 })
 type S3Settings = z.output<typeof settings>
 
-/** S3 and stores like it: one JSON object per generation, named by its trace and second, so that a repeat overwrites its own object. */
+/** S3 and compatible stores: one JSON object per generation, named by its trace and second, so that a repeat overwrites its own object. */
 export const s3: Destination<S3Settings> = {
   type: 's3',
   name: 'S3',
@@ -78,14 +81,14 @@ export const s3: Destination<S3Settings> = {
 
 // ---- where ----
 
-/** Virtual host on AWS, unless dots in the bucket's name would break its certificate; path style elsewhere. */
+/** Virtual-hosted style on AWS, unless dots in the bucket's name would not match the certificate; path style elsewhere. */
 function bucketUrl({ bucketName, endpoint }: S3Settings, region: string): string {
   if (endpoint !== undefined) return joinUrl(endpoint, bucketName)
   const host = `s3.${region}.amazonaws.com`
   return bucketName.includes('.') ? `https://${host}/${bucketName}` : `https://${bucketName}.${host}`
 }
 
-/** Folder by the template, then `<trace>-<second>.json`. Generations that share the caller's trace get their own id behind it. */
+/** The folder according to the template, then `<trace>-<second>.json`. Generations that share the caller's trace have their own id appended. */
 export function objectKey(record: DeliveryRecord, { pathTemplate, prefix }: Pick<S3Settings, 'pathTemplate' | 'prefix'>): string {
   const { generation, ids } = record
   const [date = ''] = isoTime(generation.startedAt).split('T')
@@ -101,7 +104,7 @@ export function objectKey(record: DeliveryRecord, { pathTemplate, prefix }: Pick
     .join('/')
 }
 
-/** A text of the caller's as one part of a path, of whole characters. */
+/** The caller's text as one path segment of complete characters. */
 function toPart(text: string): string {
   const bytes = Buffer.from(text.slice(0, MAX_PART_BYTES).replace(/[\p{Cc}/\\]/gu, '_'))
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, MAX_PART_BYTES), { stream: true })
@@ -109,7 +112,7 @@ function toPart(text: string): string {
 
 const RESERVED_HEADERS = new Set(['x-amz-content-sha256', 'x-amz-date', 'x-amz-security-token'])
 
-/** Headers of AWS's own (storage class, encryption) must be signed; others are not known to it. */
+/** AWS's own headers (storage class, encryption) must be signed; it does not know the others. */
 function signed(
   options: S3Settings,
   context: DestinationContext,
@@ -132,7 +135,7 @@ function signed(
   return { ...request, headers: mergeHeaders(Object.fromEntries(custom), request.headers) }
 }
 
-/** A small object is written and deleted again. */
+/** Writes a small object and deletes it again. */
 function testSteps(options: S3Settings, context: DestinationContext): readonly ProbeStep[] {
   const key = [...options.prefix.split('/'), 'connection-test', `${context.destinationId}.json`]
     .filter((part) => part !== '' && part !== '.' && part !== '..')
@@ -160,7 +163,7 @@ function regionInHost(endpoint: string): string | undefined {
   return /^(?:s3|storage|objects)[.-]([a-z]{2,}-[a-z0-9-]+)\./.exec(hostname)?.[1]
 }
 
-/** Asked without a signature: every answer names the region, a refusal too. */
+/** An unsigned request: every answer names the region, even a refusal. */
 async function findRegion(options: S3Settings, _context: DestinationContext, send: SendRequest): Promise<string | undefined> {
   if (options.region) return options.region
   const known = options.endpoint === undefined ? undefined : regionInHost(options.endpoint)

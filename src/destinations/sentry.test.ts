@@ -14,14 +14,14 @@ testDestination(sentry, {
     { dsn: 'http://a@b/1' },
     { dsn: 'https://a@b/project' },
     { dsn: 'https://b/1' },
-    // The key travels in a header.
+    // The key is sent in a header.
     { dsn: 'https://\u043a\u043b\u044e\u0447@b/1' },
     { dsn: 'https://a\nb@b/1' },
   ],
   inspect: ([request]) => {
     const text = String(request?.body)
     expect(text).toContain('{"key":"sentry.op","value":{"stringValue":"gen_ai.chat"}}')
-    // What its cost and tool views read.
+    // The attributes that the platform's cost and tool views read.
     expect(text).toContain('{"key":"gen_ai.cost.total_tokens","value":{"doubleValue":0.0123}}')
     expect(text).toMatch(/"gen_ai\.tool\.call\.arguments","value":\{"stringValue":"\{\\"zone/)
     expect(text).toMatch(/"gen_ai\.tool\.call\.result","value":\{"stringValue":"2026/)

@@ -12,7 +12,7 @@ const DSN = /^https:\/\/([^:@]+)(?::[^@]*)?@([^/]+)(?:\/[^/]+)*\/(\d+)\/?$/
 
 const settings = destinationSettings({
   otlpEndpoint: httpUrl('OTLP endpoint of the project, with or without `/v1/traces`.'),
-  // Old ones hold a secret beside the key. Nothing asks for it any more, and what is no secret is shown whole.
+  // Old DSNs contain a secret next to the key. Nothing needs it any more, and settings that are not secrets are shown in full.
   dsn: headerText()
     .min(1)
     .max(2_048)
@@ -38,7 +38,7 @@ const spans: OtlpOptions = {
   resource: (record, set) => set.string('deployment.environment.name', record.environment).string('service.version', record.release),
 }
 
-/** Sentry's OTLP endpoint. Span events are dropped there: what went wrong stands in status and attributes. */
+/** Sentry's OTLP endpoint. It drops span events, so failures are in status and attributes. */
 export const sentry: Destination<SentrySettings> = {
   type: 'sentry',
   name: 'Sentry',
@@ -53,11 +53,11 @@ export const sentry: Destination<SentrySettings> = {
 function generationAttributes(record: DeliveryRecord): AttributeSet {
   const { cost } = record.generation
   const set = genAiAttributes(record, { maxChars: DESTINATION_DEFAULTS.valueChars })
-    // By this its views tell calls apart.
+    // The platform's views distinguish calls by this.
     .string('sentry.op', isEmbedding(record) ? 'gen_ai.embeddings' : 'gen_ai.chat')
     .string('error.message', record.failure?.message)
   if (!hasCost(record)) return set
-  // Its own names, all in US dollars (@sentry/conventions). Where it has a price for the model it writes its own over them.
+  // The platform's own names, all in US dollars (@sentry/conventions). If it has a price for the model, it overwrites these.
   return set
     .double('gen_ai.cost.input_tokens', cost.input)
     .double('gen_ai.cost.output_tokens', cost.output)

@@ -26,10 +26,10 @@ import {
 } from './shared/warehouse-row.ts'
 
 const STATEMENTS = '/api/v2/statements'
-/** A warehouse that sleeps takes tens of seconds to wake. */
+/** A suspended warehouse takes tens of seconds to resume. */
 const STATEMENT_TIMEOUT_S = 60
 const TIMEOUT_MS = 90_000
-/** Of the table's columns of ids: a longer text fails its row. */
+/** Width of the table's id columns: a longer text fails its row. */
 const MAX_ID_CHARS = 256
 const ID_BEGINNING = 192
 const POLL_MS = [500, 1_000, 2_000, 3_000, 5_000] as const
@@ -49,7 +49,7 @@ const settings = destinationSettings({
 })
 type SnowflakeSettings = z.output<typeof settings>
 
-/** Snowflake's SQL API: one MERGE per batch, so that a repeat adds no rows. The table is the owner's to make; see the reference of this type. */
+/** Snowflake's SQL API: one MERGE per batch, so that a repeat adds no rows. The owner creates the table; see the reference of this type. */
 export const snowflake: Destination<SnowflakeSettings> = {
   type: 'snowflake',
   name: 'Snowflake',
@@ -73,7 +73,7 @@ function requestHeaders({ token, headers }: SnowflakeSettings, context: Destinat
     'x-snowflake-authorization-token-type': 'PROGRAMMATIC_ACCESS_TOKEN',
     'content-type': 'application/json',
     accept: 'application/json',
-    // Refused without one.
+    // Requests without a user agent are refused.
     'user-agent': `${context.serviceName}/${context.serviceVersion}`.replace(/[^\x20-\x7e]/g, '_'),
   })
 }
@@ -92,7 +92,7 @@ function statement(options: SnowflakeSettings, context: DestinationContext, body
   }
 }
 
-/** The same rows give the same request id: a repeat that follows a lost answer is recognised and not run again. */
+/** The same rows have the same request id, so a repeat after a lost answer is recognised and not executed again. */
 function merge(batch: readonly DeliveryRecord[], options: SnowflakeSettings, context: DestinationContext): OutgoingRequest {
   const known = context.prepared instanceof Map ? (context.prepared as TableColumns) : undefined
   const columns = (Object.keys(WAREHOUSE_COLUMNS) as WarehouseColumn[]).filter((column) => known === undefined || known.has(column))
@@ -106,7 +106,7 @@ function merge(batch: readonly DeliveryRecord[], options: SnowflakeSettings, con
   )
 }
 
-/** Callers name traces as they like. An id that is too long keeps its beginning and gets what tells it from others. */
+/** Callers choose trace ids freely. An id that is too long keeps its beginning, followed by a hash that distinguishes it from others. */
 const fitId = (id: string): string => (id.length <= MAX_ID_CHARS ? id : `${id.slice(0, ID_BEGINNING).toWellFormed()}:${otlpTraceId(id)}`)
 
 function fitIds(row: WarehouseRow): WarehouseRow {
@@ -133,7 +133,7 @@ function mergeText({ database, schema, table }: SnowflakeSettings, columns: read
 function fromJson(column: WarehouseColumn): string {
   const value = `f.value:"${column}"`
   switch (WAREHOUSE_COLUMNS[column]) {
-    // Milliseconds: texts would be read by whatever format the account prefers.
+    // Milliseconds, because the format in which texts are read depends on the account.
     case 'time':
       return `TO_TIMESTAMP_NTZ(${value}::NUMBER, 3)`
     case 'count':
@@ -154,10 +154,10 @@ function fromJson(column: WarehouseColumn): string {
 // ---- columns ----
 
 const columnsRequest = (options: SnowflakeSettings, context: DestinationContext): OutgoingRequest =>
-  // Needs no warehouse, unlike the information schema.
+  // Unlike the information schema, this needs no warehouse.
   statement(options, context, { statement: `SHOW COLUMNS IN TABLE ${[options.database, options.schema, options.table].map(quoted).join('.')}` })
 
-/** Columns of the table; undefined when the answer is no such list. */
+/** Columns of the table; undefined if the answer is not such a list. */
 function parseColumns(response: OutgoingResponse): TableColumns | undefined {
   const answer = response.status === 200 ? readObject(response) : undefined
   const fields = asObjects(asObject(answer?.['resultSetMetaData'])?.['rowType'])
@@ -167,7 +167,7 @@ function parseColumns(response: OutgoingResponse): TableColumns | undefined {
   return matchColumns(data.flatMap((row: unknown) => (Array.isArray(row) && typeof row[position] === 'string' ? [row[position]] : [])))
 }
 
-/** When the user may not look, every documented column is written; the statement itself then says what is wrong. */
+/** If the user may not list the columns, every documented column is written, and the statement itself reports what is wrong. */
 async function readColumns(options: SnowflakeSettings, context: DestinationContext, send: SendRequest): Promise<TableColumns | undefined> {
   const response = await send(columnsRequest(options, context))
   refuseTransient(classify(response), response)
@@ -182,7 +182,7 @@ function checkColumns(response: OutgoingResponse): string | undefined {
 
 // ---- answers ----
 
-/** 202: still running. The handle comes from the answer and becomes part of an address, so it must look like one. */
+/** 202 means still running. The handle comes from the answer and becomes part of a URL, so its format is checked. */
 function followUp(response: OutgoingResponse, step: number, options: SnowflakeSettings, context: DestinationContext): FollowUp | undefined {
   if (response.status !== 202) return undefined
   const handle = readObject(response)?.['statementHandle']
@@ -197,10 +197,13 @@ function followUp(response: OutgoingResponse, step: number, options: SnowflakeSe
   }
 }
 
-/** Object or column missing, object not permitted, no such warehouse or database, suspended account: nothing a row can help. */
+/** Object or column missing, object not permitted, no such warehouse or database, suspended account: the rows are not at fault. */
 const CONFIGURATION_CODES = new Set(['000606', '000605', '000904', '002003', '002043', '003001', '003030', '000666', '090105', '090106'])
 
-/** SQLSTATE of a statement that was given up: at a time limit of the warehouse, for too many that wait for the table, by a person. No row has done it. */
+/**
+ * SQLSTATE of a cancelled statement: by a time limit of the warehouse, because too many are waiting for the table, or by a person. The rows are not at
+ * fault.
+ */
 const CANCELED = '57014'
 
 function classify(response: OutgoingResponse): DeliveryOutcome {
@@ -209,7 +212,7 @@ function classify(response: OutgoingResponse): DeliveryOutcome {
   const { code: given, sqlState } = readObject(response) ?? {}
   const code = typeof given === 'string' ? given : ''
   const message = `HTTP ${status}: ${excerpt(response.body)}`
-  // 390xxx: every kind of trouble with the token.
+  // 390xxx: all problems with the token.
   if (status >= 400 && (CONFIGURATION_CODES.has(code) || /^390\d{3}$/.test(code))) return { kind: 'unauthorized', message }
   if (status === 422 && sqlState === CANCELED) return { kind: 'retry', message }
   return classifyHttp(response)

@@ -38,12 +38,12 @@ testDestination(weave, {
   },
 })
 
-/** As the platform writes it, and a little more: in ASCII, with blanks behind commas, colons and brackets. */
+/** Slightly more than the platform's own format: ASCII, with blanks after commas, colons and brackets. */
 function storedBytes(value: unknown): number {
   const text = JSON.stringify(value ?? null)
   let bytes = text.length
   let isString = false
-  // Character by character: texts here have millions, and lists of what an expression finds in them cost many times as much.
+  // Character by character, because texts have millions here, and a list of regular-expression matches costs many times as much.
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code >= 0x80) bytes += 5

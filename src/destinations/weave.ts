@@ -15,11 +15,11 @@ import { traceSteps, type TraceStep } from './shared/trace-steps.ts'
 const MAX_OPERATION_CHARS = 128
 const MAX_NAME_CHARS = 1_024
 /**
- * What a call holds is stored as JSON in ASCII, with blanks behind commas and colons. From 3.5 MiB on, after it was accepted, its texts give way to a
- * mark that says so (github.com/wandb/weave, `_strip_large_values`).
+ * The platform stores a call as JSON in ASCII, with blanks after commas and colons. From 3.5 MiB on, it replaces the call's texts with a note after it has
+ * accepted them (github.com/wandb/weave, `_strip_large_values`).
  */
 const MAX_BYTES = 3_000_000
-/** Of a character as it is sent; beyond ASCII each half takes six there. */
+/** The largest growth per byte sent; beyond ASCII each code unit is stored in six bytes. */
 const LONGEST_ESCAPE = 3
 
 const settings = destinationSettings({
@@ -41,14 +41,14 @@ function request(options: WeaveSettings, path: string, body: object): OutgoingRe
   }
 }
 
-/** Written as it is stored wherever that may be too large: the limit then counts what the platform counts. */
+/** JSON in the stored format if it may be too large, so that the limit counts what the platform counts. */
 function toJson(body: object): string {
   const text = JSON.stringify(body)
   if (Buffer.byteLength(text) * LONGEST_ESCAPE <= MAX_BYTES) return text
   return inAscii(text)
 }
 
-/** Byte by byte: to replace what an expression finds takes as many strings as a text has characters, millions. */
+/** Byte by byte: replacing the matches of an expression creates as many strings as a text has such characters, which may be millions. */
 function inAscii(text: string): string {
   let length = text.length
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) >= 0x80) length += ESCAPE.length - 1
@@ -69,8 +69,8 @@ const ESCAPE = Buffer.from('\\u0000')
 const HEX = '0123456789abcdef'
 
 /**
- * W&B Weave's calls, each as a whole. A project that holds whole calls refuses the older form, a start and an end apart
- * (github.com/wandb/weave/pull/7852); servers from before 2026 know no other.
+ * W&B Weave's calls, each sent complete. A project with complete calls refuses the older format, which has separate starts and ends
+ * (github.com/wandb/weave/pull/7852); servers from before 2026 know only the older one.
  */
 export const weave: Destination<WeaveSettings> = {
   type: 'weave',
@@ -100,7 +100,7 @@ function wholeCalls(options: WeaveSettings, records: readonly DeliveryRecord[]):
   return request(options, `/v2/${path}${WHOLE_CALLS}`, { batch })
 }
 
-/** A start without an end runs forever: both travel in one batch. */
+/** A start without an end would run forever, so both are sent in one batch. */
 function halves(records: readonly DeliveryRecord[], options: WeaveSettings): OutgoingRequest {
   const batch = records.flatMap((record) =>
     traceSteps(record).flatMap((step) => [
@@ -111,7 +111,7 @@ function halves(records: readonly DeliveryRecord[], options: WeaveSettings): Out
   return request(options, '/call/upsert_batch', { batch })
 }
 
-/** Asked with a batch of no calls. What else it answers, it answers to the batch that follows, and the next one asks again. */
+/** Determines the format with an empty batch. Any other answer will recur for the batch that follows, and the next batch asks again. */
 async function findForm(options: WeaveSettings, _context: DestinationContext, send: SendRequest): Promise<string | undefined> {
   const { status } = await send(wholeCalls(options, []))
   if (isUnknown(status)) return HALVES
@@ -120,7 +120,7 @@ async function findForm(options: WeaveSettings, _context: DestinationContext, se
 
 const isUnknown = (status: number): boolean => status === 404 || status === 405
 
-/** Where the server has changed since it was asked, or the project begun to hold whole calls, it is asked again, and nothing is lost. */
+/** If the server has changed since it was asked, or the project has begun to contain complete calls, it is asked again, and nothing is lost. */
 function classify(response: OutgoingResponse, { url }: OutgoingRequest): DeliveryOutcome {
   const { status } = response
   if (isUnknown(status) && new URL(url).pathname.endsWith(WHOLE_CALLS))
@@ -132,7 +132,7 @@ function classify(response: OutgoingResponse, { url }: OutgoingRequest): Deliver
 
 // ---- calls ----
 
-/** A parent of the caller's own is a call only if it is a UUID; any other would leave the call an orphan. */
+/** The caller's own parent is a call only if it is a UUID; any other would make the call an orphan. */
 function parentId(step: TraceStep): string | undefined {
   if (step.parentId === undefined) return undefined
   const uuid = uuidFromId(step.parentId)
@@ -157,14 +157,14 @@ function toStart(record: DeliveryRecord, step: TraceStep, project: string): obje
 }
 
 /**
- * A session is a thread. Its list is made of turns, calls whose turn is their own id (github.com/wandb/weave, `threads_query_builder.py`); those
- * below name the one they are part of, as the platform's client does.
+ * A session is a thread. The list of a thread consists of turns, which are calls whose turn id is their own id (github.com/wandb/weave,
+ * `threads_query_builder.py`). Calls below a turn name it, like in the platform's client.
  */
 function toTurn({ generation, ids }: DeliveryRecord): object {
   return generation.sessionId === undefined ? {} : { thread_id: generation.sessionId, turn_id: uuidFromId(ids.wrapper ?? ids.generation) }
 }
 
-/** What the caller called it, the trace before the generation. */
+/** The caller's name for it; the trace's name has priority over the generation's. */
 function operationName({ generation: { trace = {} }, names }: DeliveryRecord): string {
   const given = [trace['trace_name'], trace['generation_name']].find((name) => typeof name === 'string' && name.trim() !== '')
   return typeof given === 'string' ? given : names.trace
@@ -180,7 +180,7 @@ function toAttributes(record: DeliveryRecord): object {
     ...(generation.sessionId === undefined ? {} : { session_id: generation.sessionId }),
     ...(ids.parent === undefined ? {} : { parent_span_id: ids.parent }),
     ...(record.tags.length === 0 ? {} : { tags: record.tags }),
-    // The platform prices by its own table and knows nothing of most models.
+    // The platform uses its own price table, which lacks most models.
     ...(hasCost(record) ? { cost: { input: generation.cost.input, output: generation.cost.output, total: generation.cost.total } } : {}),
   }
 }
@@ -205,7 +205,7 @@ function toEnd(record: DeliveryRecord, step: TraceStep, project: string): object
   }
 }
 
-/** The shape of a chat completion opens the chat view. */
+/** The format of a chat completion makes the platform show its chat view. */
 function toOutput(record: DeliveryRecord, step: TraceStep): object {
   if (step.child !== undefined) return step.child.output === undefined ? {} : { output: step.child.output }
   const { content, generation } = record

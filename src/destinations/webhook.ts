@@ -22,7 +22,7 @@ export const webhook: Destination<WebhookSettings> = {
   limits: { records: 100, bytes: 4_000_000 },
   encode: (batch, options, context) => [otlpRequest(batch, context, target(options), { maxChars: DESTINATION_DEFAULTS.valueChars })],
   classify: classifyOtlp,
-  // An empty envelope, which receivers may refuse as such: that they answer at all is the test.
+  // An empty payload, which receivers may refuse. The test is only whether they answer at all.
   probe: ({ url, method, headers }) => [
     {
       name: 'send an empty payload',

@@ -76,7 +76,7 @@ class Attributes implements AttributeSet {
     return this.#put({ key, kind: 'strings', value: value.slice(0, this.#maxEntries).map((text) => cutText(text, this.#maxChars)) }, true)
   }
 
-  /** A shortened name may equal that of another attribute, and then counts as the same. */
+  /** A shortened name may equal the name of another attribute, and then counts as the same. */
   #put(attribute: Attribute, isCut = false): this {
     const { key } = attribute
     const isShort = key.length <= this.#maxKeyChars

@@ -1,6 +1,6 @@
 import { parseJson } from '../../lib/json.ts'
 
-/** Nobody reads arguments that nest deeper, and writing them as JSON again would overflow the stack. */
+/** Arguments that nest deeper are of no use, and writing them as JSON again would overflow the stack. */
 const MAX_DEPTH = 100
 
 /** The arguments of a call as a value; undefined if the text is not JSON, or nests too deep. */

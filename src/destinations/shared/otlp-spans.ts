@@ -74,7 +74,7 @@ const scopeOf = (context: DestinationContext): OtlpGroup['scope'] => ({ name: co
 const parentOf = (record: DeliveryRecord, { parent }: OtlpOptions): string | undefined =>
   parent === undefined ? record.ids.otlp.parentSpanId : parent(record)
 
-/** What stands above the topmost span of a generation: the caller's span, the generation whose trace it joins, or the root of the trace it named. */
+/** The parent of a generation's topmost span: the caller's span, the generation whose trace it joins, or the root of the trace it named. */
 function aboveTop(record: DeliveryRecord, options: OtlpOptions): string | undefined {
   const parent = parentOf(record, options)
   const { trace, generation } = record.ids
@@ -82,7 +82,7 @@ function aboveTop(record: DeliveryRecord, options: OtlpOptions): string | undefi
   return joinsGeneration(record) ? otlpSpanId(trace) : rootSpanId(record)
 }
 
-/** Of the trace, however the caller writes its id. */
+/** The id of the trace's root, however the caller writes the trace id. */
 const rootSpanId = ({ ids }: DeliveryRecord): string => otlpSpanId(ids.otlp.traceId)
 
 /** Roots of the traces of a batch, by the record before which each is sent. Among several generations the one that began last decides. */

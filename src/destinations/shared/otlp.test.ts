@@ -41,7 +41,7 @@ const group: fc.Arbitrary<OtlpGroup> = fc.record({
 })
 
 describe('OTLP', () => {
-  // First: the names the others make up fill what is kept.
+  // This test comes first, because the names of the other tests fill the cache.
   it('keeps no long names of a caller in memory', async () => {
     const attributes = (i: number) =>
       createAttributes()
