@@ -3,7 +3,7 @@ import { readCitations } from '../scripts/citations.ts'
 import { WITHOUT_TEST } from './fault-list.ts'
 import { REQUIREMENTS, verifies } from './requirements.ts'
 
-/** How far each letter of the fault list goes; P: pains reported of others. */
+/** The number of ids for each letter of the fault list; P: reported problems. */
 const LISTS = { A: 13, B: 9, C: 30, D: 4, E: 5, F: 11, G: 5, H: 8, I: 11, J: 6, K: 4, P: 50 } as const
 const listed = Object.entries(LISTS).flatMap(([letter, count]) => Array.from({ length: count }, (_, n) => `${letter}${n + 1}`))
 
@@ -13,7 +13,7 @@ describe('requirements', () => {
   it.each(Object.keys(REQUIREMENTS))('%s has a test, or a reason why not and a plan', (id) => {
     const reason = WITHOUT_TEST[id]
     if (reason === undefined) expect(cited.get(id) ?? []).not.toEqual([])
-    // A reason whose id has gained a test is stale.
+    // A reason whose id has a test by now is stale.
     else expect(cited.get(id) ?? []).toEqual([])
   })
   it('leave out no number of the lists', () => {

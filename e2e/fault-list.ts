@@ -1,7 +1,7 @@
 /**
- * Faults and attacks by letter and number: what must hold when it happens. A: HTTP as it comes in. B: JSON and text. C: upstreams, the
- * sixteen of the public fault lab first. D: callers. E: addresses chosen by others. F: keys and tenants. G: secrets and what was said.
- * H: money and resources. I: state and infrastructure. J: supply chain. K: what models and pages are made to say.
+ * Faults and attacks by letter and number, and what must hold when they happen. A: incoming HTTP. B: JSON and text. C: upstreams, starting with the
+ * sixteen of the public fault lab. D: callers. E: addresses that others choose. F: keys and tenants. G: secrets and prompts. H: money and resources. I:
+ * state and infrastructure. J: supply chain. K: what models and pages are made to say.
  */
 export const FAULTS = {
   A1: 'Headers or a body that arrive too slowly are answered with 408, and the connection closes.',
@@ -123,13 +123,13 @@ export const FAULTS = {
 } as const satisfies { readonly [id: string]: string }
 
 interface WithoutTest {
-  /** Why no test of this suite shows it. */
+  /** Why no test of this suite covers it. */
   readonly why: string
-  /** How and when it will be shown. */
+  /** How and when it will be covered. */
   readonly plan: string
 }
 
-/** Ids of the lists that have no test, and why. An entry whose id has gained a test is stale and fails the suite. */
+/** Ids without a test, and why. An entry whose id has a test by now is stale and fails the suite. */
 export const WITHOUT_TEST: { readonly [id: string]: WithoutTest } = {
   I11: {
     why: 'Needs 20 minutes or more of an idle machine: `npm run soak`, which is not part of the suite. The suite tests the parts: 10,000 aborts, bounded tables.',

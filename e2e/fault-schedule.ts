@@ -1,16 +1,16 @@
 import { chatEvents, chatJson, silence, status, stream, type Reply } from '../src/testing/fake-upstream.ts'
 
-/** Faults an endpoint may have, what each means for a call, and what becomes of a call whose endpoints have them one after the other. */
+/** Faults that an endpoint may have, what each means for a call, and the result of a call whose endpoints have them in sequence. */
 
-/** Who is asked: provider and model, by their numbers. */
+/** The endpoint that is asked: provider and model, by their numbers. */
 export interface Asked {
   readonly p: number
   readonly m: number
 }
 
 /**
- * `served`: all is well; `again`: once more on the same endpoint; `next`: another endpoint; `busy`: the next or, alone, a wait; `model`: another
- * model; `key`: nothing of this provider; `broken`: after the first words.
+ * `served`: success; `again`: once more on the same endpoint; `next`: another endpoint; `busy`: the next endpoint or, if there is none, a wait; `model`:
+ * another model; `key`: nothing more of this provider; `broken`: a failure after the first words.
  */
 type Meaning = 'served' | 'again' | 'next' | 'busy' | 'model' | 'key' | 'broken'
 
@@ -20,7 +20,7 @@ export interface Fault {
   readonly reply: (asked: Asked) => Reply
 }
 
-/** Words that tell whose they are, so that a mixture of two would show. */
+/** Words that identify their endpoint, so that a mixture of two would be noticed. */
 export const wordsOf = ({ p, m }: Asked): readonly string[] => [`<${p}/${m}: `, 'alpha ', 'beta ', `gamma ${p}/${m}>`]
 export const usageOf = ({ p, m }: Asked) => ({ prompt_tokens: 10 + p, completion_tokens: 5 + m, total_tokens: 15 + p + m })
 export const pricesOf = ({ p, m }: Asked) => ({ input: 1 + p * 10 + m, output: 2 + p * 7 + m * 3 })
@@ -90,9 +90,9 @@ export const FAULTS: readonly Fault[] = [
 export interface Schedule {
   readonly order: readonly number[]
   readonly models: readonly number[]
-  /** The caller sees nothing before the answer is whole. */
+  /** The caller sees nothing before the answer is complete. */
   readonly holdsBack: boolean
-  /** What comes of the n-th request to an endpoint; the last repeats. */
+  /** The result of the n-th request to an endpoint; the last repeats. */
   readonly faultOf: (asked: Asked, nth: number) => Fault
 }
 export interface Forecast {
@@ -103,8 +103,8 @@ export interface Forecast {
 }
 
 /**
- * The requests the discipline of retries asks for, and how they end. Providers are never asked often enough for its bounds to count, and one
- * endpoint at most is ever busy.
+ * Predicts the requests that the retry rules require, and the result. Providers are never asked often enough for the limits to matter, and at most one
+ * endpoint is ever busy.
  */
 export function forecast({ order, models, holdsBack, faultOf }: Schedule): Forecast {
   const plan = models.flatMap((m) => order.map((p): Asked => ({ p, m })))
@@ -114,7 +114,7 @@ export function forecast({ order, models, holdsBack, faultOf }: Schedule): Forec
   const dead = new Set<number>()
   let busy: Asked | undefined
 
-  /** Asks one endpoint until it has an end or others are next. */
+  /** Asks one endpoint until there is a final result or another one is next. */
   const visit = (by: Asked, alone: boolean): Forecast | undefined => {
     const mine = `${by.p}/${by.m} `
     let faults = 0
@@ -130,7 +130,7 @@ export function forecast({ order, models, holdsBack, faultOf }: Schedule): Forec
       if (meaning === 'again') faults++
       else if (meaning === 'model') refused.add(by.m)
       else if (meaning === 'key') dead.add(by.p)
-      // Four tries in all are what a busy endpoint is given.
+      // A busy endpoint gets four tries in all.
       if (meaning === 'next' || (meaning === 'busy' && (!alone || nth === 3))) return undefined
     }
     return undefined

@@ -3,14 +3,14 @@ import type { Cluster, Place } from '../src/testing/cluster.ts'
 import { ok, type FakeDestination, type Reaction } from '../src/testing/fake-destination.ts'
 import type { PrivateRedis } from '../src/testing/redis.ts'
 
-/** What happens to processes, their networks, Redis and a destination, drawn one after the other and lasting side by side. */
+/** Failures of processes, their networks, Redis and a destination. They are drawn one after the other, and several may last at the same time. */
 
-/** A process without its database: from when to when, milliseconds of `performance.now()`. */
+/** A process without its database, with start and end in milliseconds of `performance.now()`. */
 export interface Severed {
   readonly place: Place
   readonly from: number
   readonly to: number
-  /** Connections that were open then lead nowhere, and their process learns of it only by its limits. */
+  /** Connections that were open then no longer reach anything, and the process notices it only by its time limits. */
   readonly silently: boolean
 }
 
@@ -19,19 +19,19 @@ export interface MisfortunesOptions {
   readonly redis: PrivateRedis
   readonly receiver: FakeDestination
   readonly random: () => number
-  /** A process listens elsewhere than the one before it. */
+  /** A restarted process has a new address. */
   readonly onRestart: (place: Place) => void
-  /** Changes what all processes have to learn of, through one that runs. */
+  /** Changes something that all processes have to learn, through a running one. */
   readonly change: (through: Place) => Promise<void>
 }
 
 export interface Misfortunes {
-  /** Begins the next one, if it can happen now. */
+  /** Begins the next failure, if one is possible now. */
   next(): void
-  /** Resolves when all are over and every process runs. Rejects when one did not end in order. */
+  /** Resolves when all failures are over and every process runs. Rejects if one did not end properly. */
   over(): Promise<void>
   readonly severed: readonly Severed[]
-  /** What happened, a line each, with milliseconds of `performance.now()`. */
+  /** What happened, one line each, with milliseconds of `performance.now()`. */
   readonly story: readonly string[]
 }
 
@@ -42,7 +42,7 @@ export function createMisfortunes({ cluster, redis, receiver, random, onRestart,
   const severed: Severed[] = []
   const story: string[] = []
   const running: Promise<void>[] = []
-  /** One thing at a time for each. */
+  /** Only one failure at a time for each. */
   const struck = new Set<Place>()
   const tell = (what: string): void => void story.push(`${Math.round(performance.now())} ${what}`)
   const draw = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!
@@ -85,7 +85,7 @@ export function createMisfortunes({ cluster, redis, receiver, random, onRestart,
   const changeThrough = async (place: Place | undefined): Promise<void> => {
     if (place !== undefined) await change(place)
   }
-  /** Somebody has to serve. */
+  /** One gateway must keep serving. */
   const endGateway = (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> | undefined =>
     gateways.every(({ process }) => process !== undefined) ? strike(gateways, restart(signal), between(200, 1_500)) : undefined
 

@@ -13,8 +13,8 @@ import { startGateway, type TestGateway } from '../src/testing/start-gateway.ts'
 import { verifies } from './requirements.ts'
 
 /**
- * Money, held against the vendors' own figures: where a recorded answer says what it cost, the gateway says the same; where the list price
- * of its model is known, counting tokens and multiplying comes to that figure, too.
+ * Compares costs with the vendors' own figures: if a recorded answer states its cost, the gateway reports the same; if the list price of its model is
+ * known, tokens times price must give that figure, too.
  */
 
 const FORMATS: { readonly [format: string]: string } = { chat: 'openai-chat', responses: 'openai-responses' }
@@ -33,7 +33,7 @@ const LIST_PRICES: { readonly [model: string]: Pricing } = {
 type Json = { readonly [field: string]: unknown }
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** All objects called `usage` in an answer, in order, however deep. */
+/** All objects named `usage` in an answer, in order, at any depth. */
 function usagesOf(value: unknown): Json[] {
   if (Array.isArray(value)) return value.flatMap(usagesOf)
   if (!isObject(value)) return []
@@ -49,7 +49,7 @@ const payloadsOf = ({ body, contentType }: Recording): unknown[] => {
   return payloads
 }
 
-/** What the vendor says the answer cost, USD. No ticks are not nothing: accounts that are billed elsewhere get them. */
+/** The cost that the vendor reports, in USD. Zero ticks do not mean a cost of zero: accounts that are billed elsewhere get zero. */
 function vendorCost(recording: Recording): number | undefined {
   const costs = payloadsOf(recording)
     .flatMap(usagesOf)
@@ -96,7 +96,7 @@ describe.skipIf(folder === undefined).each(Object.entries(FORMATS))(
           base_url: server.url,
           api_keys: ['upstream-key'],
         })),
-        // Prices nobody charges: a figure that comes from them is not the vendor's.
+        // Prices that nobody charges, so that a figure derived from them is recognisable as not the vendor's.
         models: answers.flatMap(({ recording }, n) =>
           (['whole', 'cut'] as const).map((how) => ({
             slug: `replay/${replayModel(n, how)}`,

@@ -13,8 +13,8 @@ import { configFor, expectedFailure, isFailure, REPLAYED } from './replay-stage.
 import { verifies } from './requirements.ts'
 
 /**
- * Every recorded answer through the other front door: real clients of chat completions have to see what the items of the same answer hold,
- * which replay.test.ts holds against the recording itself.
+ * Sends every recorded answer through the other front door: real clients of chat completions must see the content of the same answer's items, which
+ * replay.test.ts compares with the recording itself.
  */
 const folder = recordingsFolder()
 if (folder === undefined) console.warn('SKIPPED: the recordings are not here (SIGNALBOX_FIXTURES): nothing is replayed into chat completions')
@@ -27,7 +27,7 @@ interface Part {
   readonly annotations?: readonly (Fields & { readonly type: string })[]
 }
 
-/** What a client made of an answer. */
+/** What a client read from an answer. */
 interface Seen {
   readonly text: string
   readonly refusal: string
@@ -41,7 +41,7 @@ const partsOf = (items: Items): readonly (readonly Part[])[] =>
   items.filter(({ type }) => type === 'message').map((item) => item['content'] as readonly Part[])
 const joined = (parts: readonly Part[], field: 'text' | 'refusal'): string => parts.map((part) => part[field] ?? '').join('')
 
-/** What the items of an answer come to in a format of one message. */
+/** The items of an answer in a format with a single message. */
 function expectedOf(answer: OpenAI.Responses.Response): Seen {
   const items = answer.output as unknown as Items
   const calls = items.flatMap((item): Seen['calls'] => {
@@ -119,7 +119,7 @@ describe.skipIf(folder === undefined).each(Object.keys(REPLAYED))(verifies('S2-r
   const modelOf = (n: number, how: 'whole' | 'cut'): string => `replay/${replayModel(n, how)}`
   const body = (n: number, how: 'whole' | 'cut') => ({ model: modelOf(n, how), messages: [{ role: 'user' as const, content: 'Hello' }] })
 
-  /** The helper keeps only the last of what it does not know: thoughts are added up beside it. */
+  /** The helper keeps only the last value of unknown fields, so reasoning is added up separately. */
   async function streamed(n: number, how: 'whole' | 'cut'): Promise<Seen> {
     let thoughts = ''
     const stream = openai.chat.completions.stream({ ...body(n, how), stream: true })
@@ -133,7 +133,7 @@ describe.skipIf(folder === undefined).each(Object.keys(REPLAYED))(verifies('S2-r
     return seenByOpenAi(completion, (message as { reasoning?: string | null }).reasoning ?? '')
   }
 
-  /** Text and thoughts: its users get the rest as it stands in the chunks, which are all of its schema. */
+  /** Text and reasoning. Users of this client read the rest directly from the chunks, all of which match its schema. */
   async function throughSdk(n: number, stream: boolean): Promise<Pick<Seen, 'text' | 'thoughts'>> {
     const sent = await sdk.chat.send({ chatRequest: { ...body(n, stream ? 'whole' : 'cut'), stream } })
     const said: Pick<ChatAssistantMessage, 'content' | 'reasoning'>[] = []
@@ -168,7 +168,7 @@ describe.skipIf(folder === undefined).each(Object.keys(REPLAYED))(verifies('S2-r
 
   const answers = numbered.filter(([, recording]) => !isFailure(recording))
   it.each(answers)('%s', async (_name, recording, n) => {
-    /** Ids that no vendor gave are made for each answer. */
+    /** Ids that no vendor assigned are generated for each answer. */
     const given = (seen: Seen): Seen => ({
       ...seen,
       calls: seen.calls.map(([type, id, ...rest]) => [type, recording.body.includes(id) ? id : 'made', ...rest]),
@@ -183,7 +183,7 @@ describe.skipIf(folder === undefined).each(Object.keys(REPLAYED))(verifies('S2-r
     expect(given(await whole(n, 'whole', answer))).toEqual(expected)
     expect(given(await whole(n, 'cut', answer))).toEqual(expected)
     expect(given(await streamed(n, 'cut'))).toEqual(expected)
-    // These know calls of functions only.
+    // These clients know only function calls.
     if (expected.calls.some(([type]) => type === 'custom')) return
     for (const stream of [true, false]) expect(await throughSdk(n, stream)).toEqual({ text: expected.text, thoughts: expected.thoughts })
     await throughAiSdk(n, expected)
@@ -201,7 +201,7 @@ describe.skipIf(folder === undefined).each(Object.keys(REPLAYED))(verifies('S2-r
   })
 })
 
-/** Citations of pages, the only ones this format has, point at the same words wherever these stand in the one content. */
+/** URL citations, the only ones of this format, must refer to the same words, wherever these are in the single content. */
 function expectSameCitations({ content, annotations = [] }: OpenAI.ChatCompletionMessage, items: Items): void {
   const cited = (text: string, { url, title, start_index: start, end_index: end }: Fields) => [url, title, text.slice(start as number, end as number)]
   const expected = partsOf(items)

@@ -2,9 +2,9 @@ import { PROVIDERS } from '../src/providers/index.ts'
 import type { Recording } from '../src/testing/recordings.ts'
 import { replayModel } from '../src/testing/replay-server.ts'
 
-/** Recorded answers behind a gateway, and what is known of those that are none. */
+/** Recorded answers behind a gateway, and which recordings are not answers. */
 
-/** Formats of the recordings, and the dialect that reads each. */
+/** Formats of the recordings, and the dialect for each. */
 export const REPLAYED: { readonly [format: string]: string } = {
   anthropic: 'anthropic-messages',
   'bedrock-converse': 'bedrock-converse',
@@ -14,28 +14,28 @@ export const REPLAYED: { readonly [format: string]: string } = {
   responses: 'openai-responses',
 }
 
-/** Vendors that the recordings know by another name than the gateway. */
+/** Vendors whose names in the recordings differ from the gateway's. */
 const SLUGS: { readonly [recorded: string]: string } = { bedrock: 'amazon-bedrock', snowflake: 'snowflake-cortex' }
 
-/** Failures told inside an answer, and how they end: errors, blocked prompts, calls of tools that were never offered. */
+/** Failures reported inside an answer, and their finish reasons: errors, blocked prompts, calls of tools that were never offered. */
 const FAILED = /^error\.in_|^finish:(?:blocked|UNEXPECTED_TOOL_CALL)$/
-/** Recordings that are no answers: an empty one, and two spliced into each other. */
+/** Recordings that are not answers: an empty one, and two spliced together. */
 const NO_ANSWER = /respects_choice_none|va-spliced-message-start/
-/** Answers a filter stopped before their first word. */
+/** Answers that a filter stopped before their first word. */
 const WORDLESS = /google_model_safety_settings\/00|armor_response_template_real_block/
 export const isFailure = ({ name, status, features }: Recording): boolean =>
   status >= 400 || features.some((feature) => FAILED.test(feature)) || (NO_ANSWER.test(name) && name.startsWith('anthropic/')) || WORDLESS.test(name)
 
-/** Recorded refusals that mean something else than their status says, by what stands in their name. */
+/** Recorded refusals whose meaning differs from their status, by a part of their name. */
 const EXPECTED_FAILURES: readonly (readonly [name: RegExp, status: number, errorType: string])[] = [
-  // The account's quota for tokens per minute came before the model's limit.
+  // The account's quota of tokens per minute was exceeded before the model's limit.
   [/gemini_.*context_length/, 429, 'rate_limit_exceeded'],
   [/context_length/, 400, 'context_length_exceeded'],
-  // A key the vendor rejects is the gateway's, not the caller's; so is an account without money.
+  // A key that the vendor rejects is the gateway's, not the caller's; the same applies to an account without money.
   [/(?:xai|gemini).*raises_appropri/, 502, 'provider_unavailable'],
   [/va-openai-error/, 502, 'provider_unavailable'],
   [/openrouter_stream_error/, 400, 'token_limit_exceeded'],
-  // The model has failed, not the caller: another endpoint may do better.
+  // The model failed, not the caller, and another endpoint may succeed.
   [/tool_use_failed|url-image-google_vertex\/00/, 502, 'provider_unavailable'],
   [/url-image-google_vertex\/03/, 400, 'image_download_failed'],
   [/armor_prompt_template/, 400, 'content_policy_violation'],
@@ -57,7 +57,7 @@ export function expectedFailure(name: string, { status }: Recording): readonly [
   return listed === undefined ? BY_STATUS[status]! : [listed[1], listed[2]]
 }
 
-/** Each vendor as the gateway declares it, with its address changed; vendors it does not know are servers of the dialect. */
+/** Each vendor as the gateway declares it, with a different address; vendors that it does not know are servers of the dialect. */
 export function configFor(recordings: readonly Recording[], dialect: string, url: string): { readonly [key: string]: unknown } {
   const slugOf = ({ provider }: Recording): string => SLUGS[provider] ?? provider
   const known = new Map(PROVIDERS.map((provider) => [provider.slug, provider]))

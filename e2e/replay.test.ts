@@ -17,8 +17,8 @@ import { configFor, expectedFailure, isFailure, REPLAYED } from './replay-stage.
 import { verifies } from './requirements.ts'
 
 /**
- * Every recorded answer, served over a real socket in one piece and cut at random bytes, through the whole gateway into real clients.
- * All of them have to see the same: no throw, no lost event, nothing unknown, the same text, calls and usage in a stream and in JSON.
+ * Serves every recorded answer over a real socket, in one piece and cut at random bytes, through the whole gateway to real clients. All of them must see
+ * the same: no exception, no lost event, nothing unknown, and the same text, calls and usage in a stream and in JSON.
  */
 
 const folder = recordingsFolder()
@@ -31,8 +31,8 @@ if (folder === undefined && recordingsRequired()) {
 }
 
 /**
- * Items of vendors' own tools that the contract's answers have no name for: they are carried, and this client hands them on unread. So it
- * does with items under the gateway's own prefix, which nobody asked for in its spelling.
+ * Items of vendors' own tools for which the contract has no name: they are forwarded, and this client passes them on unread. It does the same with items
+ * under the gateway's own prefix, because their requests did not use its spelling.
  */
 const CARRIED: ReadonlySet<unknown> = new Set([
   'mcp_list_tools',
@@ -47,22 +47,22 @@ const CARRIED: ReadonlySet<unknown> = new Set([
 ])
 const isCarried = (raw: unknown): boolean => CARRIED.has((raw as { readonly type?: unknown }).type)
 
-/** What a client made of an answer. */
+/** What a client read from an answer. */
 interface Seen {
   readonly text: string
   readonly refusal: string
-  /** Whether the model stopped by itself. */
+  /** Whether the model stopped on its own. */
   readonly complete: boolean
   readonly calls: readonly (readonly [name: string, args: string])[]
   /** Names among `calls` that belong to functions; the others are custom tools. */
   readonly functions: ReadonlySet<string>
-  /** Everything the caller is asked to carry out, in order: `calls`, and calls of a vendor's own tools with what they are to do. */
+  /** Everything that the caller must execute, in order: `calls`, and calls of a vendor's own tools with their input. */
   readonly asked: readonly (readonly [name: string, what: unknown])[]
   readonly types: readonly string[]
   readonly usage: readonly unknown[]
 }
 
-/** Vendors' own tools that run where the caller is, and what their calls ask for. */
+/** Vendors' own tools that run on the caller's side, and the input of their calls. */
 const OWN_TOOLS: { readonly [type: string]: (call: Fields) => unknown } = {
   local_shell_call: ({ action }) => (action as Fields)['command'],
   shell_call: ({ action }) => (action as Fields)['commands'],
@@ -116,7 +116,7 @@ describe.skipIf(folder === undefined).each(Object.keys(REPLAYED))(verifies('S2-r
     await server.close()
   })
 
-  // Without cutting anything short: these answers end as the upstream ended them.
+  // Without parameters that could cut an answer short, so that these answers end as the upstream ended them.
   const body = (n: number, how: 'whole' | 'cut') => ({ model: `replay/${replayModel(n, how)}`, input: 'Hello' })
 
   async function throughWire(n: number): Promise<Seen> {
@@ -169,10 +169,10 @@ describe.skipIf(folder === undefined).each(Object.keys(REPLAYED))(verifies('S2-r
       body: JSON.stringify({ model: body(n, how).model, messages: [{ role: 'user', content: 'Hello' }], stream }),
     })
 
-  /** The same answer in the other format of the gateway's: whole, and chunk by chunk. */
+  /** The same answer in the gateway's other format: as a whole, and chunk by chunk. */
   async function throughChat(n: number, expected: Seen): Promise<void> {
     const send = (how: 'whole' | 'cut', stream: boolean): Promise<Response> => sendChat(n, how, stream)
-    // Some answers hold calls that their caller is to carry out and that this format cannot name.
+    // Some answers contain calls for the caller that this format cannot express.
     if (
       (expected.asked.length > expected.calls.length && !expected.types.includes('shell_call_output')) ||
       expected.types.includes('mcp_approval_request')
@@ -181,7 +181,7 @@ describe.skipIf(folder === undefined).each(Object.keys(REPLAYED))(verifies('S2-r
       return
     }
     const { chunks, ...streamed } = foldChat(await (await send('cut', true)).text())
-    // The contract has functions alone.
+    // The contract has only functions.
     const isKnown = expected.calls.every(([name]) => expected.functions.has(name))
     for (const chunk of isKnown ? chunks : []) isChunk?.(chunk)
     const completion = (await (await send('whole', false)).json()) as ChatCompletion
@@ -192,7 +192,7 @@ describe.skipIf(folder === undefined).each(Object.keys(REPLAYED))(verifies('S2-r
       { message: { ...message, tool_calls: message.tool_calls ?? [] }, finishReason, usage: completion.usage },
     ]
     for (const { message: said, finishReason: reason, usage } of answers) {
-      // Messages of one answer have an empty line between them.
+      // Messages of one answer are separated by an empty line.
       expect((said.content ?? '').replaceAll('\n', '')).toBe(expected.text.replaceAll('\n', ''))
       expect(said.refusal ?? '').toBe(expected.refusal)
       expect(said.tool_calls.map(calledIn)).toEqual(expected.calls)
@@ -202,9 +202,9 @@ describe.skipIf(folder === undefined).each(Object.keys(REPLAYED))(verifies('S2-r
     }
   }
 
-  /** What the other clients make of it: text and calls; each has its own idea of usage. */
+  /** What the other clients read: text and calls. Each counts usage in its own way. */
   const others: readonly ((n: number, expected: Seen) => Promise<void>)[] = [
-    // In whole answers this client refuses items of types it does not know; in streams it passes over them.
+    // In whole answers this client refuses items of unknown types; in streams it skips them.
     (n, expected) =>
       throughAiSdk(
         expected.types.some((type) => type === 'x_search_call' || type.startsWith('gateway:')) ? 'streamed' : 'both',
@@ -212,7 +212,7 @@ describe.skipIf(folder === undefined).each(Object.keys(REPLAYED))(verifies('S2-r
         expected,
         expected.asked,
       ),
-    // In whole answers this client breaks on every refusal. It knows functions only.
+    // In whole answers this client fails on every refusal. It knows only functions.
     (n, expected) =>
       throughAiSdk(
         expected.refusal === '' ? 'both' : 'streamed',
@@ -235,7 +235,7 @@ describe.skipIf(folder === undefined).each(Object.keys(REPLAYED))(verifies('S2-r
       expect(await throughSdk(n, stream ? 'whole' : 'cut', stream)).toEqual(expected)
     }
     for (const through of others) await through(n, expected)
-    // Features are those of the whole file, usage is what the vendor reported.
+    // Features describe the whole file; usage is what the vendor reported.
     if (recording.features.includes('tool_call') && !/ #\d+$/.test(recording.name)) expect(expected.calls.length).toBeGreaterThan(0)
     if (/"(?:prompt|input)_tokens"/.test(recording.body.toString())) expect(expected.usage.every((count) => Number.isInteger(count))).toBe(true)
   })
@@ -294,7 +294,7 @@ const OPENAI_ERRORS: { readonly [status: number]: new (...args: never[]) => Erro
   503: OpenAI.InternalServerError,
 }
 
-/** Text and calls of a streamed and a whole answer. Tools are offered under the names that will be called, or the client would complain. */
+/** Text and calls of a streamed and a whole answer. Tools are offered under the names that will be called, because the client refuses others. */
 async function throughAiSdk(
   ways: 'both' | 'streamed',
   model: (how: 'whole' | 'cut') => LanguageModel,
@@ -329,11 +329,11 @@ function parsed(args: string): unknown {
   }
 }
 
-/** The model of an agent, asked directly: a run would execute the calls. */
+/** An agent's model, called directly, because a run would execute the calls. */
 async function throughAgents(model: (how: 'whole' | 'cut') => OpenAIResponsesModel, expected: Seen): Promise<void> {
   const request: AgentRequest = { input: 'Hello', modelSettings: {}, tools: [], outputType: 'text', handoffs: [], tracing: false }
   await withTrace('replay', async () => {
-    // An answer that was cut is an error to this client, whole or streamed.
+    // To this client an answer that was cut off is an error, whole or streamed.
     if (!expected.complete) {
       await expect(model('whole').getResponse(request)).rejects.toThrow(/response\.incomplete/)
       return

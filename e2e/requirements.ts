@@ -1,8 +1,8 @@
 import { FAULTS } from './fault-list.ts'
 
 /**
- * What the gateway owes its callers, by an id that tests cite. A to K: faults and attacks (fault-list.ts). P: pains reported of gateways
- * like it. S: what the first request, all the way, has to show. An id has a test, or `WITHOUT_TEST` says why not and what is planned.
+ * What the gateway guarantees to its callers, by an id that tests cite. A to K: faults and attacks (fault-list.ts). P: problems reported about similar
+ * gateways. S: what the first request has to show, end to end. Each id has a test, or `WITHOUT_TEST` explains why not and what is planned.
  */
 export const REQUIREMENTS = {
   ...FAULTS,

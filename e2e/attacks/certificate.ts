@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
-/** Certificates made on the spot: a test needs expired ones and ones of other hosts, and no key belongs into a repository. */
+/** Certificates made at run time: a test needs expired ones and ones for other hosts, and keys do not belong in a repository. */
 
 const tlv = (tag: number, ...parts: readonly Buffer[]): Buffer => {
   const content = Buffer.concat(parts)
@@ -22,7 +22,7 @@ export interface Certificate {
   readonly key: string
 }
 
-/** A certificate that signs itself, valid for one host name between two times (milliseconds). */
+/** A self-signed certificate, valid for one host name between two times (milliseconds). */
 export function makeCertificate(host: string, from: number, to: number): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const name = sequence(tlv(0x31, sequence(oid(COMMON_NAME), tlv(0x0c, Buffer.from(host)))))

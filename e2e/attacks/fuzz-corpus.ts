@@ -9,7 +9,7 @@ const named = (examples: { readonly [name: string]: { readonly ok: object } }): 
 const user = (content: unknown): object => ({ role: 'user', content })
 const hello = [user('hello')]
 
-/** Valid bodies that between them hold everything a request may. */
+/** Valid bodies that together contain everything that a request may. */
 export const CORPUS: readonly object[] = [
   { input: 'hello' },
   { ...REQUEST.ok, store: false, previous_response_id: null },
@@ -41,7 +41,7 @@ export const mutant = fc.record({
   changes: fc.array(change, { minLength: 1, maxLength: 4 }),
 })
 
-/** A body of the corpus for one format, with what is to be broken broken. */
+/** A body of the corpus for one format, with the given changes, which break it. */
 export function build({ base, dialect, streamed, changes }: { base: number; dialect: number; streamed: boolean; changes: readonly Change[] }): Json {
   const body = { model: `acme/${DIALECTS[dialect]!}`, stream: streamed, ...structuredClone(CORPUS[base]) } as { [key: string]: Json }
   body['model'] = `acme/${DIALECTS[dialect]!}`

@@ -9,7 +9,7 @@ export interface Answer {
 }
 
 export interface FuzzStage {
-  /** Upstreams by dialect; each answers everything well. `acme/<dialect>` is its model. */
+  /** Upstreams by dialect, which answer everything successfully. The model of each is `acme/<dialect>`. */
   readonly upstreams: ReadonlyMap<string, FakeUpstream>
   send(path: string, options?: { readonly method?: string; readonly authorization?: string; readonly body?: string | Buffer }): Promise<Answer>
   close(): Promise<void>
@@ -17,7 +17,7 @@ export interface FuzzStage {
 
 export const DIALECTS: readonly string[] = [...VENDOR_VOICES.keys()]
 
-/** A gateway in front of every format. What goes wrong there is ours. */
+/** A gateway in front of every format. Any failure there is the gateway's. */
 export async function startFuzzStage(): Promise<FuzzStage> {
   const upstreams = new Map<string, FakeUpstream>()
   for (const voice of VENDOR_VOICES.values()) {
@@ -79,7 +79,7 @@ function send(gateway: TestGateway, agent: Agent, path: string, options: Paramet
 
 const REFUSALS = new Set([400, 401, 402, 403, 404, 405, 408, 413, 415, 422, 429])
 
-/** What is wrong with an answer by the contract: a success, or a refusal in one envelope that blames the caller and says little. */
+/** How an answer violates the contract, which allows a success, or a refusal in one envelope that blames the caller and reveals little. */
 export function breachIn({ status, text }: Answer): string | undefined {
   if (status === 200) return text.includes('"error_type":"server"') ? `a failure of ours inside a success: ${text.slice(-500)}` : undefined
   if (!REFUSALS.has(status)) return `status ${status}: ${text.slice(0, 500)}`

@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net'
 
-/** Requests as an attacker writes them: bytes on a socket, which no HTTP library has tidied up. */
+/** Requests as an attacker writes them: bytes on a socket, which no HTTP library has corrected. */
 
 export interface RawAnswer {
-  /** Everything that came back, as latin1. */
+  /** All received bytes, as latin1. */
   readonly text: string
   /** Status codes of the answers, in order; informational ones included. */
   readonly statuses: readonly number[]
@@ -12,8 +12,8 @@ export interface RawAnswer {
 }
 
 /**
- * Sends bytes and reads until the server closes, until the limit in milliseconds has passed, or, where told, until nothing has come for
- * `idleMs` after the first bytes.
+ * Sends bytes and reads until the server closes, until the limit in milliseconds has passed, or, if given, until nothing has arrived for `idleMs` after
+ * the first bytes.
  */
 export function exchange(port: number, bytes: string | Buffer, limitMs = 10_000, idleMs?: number): Promise<RawAnswer> {
   return new Promise((resolve) => {
@@ -31,7 +31,7 @@ export function exchange(port: number, bytes: string | Buffer, limitMs = 10_000,
       clearTimeout(timer)
       timer = setTimeout(() => finish(false), idleMs)
     })
-    // A reset after the answer is how some refusals end.
+    // Some refusals end with a reset after the answer.
     socket.on('error', () => finish(true))
     socket.on('close', () => finish(true))
   })

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
-/** An upstream that answers in bytes of its own making. */
+/** An upstream that answers with arbitrary bytes. */
 export interface RawUpstream {
   /** Base URL up to the version. */
   readonly url: string
-  /** What happens to each request, once it has arrived whole. */
+  /** Handles each request once it has arrived completely. */
   answer: (socket: Socket, request: string) => void | Promise<void>
   /** Heads and bodies of the requests so far. */
   readonly requests: string[]
@@ -15,7 +15,7 @@ export interface RawUpstream {
 
 const LENGTH = /\r\ncontent-length: (\d+)/i
 
-/** `server` wraps TLS around it when it should. */
+/** `make` may wrap the server in TLS. */
 export async function startRawUpstream(make: (onSocket: (socket: Socket) => void) => Server = (on) => createServer(on)): Promise<RawUpstream> {
   const sockets = new Set<Socket>()
   const server = make((socket) => {
@@ -51,7 +51,7 @@ export async function startRawUpstream(make: (onSocket: (socket: Socket) => void
 
 const json = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`
 
-/** A streamed chat answer of these pieces, as text. */
+/** A streamed chat answer in these pieces, as text. */
 export function chatStream(...pieces: readonly string[]): string {
   const chunk = (delta: object, finish: string | null = null): string =>
     json({ id: 'c1', object: 'chat.completion.chunk', model: 'small-1', choices: [{ index: 0, delta, finish_reason: finish }] })
@@ -59,7 +59,7 @@ export function chatStream(...pieces: readonly string[]): string {
   return [...pieces.map((content) => chunk({ content })), chunk({}, 'stop'), json({ id: 'c1', choices: [], usage }), 'data: [DONE]\n\n'].join('')
 }
 
-/** An answer with these headers and this body, framed by the end of the connection. */
+/** An answer with these headers and this body, which ends with the connection. */
 export const answerWith =
   (headers: readonly string[], body: string | Buffer, status = '200 OK') =>
   (socket: Socket): void => {

@@ -5,7 +5,7 @@ import { status } from '../../src/testing/fake-upstream.ts'
 import { TURN_USAGE } from '../../src/testing/scripted-model.ts'
 import { expectWeatherLoop, PIXEL, UPSTREAM_ERRORS, weatherIn, WEATHER_TURNS, type Stage } from './stage.ts'
 
-/** What programs on the AI SDK do, whichever of its providers speaks to the gateway. */
+/** What programs based on the AI SDK do, whichever of its providers connects to the gateway. */
 
 const weather = tool({ description: 'Weather', inputSchema: z.object({ city: z.string() }), execute: ({ city }) => weatherIn(city) })
 export const quiet = { maxRetries: 0 }
@@ -22,7 +22,7 @@ interface Answered {
 type Options = Omit<Parameters<typeof generateText>[0], 'model'>
 type Ask = (options: Options) => Promise<Answered>
 
-/** The two ways to ask a model. */
+/** The two ways to call a model. */
 export function waysToAsk(model: () => LanguageModel): { readonly generate: Ask; readonly stream: Ask } {
   const generate = async (options: Options): Promise<Answered> => {
     const result = await generateText({ ...quiet, model: model(), ...options } as Parameters<typeof generateText>[0])
@@ -50,7 +50,7 @@ export function waysToAsk(model: () => LanguageModel): { readonly generate: Ask;
   return { generate, stream }
 }
 
-/** Holds for every provider and both ways. */
+/** Tests for every provider and both ways. */
 export function casesOfAll(stage: Stage, ask: Ask): void {
   it('plain text with usage', async () => {
     stage.says({ text: ['Hello ', 'world'] })

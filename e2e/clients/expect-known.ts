@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 
 /**
- * Fails when a value that @openrouter/sdk has parsed holds anything, at any depth, that its schema did not recognise. `isCarried` excuses
- * items by their raw form.
+ * Fails if a value that @openrouter/sdk has parsed contains anything, at any depth, that its schema did not recognise. `isCarried` exempts items by their
+ * raw form.
  */
 export function expectKnown(value: unknown, isCarried: (raw: unknown) => boolean = () => false): void {
   const found: string[] = []

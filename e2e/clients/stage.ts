@@ -3,7 +3,7 @@ import { startFakeUpstream, type FakeUpstream, type Reply, type SeenRequest } fr
 import { SPEAKERS, type SpeakerName, type Turn } from '../../src/testing/scripted-model.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** Upstreams of these formats stand behind the gateway, one after the other, in every client's tests. */
+/** Every client's tests run with an upstream of each of these formats behind the gateway. */
 export const DIALECTS: readonly SpeakerName[] = ['openai-chat', 'openai-responses']
 
 export const MODEL = 'acme/small'
@@ -12,13 +12,13 @@ export const MODEL = 'acme/small'
 export interface Stage {
   readonly dialect: SpeakerName
   gateway(): TestGateway
-  /** Base URL as clients want it. */
+  /** The base URL in the form that clients expect. */
   baseURL(): string
-  /** What the upstream does with the next requests, in order; the last repeats. Forgets what it has seen. */
+  /** Sets what the upstream does with the next requests, in order; the last repeats. Forgets earlier requests. */
   says(...turns: readonly (Turn | Reply)[]): void
-  /** Requests since `says`, in a form that both formats share. */
+  /** The requests since `says`, in a form common to both formats. */
   heard(): readonly Heard[]
-  /** Resolves when the upstream has noticed that the caller of its n-th request hung up; the value is the time of that. */
+  /** Resolves with the time when the upstream has noticed that the caller of its n-th request hung up. */
   hungUp(n?: number): Promise<number>
 }
 
@@ -26,7 +26,7 @@ export interface Stage {
 export interface Heard {
   readonly body: { readonly [field: string]: unknown }
   readonly tools: readonly { readonly name: string; readonly parameters: unknown }[]
-  /** Calls of all assistant turns, by the turn they were in. */
+  /** The calls of all assistant turns, grouped by turn. */
   readonly callTurns: readonly (readonly { readonly id: string; readonly name: string; readonly arguments: string }[])[]
   readonly results: readonly { readonly id: string; readonly output: string }[]
   readonly images: readonly string[]
@@ -35,8 +35,8 @@ export interface Heard {
 }
 
 /**
- * Starts gateway and upstream for the tests of the enclosing `describe`. Retries and cooldowns are off: each test sees one attempt. `declared`:
- * what is said of the upstream, where it takes more than its format has by itself.
+ * Starts gateway and upstream for the tests of the enclosing `describe`. Retries and cooldowns are off, so each test sees one attempt. `declared`: what
+ * the configuration declares about the upstream if it accepts more than its format by default.
  */
 export function setStage(
   dialect: SpeakerName,
@@ -91,7 +91,7 @@ export function setStage(
   }
 }
 
-/** Waits until the upstream has the n-th request since `says`. */
+/** Waits until the upstream has received the n-th request since `says`. */
 export async function arrived(stage: Stage, n = 1): Promise<void> {
   const until = performance.now() + 5_000
   while (stage.heard().length < n) {
@@ -100,7 +100,7 @@ export async function arrived(stage: Stage, n = 1): Promise<void> {
   }
 }
 
-/** A script that says a little and then nothing any more. */
+/** A script that sends a few events and then stalls. */
 export const hesitates =
   (dialect: SpeakerName, turn: Turn): Reply =>
   async (request, response) => {
@@ -109,7 +109,7 @@ export const hesitates =
     await SPEAKERS[dialect].speak({ ...turn, fails: 'never told' })(request, recorder as never)
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.flushHeaders()
-    // Everything but the error: what was begun stays open.
+    // Everything except the error; what was begun stays open.
     for (const frame of whole.slice(0, -1)) response.write(frame)
   }
 
@@ -187,7 +187,7 @@ export const WEATHER_SCHEMA = { type: 'object', properties: { city: { type: 'str
 
 export const weatherIn = (city: string): string => `sunny in ${city}`
 
-/** The second request of a weather loop, whichever client made it. */
+/** Checks the second request of a weather loop, whichever client made it. */
 export function expectWeatherLoop(stage: Stage): void {
   const [first, second, ...more] = stage.heard()
   expect(more).toEqual([])
@@ -201,7 +201,7 @@ export function expectWeatherLoop(stage: Stage): void {
   for (const [n, city] of ['Bern', 'Oslo'].entries()) expect(second!.results[n]!.output).toContain(weatherIn(city))
 }
 
-/** HTTP errors of the upstream, as the caller has to see them. */
+/** HTTP errors of the upstream, and how the caller must see them. */
 export const UPSTREAM_ERRORS = [
   { name: 'a wrong parameter', upstream: 400, status: 400, message: "Invalid value for 'temperature'", errorType: 'invalid_request' },
   { name: 'a rate limit', upstream: 429, status: 429, message: 'Slow down', errorType: 'rate_limit_exceeded' },

@@ -8,31 +8,31 @@ type Json = { readonly [field: string]: unknown }
 
 export const voices: readonly VendorVoice[] = [...VENDOR_VOICES.values()]
 
-/** A gateway in front of one upstream of each format, as `acme/<dialect>`. */
+/** A gateway in front of one upstream of each format, whose model is `acme/<dialect>`. */
 export interface VoicesStage {
   gateway(): TestGateway
-  /** What an upstream of a format answers from now on. */
+  /** Sets the answer of a format's upstream from now on. */
   says(dialect: string, answer: ScriptedAnswer): void
-  /** The answer of a format, for an upstream of one's own. */
+  /** The answer in a format, for a test's own upstream. */
   speak(dialect: string): Reply
-  /** What it does with each request, whatever it was to say. */
+  /** Sets how a format's upstream handles each request, instead of its scripted answer. */
   does(dialect: string, reply: Reply): void
-  /** The last thing an upstream was sent. */
+  /** The last request body that an upstream received. */
   heardBy(dialect: string): Json
-  /** How often it was asked. */
+  /** How many requests it received. */
   asked(dialect: string): number
-  /** What it is sent with the results of its calls, its turn given back by a caller of Responses. `more`: fields of both requests. */
+  /** The request it receives with the results of its calls, after a caller of Responses has sent its turn back. `more`: fields of both requests. */
   givenBack(dialect: string, question: unknown, more: object): Promise<Json>
 }
 
-/** Two calls after a thought, and the schema of what is called. */
+/** Two calls after reasoning, and the schema of the called tool. */
 export const PLACES: ScriptedAnswer = {
   reasoning: { text: 'Two places.', secret: Buffer.from('a secret').toString('base64') },
   calls: ['Oslo', 'Rome'].map((place) => ({ id: `call_${place}`, name: 'look', arguments: JSON.stringify({ place }) })),
 }
 export const PLACE = { type: 'object', properties: { place: { type: 'string' } } }
 
-/** Summaries that were shown are not kept by formats without them; who sent them sealed has them in what is sealed. */
+/** Formats without summaries do not keep them. A caller that sent sealed reasoning has them in the sealed part. */
 export function withoutSummaries(body: Json): unknown {
   return JSON.parse(JSON.stringify(body), (key, value: unknown) => (key === 'summary' && Array.isArray(value) ? [] : value)) as unknown
 }
