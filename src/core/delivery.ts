@@ -61,7 +61,7 @@ export interface DeliveryRecord {
   readonly content?: GenerationContent
   readonly ids: DeliveryIds
   readonly names: DeliveryNames
-  /** The caller's own metadata: `trace` without its reserved keys, which override the request's `metadata`. Values keep their JSON types. */
+  /** The caller's own metadata: the request's `metadata`, overridden by `trace` without its reserved keys. Values keep their JSON types. */
   readonly metadata: { readonly [key: string]: unknown }
   /** Facts that the gateway always adds (`trace.metadata.gateway.*` in OpenTelemetry's form). Never null. */
   readonly gateway: { readonly [key: string]: string | number | boolean }
