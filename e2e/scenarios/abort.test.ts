@@ -3,7 +3,7 @@ import { chatEvents, silence, startFakeUpstream, status, stream, type FakeUpstre
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** A caller who leaves: the upstream hears of it within 100 ms whatever the call was doing. */
+/** A caller that disconnects: the upstream notices within 100 ms, whatever the call was doing. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 

@@ -7,13 +7,13 @@ import { chatEvents, chatText, startFakeUpstream, status, stream, type FakeUpstr
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** Keys, workspaces, budgets, own keys, usage: shapes of the contract, and the walls between workspaces. */
+/** Keys, workspaces, budgets, own keys, usage: the formats of the contract, and the isolation of workspaces. */
 const CONTRACT = join(process.env['SIGNALBOX_FIXTURES'] ?? join(import.meta.dirname, '../../../shared/fixtures'), '../contract/openapi.json')
 const DEFAULT = '00000000-0000-4000-8000-000000000001'
 
 type Json = { readonly [field: string]: unknown }
 
-/** Checks answers against the contract's document, when it is at hand. */
+/** Checks answers against the contract's document if it is available. */
 function readContract(): ((method: string, path: string, code: number, body: unknown) => void) | undefined {
   let text: string
   try {
@@ -45,13 +45,13 @@ afterAll(async () => {
   await upstream.close()
 })
 
-/** One call of the API; its answer is held against the contract. */
+/** Makes one API call and compares its answer with the contract. */
 async function call(method: string, path: string, template: string, code: number, body?: unknown, key?: string): Promise<Json> {
   const response = await gateway.api(method, `/api/v1${path}`, body, key)
   const text = await response.text()
   if (response.status !== code) throw new Error(`${method} ${path}: ${response.status} instead of ${code}: ${text}`)
   const answer = JSON.parse(text) as Json
-  // The contract lists the vendors of one hosted service; a gateway has providers of its own, and slugs of its own for some of them.
+  // The contract lists the vendors of one hosted service; a gateway has its own providers, and its own slugs for some of them.
   if (code < 300) conforms?.(method.toLowerCase(), template, code, JSON.parse(text.replaceAll(/"provider":"(?:acme|zai)"/g, '"provider":"openai"')))
   return answer
 }
@@ -61,7 +61,7 @@ const listOf = (answer: Json): readonly Json[] => answer['data'] as readonly Jso
 let slugs = 0
 const createWorkspace = async (): Promise<string> =>
   dataOf(await call('POST', '/workspaces', '/workspaces', 201, { name: 'Second', slug: `second-${++slugs}` }))['id'] as string
-/** A management key of another workspace, made where operators make them. */
+/** A management key of another workspace, created where operators create them. */
 const managementKeyOf = async (workspaceId: string): Promise<string> =>
   (await gateway.app.accounts.create({ name: 'their management key', kind: 'management', workspaceId })).secret.reveal()
 const ask = (key: string) => gateway.respond({ model: 'acme/small', input: 'hi' }, { key })
@@ -200,7 +200,7 @@ describe('the walls', () => {
     await call('POST', '/keys', '/keys', 403, { name: 'intruder', workspace_id: theirs }, key)
     await call('POST', '/byok', '/byok', 403, { provider: 'acme', key: 'intruder', workspace_id: theirs }, key)
     await call('POST', '/guardrails', '/guardrails', 403, { name: 'intruder', workspace_id: theirs }, key)
-    // The installation's own management key reaches them all.
+    // The installation's own management key has access to all of them.
     await call('GET', `/keys/${hash}`, '/keys/{hash}', 200)
   })
 
@@ -233,7 +233,7 @@ describe('the walls', () => {
     const { key } = (await call('POST', '/keys', '/keys', 201, { name: 'theirs', workspace_id: workspace })) as { key: string }
     const id = (await ask(key)).headers.get('x-generation-id')
     const read = (path: string, by?: string) => gateway.api('GET', `/api/v1${path}?id=${id}`, undefined, by)
-    // On its way to the store, and there.
+    // First while it is on its way to the store, then when it is there.
     expect(await (await read('/generation')).json()).toMatchObject({ data: { id, workspace_id: workspace } })
     await gateway.app.sink.flush()
     for (const path of ['/generation', '/generation/content']) {
@@ -351,7 +351,7 @@ describe('/workspaces', () => {
     const all = await call('GET', `/workspaces/${id}/budgets`, '/workspaces/{id}/budgets', 200)
     expect(listOf(all).map((budget) => budget['reset_interval'])).toEqual(['monthly', 'daily'])
     expect(all['include_byok_in_budgets']).toBe(true)
-    // A budget that is gone is gone: who deletes twice is not told of a mistake.
+    // Deleting a budget that no longer exists is not an error.
     for (let times = 0; times < 2; times++) expect(await call('DELETE', `/workspaces/${id}/budgets/monthly`, path, 200)).toEqual({ deleted: true })
     const left = await call('GET', `/workspaces/${id}/budgets`, '/workspaces/{id}/budgets', 200)
     expect(listOf(left).map((budget) => budget['reset_interval'])).toEqual(['daily'])
@@ -386,7 +386,7 @@ describe('usage', () => {
     expect(listOf(await call('GET', `/activity?date=${row!['date'] as string}&workspace_id=${workspace}`, '/activity', 200))).toEqual([row])
     await call('GET', '/activity?date=yesterday', '/activity', 400)
     await call('GET', '/activity?api_key_hash=nobody', '/activity', 404)
-    // Of a script whose variable is not set: nothing was spent in no workspace.
+    // As sent by a script whose variable is not set: an empty id is refused instead of reporting no usage.
     await call('GET', '/activity?workspace_id=', '/activity', 400)
     const credits = dataOf(await call('GET', '/credits', '/credits', 200))
     expect(credits['total_usage']).toBeGreaterThan(0)
@@ -478,9 +478,9 @@ describe('own provider keys', () => {
       expect(refusal['error']).toMatchObject({ message: expect.stringMatching(/^key: .*visible ASCII/) as string, metadata: { path: 'key' } })
       await call('PATCH', `/byok/${id}`, '/byok/{id}', 400, { key: unsendable })
     }
-    // A cloud account, as its file is pasted: several lines, a name in any language.
+    // A cloud account in the form of its pasted file: several lines, with a name in any language.
     await make({ key: JSON.stringify({ type: 'service_account', name: 'имя' }, null, 2) })
-    // Spaces around a key are those of a clipboard.
+    // Spaces around a key come from the clipboard.
     await make({ key: ` ${secret}\n` })
     await call('PATCH', `/byok/${id}`, '/byok/{id}', 400, { provider: 'openai' })
     await clear()
@@ -560,7 +560,7 @@ describe('own provider keys', () => {
     expect(own).toBeCloseTo(paid, 9)
     const [paidBoth, ownBoth] = (await spending(turn, busy, stream(chatText('the gateway ends it')))) as [number, number]
     expect([paidBoth, ownBoth]).toEqual([expect.closeTo(2 * paid, 9), expect.closeTo(2 * own, 9)])
-    // Each answer tells what its own key paid, whoever ended it.
+    // Each answer states what its own key paid, whoever ended it.
     expect(told).toEqual([expect.closeTo(own, 9), expect.closeTo(own, 9)])
     await clear()
   })
@@ -584,7 +584,7 @@ describe('own provider keys', () => {
     const mixed = await gateway.respond({ model: 'acme/small', input: 'hi' })
     expect([mixed.status, JSON.stringify(await mixed.json())]).toEqual([502, expect.stringContaining('upstream_credentials_exhausted')])
     await clear()
-    // A provider the gateway itself has no credential for.
+    // A provider for which the gateway itself has no credential.
     const alone = await startGateway({
       ...chatConfig([upstream.url]),
       providers: [{ slug: 'acme', name: 'Acme 0', dialect: 'openai-chat', base_url: upstream.url, api_keys: null }],
@@ -639,7 +639,7 @@ it('own provider keys are for keys of their own workspace only', async () => {
   const created = await call('POST', '/keys', '/keys', 201, { name: 'of theirs', workspace_id: theirs })
   const { hash } = dataOf(created) as { hash: string }
   const body = { provider: 'acme', key: 'sk-for-their-key-123456', allowed_api_key_hashes: [hash] }
-  // Made where no call of that key ever comes by, it would serve nobody, and the gateway would go on paying.
+  // In a workspace that no call of that key uses, it would serve nobody, and the gateway would continue to pay.
   const refusal = await call('POST', '/byok', '/byok', 400, body)
   expect(refusal['error']).toMatchObject({ metadata: { path: 'allowed_api_key_hashes[0]' } })
   const made = dataOf(await call('POST', '/byok', '/byok', 201, { ...body, workspace_id: theirs })) as { id: string }

@@ -3,7 +3,7 @@ import { chatEvents, startFakeUpstream, status, stream, type FakeUpstream } from
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** Which endpoint a conversation returns to, over real sockets, where nothing but its cache speaks for the dearer one. */
+/** Which endpoint a conversation returns to, over real sockets, if only its cache speaks for the more expensive one. */
 let cheap: FakeUpstream
 let dear: FakeUpstream
 let gateway: TestGateway

@@ -3,11 +3,11 @@ import { chatEvents, chatText, startFakeUpstream, stream, type FakeUpstream } fr
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** Sound costs many times what text does: it is what has to be left of a budget, and what an answer costs whose upstream counted nothing. */
+/** Audio costs many times as much as text: a budget must have enough left for it, and it determines the cost of an answer whose upstream counted nothing. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 
-/** About a thousand tokens of sound: 0.001 USD as text, 0.03 as what it is. */
+/** About a thousand tokens of audio: 0.001 USD at the text price, 0.03 USD at the audio price. */
 const SOUND = [{ type: 'input_audio', input_audio: { data: 'A'.repeat(1_500_000), format: 'mp3' } }]
 
 const createKey = async (limit: number): Promise<{ readonly hash: string; readonly key: string }> => {

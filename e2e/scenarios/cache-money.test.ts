@@ -3,12 +3,12 @@ import { startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** What is written into a cache costs more than what is only read: with marks in a request, that is what has to be left of a budget. */
+/** Writing to a cache costs more than only reading: for requests with cache breakpoints, the rest of a budget must cover the writing. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 
 const PRICES = { input: 1, output: 2, cache_read: 0.1, cache_write: 1.25, cache_write_1h: 2 }
-/** Some 4,000 tokens of prompt, estimated at a third more: 0.0054 USD to read, 0.0108 to keep for an hour. */
+/** About 4,000 tokens of prompt, estimated at a third more: 0.0054 USD to read, 0.0108 USD to cache for an hour. */
 const PROMPT = 'word '.repeat(3_200)
 
 /** An answer whose prompt was written into the cache for an hour. */
@@ -70,7 +70,7 @@ describe('a budget', () => {
     expect(await ask(key, fields)).toBe(402)
     expect(upstream.requests).toHaveLength(0)
     expect(await spentBy(hash)).toBe(0)
-    // Without a mark nothing is written.
+    // Without a breakpoint nothing is written.
     expect(await ask(key, {})).toBe(200)
   })
 

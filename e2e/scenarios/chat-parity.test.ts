@@ -6,7 +6,7 @@ import { foldChat } from '../../src/testing/fold-chat.ts'
 import { generationSpans } from '../../src/testing/received-spans.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** What belongs to a call and to no format is the same for callers of chat completions as for those of Responses. */
+/** What does not depend on a format is the same for callers of chat completions and of Responses. */
 type Json = { readonly [field: string]: unknown }
 
 let first: FakeUpstream
@@ -49,7 +49,7 @@ async function post(path: string, body: Json, headers: { readonly [name: string]
 const asItems = (body: Json): Json => ({ input: 'hi', ...body })
 const asMessages = (body: Json): Json => ({ messages: [{ role: 'user', content: 'hi' }], ...body })
 
-/** What each upstream has been sent meanwhile, but for the time of day. */
+/** What each upstream received meanwhile, except for the time of day. */
 async function sent(action: () => Promise<unknown>): Promise<readonly unknown[]> {
   const before = [first.requests.length, second.requests.length]
   await action()
@@ -58,7 +58,7 @@ async function sent(action: () => Promise<unknown>): Promise<readonly unknown[]>
     .map(({ body }) => JSON.parse(JSON.stringify(body).replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'now')) as unknown)
 }
 
-/** Of an answer in either format, whole or streamed: who served it, how it was routed, and what it says. */
+/** From an answer in either format, whole or streamed: who served it, how it was routed, and its text. */
 async function seen(response: Response): Promise<Json> {
   const text = await response.text()
   if (response.status !== 200) {

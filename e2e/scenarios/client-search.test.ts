@@ -5,7 +5,7 @@ import { chatConfig, startGateway, type TestGateway } from '../../src/testing/st
 import { askGateway, calls, says } from '../../src/testing/tool-script.ts'
 import { verifies } from '../requirements.ts'
 
-/** A search of tools the caller runs, over real sockets, in front of an upstream of chat completions, which know no such thing. */
+/** A tool search that the caller runs, over real sockets, in front of an upstream of chat completions, which does not know such searches. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 
@@ -28,7 +28,7 @@ const tools = [search, now, { ...find, name: 'later' }]
 const question = { type: 'message', role: 'user', content: 'Where is it written?' }
 const offered = (n: number): unknown[] => (upstream.requests[n]!.body['tools'] as { function: { name: string } }[]).map((tool) => tool.function.name)
 
-/** The arguments come in pieces. */
+/** The arguments arrive in pieces. */
 const searches = stream([
   chatEvents.role(),
   chatEvents.call(0, 'call_1', 'tool_search', ''),

@@ -2,13 +2,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { chatText, startFakeUpstream, status, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** A provider with three credentials: each call finds one that works, while there is one. */
+/** A provider with three credentials: each call finds a working one as long as there is one. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 let verdicts: Map<string, number>
 let refusal: string
 
-/** The first provider with three credentials; those after it have one. */
+/** The first provider has three credentials, the others have one each. */
 const startWithThree = (...urls: readonly string[]): Promise<TestGateway> => {
   const config = chatConfig(urls) as { readonly providers: readonly object[] }
   const providers = config.providers.map((provider, n) => (n === 0 ? { ...provider, api_keys: ['one', 'two', 'three'] } : provider))
@@ -53,7 +53,7 @@ describe('a pool of three credentials', () => {
     verdicts.set('Bearer one', code)
     const answers = [await ask(), await ask(), await ask(), await ask()]
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
-    // Once it is known to be dead nobody tries it again.
+    // Once it is known to be dead, it is not tried again.
     expect(answers.flatMap(({ used }) => used).filter((one) => one === 'one')).toHaveLength(1)
   })
 
@@ -101,13 +101,13 @@ describe('a pool of three credentials', () => {
     await gateway.close()
     const dearer = await startFakeUpstream(stream(chatText('from the dearer one')))
     gateway = await startWithThree(upstream.url, dearer.url)
-    // Chance prefers the cheaper one and no more than that.
+    // The random choice only prefers the cheaper one, so the order is fixed here.
     const askByPrice = () => ask({ provider: { sort: 'price' } })
     try {
       verdicts.set('Bearer one', 429)
       expect([await askByPrice(), await askByPrice(), await askByPrice()].map(({ used }) => used.length)).toEqual([2, 1, 1])
       expect(dearer.requests).toHaveLength(0)
-      // Once all are limited, so is the endpoint.
+      // Once all credentials are limited, so is the endpoint.
       for (const one of ['two', 'three']) verdicts.set(`Bearer ${one}`, 429)
       await askByPrice()
       expect((await askByPrice()).used).toEqual([])
@@ -130,7 +130,7 @@ describe('a pool of three credentials', () => {
         return ((await response.json()) as { gateway_metadata: { attempts: object[] } }).gateway_metadata.attempts
       }
       expect(await told()).toMatchObject([401, 401, 401, 200].map((status) => ({ status })))
-      // No credential is left to try: nothing is sent, and why is said.
+      // No credential is left to try, so nothing is sent, and the metadata says why.
       expect(await told()).toMatchObject([{ status: 0, error_type: 'provider_unavailable' }, { status: 200 }])
     } finally {
       await dearer.close()
@@ -158,7 +158,7 @@ describe('a pool of three credentials', () => {
 })
 
 describe('an own key', () => {
-  /** Whether the endpoint stands where it stood, after calls that began with this key. */
+  /** The endpoint's states after calls that began with this key. */
   async function statesAfter(key: string): Promise<readonly string[]> {
     expect((await gateway.api('POST', '/api/v1/byok', { provider: 'acme', key })).status).toBe(201)
     for (let i = 0; i < 4; i++) expect((await ask()).status).toBe(200)

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** Pages of other sites, which browsers let ask only where the gateway says so. */
+/** Pages of other sites, whose requests browsers only allow if the gateway permits them. */
 const CHAT = 'https://chat.example.com'
 
 let gateway: TestGateway

@@ -43,7 +43,7 @@ const status = async (id: string) =>
   ((await (await gateway.api('GET', `${BASE}/${id}/status`)).json()) as { data: { readonly [field: string]: unknown } }).data
 const arrived = (target = receiver): readonly ReceivedSpan[] => generationSpans(target.accepted)
 const idsOf = (spans: readonly ReceivedSpan[]) => spans.map(({ generationId }) => generationId).sort()
-/** Batches linger two seconds to fill. */
+/** Batches wait two seconds to fill. */
 const SOON = { timeout: 10_000, interval: 50 }
 const untilArrived = (ids: readonly string[], target = receiver) => expect.poll(() => idsOf(arrived(target)), SOON).toEqual([...ids].sort())
 const answer = (code: number, headers: { readonly [name: string]: string } = {}) => ({ kind: 'answer', status: code, headers, body: '{}' }) as const
@@ -158,10 +158,10 @@ it('nothing leaves a workspace whose switch is off', async () => {
   await set(false)
   const other = await addTo(receiver, { enabled: false })
   const kept = await ask('kept in')
-  // Chosen when it is recorded, a moment after it was answered.
+  // The choice is made when the call is recorded, shortly after it was answered.
   await expect.poll(() => gateway.app.boot.store.generations.get(kept), SOON).toBeDefined()
   await set(true)
-  // A change through the API: the delivery thread has looked when it is answered.
+  // A change through the API is answered after the delivery thread has seen it.
   await gateway.api('PATCH', `${BASE}/${other}`, { name: 'again' })
   const sent = await ask('let out')
   await untilArrived([sent])
@@ -311,7 +311,7 @@ describe.skipIf(!postgres.available)('several gateways on one PostgreSQL', () =>
     try {
       const [first, second] = gateways
       await first!.api('POST', BASE, { type: 'webhook', name: 'hook', config: { url: `${receiver.url}/hook` } })
-      // The other one hears of it within its polling interval.
+      // The other gateway learns of it within its polling interval.
       const idOf = async (answered: Response): Promise<string> => ((await answered.json()) as { id: string }).id
       await expect
         .poll(

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startFakeUpstream, status, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** Requests for more vectors than a vendor makes at a time. */
+/** Requests for more vectors than a vendor creates in one request. */
 type Json = { readonly [field: string]: unknown }
 
 let first: FakeUpstream
@@ -38,7 +38,7 @@ afterAll(async () => {
 const json = (response: Parameters<Reply>[1], body: unknown): void =>
   void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 
-/** A vector for each input: the number it says. */
+/** A vector for each input: the number in its text. */
 const vectors: Reply = ({ body }, response) => {
   const data = (body['input'] as readonly string[]).map((text, index) => ({ object: 'embedding', index, embedding: [Number(text)] }))
   json(response, { object: 'list', data, model: 'embed-1', usage: { prompt_tokens: 10, total_tokens: 10 } })
@@ -60,7 +60,7 @@ const embed = async (body: Json): Promise<Json> => {
   expect(response.status).toBe(200)
   return (await response.json()) as Json
 }
-/** The inputs of each request since then, which may come in any order. */
+/** The inputs of each later request, which may arrive in any order. */
 const askedOf = ({ requests }: FakeUpstream, before: number): readonly (readonly string[])[] =>
   requests
     .slice(before)

@@ -5,7 +5,7 @@ import { startFakeUpstream, status, type FakeUpstream, type Reply } from '../../
 import { generationSpans } from '../../src/testing/received-spans.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** `POST /api/v1/embeddings`: the same routing, failover, limits, records and destinations as for answers, for what is no answer. */
+/** `POST /api/v1/embeddings`: the same routing, failover, limits, records and destinations as for model answers. */
 type Json = { readonly [field: string]: unknown }
 
 let first: FakeUpstream
@@ -40,7 +40,7 @@ afterAll(async () => {
   await Promise.all([first.close(), second.close(), collector.close()])
 })
 
-/** A vector for each input: its place, and how many characters it has. */
+/** A vector for each input: its position and its number of characters. */
 const vectors: Reply = ({ body }, response) => {
   const inputs = body['input'] as readonly unknown[]
   const asked = body['encoding_format'] === 'base64'
@@ -66,7 +66,7 @@ async function recordOf(id: string): Promise<Json> {
   return ((await (await find()).json()) as { readonly data: Json }).data
 }
 
-/** What its destination was told of a call. */
+/** The attributes that the destination received about a call. */
 async function attributesOf(id: string): Promise<Json> {
   const find = () => generationSpans(collector.accepted).find(({ generationId }) => generationId === id)
   await expect.poll(find, { timeout: 10_000 }).toBeDefined()

@@ -158,7 +158,7 @@ describe('after the commit point', () => {
       const record = await gateway.api('GET', `/api/v1/generation?id=${response.headers.get('x-generation-id')}`)
       const { data } = (await record.json()) as { data: { readonly [field: string]: unknown } }
       expect(data).toMatchObject({ finish_reason: 'error', streamed: true, provider_name: 'Acme 0' })
-      // What the caller pays for is told where the failure is.
+      // The failure contains the usage that the caller pays for.
       const { usage } = terminal['response'] as { usage: { readonly [field: string]: unknown } | null }
       expect(usage?.['cost']).toBeGreaterThan(0)
       expect(usage).toMatchObject({ cost: data['total_cost'], prompt_tokens: data['tokens_prompt'], completion_tokens: data['tokens_completion'] })
@@ -178,7 +178,7 @@ describe('after the commit point', () => {
     const response = await ask(false)
     expect(response.status).toBe(502)
     const { error } = (await response.json()) as { error: { metadata: { attempts: { provider: string; status: number }[] } } }
-    // The status of an answer that broke is the one it came with.
+    // An answer that broke is listed with the status that it began with.
     expect(new Set(error.metadata.attempts.map(({ provider, status }) => `${provider} ${status}`))).toEqual(new Set(['Acme 0 200', 'Acme 1 200']))
   })
 

@@ -3,7 +3,10 @@ import { chatEvents, startFakeUpstream, stream } from '../../src/testing/fake-up
 import { startGateway } from '../../src/testing/start-gateway.ts'
 import { PLACE, PLACES, setVoicesStage, voices, withoutSummaries } from './voices-stage.ts'
 
-/** What the format of generateContent owes its callers beside the words themselves: turns that survive it, keys and models where its clients have them, and failures as it tells them. */
+/**
+ * What the format of generateContent guarantees to its callers besides the text: turns that survive it, keys and models where its clients put them, and
+ * failures in its own form.
+ */
 
 type Json = { readonly [field: string]: unknown }
 
@@ -31,7 +34,7 @@ describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a turn of
       return told.flatMap(({ candidates }) => (candidates as readonly { content: { parts: readonly Json[] } }[])[0]!.content.parts)
     }
     const parts = await ask(contents)
-    // As clients do: the thoughts they showed are not kept.
+    // Like clients, which do not keep the reasoning that they displayed.
     const kept = parts.filter(({ thought }) => thought !== true)
     const results = kept.flatMap(({ functionCall: called }) => (called === undefined ? [] : [called as Json]))
     const response = { output: 'sunny' }
@@ -194,7 +197,7 @@ it('a prompt is weighed, as a body or within one', async () => {
     ((await (await call('/acme/openai-chat:countTokens', body)).json()) as { readonly totalTokens: number }).totalTokens
   const tokens = await weigh({ contents })
   expect(tokens).toBeGreaterThan(3)
-  // As older clients ask, which leave the folder out where a name has a slash.
+  // Like older clients, which omit the folder if a name contains a slash.
   const short = await stage.gateway().api('POST', '/api/v1beta/acme/openai-chat:countTokens', { contents }, stage.gateway().key)
   expect(await short.json()).toEqual({ totalTokens: tokens })
   expect(await weigh({ generateContentRequest: { model: 'models/acme/openai-chat', contents } })).toBe(tokens)

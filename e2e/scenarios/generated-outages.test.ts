@@ -14,18 +14,18 @@ import { chatConfig, TEST_MANAGEMENT_KEY } from '../../src/testing/start-gateway
 import { createMisfortunes, type Misfortunes, type Severed } from '../misfortunes.ts'
 import { verifies } from '../requirements.ts'
 
-/** Two gateways and two workers, real processes under load, to whom generated misfortunes happen; held to `docs/guides/several-processes.md`. */
+/** Two gateways and two workers, as real processes under load, suffer generated failures; compared with `docs/guides/several-processes.md`. */
 const WHAT = 'generated outages of several processes'
 const postgres = await findTestPostgres(WHAT)
 const redis = await startPrivateRedis(WHAT)
 
-/** Others are played with SIGNALBOX_TEST_OUTAGE_SEEDS=1,2,3. */
+/** Other seeds: SIGNALBOX_TEST_OUTAGE_SEEDS=1,2,3. */
 const SEEDS = (process.env['SIGNALBOX_TEST_OUTAGE_SEEDS'] ?? '15').split(',').map(Number)
 const MISFORTUNES = 12
 const CALL_USD = (8 * 1 + 3 * 0.1 + CHAT_USAGE.completion_tokens * 2) / 1e6
-/** A killed process takes along what it had not written: tenths of a second where processors are busy, and what a database that is away could not take. */
+/** A killed process loses what it had not written: tenths of a second if processors are busy, and everything that an unreachable database could not take. */
 const UNWRITTEN_MS = 3_000
-/** How long a connection that leads nowhere is believed in. */
+/** How long a dead connection is considered alive. */
 const BELIEVED_MS = 20_000
 
 afterAll(async () => {
@@ -69,7 +69,7 @@ describe.skipIf(!postgres.available || redis === undefined)('two gateways and tw
   })
 
   interface Answer {
-    /** 0: no answer. */
+    /** 0 means no answer. */
     readonly status: number
     readonly body: { readonly [field: string]: unknown }
   }
@@ -129,10 +129,10 @@ describe.skipIf(!postgres.available || redis === undefined)('two gateways and tw
 
   const idOf = ({ text }: BalancedCall): string => /"id":"(gen-[^"]+)"/.exec(text)?.[1] ?? ''
   const isServed = ({ status, text }: BalancedCall): boolean => status === 200 && /"status":"completed"|response\.completed/.test(text)
-  /** Calls that were under way in a process when it was killed, or came before anybody could know. */
+  /** Calls that were in flight in a process when it was killed, or that arrived before anybody could know. */
   const isVictim = ({ since, at }: BalancedCall, places: readonly Place[]): boolean =>
     places.some(({ killedAt }) => killedAt.some((t) => since <= t + 1_000 && at >= t - 10))
-  /** Answered, and written nowhere when its process was killed. */
+  /** Answered, but not yet written anywhere when its process was killed. */
   function isUnwritten({ at }: BalancedCall, places: readonly Place[], severed: readonly Severed[]): boolean {
     const unwrittenFrom = (place: Place, killed: number): number => {
       const away = severed.filter(
@@ -167,7 +167,7 @@ describe.skipIf(!postgres.available || redis === undefined)('two gateways and tw
         if (kept.length > 1 && oldest !== undefined) {
           const { status } = await manage(through, 'DELETE', `/keys/${oldest.hash}`)
           answers.add(status)
-          // Without an answer nobody knows whether it was.
+          // Without an answer it is unknown whether this happened.
           if (status !== 503) kept.shift()
           if (status === 200) revoked.push(oldest)
         }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chatText, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** `/api/v1/generations`: looking through the records of calls, for whoever does not know an id yet. */
+/** `/api/v1/generations`: searching the records of calls without knowing an id. */
 
 type Json = { readonly [field: string]: unknown }
 interface Page {
@@ -15,7 +15,7 @@ let primary: FakeUpstream
 let backup: FakeUpstream
 let gateway: TestGateway
 let team: { readonly workspace: string; readonly inference: string; readonly management: string }
-/** Ids of calls, by what became of them. */
+/** Ids of calls, by their outcome. */
 let failed: string
 let theirs: string
 let failedOver: string
@@ -28,7 +28,7 @@ beforeAll(async () => {
   failed = await call({ model: 'no/such' })
   primary.script(stream(chatText('hello')))
   theirs = await call({ session_id: 'session-7' }, team.inference)
-  // With a hint too long to wait for: it is not tried twice.
+  // The hint is too long to wait for, so there is no second try.
   primary.script(status(429, { error: { message: 'busy' } }, { 'retry-after': '60' }))
   const asked = { user: 'user-1', metadata: { ticket: '42' }, temperature: 0.5, trace: { trace_id: 'order-7' } }
   failedOver = await call({ ...asked, provider: { order: ['acme', 'backup1'] } })
@@ -49,9 +49,9 @@ async function createTeam(): Promise<typeof team> {
   return { workspace, inference: key, management }
 }
 
-/** One call to its end; its id. */
+/** Makes one call to its end and returns its id. */
 async function call(body: object, key?: string): Promise<string> {
-  // No two begin in the same millisecond, so that their order is known.
+  // No two calls begin in the same millisecond, so that their order is defined.
   await sleep(2)
   const response = await gateway.respond({ model: 'acme/small', input: 'hi', ...body }, key === undefined ? {} : { key })
   await response.arrayBuffer()
@@ -142,7 +142,7 @@ describe('the list of calls', () => {
       [whole, [failedOver, theirs, failed]],
       [{ ...whole, from: new Date(first + 1).toISOString(), model: 'no/such' }, []],
       [{ to: whole.from }, []],
-      // The same moment, as a clock elsewhere shows it.
+      // The same moment in another time zone.
       [{ to: new Date(first + 7_200_000).toISOString().replace('Z', '+02:00') }, []],
     ]
     for (const [query, expected] of cases) expect([query, idsOf(await list(query))]).toEqual([query, expected])
@@ -182,7 +182,7 @@ describe('the list of calls', () => {
     expect(idsOf(await list({ model: 'no/such' }, team.management))).toEqual([])
     expect((await refusal('?workspace_id=00000000-0000-4000-8000-000000000001', team.management)).status).toBe(404)
     expect((await refusal('', team.inference)).status).toBe(403)
-    // A place in the list of all workspaces is one in that of a single one, and opens no other.
+    // A cursor of the list of all workspaces is also valid in that of a single workspace, and gives access to no other.
     const { next_cursor: cursor } = await list({ limit: '1' })
     expect(idsOf(await list({ cursor: cursor! }, team.management))).toEqual([theirs])
   })

@@ -6,7 +6,7 @@ import { chatText, startFakeUpstream, stream, type FakeUpstream } from '../../sr
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** Guardrails: what they forbid, redact and flag, for whom, and that they cannot be got round by writing things another way. */
+/** Guardrails: what they forbid, redact and flag, for whom, and that other spellings do not bypass them. */
 type Json = { readonly [field: string]: unknown }
 
 const DEFAULT = '00000000-0000-4000-8000-000000000001'
@@ -303,7 +303,7 @@ describe('models and providers', () => {
     expect(refused.status).toBe(403)
     expect(errorOf(refused).message).toContain('does not allow the model')
     expect(seen()).toBe(before)
-    // As a fallback it is passed over.
+    // As a fallback model it is skipped.
     const served = await ask({ model: 'acme/large', models: ['acme/small'], input: 'hi' })
     expect(served.body['model']).toBe('acme/small')
   })
@@ -387,14 +387,14 @@ describe('keys', () => {
     )
     const id = guardrail['id'] as string
     const guarded = secret.reveal()
-    // Nothing is in force before it is assigned.
+    // A guardrail has no effect before it is assigned.
     expect((await ask({ input: 'x@example.com' }, guarded)).status).toBe(200)
     expect(await api('POST', `/${id}/assignments/keys`, 200, { key_hashes: [key.hash] })).toEqual({ assigned_count: 1 })
     const refused = await ask({ input: 'x@example.com' }, guarded)
     expect(refused.status).toBe(403)
     expect(errorOf(refused).metadata).toMatchObject({ guardrail_id: id, guardrail_scope: 'api-key' })
     expect((await ask({ model: 'acme/large', input: 'hi' }, guarded)).status).toBe(403)
-    // Another key of the workspace is under the workspace's alone.
+    // Only the workspace's guardrail applies to another key of the workspace.
     expect((await ask({ model: 'acme/large', input: 'x@example.com 914-309-4996' })).status).toBe(200)
     expect(JSON.stringify(lastSent())).toContain('[EMAIL] 914-309-4996')
     const listed = await api('GET', `/${id}/assignments/keys`, 200)
@@ -498,7 +498,7 @@ describe('the API', () => {
     const hash = [...(await gateway.app.accounts.list({ workspaceId: DEFAULT }))][0]!.hash
     const { id: own } = dataOf(await api('POST', '', 201, { name: 'theirs' }, theirs)) as { id: string }
     await api('POST', `/${own}/assignments/keys`, 400, { key_hashes: [hash] }, theirs)
-    // The first workspace's guardrail is nothing to the second.
+    // The first workspace's guardrail does not affect the second.
     await demand({ allowed_models: ['acme/small'] })
     expect((await ask({ model: 'acme/large', input: 'hi' }, their)).status).toBe(200)
     await api('DELETE', `/${id}`, 200)

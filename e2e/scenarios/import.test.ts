@@ -9,7 +9,7 @@ import { parseSource } from '../../src/config/source.ts'
 import { chatText, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { startGateway } from '../../src/testing/start-gateway.ts'
 
-/** `signalbox import` as an operator meets it, and what callers of the old gateway get from the new one. */
+/** `signalbox import` as an operator sees it, and what callers of the old gateway get from the new one. */
 const MAIN = join(import.meta.dirname, '../../bin/signalbox.js')
 
 let directory: string
@@ -147,7 +147,7 @@ general_settings: { master_key: sk-1234-of-old }
     const imported = await signalbox(['import', 'litellm', '-'], ENV, config())
     expect(imported.code).toBe(0)
     const { tree } = parseSource(imported.out, 'signalbox.yaml')
-    // The key that callers have goes on being theirs.
+    // The callers' key remains valid.
     const key = 'sk-1234-of-old'
     const gateway = await startGateway(tree as { readonly [key: string]: unknown }, { ...ENV, SIGNALBOX_API_KEY: key })
     const chat = async (model: string): Promise<unknown> => {
@@ -171,7 +171,7 @@ general_settings: { master_key: sk-1234-of-old }
       expect(await chat('lab/any-model')).toBe('from our own server')
       expect(await chat('own')).toBe('from our own server')
       expect(own.requests.at(-1)).toMatchObject({ headers: { authorization: 'Bearer key-lab' } })
-      // The limit of the entry, beside which nothing serves that name.
+      // The limit of the entry, which is the only one that serves this name.
       expect(await chat('own')).toMatchObject({ error: { code: 429 } })
     } finally {
       await gateway.close()

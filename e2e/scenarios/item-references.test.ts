@@ -5,7 +5,7 @@ import { SPEAKERS, type Turn } from '../../src/testing/scripted-model.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** Items of earlier answers, sent back by id alone. */
+/** Items of earlier answers that the caller sends back only by id. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 const says = (turn: Turn, then?: 'reset' | 'hang'): void => upstream.script(SPEAKERS['openai-chat'].speak(turn, then === undefined ? {} : { then }))

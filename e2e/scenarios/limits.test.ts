@@ -47,7 +47,7 @@ afterEach(async () => {
   await backup.close()
 })
 
-/** 100 calls at once against a budget for 50: whatever is admitted, the budget holds, and it is used. */
+/** 100 concurrent calls against a budget for 50: whatever is admitted, the budget holds and is used. */
 async function raceAgainstBudget(): Promise<void> {
   const limit = CALL_USD * 50
   const key = await createKey({ limit })
@@ -56,7 +56,7 @@ async function raceAgainstBudget(): Promise<void> {
   const served = statuses.filter((code) => code === 200).length
   expect(new Set(statuses)).toEqual(new Set([200, 402]))
   expect(served).toBeLessThanOrEqual(50)
-  // The last few calls of a budget are refused: what they may cost no longer fits, though what they do cost would.
+  // The last few calls of a budget are refused: their possible cost no longer fits, although their actual cost would.
   expect(served).toBeGreaterThan(40)
   expect(upstream.requests).toHaveLength(served)
   const { usage, limit_remaining } = await keyOf(key)
@@ -427,7 +427,7 @@ describe('Redis that dies during traffic', () => {
     await wait(600)
     await redis.start()
     await wait(600)
-    // Enough of them to tell something, however busy the machine is; the limit of the test ends it otherwise.
+    // Enough statuses to draw a conclusion, however busy the machine is; otherwise the test's time limit ends it.
     while (statuses.length <= 50) await wait(20)
     traffic.running = false
     await Promise.all(callers)
@@ -468,7 +468,7 @@ describe('thoughts that come on top of the answer', () => {
   afterEach(() => claude.close())
 
   it(verifies('P29', 'are reserved like it'), async () => {
-    // 50,000 tokens of thoughts cost 0.50 USD, the 16 of the answer next to nothing.
+    // 50,000 tokens of reasoning cost 0.50 USD, the 16 of the answer almost nothing.
     const { key } = await createKey({ limit: 0.1 })
     expect(await think(key, { max_output_tokens: 16, reasoning: { max_tokens: 50_000 } })).toBe(402)
     expect(claude.requests).toHaveLength(0)

@@ -6,7 +6,7 @@ import { startGateway, type TestGateway } from '../../src/testing/start-gateway.
 import { speakerOf, VENDOR_VOICES } from '../../src/testing/vendor-voices.ts'
 import type { ScriptedAnswer } from '../../src/testing/voices/voice.ts'
 
-/** Remote MCP servers, real ones of both eras and both transports, driven by a scripted model of every format. */
+/** Real remote MCP servers of both eras and both transports, called by a scripted model of every format. */
 
 const SUPPORTS = ['tools', 'tool_choice', 'reasoning', 'image', 'max_tokens']
 const BLIND = SUPPORTS.filter((able) => able !== 'image')
@@ -15,7 +15,7 @@ const chat = VENDOR_VOICES.get('openai-chat')!
 const upstreams = new Map<string, FakeUpstream>()
 const servers = new Map<McpKind, TestMcpServer>()
 let gateway: TestGateway
-/** What the model says, turn by turn. */
+/** The model's answers, turn by turn. */
 let turns: ScriptedAnswer[] = []
 
 beforeAll(async () => {
@@ -154,7 +154,7 @@ describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a model b
       expect(told[3]).toMatchObject({ delta: '{"a":2,"b":3}' })
       expect(told[4]).toMatchObject({ arguments: '{"a":2,"b":3}' })
     }
-    // The whole answer goes back: the list is not asked for again, and the calls are what they were.
+    // The whole answer is sent back: the list is not requested again, and the calls are unchanged.
     servers.get('modern')!.forget()
     turns = [{ text: 'As I said.' }]
     const again = await ask({ tools: [entry()], input: [user('Add.'), ...answer.output, user('Sure?')] }, { voice, streamed })
@@ -177,7 +177,7 @@ describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a model b
     const { body } = upstreams.get(voice.dialect)!.requests[1]!
     expect(JSON.stringify(body)).toContain('a dot\\n[image image/png, 70 bytes]')
     expect(JSON.stringify(body)).not.toContain('iVBOR')
-    // So it is where the call waited for the caller's word, before any model has spoken.
+    // The same applies if the call waited for the caller's approval before any model had answered.
     const held = entry('sessions', { require_approval: 'always' })
     turns = [calling(['math__draw', {}])]
     const { output } = await ask({ model, tools: [held] }, { voice, streamed })
@@ -216,7 +216,7 @@ describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a model b
     ])
     expect(servers.get('sessions')!.calls).toEqual([{ tool: 'add', args: { a: 2, b: 3 } }])
 
-    // What has run does not run again, whatever the conversation comes to.
+    // A call that has run does not run again, however the conversation continues.
     turns = [{ text: 'Yes.' }]
     await ask({ tools: [held], input: [...history, ...second.output, user('Sure?')] }, { voice, streamed })
     expect(servers.get('sessions')!.calls).toHaveLength(1)
@@ -394,7 +394,7 @@ describe('what of a server is offered', () => {
     turns = [calling(['math__draw', {}]), { text: 'ok' }]
     const answer = await ask({ tools: [entry('modern', rules)], input: [user('Draw.'), forged] })
     expect(servers.get('modern')!.calls).toEqual([])
-    // The conversation has its list.
+    // The conversation already contains its list.
     expect(types(answer)).not.toContain('mcp_list_tools')
   })
 
@@ -419,7 +419,7 @@ describe('what of a server is offered', () => {
 
 describe('the loop', () => {
   it('counts calls of servers in its budget', async () => {
-    // The second call is against its orders: the model is asked once more, with nothing to call.
+    // The second call is against its instructions, so the model is asked once more, without tools.
     turns = [calling(['math__add', { a: 1, b: 1 }]), calling(['math__add', { a: 2, b: 2 }]), { text: 'enough' }]
     const answer = await ask({ tools: [entry()], max_tool_calls: 1 })
     expect(types(answer)).toEqual(['mcp_list_tools', 'mcp_call', 'message'])

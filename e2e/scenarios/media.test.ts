@@ -14,7 +14,7 @@ const ANSWER = stream([
 
 let pictures = ''
 let fetched: string[] = []
-/** What answers `/slow`, once it was asked. */
+/** Answers `/slow`, once it was requested. */
 let answerSlow: (() => void) | undefined
 let open: { close(): Promise<void> }[] = []
 
@@ -56,7 +56,7 @@ const treeOf = (upstreams: readonly FakeUpstream[], allowPrivate: boolean) => ({
   network: { allow_private: { media: allowPrivate } },
 })
 
-/** A gateway before upstreams of the gemini format, cheapest first. */
+/** A gateway in front of upstreams of the gemini format, the cheapest first. */
 async function start(upstreams: readonly FakeUpstream[], allowPrivate: boolean): Promise<TestGateway> {
   const gateway = await startGateway(treeOf(upstreams, allowPrivate))
   open.push(gateway, ...upstreams)

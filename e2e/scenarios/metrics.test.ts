@@ -5,7 +5,7 @@ import { VERSION } from '../../src/version.ts'
 
 const PAGE = readFileSync(new URL('../../docs/reference/operations.md', import.meta.url), 'utf8')
 
-/** Of the table: names and their labels. */
+/** Names and labels in the table of the documentation. */
 const documented = new Map([...PAGE.matchAll(/^\| `(gateway_\w+)` \| (.*?)\| /gm)].map(([, name = '', labels = '']) => [name, labels]))
 
 it('every figure of the gateway is on the page of operations with its labels, and no other', async () => {

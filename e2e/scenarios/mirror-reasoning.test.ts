@@ -7,7 +7,7 @@ import { checkWire } from '../../src/testing/check-wire.ts'
 import { chatEvents, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** Two kinds of clients: one displays only summaries of reasoning, one only its text. The operator chooses whether text is told as both. */
+/** Two kinds of clients: one displays only summaries of reasoning, the other only its text. The operator chooses whether text is sent as both. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 beforeAll(async () => {

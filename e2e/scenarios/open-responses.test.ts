@@ -5,8 +5,8 @@ import { DIALECTS, MODEL, PIXEL, setStage, WEATHER_SCHEMA } from '../clients/sta
 import { verifies } from '../requirements.ts'
 
 /**
- * The named cases of the public Open Responses suite, in our own words and against scripted upstreams of both formats, with its schema of
- * answers and events written down independently. Its WebSocket and compaction cases are about routes this gateway does not have.
+ * The named cases of the public Open Responses suite, in our own words and against scripted upstreams of both formats, with an independent transcription
+ * of its schema of answers and events. Its WebSocket and compaction cases are about routes that this gateway does not have.
  */
 const nullable = <T extends z.ZodType>(schema: T) => schema.nullable()
 
@@ -89,7 +89,7 @@ const resource = z.looseObject({
   prompt_cache_key: nullable(z.string()),
 })
 
-/** Members every event of a type has, beside `type` and `sequence_number`. */
+/** Members of every event of a type, besides `type` and `sequence_number`. */
 const ofItem = { item_id: z.string(), output_index: count }
 const ofPart = { ...ofItem, content_index: count }
 const ofSummary = { ...ofItem, summary_index: count }

@@ -2,13 +2,13 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** One key floods a gateway that takes forty calls; another asks now and then. */
+/** One key floods a gateway that accepts forty calls; another calls now and then. */
 const CALLS = 40
 const FLOOD = 120
 let gateway: TestGateway
 
 beforeEach(async () => {
-  // Of the event loop nothing is asked here: how late it is depends on the machine.
+  // The delay of the event loop is not tested here, because it depends on the machine.
   gateway = await startGateway({ overload: { calls: CALLS, event_loop_delay: '10m' }, server: { shutdown_grace: '100ms' } })
 })
 afterEach(() => gateway.close())
@@ -23,7 +23,7 @@ it(verifies('S7-overload', 'sheds the key that floods with 503 and Retry-After, 
   )
   const shed = flood.filter(({ status }) => status === 503)
   expect(flood.filter(({ status }) => status === 200)).toHaveLength(FLOOD - shed.length)
-  // Four fifths of the room at most.
+  // At most four fifths of the capacity.
   expect(FLOOD - shed.length).toBeLessThanOrEqual(CALLS * 0.8)
   for (const response of shed) {
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)

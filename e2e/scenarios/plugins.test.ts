@@ -10,7 +10,7 @@ import { verifies } from '../requirements.ts'
 
 type Json = { readonly [field: string]: unknown }
 
-/** Plugins over real sockets: what the model gets, what the caller gets, and what the metadata tells of it. */
+/** Plugins over real sockets: what the model receives, what the caller receives, and what the metadata contains. */
 let upstream: FakeUpstream
 let web: FakeSite
 
@@ -33,7 +33,7 @@ const answers =
 const json = (body: unknown): RequestListener => answers('application/json', JSON.stringify(body))
 const paths = (): string[] => web.seen.map(({ url }) => url.split('?')[0]!)
 
-/** What the model read, message by message. */
+/** The messages that the model received. */
 const told = (at = -1): readonly { readonly role: string; readonly content: unknown }[] => upstream.requests.at(at)!.body['messages'] as never
 const stages = (answer: Json): readonly Json[] => ((answer['gateway_metadata'] as Json)['pipeline'] ?? []) as readonly Json[]
 

@@ -4,7 +4,7 @@ import { startGateway, type TestGateway } from '../../src/testing/start-gateway.
 import { askGateway } from '../../src/testing/tool-script.ts'
 import { VENDOR_VOICES } from '../../src/testing/vendor-voices.ts'
 
-/** Refuses each of them by its name, the first that is there. */
+/** Refuses these parameters by name, starting with the first that is present. */
 const picky =
   (...names: readonly string[]): Reply =>
   ({ body }, response) => {
@@ -76,7 +76,10 @@ describe('a parameter the upstream refuses', () => {
   })
 })
 
-/** GPT since 5.6 in chat completions: it reasons unless told not to, and takes no tools meanwhile. Nothing in the name of a deployment may say which model it is. */
+/**
+ * GPT since 5.6 in chat completions reasons unless told not to, and does not accept tools while it reasons. The name of a deployment may not reveal the
+ * model.
+ */
 describe('a model that takes tools only where it is told not to reason', () => {
   let upstream: FakeUpstream
   let gateway: TestGateway
@@ -131,7 +134,7 @@ describe('a model that takes tools only where it is told not to reason', () => {
   })
 })
 
-/** Templates of open models, and some vendors, insist on what no format says: which form an endpoint wants is known when it has refused another. */
+/** Templates of open models, and some vendors, require what no format specifies: the form that an endpoint wants is only known after it has refused another. */
 describe('a conversation in a form the upstream refuses', () => {
   let upstream: FakeUpstream
   let gateway: TestGateway
@@ -153,7 +156,7 @@ describe('a conversation in a form the upstream refuses', () => {
   const call = { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' }
   const result = { type: 'function_call_output', call_id: 'c1', output: 'sun' }
   const thoughts = { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'why' }] }
-  /** Refuses messages of which `wrong` is true. */
+  /** Refuses messages for which `wrong` is true. */
   const strict =
     (status: number, refusal: string, wrong: (messages: readonly Message[]) => boolean): Reply =>
     (request, response) => {
@@ -258,7 +261,7 @@ describe('a request with a field the upstream has another one for, or none', () 
   })
 })
 
-/** Clients of Claude mark what is to be cached wherever they send it. */
+/** Clients of Claude set cache breakpoints wherever they send their requests. */
 describe('marks of what is cached, where the upstream knows none', () => {
   let upstream: FakeUpstream
   let gateway: TestGateway
@@ -294,7 +297,7 @@ describe('marks of what is cached, where the upstream knows none', () => {
   })
 })
 
-/** DeepSeek and Kimi think unless told not to, in this format too, and want to have their thoughts back; clients of it leave out what nobody signed. */
+/** DeepSeek and Kimi reason unless told not to, in this format too, and require their reasoning back; clients of this format omit unsigned reasoning. */
 describe('calls without their thoughts, where the upstream insists on them', () => {
   let upstream: FakeUpstream
   let gateway: TestGateway

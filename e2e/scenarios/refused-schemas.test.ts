@@ -6,7 +6,7 @@ import { askGateway } from '../../src/testing/tool-script.ts'
 import { VENDOR_VOICES } from '../../src/testing/vendor-voices.ts'
 import type { ScriptedAnswer } from '../../src/testing/voices/voice.ts'
 
-/** Schemas that are sound, and that a vendor can make no grammar of. */
+/** Valid schemas that a vendor cannot compile to a grammar. */
 const REFUSALS = [
   [
     'anthropic-messages',
@@ -84,7 +84,7 @@ describe.each(REFUSALS)('%s (%s)', (dialect, upstream_model, refusal) => {
     for (const frame of voice.stream(answer)) response.write(frame)
     response.end()
   }
-  /** Refuses what holds it to a schema. */
+  /** Refuses requests that enforce a schema. */
   const strict: Reply = ({ body }, response) => {
     if (!/json_schema|responseJsonSchema|responseSchema|"strict":true/.test(JSON.stringify(body)))
       return speaks(response, { text: '{"city":"Rome"}' })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startFakeUpstream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** Whatever may be set by the management API is read back as it was set, in every answer that shows it, and a change touches nothing else. */
+/** Whatever the management API can set is returned as it was set, in every answer that shows it, and a change affects nothing else. */
 
 type Json = { readonly [field: string]: unknown }
 
@@ -33,14 +33,14 @@ const without = (object: Json, ...names: readonly string[]): Json =>
 
 interface Kind {
   readonly path: string
-  /** Every field that may be sent with a new one, each another value than the one it has when it is left out. */
+  /** Every field that may be sent at creation, each with a value other than its default. */
   readonly made: Json
-  /** Every field that may be changed, each another value than before. */
+  /** Every field that may be changed, each with a different value than before. */
   readonly changed: Json
   readonly schemas: readonly [string, string]
-  /** What its address ends in. */
+  /** The last part of its address. */
   readonly id: (data: Json) => string
-  /** What an answer shows of what was sent. */
+  /** The form in which an answer shows the sent fields. */
   readonly shown?: (sent: Json) => Json
 }
 
@@ -185,7 +185,7 @@ const KINDS: { readonly [name: string]: (workspace: string, hash: string) => Kin
     },
     schemas: ['CreateBYOKKeyRequest', 'UpdateBYOKKeyRequest'],
     id: ({ id }) => id as string,
-    // Of a credential its ends are shown.
+    // Only the ends of a credential are shown.
     shown: ({ key, ...sent }) => ({
       ...sent,
       ...(key === undefined ? {} : { label: `${(key as string).slice(0, 2)}...${(key as string).slice(-2)}` }),

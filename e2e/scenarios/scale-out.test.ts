@@ -13,7 +13,7 @@ import { findTestRedis } from '../../src/testing/redis.ts'
 import { TEST_KEY, TEST_MANAGEMENT_KEY } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** Two gateways and one worker, real processes, on one PostgreSQL and one Redis, each behind a network that can fail. */
+/** Two gateways and one worker, as real processes, on one PostgreSQL and one Redis, each behind a network that can fail. */
 const WHAT = 'several processes on PostgreSQL and Redis'
 const postgres = await findTestPostgres(WHAT)
 const redis = await findTestRedis(WHAT)
@@ -87,7 +87,7 @@ describe.skipIf(!postgres.available || !redis.available)('two gateways and a wor
     const answer = await fetch(`${of.url}/readyz`)
     return { http: answer.status, ...((await answer.json()) as object) }
   }
-  /** Registers a destination and waits until all of these gateways forward to it; earlier calls are none of its business. */
+  /** Registers a destination and waits until all of these gateways forward to it; it ignores earlier calls. */
   const addWebhook = async (...gateways: readonly [GatewayProcess, ...GatewayProcess[]]): Promise<void> => {
     const made = await api(gateways[0], 'POST', '/observability/destinations', {
       type: 'webhook',
@@ -169,7 +169,7 @@ describe.skipIf(!postgres.available || !redis.available)('two gateways and a wor
     async (victimRole) => {
       const [a, b, worker, spare] = await Promise.all([start('gateway', 'a'), start('gateway', 'b'), start('worker'), start('worker', 'spare')])
       await addWebhook(a, b)
-      // Slow enough that batches are on their way when the process dies.
+      // Slow enough that batches are in flight when the process dies.
       receiver.react = () => ({ kind: 'answer', status: 200, afterMs: 300 })
       const { calls: made } = load([a, b])
       await expect.poll(calls(100), { timeout: 20_000 }).toBe(true)

@@ -9,7 +9,7 @@ import { startFakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, TEST_KEY, TEST_MANAGEMENT_KEY, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** `signalbox secrets rotate` on a real data directory, with deliveries that wait. */
+/** `signalbox secrets rotate` on a real data directory with pending deliveries. */
 const BASE = '/api/v1/observability/destinations'
 const MAIN = join(import.meta.dirname, '../../bin/signalbox.js')
 let gateway: TestGateway
@@ -55,7 +55,7 @@ describe('secrets rotate', () => {
     expect(after).not.toBe(before)
     expect(stdout).not.toContain(after.trim())
     expect((await stat(file)).mode & 0o777).toBe(0o600)
-    // As if it had been interrupted after the database changed, with both keys on disk: the next call finishes it.
+    // Simulates an interruption after the database changed, with both keys on disk: the next call finishes the rotation.
     await rename(file, `${file}.next`)
     await writeFile(file, before)
     expect((await run(path, { SIGNALBOX_NEW_SECRET_KEY: '' }).catch((error: Error) => error)) as { stdout: string }).toMatchObject({
@@ -107,7 +107,7 @@ describe('secrets rotate', () => {
 
       const ids: string[] = []
       for (const input of ['one', 'two', 'three']) {
-        // Long enough for every copy of the database to have seen the change.
+        // Long enough for every copy of the database to pick up the change.
         await setTimeout(1_000)
         ids.push(((await (await gateway.respond({ model: 'acme/small', input, stream: false })).json()) as { id: string }).id)
       }

@@ -4,7 +4,7 @@ import { contractCheck } from '../../src/testing/contract.ts'
 import { startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** Where every endpoint of a model has a search of its own, `auto` leaves it to them, and the caller still gets what was asked for. */
+/** If every endpoint of a model has its own search, `auto` leaves searching to them, and the caller still gets what was requested. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 
@@ -197,12 +197,12 @@ it('leaves apply_patch to a provider that has it', async () => {
   expect(upstream.requests.at(-1)!.body).toMatchObject({ tools: [stands], tool_choice: stands })
 })
 
-/** The same through formats whose searches look otherwise on the wire. */
+/** The same through formats with a different wire form of searches. */
 const SEARCHES: {
   readonly [dialect: string]: {
     readonly options?: object
     readonly tools: readonly object[]
-    /** What becomes of a bound on the searches. */
+    /** The form of a limit on the number of searches. */
     readonly bounded: readonly object[]
     readonly frames: readonly object[]
   }

@@ -5,9 +5,9 @@ import { askGateway, calls } from '../../src/testing/tool-script.ts'
 import { verifies } from '../requirements.ts'
 
 /**
- * When each stop condition ends the loop. The scripted model never stops by itself: every turn calls the clock once (the second one also
- * searches models), uses 18 tokens and costs 22.3 millionths of a dollar. The turn after the condition is the last: told to call nothing,
- * the model says a word.
+ * When each stop condition ends the loop. The scripted model never stops on its own: every turn calls the clock once (the second one also searches
+ * models), uses 18 tokens and costs 22.3 millionths of a dollar. The turn after the condition is the last: the model is told not to call anything, and
+ * writes a word.
  */
 let upstream: FakeUpstream
 let gateway: TestGateway
@@ -39,7 +39,7 @@ const TURN_COST = 8e-6 + 3 * 0.1e-6 + 7 * 2e-6
 interface Row {
   readonly when?: readonly object[]
   readonly calls?: number
-  /** Turns whose tools run. */
+  /** The number of turns whose tools run. */
   readonly turns: number
   readonly by: string
 }

@@ -261,7 +261,7 @@ describe('calls that go wrong', () => {
       { role: 'tool', content: expect.stringContaining('There is no tool of this name. The tools are: datetime') },
       { role: 'tool', content: expect.stringContaining('datetime') },
     ])
-    // Names that providers would refuse are spelled so that they take them.
+    // Names that providers would refuse are rewritten to a form that they accept.
     expect(messages(1).at(-3)).toMatchObject({
       tool_calls: [{ function: { name: expect.stringMatching(/^web_search[\w-]*$/) } }, { function: { name: 'datetime' } }],
     })

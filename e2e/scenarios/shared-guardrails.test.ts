@@ -7,7 +7,7 @@ import { startGateway, type TestGateway } from '../../src/testing/start-gateway.
 
 const postgres = await findTestPostgres('guardrails of several gateways on one database')
 
-/** Less than the time between two looks at the database. */
+/** Less than the interval between two checks of the database. */
 const AT_ONCE_MS = 1_000
 
 describe.skipIf(!postgres.available)('two gateways on one database', () => {

@@ -5,11 +5,11 @@ import { askGateway } from '../../src/testing/tool-script.ts'
 import { VENDOR_VOICES } from '../../src/testing/vendor-voices.ts'
 import type { ScriptedAnswer, VendorVoice } from '../../src/testing/voices/voice.ts'
 
-/** What the gateway's tools did may leave the model nothing to add. The turn that says so was paid for like those before it. */
+/** After the gateway's tools have run, the model may have nothing to add. That turn is paid for like those before it. */
 const voices = [...VENDOR_VOICES.values()]
 const CALLING: ScriptedAnswer = { calls: [{ id: 'call_1', name: 'datetime', arguments: '{}' }] }
 const SILENT: ScriptedAnswer = {}
-/** 30 tokens in, 12 out, a dollar each million; Cohere bills 3 and 4 of them. */
+/** 30 tokens in, 12 out, at a dollar per million each; Cohere bills 3 and 4 of them. */
 const turnUsd = (dialect: string): number => (dialect === 'cohere-v2' ? 7e-6 : 42e-6)
 
 const upstreams = new Map<string, FakeUpstream>()
@@ -71,7 +71,7 @@ beforeEach(() => {
 const tools = [{ type: 'gateway:datetime' }]
 
 async function ask(model: string, streamed: boolean) {
-  // Chance would let the dearer endpoint begin now and then.
+  // The balance would sometimes choose the more expensive endpoint.
   const answer = await askGateway(gateway, { model, input: 'What time is it?', tools, provider: { sort: 'price' } }, streamed)
   return answer as typeof answer & { readonly id: string; readonly status: string; readonly usage: { readonly cost: number } }
 }

@@ -16,15 +16,15 @@ import { startGateway, type TestGateway } from '../../src/testing/start-gateway.
 import { verifies } from '../requirements.ts'
 
 /**
- * The sixteen faults of a public fault lab, over real sockets and under the gateway's own default limits: a caller streams, a primary model
- * misbehaves, a fallback model may serve. All rows run at once, each against upstreams of its own; the times are the caller's.
+ * The sixteen faults of a public fault lab, over real sockets and under the gateway's own default limits: a caller streams, a primary model misbehaves,
+ * and a fallback model may serve. All rows run at the same time, each against its own upstreams. Times are measured at the caller.
  */
 
 interface Answer {
   readonly status: number
-  /** From sending to the last byte. */
+  /** From sending the request to the last byte. */
   readonly ms: number
-  /** The model that served, and what it said; of an HTTP error both are undefined. */
+  /** The model that served, and its text; both are undefined for an HTTP error. */
   readonly model?: string
   readonly text?: string
   readonly terminal?: string
@@ -33,17 +33,17 @@ interface Answer {
   readonly generationId: string
 }
 
-/** What a row works with: two upstreams and a caller. */
+/** The environment of a row: two upstreams and a caller. */
 interface Lab {
   readonly primary: FakeUpstream
   readonly fallback: FakeUpstream
-  /** Streams from the primary model with the fallback model behind it, or alone. */
+  /** Streams from the primary model, with or without the fallback model behind it. */
   ask(options?: { readonly alone?: boolean; readonly streamFailure?: 'continue' | 'buffer' }): Promise<Answer>
   api(path: string): Promise<{ readonly data: { readonly [field: string]: unknown } }>
 }
 
 interface Row {
-  /** Cites the id of its fault. */
+  /** Cites the id of the row's fault. */
   readonly title: string
   readonly timeouts?: object
   run(lab: Lab): Promise<void>
@@ -59,19 +59,19 @@ const flagged = { error: { message: 'The prompt was flagged as hateful', type: '
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const tries = ({ requests }: FakeUpstream): number => requests.length
-/** The largest number of requests within any stretch of `ms`. */
+/** The largest number of requests within any period of `ms`. */
 const burst = ({ requests }: FakeUpstream, ms: number, from = 0): number => {
   const tried = requests.slice(from)
   return Math.max(0, ...tried.map(({ at }) => tried.filter((other) => other.at >= at && other.at < at + ms).length))
 }
 
-/** `usage`: that of one answer, or more than that when several endpoints had a part in it. */
+/** `usage`: the usage of one answer, or more if several endpoints contributed. */
 function expectServed(answer: Answer, from: 'primary' | 'fallback', text: string, usage: 'whole' | 'more' = 'whole'): void {
   const input = usage === 'whole' ? CHAT_USAGE.prompt_tokens : expect.any(Number)
   expect(answer).toMatchObject({ status: 200, terminal: 'response.completed', text, response: { usage: { input_tokens: input } } })
   expect(answer.model).toMatch(new RegExp(`/${from}$`))
 }
-/** A clear failure in the stream: typed, and never a success that lacks its end. */
+/** A clear, typed failure in the stream, and never a success without its end. */
 function expectBroken(answer: Answer, errorType: string, text: string): void {
   expect(answer).toMatchObject({ status: 200, terminal: 'response.failed', text, response: { error_type: errorType } })
 }
@@ -289,7 +289,7 @@ const ROWS: readonly Row[] = [
   {
     title: verifies('C15', 'the primary answers 503 for a while, then recovers; a request every second'),
     async run({ primary, fallback, ask }) {
-      // Longer than what opens the circuit (under 4 s on a busy machine) and its first wait together: at least one probe falls into it.
+      // Longer than the time until the circuit opens (under 4 s on a busy machine) plus its first wait, so at least one probe falls into it.
       const OUTAGE_MS = 10_000
       const began = performance.now()
       const after = (): number => performance.now() - began
@@ -306,7 +306,7 @@ const ROWS: readonly Row[] = [
       }
       expect(back).toBe(3)
       const during = primary.requests.filter(({ at }) => at - began < OUTAGE_MS)
-      // Two calls with a retry each open the circuit; what follows is a probe.
+      // Two calls with a retry each open the circuit; all further requests are probes.
       expect(during.length).toBeLessThanOrEqual(5)
       expect(during.at(-1)!.at - began).toBeGreaterThan(4_000)
     },
@@ -327,7 +327,7 @@ const ROWS: readonly Row[] = [
   },
 ]
 
-/** A server that insists on the caller's words last, as some do. */
+/** A server that requires a user message at the end, as some do. */
 function refusesPrefill(...[seen, response]: Parameters<Reply>): void {
   const messages = seen.body['messages'] as readonly { readonly role: string }[]
   const prefilled = messages.at(-1)?.role === 'assistant'
@@ -372,7 +372,7 @@ describe('the sixteen faults', () => {
   })
 })
 
-/** Two providers and two models per row. The fallback is the cheaper model: that the primary goes first is the caller's order. */
+/** Two providers and two models per row. The fallback is cheaper, so only the caller's order puts the primary first. */
 function labConfig(upstreams: readonly FakeUpstream[]): { readonly [key: string]: unknown } {
   const place = (n: number): { readonly row: number; readonly role: 'primary' | 'fallback' } => ({
     row: n >> 1,

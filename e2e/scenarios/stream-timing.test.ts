@@ -7,7 +7,7 @@ import { chatEvents, startFakeUpstream, stream, type FakeUpstream, type Reply } 
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** A stream is passed on as it comes: upstream and caller live in this process, so both read the same clock. */
+/** A stream is forwarded as it arrives. Upstream and caller run in this process, so both read the same clock. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 const sentAt = new Map<string, number>()
@@ -55,7 +55,7 @@ describe('a slow stream', () => {
   })
 })
 
-/** Enough that neither the sockets nor the gateway can hold it for a caller who does not read. */
+/** More than the sockets and the gateway can buffer for a caller that does not read. */
 const WORDS = 'word '.repeat(2_000)
 const TIMES = 2_000
 const USAGE = { prompt_tokens: 11, completion_tokens: 1_000, total_tokens: 1_011 }
@@ -90,7 +90,7 @@ describe('a caller who stops reading for longer than an upstream may be silent',
     expect(bytes).toBeGreaterThan(WORDS.length * TIMES)
     expect(completed).toBe(true)
     expect(end.slice(-20_000)).toContain('"output_tokens":1000,')
-    // How fast it was written nobody knows; of the next, whose caller reads, it is known.
+    // The speed of this stream is unknown; that of the next, whose caller reads, is known.
     const speed = async (): Promise<unknown> => {
       const answer = await served.api('GET', '/api/v1/models/acme/small/endpoints', undefined, served.key)
       const { data } = (await answer.json()) as { data: { endpoints: { throughput_last_30m: unknown }[] } }

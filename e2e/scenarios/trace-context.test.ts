@@ -4,7 +4,7 @@ import { chatText, startFakeUpstream, status, stream, type FakeUpstream } from '
 import { allSpans } from '../../src/testing/received-spans.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** One trace from a caller's span over the gateway's to the provider's. */
+/** One trace from the caller's span through the gateway's to the provider's. */
 let upstream: FakeUpstream
 let collector: FakeDestination
 let gateway: TestGateway

@@ -4,8 +4,8 @@ import { startGateway, type TestGateway } from '../../src/testing/start-gateway.
 import { askGateway } from '../../src/testing/tool-script.ts'
 
 /**
- * Searches that the vendor of Messages has called and not run yet: it paused, or waits for tools of the caller that were called beside them.
- * The upstream refuses what the vendor refuses: https://platform.claude.com/docs/en/agents-and-tools/tool-use/server-tools
+ * Searches that the vendor of Messages has called but not run yet: it paused, or waits for tools of the caller that were called together with them. The
+ * upstream refuses what the vendor refuses: https://platform.claude.com/docs/en/agents-and-tools/tool-use/server-tools
  */
 type Block = { readonly type: string; readonly [field: string]: unknown }
 interface Message {
@@ -23,7 +23,7 @@ const found = { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', conte
 const called = { type: 'tool_use', id: 'toolu_1', name: 'clock', input: {} }
 const said = { type: 'text', text: 'Far.' }
 
-/** Why the vendor would not take these messages. */
+/** Why the vendor would refuse these messages. */
 function refusalOf(messages: readonly Message[]): string | undefined {
   const results = new Set(messages.flatMap(({ content }) => content.map(({ tool_use_id: id }) => id)))
   for (const [at, { role, content }] of messages.entries()) {

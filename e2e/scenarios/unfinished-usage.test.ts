@@ -5,7 +5,7 @@ import { startFakeUpstream, stream, type FakeUpstream, type Reply } from '../../
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** Answers that break off, or are left: what their upstream had counted by then is what they are charged by. A long prompt out of a cache shows it. */
+/** Answers that break off, or whose caller leaves, are charged by what their upstream had counted by then. A long cached prompt makes this visible. */
 const START = {
   type: 'message_start',
   message: {
@@ -93,7 +93,7 @@ describe('what an unfinished answer has used', () => {
   })
 })
 
-/** Answers that end as failures and say what they have used: 90,500 tokens of prompt and 700 of output. */
+/** Answers that end as failures and report their usage: 90,500 tokens of prompt and 700 of output. */
 const FAILURES: readonly (readonly [dialect: string, reply: Reply])[] = [
   [
     'openai-responses',

@@ -4,7 +4,7 @@ import { startGateway, type TestGateway } from '../../src/testing/start-gateway.
 import { askGateway } from '../../src/testing/tool-script.ts'
 import { VENDOR_VOICES } from '../../src/testing/vendor-voices.ts'
 
-/** Models that call tools, but not in a stream: Bedrock says so in these words. */
+/** Models that support tool calls, but not in a stream; Bedrock reports it in these words. */
 const voice = VENDOR_VOICES.get('bedrock-converse')!
 const ANSWER = { text: 'I look.', calls: [{ id: 'c1', name: 'clock', arguments: '{"zone":"UTC"}' }] }
 

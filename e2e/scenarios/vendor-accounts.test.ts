@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { chatText, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** Two accounts of one vendor over real sockets: each with its own address and key, in the vendor's manner. */
+/** Two accounts of one vendor over real sockets, each with its own address and key, in the vendor's format. */
 let first: FakeUpstream
 let second: FakeUpstream
 let gateway: TestGateway

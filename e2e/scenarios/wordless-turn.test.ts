@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { chatEvents, chatText, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** A model may have nothing to add to what its caller's tools did: vendors say so with an answer that is empty and ends well, and so does the gateway. */
+/** A model may have nothing to add to the results of its caller's tools. Vendors then send an empty answer that ends successfully, and so does the gateway. */
 let first: FakeUpstream
 let second: FakeUpstream
 let gateway: TestGateway

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { chatText, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** What a workspace adds to requests that do not say: the model, the model for images, how endpoints are sorted. */
+/** A workspace's defaults for requests that do not set them: the model, the model for images, the sort of endpoints. */
 const DEFAULT = '/api/v1/workspaces/00000000-0000-4000-8000-000000000001'
 
 let upstreams: readonly FakeUpstream[]
@@ -20,7 +20,7 @@ beforeEach(async () => {
       api_keys: ['k'],
     })),
     models: [
-      // Alike enough in price that the balance would send some calls to either.
+      // So similar in price that the balance would send some calls to either.
       { slug: 'acme/small', context_length: 8_000, endpoints: [endpoint('dear', 1.01), endpoint('cheap', 1)] },
       { slug: 'acme/paint', context_length: 8_000, endpoints: [endpoint('painter', 1)] },
     ],

@@ -8,7 +8,7 @@ import { startGatewayProcess } from '../../src/testing/processes.ts'
 const CALLS = 4_000
 const PROMPT = 'some words '.repeat(150)
 
-/** Runs in the gateway: how much its young collections carried to the old generation, in bytes, written to `file` when it ends. */
+/** Runs in the gateway: writes the number of bytes that its young collections promoted to the old generation to `file` when it ends. */
 const counting = (file: string): string => `
   import { writeFileSync } from 'node:fs'
   import { GCProfiler } from 'node:v8'
@@ -52,6 +52,6 @@ it('calls that are over are not carried to the old generation by young collectio
   const { collections, promoted } = JSON.parse(await readFile(file, 'utf8')) as { readonly collections: number; readonly promoted: number }
   await rm(directory, { recursive: true })
   expect(collections).toBeGreaterThan(20)
-  // What is remembered of an answer, and what a start brings: some 2.6 KB a call. With each call carried along it was 12.
+  // The memory for each answer and for the start is about 2.6 KB per call. It was 12 KB when each call was promoted as well.
   expect(promoted / CALLS).toBeLessThan(6_000)
 })
