@@ -7,7 +7,7 @@ import { SPEAKERS, type Turn } from '../../src/testing/scripted-model.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** Answers that are kept for callers who ask: https://openrouter.ai/docs/guides/features/response-caching. */
+/** Answers that are cached for callers who ask for it: https://openrouter.ai/docs/guides/features/response-caching. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 let answers = 0
@@ -21,7 +21,7 @@ afterAll(async () => {
   await gateway.close()
   await upstream.close()
 })
-/** Each answer another, so that one that was kept can be told from one that was made again. */
+/** Each answer is different, so that a cached one can be told from a new one. */
 beforeEach(() => says({ reasoning: 'Hm.', text: ['Answer ', String(++answers)] }))
 
 interface Told {
@@ -209,7 +209,7 @@ describe('what is not kept', () => {
   })
 })
 
-/** Ids are of the call. */
+/** Ids belong to the call and differ. */
 const withoutIds = (content: unknown): string => JSON.stringify(content).replaceAll(/"rs_\w+"/g, '"rs"')
 
 describe('what others decided', () => {

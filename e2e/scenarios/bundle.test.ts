@@ -24,7 +24,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-/** What an image holds: the entry, the bundle, the manifest; neither sources nor packages. */
+/** The content of an image: the entry, the bundle, the manifest; no sources and no packages. */
 function installWithoutSources(): void {
   for (const part of ['bin', 'dist', 'package.json']) cpSync(join(ROOT, part), join(directory, part), { recursive: true })
 }
@@ -70,7 +70,7 @@ describe('the bundle', () => {
     for (const path of ['/openapi.json', '/api/v1/models', '/metrics']) {
       expect([path, (await call(url, path, path === '/metrics' ? MANAGEMENT_KEY : KEY)).status]).toEqual([path, 200])
     }
-    // A document is read in a thread that is an entry of its own.
+    // A document is read in a thread that has its own entry.
     const file = {
       type: 'input_file',
       filename: 'a.pdf',

@@ -4,7 +4,7 @@ import { findTestRedis } from '../../src/testing/redis.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** Limits that come while calls run, over real sockets: what those come to cost counts against them. */
+/** Limits that are set while calls run, over real sockets: the cost of those calls counts against them. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 
@@ -36,7 +36,7 @@ afterEach(async () => {
   await upstream.close()
 })
 
-/** A long call without limits, the limit, a call that asks for it, the end of the long one, and another call. */
+/** A long call without limits, the limit, a call that is subject to it, the end of the long one, and another call. */
 async function limitAmidCall(limit: (hash: string) => Promise<Response>): Promise<readonly number[]> {
   const { data, key } = (await (await gateway.api('POST', '/api/v1/keys', { name: 'runaway' })).json()) as { data: { hash: string }; key: string }
   const long = await ask(key)

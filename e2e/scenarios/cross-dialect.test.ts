@@ -7,8 +7,8 @@ import type { ScriptedAnswer, VendorVoice } from '../../src/testing/voices/voice
 import { verifies } from '../requirements.ts'
 
 /**
- * One conversation with reasoning, parallel tools and images, moved from each vendor to each other at every turn, over real sockets. Every
- * request has to obey the rules of who gets it; what one vendor signed comes back to it and never reaches another.
+ * One conversation with reasoning, parallel tools and images, moved from each vendor to each other at every turn, over real sockets. Every request must
+ * follow the rules of its recipient. What one vendor signed is sent back to it and never reaches another.
  */
 
 const voices = [...VENDOR_VOICES.values()]
@@ -23,7 +23,7 @@ const tools = ['get_weather', 'get-time'].map((name) => ({
 
 const upstreams = new Map<string, FakeUpstream>()
 let gateway: TestGateway
-/** What each vendor is to say next; a secret is a vendor's own and tells whose it is. */
+/** The next answer of each vendor. A secret belongs to a vendor and identifies it. */
 const script = new Map<string, ScriptedAnswer>()
 const secretOf = (dialect: string, turn: number): string => Buffer.from(`secret of ${dialect} at ${turn}`).toString('base64')
 
@@ -70,7 +70,7 @@ beforeEach(() => script.clear())
 
 type Item = { readonly type: string; readonly [field: string]: unknown }
 
-/** One turn of the conversation with a vendor: its answer, and the request it got. */
+/** One turn of the conversation with a vendor: its answer, and the request that it received. */
 async function ask(
   voice: VendorVoice,
   input: readonly unknown[],
@@ -99,7 +99,7 @@ async function ask(
   return { output, body: JSON.stringify(seen.body) }
 }
 
-/** What a client gives back that knows reasoning only by id, blob and summary. */
+/** The history of a client that knows reasoning only by id, encrypted content and summary. */
 const asHistory = (output: readonly Item[], plain: boolean): Item[] =>
   output.map((item) =>
     plain && item.type === 'reasoning'
@@ -107,7 +107,7 @@ const asHistory = (output: readonly Item[], plain: boolean): Item[] =>
       : item,
   )
 
-/** Another vendor's secret, or the gateway's envelope, in a request. */
+/** Checks a request for another vendor's secret, or for the gateway's envelope. */
 function checkSecrets(voice: VendorVoice, body: string): void {
   for (const other of voices) {
     if (other.dialect === voice.dialect) continue
@@ -141,7 +141,7 @@ describe.each(pairs)(verifies('S5-matrix', '%s and %s'), (_a, _b, a, b) => {
       const { output, body } = await ask(voice, history, answer, streamed)
       checkSecrets(voice, body)
       expect(body).toContain(PNG)
-      // What a vendor thought before calls it made comes back to it.
+      // A vendor's reasoning before its calls is sent back to it.
       const own = turn === 2 ? 0 : turn === 1 && a === b ? 0 : undefined
       if (own !== undefined && voice.returnsSecret) expect(body).toContain(secretOf(voice.dialect, own))
       const made = output.filter(({ type }) => type === 'function_call')
@@ -150,7 +150,7 @@ describe.each(pairs)(verifies('S5-matrix', '%s and %s'), (_a, _b, a, b) => {
       )
       expect(output.some(({ type }) => type === 'reasoning')).toBe(true)
       history.push(...asHistory(output, plain))
-      // Results come in another order than the calls, one of them with a picture.
+      // Results arrive in a different order than the calls; one contains an image.
       for (const item of made.toReversed()) {
         const isFirst = item === made[0]
         history.push({

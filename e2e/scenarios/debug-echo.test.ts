@@ -3,7 +3,7 @@ import { checkWire, type CheckedStream } from '../../src/testing/check-wire.ts'
 import { chatEvents, chatText, status, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** `debug.echo_upstream_body`: what was made of a request for each upstream, told to the caller who asks. */
+/** `debug.echo_upstream_body`: shows the caller, on request, what each upstream received. */
 const echo = { debug: { echo_upstream_body: true } }
 const asked = { model: 'acme/small', instructions: 'Be brief', input: 'hi', max_output_tokens: 50, stream: true }
 

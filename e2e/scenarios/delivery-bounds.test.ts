@@ -19,7 +19,7 @@ import { startSpanLedger, type SpanLedger } from '../../src/testing/span-ledger.
 import { sampleContent, sampleDestination, sampleEntry, sampleGeneration } from '../../src/testing/sample-records.ts'
 import { verifies } from '../requirements.ts'
 
-/** What deliveries must not do whatever happens: lose, grow, or hold up each other. */
+/** What deliveries must never do: lose data, grow without limit, or delay each other. */
 let directory: string
 let ledger: SpanLedger
 beforeEach(async () => {
@@ -80,7 +80,7 @@ it('a hundred thousand deliveries wait and leave in the memory of a few', { time
     metrics: createDeliveryMetrics(createMetrics().registry),
     logger: { ...silentLogger, error: (_fields, message) => errors.push(message) },
     clock: systemClock,
-    // All of them at once would need several times as much; a thread that passes it dies, and says so.
+    // All of them at the same time would need several times as much; a thread that exceeds its heap dies and reports it.
     heapMb: 96,
   })
   let received = 0
@@ -124,7 +124,7 @@ it('a stop with a thousand deliveries under way loses none of them', { timeout: 
   let gateway = await startGatewayProcess({ directory })
   const made = await gateway.api('POST', 'observability/destinations', { type: 'webhook', name: 'hook', config: { url: `${ledger.url}/hook` } })
   expect(made.status).toBe(201)
-  // Longer than the stop may take: whatever is on its way then is not known to have arrived.
+  // Longer than the limit for stopping: deliveries in flight at that time are not known to have arrived.
   ledger.holdMs = 30_000
   const ids: string[] = []
   const callers = Array.from({ length: 20 }, async () => {
@@ -143,7 +143,7 @@ it('a stop with a thousand deliveries under way loses none of them', { timeout: 
 })
 
 it(verifies('I3', 'a destination that answers nothing holds up no other, and gets everything when it is back'), { timeout: 240_000 }, async () => {
-  // How fast is the drill's own business (scripts/dead-destination-drill.ts); here only that nothing is lost or held up for good.
+  // Speed is the drill's own subject (scripts/dead-destination-drill.ts); this only checks that nothing is lost or blocked for good.
   const report = await runDeadDestinationDrill({ seconds: 4, callsPerSecond: 20 })
   expect(report.answered).toBeGreaterThan(0)
   expect(report).toMatchObject({ failed: 0, missing: 0, dead: { queued: report.answered, delivered: 0, dead: 0, dropped: 0 } })

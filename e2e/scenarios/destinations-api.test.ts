@@ -10,7 +10,7 @@ import { startGateway, type TestGateway } from '../../src/testing/start-gateway.
 import { expectKnown } from '../clients/expect-known.ts'
 import { verifies } from '../requirements.ts'
 
-/** The destinations API over real sockets: its shapes, its rules, its walls. */
+/** The destinations API over real sockets: its formats, its rules, its isolation. */
 const BASE = '/api/v1/observability/destinations'
 const SECOND = '00000000-0000-4000-8000-000000000002'
 const SECRET = 'canary-secret-key-0123456789'
@@ -54,7 +54,7 @@ async function patch(id: string, body: object): Promise<Destination> {
   expect([response.status, text]).toEqual([200, text])
   return (JSON.parse(text) as { data: Destination }).data
 }
-/** Status, type of error, and the path or message it names. */
+/** The status, error type, and path or message of a refusal. */
 async function refusal(method: string, path: string, body?: unknown, key?: string) {
   const response = await gateway.api(method, path, body, key)
   const { error } = (await response.json()) as { error: { code: number; message: string; metadata: { error_type: string } } }
@@ -63,7 +63,7 @@ async function refusal(method: string, path: string, body?: unknown, key?: strin
   return { status: response.status, type: error.metadata.error_type, message: error.message }
 }
 
-/** The secret this destination would send, as the delivery thread sees it. */
+/** The secret that this destination would send, as the delivery thread sees it. */
 async function storedSecret(id: string): Promise<string> {
   const { store, encryption } = gateway.app.boot
   const stored = await store.destinations.get(id)

@@ -3,7 +3,7 @@ import { chatEvents, startFakeUpstream, stream, type FakeUpstream } from '../../
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** A reason to finish is a promise that no text follows. Some upstreams break it: what came after it must not be missed in silence. */
+/** A finish reason promises that no text follows. Some upstreams break this promise, and the text after it must not be lost silently. */
 let chat: FakeUpstream
 let gemini: FakeUpstream
 let gateway: TestGateway

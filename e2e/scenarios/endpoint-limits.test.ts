@@ -13,7 +13,7 @@ import {
 import { findTestRedis } from '../../src/testing/redis.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** What an operator lets be sent to a provider or an endpoint, over real sockets. The fake upstream reports 18 tokens for every answer. */
+/** The operator's limits for a provider or an endpoint, over real sockets. The fake upstream reports 18 tokens for every answer. */
 const CALL_TOKENS = 18
 
 let acme: FakeUpstream
@@ -26,7 +26,7 @@ interface Sample {
   readonly models: readonly { readonly endpoints: readonly Json[] }[]
 }
 
-/** Limits of the first provider, and of its endpoint. */
+/** Starts a gateway with limits for the first provider and for its endpoint. */
 const open = async (provider: Json | undefined, endpoint?: Json, more: Json = {}, env: { readonly [name: string]: string } = {}): Promise<void> => {
   const sample = chatConfig([acme.url, backup.url]) as unknown as Sample
   const [first, ...others] = sample.providers
@@ -126,7 +126,7 @@ describe('requests per minute', () => {
     await open({ requests_per_minute: 1 })
     await answerOf(ask())
     for (let n = 0; n < 5; n++) await answerOf(ask())
-    // Each was passed over without a word to the provider.
+    // Each was skipped without a request to the provider.
     expect(acme.requests).toHaveLength(1)
   })
 
@@ -249,7 +249,7 @@ describe('tokens per minute of an answer that is left', () => {
     for (let text = ''; !text.includes('word word');) text += Buffer.from((await reader.read()).value).toString()
     leave.abort()
     await expect.poll(() => acme.requests[0]!.abortedAt).toBeDefined()
-    // 1,500 were written.
+    // 1,500 tokens were written.
     expect((await ask({ max_output_tokens: 1_000, ...only })).status).toBe(429)
     expect((await ask({ max_output_tokens: 300, ...only })).status).toBe(400)
   })

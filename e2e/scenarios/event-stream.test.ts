@@ -4,7 +4,7 @@ import { checkWire } from '../../src/testing/check-wire.ts'
 import { chatText, startFakeUpstream, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** Faults inside AWS event streams, over real sockets: invisible before the first content, told in-band after it. */
+/** Faults inside AWS event streams, over real sockets: invisible before the first content, reported in-band after it. */
 const model = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
 const start = awsEvent('messageStart', { role: 'assistant' })
 const text = (piece: string): Buffer => awsEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: piece }, p: 'abc' })

@@ -5,7 +5,7 @@ import { chatText, startFakeUpstream, stream, type FakeUpstream } from '../../sr
 import { chatConfig, startGateway, TEST_KEY, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** What the front door refuses, over real sockets: the right status, one clear sentence, and nothing reaches an upstream. */
+/** Requests that the front door refuses, over real sockets: the right status, one clear sentence, and nothing reaches an upstream. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 
@@ -97,7 +97,7 @@ describe('a bad body', () => {
   })
 
   it.each([true, false])(`${verifies('P28', 'just within the limit is served, whole')} (stream: %s)`, async (stream) => {
-    // The limit is 32 MiB: what is left is for the rest of the request, and for what an upstream's format puts around it.
+    // The limit is 32 MiB. The rest is for the other parts of the request, and for what an upstream's format adds.
     const image_url = `data:image/png;base64,${'A'.repeat(31 * 1024 * 1024)}`
     const input = [{ type: 'message', role: 'user', content: [{ type: 'input_image', detail: 'auto', image_url }] }]
     const response = await fetch(`${gateway.url}/api/v1/responses`, {
@@ -148,7 +148,7 @@ describe('keys', () => {
   })
 
   it.each(['/healthz', '/readyz', '/metrics', '/openapi.json'])('are not asked for at %s', async (path) => {
-    // Right after the start it is not ready yet.
+    // Right after the start the gateway is not ready yet.
     await expect.poll(async () => (await fetch(`${gateway.url}${path}`)).status, { timeout: 10_000 }).toBe(200)
   })
 })

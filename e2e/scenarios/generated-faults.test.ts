@@ -19,7 +19,7 @@ import {
 } from '../fault-schedule.ts'
 import { verifies } from '../requirements.ts'
 
-/** Calls whose endpoints fail by generated schedules, through the whole gateway over real sockets, held against a forecast. */
+/** Calls whose endpoints fail by generated schedules, through the whole gateway over real sockets, compared with a forecast. */
 
 const PROVIDERS = 4
 const MODELS = ['acme/a', 'acme/b', 'acme/c']
@@ -38,7 +38,7 @@ interface Case extends Schedule {
 const cases = new Map<number, Case>()
 let gateway: TestGateway
 
-/** Every provider: its path tells which, the model which endpoint, and the prompt which case. */
+/** All providers in one server: the path identifies the provider, the model the endpoint, and the prompt the case. */
 const server = createServer((request, response) => {
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -52,7 +52,7 @@ function answer(request: IncomingMessage, response: ServerResponse, body: string
   one.sent.push(mine + fault.name)
   one.open++
   response.on('close', () => one.open--)
-  // A connection that was used before and breaks is tried anew by the client itself.
+  // If a reused connection breaks, the client itself retries the request, so each connection is used once.
   response.setHeader('connection', 'close')
   void fault.reply(asked)({} as never, response)
 }
@@ -94,14 +94,14 @@ function generate(): readonly Case[] {
       .map(({ n }) => n)
   return Array.from({ length: CASES }, (_, id): Case => {
     const [streamed, mode] = [random() < 0.5, draw(['fail', 'buffer'] as const)]
-    // Of a provider two endpoints at the most, and so few tries: more would be spaced out.
+    // At most two endpoints per provider, so that there are few tries: more would be delayed.
     const [order, models] = [some(PROVIDERS, 4), some(MODELS.length, 2)]
     const faults = new Map<string, readonly Fault[]>()
     for (const p of order)
       for (const m of models) {
         const one = (mayBeBusy: boolean): Fault =>
           draw(random() < 0.2 ? HEALTHY : mayBeBusy && random() < 0.3 ? BUSY : random() < 0.3 ? BROKEN : FAULTS)
-        // Twice at the most: after that a busy endpoint is spared for seconds.
+        // At most twice, because a busy endpoint is then avoided for seconds.
         const first = p === order[0] && m === models[0]
         faults.set(`${p}/${m}`, [one(first), one(first), one(false)])
       }
@@ -137,7 +137,7 @@ async function ask({ id, order, models, streamed, mode }: Case): Promise<Told> {
   return { ...common, kind: terminal.type.replace('response.', ''), text, resource: terminal['response'] as Told['resource'] }
 }
 
-/** The status of a call nobody served, by the precedence of what its endpoints said. */
+/** The status of a call that nobody served, by the precedence of its endpoints' errors. */
 function statusesOf({ met }: Forecast): readonly number[] {
   if (met.has('model')) return [400, 422]
   if (met.has('again')) return [502, 503]
@@ -153,7 +153,7 @@ async function expectForecast(one: Case): Promise<void> {
   const { data: record } = (await (await gateway.api('GET', `/api/v1/generation?id=${told.generation}`)).json()) as {
     readonly data: Told['resource']
   }
-  // More: those that could not be sent, for want of a key.
+  // There may be more: attempts that could not be sent for lack of a key.
   expect((record['provider_responses'] as readonly unknown[]).length).toBeGreaterThanOrEqual(expected.sent.length)
   if (expected.end === 'served') {
     const by = expected.by!
@@ -197,11 +197,11 @@ describe('calls whose endpoints fail by generated schedules', () => {
           await expectForecast(one).catch((error: Error) => failed.push(`case ${id}: ${error.message}`))
         }
       }
-      // Where processors are busy many first calls at once take longer than an endpoint may be silent here.
+      // On a busy machine, many simultaneous first calls take longer than an endpoint may be silent here.
       await work(CASES - 3)
       await Promise.all(Array.from({ length: AT_ONCE }, () => work(0)))
       expect(failed).toEqual([])
-      // The schedules bring every end about.
+      // The schedules cover every outcome.
       const ends = all.map((one) => forecast(one).end)
       for (const end of ['served', 'broken', 'failed'] as const) expect(ends.filter((other) => other === end).length).toBeGreaterThan(3)
       await expect.poll(() => all.filter(({ open }) => open > 0).length).toBe(0)

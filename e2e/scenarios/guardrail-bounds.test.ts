@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** What a caller or a tenant might do to get round the operator's guardrails: filler, depth, slow patterns, other names. */
+/** Attempts of a caller or a tenant to bypass the operator's guardrails: filler, depth, slow patterns, other names. */
 type Json = { readonly [field: string]: unknown }
 
 const MODEL = 'demo/echo'
@@ -129,7 +129,7 @@ describe('a guardrail of the configuration', () => {
     await send('PATCH', `/workspaces/${tenant.id}`, 200, { slug: 'team-c' })
     expect((await ask(phone, tenant.key)).status).toBe(200)
     expect((await ask(ssn, tenant.key)).status).toBe(200)
-    // Once it is not named any more, its slug is its own.
+    // Once nothing names the workspace any more, it may change its slug itself.
     await send('PATCH', `/workspaces/${tenant.id}`, 200, { slug: 'team-d' }, tenant.management)
   })
 })

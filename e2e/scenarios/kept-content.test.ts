@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { chatEvents, chatText, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** What is kept of a call where its workspace asks for it: words, and of media what they were. */
+/** What is stored of a call if its workspace asks for it: text, and a description of media. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 
-/** Three kilobytes that look like nothing but media. */
+/** Three kilobytes that can only be media. */
 const BYTES = Buffer.from(Array.from({ length: 3_000 }, (_, i) => (i * i * 31 + i * 7) % 256)).toString('base64')
 const WORKSPACE = '/api/v1/workspaces/00000000-0000-4000-8000-000000000001'
 

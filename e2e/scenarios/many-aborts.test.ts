@@ -4,7 +4,7 @@ import { chatEvents, chatText, startFakeUpstream, stream, type FakeUpstream } fr
 import { chatConfig, startGateway, TEST_KEY, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** Callers who leave, by the thousand: how quickly each is heard of stands in `abort.test.ts`, here it is what they leave behind. */
+/** Thousands of callers that disconnect. `abort.test.ts` tests how quickly this is noticed; this tests what they leave behind. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 

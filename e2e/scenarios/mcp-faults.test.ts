@@ -8,7 +8,7 @@ import { chatConfig, startGateway, type TestGateway } from '../../src/testing/st
 import { askGateway, calls, says } from '../../src/testing/tool-script.ts'
 import { verifies } from '../requirements.ts'
 
-/** What servers, callers and addresses do wrong, and what never leaves the gateway. */
+/** Faults of servers, callers and addresses, and what never leaves the gateway. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 let server: TestMcpServer
@@ -118,7 +118,7 @@ describe('a list no model should see', () => {
       upstream.script(says('ok'))
       const answer = await askGateway(gateway, { tools: [entry({ server_url: own.url })] }, false)
       expect(answer.output[0]).toMatchObject({ tools: [], error: expect.stringContaining(words) })
-      // What it says to do helps.
+      // Its advice works.
       const fewer = await askGateway(gateway, { tools: [entry({ server_url: own.url, allowed_tools: ['t1'] })] }, false)
       expect(fewer.output[0]).toMatchObject({ tools: [{ name: 't1' }] })
       await own.close()
@@ -206,7 +206,7 @@ describe('a call that goes wrong', () => {
     const answer = await askGateway(gateway, { tools: [entry({ server_url: own.url })] }, true)
     expect(performance.now() - begun).toBeLessThan(5_000)
     expect(answer).toMatchObject({ status: 'completed', output: [{}, { type: 'mcp_call', status: 'failed', error: expect.any(String) }, {}] })
-    // And the next answer finds the server where it is again.
+    // The next answer can reach the server again.
     upstream.script(calls(['math__add', { a: 1, b: 1 }]), says('Two.'))
     expect((await askGateway(gateway, { tools: [entry({ server_url: own.url })] }, true)).output[1]).toMatchObject({ output: '2' })
     await own.close()
@@ -317,7 +317,7 @@ it(verifies('P34', 'credentials for a server are in no answer, no request to a m
     seen.push(await (await gateway.api('GET', `/api/v1/generation?id=${id}`)).text())
     seen.push(await (await gateway.api('GET', `/api/v1/generation/content?id=${id}`)).text())
   }
-  // A server that sends back what it was sent.
+  // A server that returns what it received.
   own.intercept((request, response) => {
     response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error: request.headers }))
     return true

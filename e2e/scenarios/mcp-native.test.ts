@@ -3,7 +3,7 @@ import { startFakeUpstream, status, stream, type FakeUpstream } from '../../src/
 import { startMcpServer, type TestMcpServer } from '../../src/testing/mcp-server.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** Who runs a remote server's tools: the gateway, unless the caller prefers the provider and every endpoint can, or nobody else could. */
+/** Who runs a remote server's tools: the gateway, unless the caller prefers the provider and every endpoint supports it, or only the provider can. */
 let upstream: FakeUpstream
 let server: TestMcpServer
 let gateway: TestGateway
@@ -76,7 +76,7 @@ describe('the provider', () => {
     expect(output).toMatchObject([{ type: 'mcp_call', name: 'add', output: '5' }])
     expect(toolsSent()).toEqual([entry()])
     expect(server.requests).toEqual([])
-    // The caller's credentials stand in no answer, whoever used them.
+    // The caller's credentials are in no answer, whoever used them.
     expect(JSON.stringify(tools)).not.toContain('token-of-alice')
   })
 

@@ -3,7 +3,7 @@ import { startFakeUpstream, type Reply } from '../../src/testing/fake-upstream.t
 import { startGateway } from '../../src/testing/start-gateway.ts'
 import { PLACE, PLACES, setVoicesStage, voices, withoutSummaries } from './voices-stage.ts'
 
-/** What the format of Messages owes its callers beside the words themselves: turns that survive it, and failures in its own envelope. */
+/** What the format of Messages guarantees to its callers besides the text: turns that survive it, and failures in its own envelope. */
 
 type Json = { readonly [field: string]: unknown }
 

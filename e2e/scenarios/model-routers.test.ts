@@ -3,7 +3,7 @@ import { startFakeUpstream, type FakeUpstream } from '../../src/testing/fake-ups
 import { SPEAKERS, type Turn } from '../../src/testing/scripted-model.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** Names that stand for a choice of the gateway's: which model serves, why, and how to have a say in it. */
+/** Names that let the gateway choose: which model serves, why, and how to influence the choice. */
 type Json = { readonly [field: string]: unknown }
 
 const says = (...text: string[]) => SPEAKERS['openai-chat'].speak({ text })
@@ -155,7 +155,7 @@ describe('gateway/auto', () => {
     const beta = await ask({ model: 'gateway/auto-beta', input: 'hi', plugins: [{ id: 'auto-router', allowed_models: ['coil/huge'] }] })
     expect(stageOf(beta).name).toBe('auto-beta-router')
     expect(beta.answer['model']).not.toBe('coil/huge')
-    // Without the name there is nothing to choose.
+    // Without such a name there is no choice.
     const named = await ask({ model: 'acme/small', input: 'hi', plugins: [{ id: 'auto-router', allowed_models: ['coil/huge'] }] })
     expect(named.metadata).toMatchObject({ strategy: 'direct' })
     expect(named.metadata).not.toHaveProperty('pipeline')

@@ -10,18 +10,18 @@ import { dice, type Dice } from '../../src/testing/money-ledger.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** Calls of every fate, by keys with and without own provider keys, against what the guide to costs says each of them costs. */
+/** Calls with every outcome, by keys with and without own provider keys, compared with their costs according to the guide to costs. */
 const CALLS = 160
 const LANES = 8
 const DEFAULT_WORKSPACE = '00000000-0000-4000-8000-000000000001'
 
-/** What a provider does with a call, and the tokens it counts. */
+/** How a provider treats a call, and the tokens that it counts. */
 interface Fate {
   readonly kind: 'answers' | 'revises' | 'fails' | 'resets' | 'breaks' | 'hangs' | 'is silent'
   readonly input: number
   readonly cached: number
   readonly output: number
-  /** Said by the provider itself. */
+  /** Reported by the provider itself. */
   readonly cost?: number
 }
 interface Price {
@@ -108,7 +108,7 @@ interface Account {
   readonly key: string
   readonly ownsAcme: boolean
 }
-/** What the gateway's accounts and own keys paid. */
+/** What the gateway's accounts paid, and what own keys paid. */
 interface Sum {
   paid: number
   own: number
@@ -130,7 +130,7 @@ async function api(method: string, path: string, body?: unknown, key?: string): 
   return (await response.json()) as Answer
 }
 
-/** Two keys of the default workspace, and two of one that has its own key for acme. */
+/** Two keys of the default workspace, and two of a workspace with its own key for acme. */
 async function openAccounts(): Promise<readonly Account[]> {
   const { id } = (await api('POST', '/api/v1/workspaces', { name: 'own', slug: 'own' })).data
   await api('POST', '/api/v1/byok', { provider: 'acme', key: 'theirs', workspace_id: id })
@@ -150,7 +150,7 @@ function fateOf(random: Dice, kinds: readonly Fate['kind'][]): Fate {
   return random.next() < 0.2 ? { ...fate, cost: random.pick([0, 1e-12, 0.1, 12.345]) } : fate
 }
 
-/** What a call costs by the guide, and whom; undefined: what was written of it, which is known by an estimate. */
+/** The cost of a call according to the guide, and who pays it. Undefined if only an estimate of what was written is known. */
 function owed(model: string, plan: Plan, streamed: boolean, { ownsAcme }: Account): Sum | undefined {
   for (const provider of PROVIDERS) {
     const fate = plan[provider]
@@ -163,7 +163,7 @@ function owed(model: string, plan: Plan, streamed: boolean, { ownsAcme }: Accoun
   return { paid: 0, own: 0 }
 }
 
-/** Makes one call and compares what the answer and the record say of it with what is owed. */
+/** Makes one call and compares the answer and the record with the expected cost. */
 async function call(random: Dice, account: Account): Promise<Sum> {
   const model = random.pick(Object.keys(PRICES))
   const streamed = random.next() < 0.6
@@ -211,7 +211,7 @@ async function answered(body: { readonly stream: boolean }, { key }: Account): P
   return { id: answer.id, usage: answer.usage }
 }
 
-/** Leaves after the first words, or before any came. */
+/** Disconnects after the first words, or before any arrived. */
 async function left(body: object, { key }: Account, afterWords: boolean): Promise<Heard> {
   const leaving = new AbortController()
   if (!afterWords) setTimeout(() => leaving.abort(), 30)
@@ -223,7 +223,7 @@ async function left(body: object, { key }: Account, afterWords: boolean): Promis
       if (text.includes('output_text.delta')) leaving.abort()
     }
   } catch {
-    // It was left.
+    // The caller has disconnected.
   }
   const id = /"id":"(gen-[^"]+)"/.exec(text)?.[1]
   return id === undefined ? {} : { id }
@@ -265,7 +265,7 @@ it(verifies('P32', 'P33', 'the sums of answers, records, keys, activity, credits
   close(report.own, all.own, 'report of own keys')
 })
 
-/** What keys say they have spent, and that nothing of what calls had reserved is held any more: all that is left can be spent. */
+/** Compares the keys' reported spending, and checks that no reservation remains: everything that is left can be spent. */
 async function agreeWithKeys(accounts: readonly Account[], sums: readonly Sum[]): Promise<void> {
   for (const [n, { hash, key }] of accounts.entries()) {
     const { data } = await api('GET', `/api/v1/keys/${hash}`)
@@ -276,7 +276,7 @@ async function agreeWithKeys(accounts: readonly Account[], sums: readonly Sum[])
     if (limit === null) continue
     const counted = usage! + (include_byok_in_limit ? byok_usage! : 0)
     await api('PATCH', `/api/v1/keys/${hash}`, { limit: counted + 1.01 })
-    // A dollar by its bound of output, of which nothing is used: the provider fails.
+    // One dollar by its output limit, of which nothing is used, because the provider fails.
     const plan = { acme: { kind: 'fails' }, backup: { kind: 'fails' } } as unknown as Plan
     const provider = { order: ['backup'], allow_fallbacks: false }
     const response = await gateway.respond({ model: 'm/dear', input: written(plan), max_output_tokens: 1, provider }, { key })

@@ -7,7 +7,7 @@ import { SPEAKERS } from '../../src/testing/scripted-model.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { sampleKey } from '../../src/testing/sample-records.ts'
 
-/** Keys another process makes: the command line, or another worker on the same database. */
+/** Keys that another process creates: the command line, or another worker on the same database. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 let made = 0
@@ -40,7 +40,7 @@ describe('a key made a moment ago by another process', () => {
   })
 
   it('is accepted on its first use, for management', async () => {
-    // Beyond the pause between two looks.
+    // Longer than the interval between two lookups.
     await new Promise((resolve) => setTimeout(resolve, 150))
     const key = await makeElsewhere('management')
     expect((await gateway.api('GET', '/api/v1/keys', undefined, key)).status).toBe(200)

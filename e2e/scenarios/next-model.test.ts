@@ -3,7 +3,7 @@ import { chatEvents, chatText, startFakeUpstream, status, stream, type FakeUpstr
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** Faults that another endpoint of the same model would repeat: the next model is asked, and the first one only once. */
+/** Faults that would recur at every endpoint of the same model: the next model is asked, and the first one only once. */
 let first: FakeUpstream
 let twin: FakeUpstream
 let other: FakeUpstream
@@ -77,11 +77,11 @@ describe('the next model', () => {
     twin.script(status(503, { error: { message: 'busy' } }))
     const answer = (await (await ask(['acme/small', 'acme/large'])).json()) as Answer
     expect(answer).toMatchObject({ model: 'acme/large', usage: { input_tokens: 11, output_tokens: 7 } })
-    // 18 tokens at 10 USD per million, whatever the others would have cost.
+    // 18 tokens at 10 USD per million, whatever the other models would have cost.
     expect(answer.usage.cost).toBeCloseTo(180e-6, 12)
   })
 
-  // Limits of one vendor, or words nobody can tell from them: the other model may take what this one does not.
+  // Limits of one vendor, or messages that cannot be told from them: the other model may accept the request.
   it.each([
     ['a picture that is too large', { message: 'Image exceeds 5 MB maximum', type: 'invalid_request_error' }],
     ['a picture of a format it does not know', { message: 'Unsupported image format: webp' }],

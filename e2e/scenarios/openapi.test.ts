@@ -8,7 +8,7 @@ import { compareSchemas, type ApiDocument, type Direction, type Operation } from
 import { chatText, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** `/openapi.json`: whole, valid, true, and what the contract says where both speak. */
+/** `/openapi.json` is complete, valid and correct, and agrees with the contract where both cover a route. */
 
 let upstream: FakeUpstream
 let gateway: TestGateway
@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 
 const NAME_A_WORKSPACE = ['keys', 'byok', 'presets', 'guardrails', 'observability/destinations'].flatMap((path) => [`post ${path}`, `get ${path}`])
-/** Of these a gateway that runs on after `secrets rotate` refuses what it would encrypt with the key of yesterday. */
+/** Routes that a gateway which still runs after `secrets rotate` refuses, because it would encrypt with the old key. */
 const STORE_SECRETS = [
   'patch byok/{id}',
   'patch observability/destinations/{id}',
@@ -46,7 +46,7 @@ interface DescribedSettings {
   readonly properties: { readonly [name: string]: DescribedField }
 }
 
-/** Errors of formats that have envelopes of their own. */
+/** Errors of formats with their own envelopes. */
 const ENVELOPES = [
   ['/api/v1/messages', 'MessagesError'],
   ['/api/v1beta/', 'GenerateContentError'],
@@ -130,7 +130,7 @@ describe('the document', () => {
 })
 
 describe('answers', () => {
-  /** Fields the document does not know are errors here: clients made from it would lose them. */
+  /** Fields missing from the document are errors here, because clients generated from it would lose them. */
   const closed = (schema: unknown): unknown => {
     if (Array.isArray(schema)) return schema.map(closed)
     if (typeof schema !== 'object' || schema === null) return schema
@@ -200,7 +200,7 @@ describe('answers', () => {
     await aGuardrail('GET')
   }
 
-  /** Every management route once, and some refusals. */
+  /** Calls every management route once, and causes some refusals. */
   async function exercise(call: Call, dataOf: (answer: { readonly [field: string]: never }) => { readonly [field: string]: string }): Promise<void> {
     const api = '/api/v1'
     const simple = (method: string, path: string, body?: object) => call(method, path, path, body)
@@ -279,7 +279,7 @@ describe('answers', () => {
 
 const CONTRACT = join(process.env['SIGNALBOX_FIXTURES'] ?? join(import.meta.dirname, '../../../shared/fixtures'), '../contract/openapi.json')
 
-/** What deliberately differs, and why. */
+/** Deliberate differences, and why. */
 const DIFFERENCES: readonly (readonly [RegExp, why: string])[] = [
   [/status 5(?:24|29) is missing$/, 'of a network in front of the hosted service'],
   [/^get \/generation(?:\/content)? status (?:402|403|429|502) is missing$/, 'reading a record costs nothing, and any key of its workspace may'],

@@ -6,7 +6,7 @@ import { chatText, startFakeUpstream, stream, type FakeUpstream } from '../../sr
 import { findTestPostgres } from '../../src/testing/postgres.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** Presets: made, named in three ways, changed, and walled off between workspaces. */
+/** Presets: created, referenced in three ways, changed, and isolated between workspaces. */
 type Json = { readonly [field: string]: unknown }
 
 const CONTRACT = join(process.env['SIGNALBOX_FIXTURES'] ?? join(import.meta.dirname, '../../../shared/fixtures'), '../contract/openapi.json')
@@ -79,7 +79,7 @@ describe('a preset made from a request', () => {
         { role: 'user', content: 'hi' },
       ])
       expect(lastSent()).not.toHaveProperty('preset')
-      // What the caller wrote stays what was asked for.
+      // The metadata shows the name that the caller wrote.
       expect((answer['gateway_metadata'] as Json)['requested']).toBe(named.model)
     })
   }
@@ -242,7 +242,7 @@ describe('presets of another workspace', () => {
       status: 404,
       answer: { error: { metadata: { error_type: 'not_found' } } },
     })
-    // An inference key of the first workspace does not reach the second either.
+    // An inference key of the first workspace has no access to the second either.
     await api('GET', `?workspace_id=${workspaceId}`, 404, undefined, gateway.key)
     await api('POST', '/ours/responses', 200, { model: 'acme/small', temperature: 0.3 }, key)
     await ask({ model: '@preset/ours', input: 'hi' }, key)

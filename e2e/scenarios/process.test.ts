@@ -12,7 +12,7 @@ import { startGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 import { freePort } from '../../src/testing/free-port.ts'
 
-/** The program as an operator meets it: the command line, its sentences, its signals. */
+/** The program as an operator sees it: the command line, its messages, its signals. */
 const MAIN = join(import.meta.dirname, '../../bin/signalbox.js')
 let directory: string
 const children: ChildProcess[] = []
@@ -69,7 +69,7 @@ const ask = (url: string, key: string, body: object, signal?: AbortSignal): Prom
     ...(signal === undefined ? {} : { signal }),
   })
 
-/** Waits until it may be given work. */
+/** Waits until the gateway is ready for requests. */
 const ready = (url: string): Promise<void> =>
   expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 10_000, interval: 10 }).toBe(200)
 
@@ -109,7 +109,7 @@ describe('signalbox serve', () => {
     expect(await record.json()).toMatchObject({ data: { id, streamed: true, finish_reason: 'stop' } })
   })
 
-  // Nothing else would end the first process of a container: there a signal that nobody listens for is none.
+  // Nothing else would end the first process of a container, where a signal without a handler has no effect.
   it.each([1, 2])(verifies('I5', 'told to stop while it waits for its database, ends at once and in order, with %i processes'), async (workers) => {
     const silent = createServer().listen(0, '127.0.0.1')
     await once(silent, 'listening')
@@ -137,7 +137,8 @@ describe('signalbox serve', () => {
     const first = await ask(url, key, { model: 'demo/echo', input: 'hi' })
     expect(first.status).toBe(200)
     await first.text()
-    // What a record waits for in memory (the write-behind queue's age), and a margin; where all processors are busy as long as this says.
+    // The time that a record waits in memory (the write-behind queue's age), plus a margin. If all processors are busy, it waits for as long as the metric
+    // below says.
     await setTimeout(120)
     const waiting = async (): Promise<string | undefined> =>
       /^gateway_records_waiting (\d+)$/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1]
@@ -216,7 +217,7 @@ describe('signalbox serve', () => {
     expect(await exit).toBe(1)
     expect(errors()).toContain(`Port ${port} is in use`)
     taken.close()
-    // The next start makes no other keys.
+    // The next start creates no new keys.
     const { url } = await serving()
     expect((await ask(url, /sk-sb-v1-\w+/.exec(out())?.[0] ?? '', { model: 'demo/echo', input: 'hi' })).status).toBe(200)
   })
@@ -240,7 +241,7 @@ describe('signalbox serve', () => {
     closeSync(full)
     await expect.poll(started.out, { timeout: 10_000, interval: 20 }).toContain('listens on')
     const url = /listens on (\S+)/.exec(started.out())![1]!
-    // A failed call is a line of its log.
+    // A failed call is one line of the log.
     for (let i = 0; i < 3; i++) expect((await ask(url, 'a-key', { model: 'demo/error-400', input: 'hi' })).status).toBe(400)
     expect((await ask(url, 'a-key', { model: 'demo/echo', input: 'still there' })).status).toBe(200)
     started.child.kill('SIGTERM')
@@ -351,7 +352,7 @@ describe('signalbox send, check and doctor', () => {
     const checked = signalbox(['check'])
     expect(await checked.exit).toBe(0)
     expect(checked.out()).toContain('providers: demo')
-    // Nobody has started here yet, and looking is no start.
+    // Nothing has been started here yet, and `doctor` does not start anything.
     const early = signalbox(['doctor'])
     expect(await early.exit).toBe(1)
     expect(early.out()).toContain(`There is no database at ${join(directory, 'data', 'signalbox.db')}`)

@@ -6,8 +6,8 @@ import type { ScriptedAnswer, VendorVoice } from '../../src/testing/voices/voice
 import { verifies } from '../requirements.ts'
 
 /**
- * Reasoning goes back to the party that minted it and to nobody else: not to another server of the same format, not to the same server
- * through another account's key. What stays behind is named in the metadata.
+ * Reasoning is only sent back to the party that created it: not to another server of the same format, and not to the same server with another account's
+ * key. What is omitted is listed in the metadata.
  */
 
 const SECRET = Buffer.from('the secret of the first').toString('base64')
@@ -75,7 +75,7 @@ describe.each([...VENDOR_VOICES.values()].map((voice) => [voice.dialect, voice] 
       return { output: parsed.output, body: JSON.stringify(upstream.requests.at(-1)!.body), params: parsed.gateway_metadata.params }
     }
 
-    /** The first turn at `from`, its history given back to `to` by every field but those some clients drop. */
+    /** The first turn at `from`; its history is then sent to `to`, with every field except those that some clients drop. */
     async function replay(from: string, to: string): Promise<{ body: string; params: unknown }> {
       answer = FIRST
       const start = { type: 'message', role: 'user', content: 'q' }

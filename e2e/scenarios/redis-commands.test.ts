@@ -5,12 +5,12 @@ import { startPrivateRedis } from '../../src/testing/redis.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** What a call of a limited key asks of Redis, counted by Redis itself. */
+/** The Redis commands of a call with a limited key, counted by Redis itself. */
 const redis = await startPrivateRedis('the commands a call sends to Redis')
 let upstream: FakeUpstream
 let gateway: TestGateway
 let observer: Redis
-/** Commands Redis had executed when the upstream was asked, per call. */
+/** The commands that Redis had executed when the upstream was asked, per call. */
 let whenAsked: { readonly [command: string]: number }[] = []
 
 const reply: Reply = async (request, response) => {
@@ -35,14 +35,14 @@ afterAll(async () => {
   await redis?.close()
 })
 
-/** Calls per command since the last reset; what the observer and the heartbeat send is left out. */
+/** Executions per command since the last reset, without those of the observer and the heartbeat. */
 async function counts(): Promise<{ readonly [command: string]: number }> {
   const found: Record<string, number> = {}
   for (const [, command = '', calls = ''] of (await observer.info('commandstats')).matchAll(/^cmdstat_([a-z|]+):calls=(\d+)/gm))
     if (COUNTED.has(command)) found[command] = Number(calls)
   return found
 }
-/** Scripts, pins and announcements. What scripts do inside Redis is no round trip. */
+/** Scripts, pins and announcements. Commands that scripts execute inside Redis are no round trips. */
 const COUNTED: ReadonlySet<string> = new Set(['evalsha', 'eval', 'get', 'set', 'publish', 'mget', 'script|load'])
 const INSIDE_SCRIPTS = ['hmget', 'hset']
 
@@ -51,7 +51,7 @@ async function ask(key: string, body: object = {}): Promise<void> {
   expect(response.status).toBe(200)
   await response.arrayBuffer()
 }
-/** The second step is not waited for by anyone. */
+/** Nobody waits for the second step. */
 const executed = async (command: string, times: number, looks = 500): Promise<void> => {
   for (let n = 0; n < looks && ((await counts())[command] ?? 0) < times; n++) await new Promise((resolve) => setTimeout(resolve, 10))
 }
@@ -63,7 +63,7 @@ it.skipIf(redis === undefined)('is one round trip before the call and one behind
   const rate_limits = { requests_per_minute: 1_000, tokens_per_minute: 1_000_000, concurrent_requests: 10 }
   const { key } = (await (await gateway.api('POST', '/api/v1/keys', { name: 'a', limit: 10, rate_limits })).json()) as { key: string }
   await gateway.api('PUT', '/api/v1/workspaces/00000000-0000-4000-8000-000000000001/budgets/monthly', { limit_usd: 50 })
-  // Both scripts are sent by their text once, as soon as the connection stands.
+  // Both scripts are sent as text once, as soon as the connection is open.
   for (let n = 0; n < 20 && ((await counts())['eval'] ?? 0) < 2; n++) {
     await ask(key, { input: `first ${n}` })
     await executed('eval', 2, 50)
@@ -95,7 +95,7 @@ it.skipIf(redis === undefined)('shows a session where another process has pinned
   const other = await startGateway(config, { SIGNALBOX_REDIS_URL: redis!.url })
   try {
     await observer.config('RESETSTAT')
-    // The dearer one: nothing but the pin leads there.
+    // The more expensive endpoint, so that only the pin leads there.
     await ask(gateway.key, { session_id: 'session-2', provider: { ignore: ['acme'] } })
     await executed('set', 1)
     const body = { model: 'acme/small', input: 'hi', session_id: 'session-2' }
@@ -117,7 +117,7 @@ it.skipIf(redis === undefined)('knows what the others know with its first call, 
   await observer.config('RESETSTAT')
   await ask(gateway.key, { session_id: 'session-3', provider: { ignore: ['acme'] } })
   await executed('set', 1)
-  // Longer than a start takes: if nobody waited, the first call would come before the connection.
+  // Longer than a start takes: without waiting, the first call would come before the connection.
   await observer.call('CLIENT', 'PAUSE', '600', 'ALL')
   const other = await startGateway(config, { SIGNALBOX_REDIS_URL: redis!.url })
   try {

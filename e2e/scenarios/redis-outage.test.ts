@@ -5,7 +5,7 @@ import { startPrivateRedis } from '../../src/testing/redis.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** A Redis that is killed and started again under steady load: 200 requests a second, whoever answers or not. */
+/** A Redis that is killed and restarted under constant load: 200 requests a second, whether they are answered or not. */
 const PER_SECOND = 200
 const CALL_USD = (8 * 1 + 3 * 0.1 + CHAT_USAGE.completion_tokens * 2) / 1e6
 
@@ -70,7 +70,7 @@ interface Traffic {
   stop(): void
 }
 
-/** Sends at a fixed rate, the keys in turns; a slow answer delays nobody. */
+/** Sends at a fixed rate, with the keys in turns; a slow answer delays no other request. */
 function startTraffic(keys: readonly string[]): Traffic {
   const calls = new Map<string, Promise<Asked>[]>(keys.map((key) => [key, []]))
   const began = performance.now()
@@ -104,7 +104,7 @@ describe.skipIf(redis === undefined)('Redis killed and started again during 200 
       limit: 1_000,
       rate_limits: { requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000, concurrent_requests: 1_000 },
     })
-    // Every fourth call; used up some time after the outage.
+    // Used for every fourth call, so it is used up some time after the outage.
     const poor = await createKey({ limit: 420 * CALL_USD })
     const traffic = startTraffic([rich.key, rich.key, rich.key, poor.key])
     await wait(3_000)
@@ -132,7 +132,7 @@ describe.skipIf(redis === undefined)('Redis killed and started again during 200 
     const limited = await createKey({ limit: 1_000 })
     const traffic = startTraffic([gateway.key, limited.key])
     await wait(1_000)
-    // Some have their answer before the end, however busy the machine is.
+    // Some calls are answered before the end, however busy the machine is.
     await settled(traffic, limited.key)
     const killedAt = performance.now()
     await redis!.kill()

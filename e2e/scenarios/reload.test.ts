@@ -8,7 +8,7 @@ import type { Config } from '../../src/core/config.ts'
 import { silentLogger } from '../../src/lib/logger.ts'
 import { TEST_KEY, TEST_MANAGEMENT_KEY } from '../../src/testing/start-gateway.ts'
 
-/** What a configuration does that is taken over by a gateway that runs. */
+/** The effects of a configuration that a running gateway reloads. */
 let directory: string
 let app: App | undefined
 let warnings: string[]
@@ -62,7 +62,7 @@ it('bounds wrong keys by where it listens, and not by where it will after a rest
   for (let n = 0; n <= 100; n++) statuses.push(await guess(n))
   expect(statuses.slice(0, 100)).toEqual(Array.from({ length: 100 }, () => 401))
   expect(statuses[100]).toBe(429)
-  // What is set itself counts at once.
+  // An explicit setting applies at once.
   await running.reload(await read({ server: { host: '127.0.0.1', wrong_keys_per_minute: null } }))
   expect(await guess(101)).toBe(401)
 })
@@ -76,7 +76,7 @@ it('decides anew what becomes of budgets while nobody can say what was spent', a
     const body = JSON.stringify({ model: 'demo/echo', input: 'hello' })
     return (await fetch(`${url}/api/v1/responses`, { method: 'POST', headers, body })).status
   }
-  // With other credits, what was spent is asked for again.
+  // After a change of the credits, the amount spent is requested again.
   await running.reload(await read({ limits: { credits: 11, when_unknown: 'refuse' } }))
   expect(await ask()).toBe(503)
   await running.reload(await read({ limits: { credits: 12 } }))

@@ -27,7 +27,7 @@ interface Seen {
   readonly environment: readonly string[]
 }
 
-/** Starts a gateway and says with what it runs once it serves. */
+/** Starts a gateway and, once it serves, returns the options and environment that it runs with. */
 async function serve(options: readonly string[] = [], env: { readonly [name: string]: string } = {}): Promise<Seen> {
   const started = spawn(process.execPath, [...options, ENTRY, 'serve'], {
     cwd: directory,

@@ -8,7 +8,7 @@ import { threadTime } from '../../src/testing/thread-time.ts'
 import { askGateway, calls, says } from '../../src/testing/tool-script.ts'
 import { verifies } from '../requirements.ts'
 
-/** Tools that call models, find tools and models, propose patches, or run in a sandbox. One upstream, scripted per model. */
+/** Tools that call models, search tools and models, propose patches, or run in a sandbox. One upstream, scripted per model. */
 type Json = Record<string, unknown>
 interface ToldMessage {
   readonly role: string
@@ -341,7 +341,7 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
       total_results: 1,
       showing: 1,
     })
-    // Items hold what was searched for, not what was found: the one must not pass for the other.
+    // Items contain the query and not the results; the one must not pass for the other.
     await ask({ input: [{ role: 'user', content: 'hi' }, ...answer.output, { role: 'user', content: 'y' }] }, streamed)
     const [, call, result] = messagesOf(requestsTo('small').at(-1)!) as unknown as ToldMessage[]
     expect(JSON.parse(call!.tool_calls![0]!.function.arguments)).toEqual({ query: 'draw', output_modalities: ['image'] })
@@ -511,7 +511,7 @@ describe('a caller who leaves', () => {
   ]
   const turn = 11e-6 + 14e-6
   it.each([
-    // Of "Well, " nobody has counted the tokens: five of the prompt and two of the answer by the estimate.
+    // Nobody has counted the tokens of "Well, ": five of the prompt and two of the answer by the estimate.
     ['by the estimate', [], 5e-6 + 2 * 2e-6],
     ['as their provider had counted it', [chatEvents.usage()], turn],
   ])(

@@ -3,8 +3,8 @@ import { chatText, startFakeUpstream, status, stream, type FakeUpstream, type Re
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
 /**
- * A tier is charged at its price, so it is asked for by name: of three endpoints of one model at one vendor, in default, flex and priority, each
- * gets the tier it stands for, whatever the caller wrote, and the answer says which one served.
+ * A tier is charged at its own price, so it is requested explicitly. One vendor has three endpoints of a model, in default, flex and priority. Each is
+ * sent the tier that it stands for, whatever the caller wrote, and the answer names the tier that served.
  */
 let upstream: FakeUpstream
 let gateway: TestGateway
@@ -47,7 +47,7 @@ interface Answer {
   readonly usage: { readonly cost: number }
 }
 
-/** What the last request asked the upstream for, what the caller paid per million tokens, and what answer and record call the tier. */
+/** The tier sent to the upstream, the price that the caller paid per million tokens, and the tier in answer and record. */
 async function ask(body: object): Promise<{ sent: unknown; price: number; told: string; recorded: unknown }> {
   const answer = (await (await gateway.respond({ input: 'hi', ...body })).json()) as Answer
   const record = (await (await gateway.api('GET', `/api/v1/generation?id=${answer.id}`)).json()) as { data: { service_tier: unknown } }

@@ -4,7 +4,7 @@ import { chatEvents, startFakeUpstream, status, stream, type FakeUpstream, type 
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { calls, says } from '../../src/testing/tool-script.ts'
 
-/** What callers are shown of models that tools ask, while these still write. */
+/** What callers see of models that tools call, while these are still writing. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 let scripts: { [model: string]: Reply[] }
@@ -32,7 +32,7 @@ beforeEach(() => {
   scripts = {}
 })
 
-/** A stream that says one thing, and the rest when it is told to go on. */
+/** A stream that sends one text, and the rest when told to continue. */
 function inTwo(first: string, rest: string): { readonly reply: Reply; readonly goOn: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>()
   const send = (response: Parameters<Reply>[1], events: readonly unknown[]): void => {
@@ -48,7 +48,7 @@ function inTwo(first: string, rest: string): { readonly reply: Reply; readonly g
   return { reply, goOn: resolve }
 }
 
-/** Reads a stream until something stands in it; undefined when it does not come in time. */
+/** Reads a stream until it contains something; undefined if that does not arrive in time. */
 async function readUntil(reader: ReadableStreamDefaultReader<Uint8Array>, wanted: RegExp): Promise<string | undefined> {
   const decoder = new TextDecoder()
   const late = new Promise<undefined>((resolve) => setTimeout(resolve, 2_000, undefined))

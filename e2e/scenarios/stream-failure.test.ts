@@ -4,7 +4,7 @@ import { CHAT_USAGE, chatEvents, chatText, startFakeUpstream, status, stream, ty
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** A stream that breaks after its first content, for callers who opted in: another endpoint goes on with it, or gives all of it. */
+/** A stream that breaks after its first content, for callers who opted in: another endpoint continues it, or provides all of it. */
 let primary: FakeUpstream
 let backup: FakeUpstream
 let third: FakeUpstream
@@ -58,7 +58,7 @@ describe('stream_failure: continue', () => {
     expect(output[0]).toMatchObject({ type: 'message', status: 'completed', content: [{ text: 'Once upon a time there was a king' }] })
     expect((backup.requests[0]!.body['messages'] as object[]).at(-1)).toMatchObject({ role: 'assistant', content: 'Once upon a time' })
     expect(params['stream_failure']).toBe('continued by Acme 1 after 17 characters')
-    // What the broken endpoint used is an estimate on top of what the other one reports; each is paid at its own price.
+    // The usage of the broken endpoint is an estimate, added to what the other one reports; each is paid at its own price.
     expect(response.usage['output_tokens']).toBeGreaterThan(CHAT_USAGE.completion_tokens)
     expect(response.usage['cost']).toBeGreaterThan(0)
     expect(tries()).toEqual([1, 1, 0])
@@ -77,13 +77,13 @@ describe('stream_failure: continue', () => {
       return response.usage['cost'] ?? NaN
     }
     const plain = await costOf({})
-    // The tool's description makes the prompt longer, which the first endpoint is paid for at its own, low price.
+    // The tool's description makes the prompt longer, for which the first endpoint is paid at its own, low price.
     expect(await costOf({ tools: [{ type: 'gateway:datetime' }] })).toBeCloseTo(plain, 3)
     expect(plain).toBeGreaterThan(0.01)
   })
 
   describe('is paid for at the prices of all who had a part in it', () => {
-    /** The first endpoint is dear per call, so that its part shows. */
+    /** The first endpoint is expensive per call, so that its part is visible. */
     const launchDear = async (): Promise<void> => {
       const config = chatConfig([primary.url, backup.url]) as { models: readonly { readonly endpoints: readonly object[] }[] }
       const models = config.models.map((model) => ({

@@ -5,8 +5,8 @@ import { chatConfig, startGateway, type TestGateway } from '../../src/testing/st
 import { verifies } from '../requirements.ts'
 
 /**
- * The walls between workspaces and between kinds of keys, over every route of `/openapi.json`, which another test holds to be all there are:
- * a route that is added is tried here, and one nobody has said how to try fails.
+ * The isolation of workspaces and of kinds of keys, for every route of `/openapi.json`; another test ensures that it lists all routes. A new route is
+ * tested here automatically, and fails if the test does not know how to call it.
  */
 
 type Keyed = Operation & { readonly 'x-key': 'none' | 'any' | 'inference' | 'management' }
@@ -17,7 +17,7 @@ interface Route {
   readonly operation: Keyed
 }
 
-/** What a workspace has that others must not reach. */
+/** A workspace's resources, which others must not reach. */
 interface Tenant {
   readonly workspace: string
   readonly slug: string
@@ -31,7 +31,7 @@ interface Tenant {
   readonly preset: string
 }
 
-/** The id of a resource in a path, by what stands before it. */
+/** The id of a resource in a path, by the segment before it. */
 const IN_PATH: readonly (readonly [prefix: string, id: (tenant: Tenant) => string])[] = [
   ['/api/v1/keys/', ({ keyHash }) => keyHash],
   ['/api/v1/workspaces/', ({ workspace }) => workspace],
@@ -41,9 +41,9 @@ const IN_PATH: readonly (readonly [prefix: string, id: (tenant: Tenant) => strin
   ['/api/v1/presets/', ({ preset }) => preset],
   ['/api/v1/generations/', ({ generation }) => generation],
 ]
-/** Path parameters behind the id. */
+/** Path parameters after the id. */
 const BEHIND: { readonly [parameter: string]: string } = { interval: 'daily', version: '1' }
-/** Of nobody: what everyone may read. */
+/** Belongs to nobody: everyone may read this. */
 const PUBLIC_KNOWLEDGE = /^GET \/api\/v1(?:beta)?\/(?:models|providers)\b/
 /** Query parameters that name a resource. */
 const IN_QUERY: { readonly [operation: string]: (tenant: Tenant) => { readonly [parameter: string]: string } } = {
@@ -51,7 +51,7 @@ const IN_QUERY: { readonly [operation: string]: (tenant: Tenant) => { readonly [
   listGenerationContent: ({ generation }) => ({ id: generation }),
   getUserActivity: ({ keyHash }) => ({ api_key_hash: keyHash }),
 }
-/** A body each route would take, were the resource the caller's. */
+/** A body that each route would accept if the resource belonged to the caller. */
 const BODIES: { readonly [operation: string]: (tenant: Tenant) => object } = {
   createKeys: () => ({ name: 'intruder' }),
   updateKeys: () => ({ name: 'intruder' }),
@@ -134,7 +134,7 @@ const managed = (): readonly Route[] => routes.filter(({ operation }) => operati
 const pathOf = (path: string, id: string): string =>
   path.replace(/\{[^}]+\}/, id).replaceAll(/\{([^}]+)\}/g, (_, name: string) => BEHIND[name] ?? name)
 
-/** A request for a resource of `owner` in its path or query; undefined for routes that name none. */
+/** A request for a resource of `owner` in its path or query; undefined for routes without one. */
 function requestFor({ path, operation }: Route, owner: Tenant): { readonly url: string; readonly body?: object } | undefined {
   const { operationId = '', requestBody } = operation
   const body = bodyOf(operationId, requestBody !== undefined, owner)
@@ -151,7 +151,7 @@ function bodyOf(operationId: string, takesOne: boolean, owner: Tenant): object |
   if (takesOne && body === undefined && !NO_BODY_NEEDED.test(operationId)) throw new Error(`${operationId}: say in BODIES what a valid body is`)
   return body
 }
-/** Names, not ids: the same name is another thing in another workspace, and is made there. */
+/** Routes with names instead of ids: in another workspace the same name means another resource, which is created there. */
 const MADE_IN_OWN_WORKSPACE: ReadonlySet<string> = new Set(['createPresetsResponses'])
 const NO_BODY_NEEDED = /^(?:replay|purge)ObservabilityDeadLetters$/
 
@@ -165,7 +165,7 @@ const ask = async (
   return { status: response.status, text: await response.text() }
 }
 
-/** Everything a tenant can see of itself; what changes by itself is left out. */
+/** Everything that a tenant can see of itself, except for what changes on its own. */
 async function viewOf(tenant: Tenant): Promise<string> {
   const seen: string[] = []
   for (const route of managed()) {
@@ -226,7 +226,7 @@ describe('every route', () => {
       }
       if (method === 'POST' && own.body !== undefined && !path.includes('{')) {
         const { status } = await ask(method, path, { ...own.body, ...named }, mine.management)
-        // Routes that know no such field refuse it; the contract's creations know 403 and no 404.
+        // Routes without this field refuse it; the contract's creation routes have 403 and no 404.
         const expected = operation.operationId === 'createWorkspace' ? 400 : 403
         expect([title, status]).toEqual([title, expected])
         tried++

@@ -5,7 +5,7 @@ import { chatConfig, startGateway, type TestGateway } from '../../src/testing/st
 import { calls, says } from '../../src/testing/tool-script.ts'
 import { verifies } from '../requirements.ts'
 
-/** Searches that cost a cent each, for keys with little left. A turn of the model costs some millionths. */
+/** Searches that cost a cent each, for keys with little budget left. A turn of the model costs some millionths of a dollar. */
 const CENT = 0.01
 let upstream: FakeUpstream
 let web: FakeSite
@@ -43,7 +43,7 @@ async function makeKey(limit: number) {
   return { key, usage }
 }
 
-/** Asks with a new key that may spend so much, and tells what came of it. */
+/** Sends a request with a new key that has this limit, and returns the result. */
 async function askWith(limit: number, body: object) {
   const { key, usage } = await makeKey(limit)
   const response = await gateway.respond({ model: 'acme/small', input: 'How far is the moon?', max_output_tokens: 16, ...body }, { key })
@@ -114,7 +114,7 @@ describe('a caller who leaves before the first word, when a plugin has bought so
     const { key, usage } = await makeKey(2.5 * CENT)
     const leave = async (): Promise<number | undefined> => {
       const gone = new AbortController()
-      // It was asked, and is silent.
+      // The upstream was asked and does not answer.
       upstream.script(() => gone.abort())
       const asked = gateway.respond({ model: 'acme/small', input: 'hi', plugins: [{ id: 'web' }], stream: streamed }, { key, signal: gone.signal })
       const status = await asked.then(({ status }) => status).catch(() => undefined)

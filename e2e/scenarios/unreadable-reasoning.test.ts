@@ -7,7 +7,7 @@ import { VENDOR_VOICES } from '../../src/testing/vendor-voices.ts'
 import type { ScriptedAnswer } from '../../src/testing/voices/voice.ts'
 import { verifies } from '../requirements.ts'
 
-/** Sealed reasoning of an earlier conversation that its provider cannot read any more: its keys were changed, or it was made for another account. */
+/** Sealed reasoning of an earlier conversation that its provider can no longer read: its keys were changed, or it was created for another account. */
 const voice = VENDOR_VOICES.get('openai-responses')!
 const OLD = 'b2xkIHRob3VnaHRz'
 const FRESH = 'ZnJlc2ggdGhvdWdodHM='
@@ -39,7 +39,7 @@ const speaks = (response: ServerResponse, answer: ScriptedAnswer): void => {
   response.end()
 }
 
-/** Reads no old thoughts; else it says what it has to, turn by turn. */
+/** Refuses old reasoning; otherwise answers from its script, turn by turn. */
 function reader(...turns: readonly ScriptedAnswer[]): Reply {
   const left = [...turns]
   return ({ body }, response) => {

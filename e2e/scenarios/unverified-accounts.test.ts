@@ -4,7 +4,7 @@ import { startGateway, type TestGateway } from '../../src/testing/start-gateway.
 import { askGateway } from '../../src/testing/tool-script.ts'
 import { VENDOR_VOICES } from '../../src/testing/vendor-voices.ts'
 
-/** OpenAI streams its newest models, and tells how they reasoned, only for accounts that have shown who they are. */
+/** OpenAI streams its newest models, and summarises their reasoning, only for verified accounts. */
 const demandsPapers =
   (dialect: string): Reply =>
   ({ body }, response) => {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { chatEvents, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** A variant (`acme/small:free`) is a model of its own, with endpoints, a price and a place in lists: everything knows it by that name. */
+/** A variant (`acme/small:free`) is a separate model with its own endpoints, price and list entry, and has that name everywhere. */
 let cheap: FakeUpstream
 let dear: FakeUpstream
 let paid: FakeUpstream

@@ -3,7 +3,7 @@ import { startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** A vendor's own searches are charged with the answer, 0.01 USD each: what is left of a budget has to hold them before they are made. */
+/** A vendor's own searches are charged with the answer, 0.01 USD each, so the rest of a budget must cover them in advance. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 

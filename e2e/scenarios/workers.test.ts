@@ -34,7 +34,7 @@ afterEach(async () => {
 const start = async (args: readonly string[] = ['--workers', '2'], env: { readonly [name: string]: string } = {}): Promise<GatewayProcess> =>
   (gateway = await startGatewayProcess({ directory, args, env }))
 
-/** Each call over a connection of its own, so that they spread. */
+/** Each call uses its own connection, so that the calls are distributed. */
 function ask(
   url: string,
   key = TEST_KEY,
@@ -70,7 +70,7 @@ const childrenOf = (pid: number): readonly number[] =>
     .split(/\s+/)
     .filter(Boolean)
     .map(Number)
-/** One that has ended and whose end nobody has asked for yet is none. */
+/** A process that has ended but has not been reaped does not count. */
 const isThere = (pid: number): boolean => {
   try {
     return !execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).startsWith('Z')
@@ -83,7 +83,7 @@ async function callsByWorker(url: string): Promise<ReadonlyMap<string, number>> 
   return new Map([...text.matchAll(/^gateway_calls_total\{.*worker="(\d+)"\} (\d+)$/gm)].map(([, worker = '', calls]) => [worker, Number(calls)]))
 }
 
-/** Two processes that need not come to serve. */
+/** Two processes that need not become ready. */
 function run(stderr: 'pipe' | 'ignore' = 'ignore') {
   const child = spawn(process.execPath, [MAIN, 'serve', '--workers', '2'], {
     cwd: directory,
@@ -149,12 +149,12 @@ describe('serve --workers', () => {
     const replace = async (child: number, newcomer: number): Promise<void> => {
       const ended = times('a process ended')
       process.kill(child, 'SIGKILL')
-      // A connection that was handed to it as it died has nobody.
+      // A connection that was handed to the process as it died is served by nobody.
       await expect.poll(() => times('a process ended')).toBe(ended + 1)
       const figures = async (): Promise<string> => (await fetch(`${url}/metrics`, { headers: { connection: 'close' } })).text()
       await expect.poll(figures, { timeout: 10_000 }).toContain(`gateway_calls_limit{worker="${newcomer}"}`)
     }
-    // Longer than the limit that waits for a restart; the model is the one that was reloaded.
+    // The text is longer than the new body limit, which only applies after a restart; the model is the reloaded one.
     const statuses = async (): Promise<readonly number[]> => {
       const answers = await Promise.all(Array.from({ length: 8 }, () => ask(url, TEST_KEY, { input: 'word '.repeat(100) })))
       return [...new Set(answers.map(({ status }) => status))]
@@ -175,7 +175,7 @@ describe('serve --workers', () => {
     const children = childrenOf(pid)
     const headers = { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json', connection: 'close' }
     const body = JSON.stringify({ model: 'demo/slow', input: 'word '.repeat(20), stream: true })
-    // They have begun when the headers are there.
+    // The streams have begun when their headers have arrived.
     const streams = await Promise.all(Array.from({ length: 4 }, () => fetch(`${url}/api/v1/responses`, { method: 'POST', headers, body })))
     child.kill('SIGTERM')
     for (const stream of streams) expect(await stream.text()).toContain('response.completed')
@@ -210,7 +210,7 @@ describe('serve --workers', () => {
     expect(listening).toHaveLength(64)
   })
 
-  // Found by each process when it begins, and not by the one that starts them.
+  // Each worker finds this when it starts, not the process that starts the workers.
   it('ends with 1 and says why when its configuration names a model nobody serves', async () => {
     await writeFile(join(directory, 'signalbox.yaml'), 'defaults: { model: acme/none }')
     const { child, exit } = run('pipe')
