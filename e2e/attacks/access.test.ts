@@ -7,7 +7,7 @@ import { chatConfig, startGateway, TEST_KEY, TEST_MANAGEMENT_KEY, type TestGatew
 import { verifies } from '../requirements.ts'
 import { bearer, exchange, portOf, request } from './raw-client.ts'
 
-/** Keys that are guessed, requests a browser was tricked into, fields nobody may set. */
+/** Guessed keys, requests forged through a browser, fields that nobody may set. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 let port: number
@@ -50,7 +50,7 @@ describe('keys', () => {
       times['far']!.push(await guess(`zz-sb-v1-${randomBytes(24).toString('hex')}`))
     }
     const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length / 2]!
-    // What could be learned would be nanoseconds; this finds a comparison that does real work per right letter.
+    // A real leak would be nanoseconds; this finds a comparison that does measurable work for each correct letter.
     expect(Math.abs(median(times['near']!) - median(times['far']!))).toBeLessThan(2)
   })
 
@@ -78,11 +78,11 @@ describe('an address that guesses', () => {
     expect(guesses.slice(0, 19)).toEqual(Array.from({ length: 19 }, () => 401))
     expect(guesses.slice(19)).toEqual(Array.from({ length: 10 }, () => 429))
     expect(await statusOf(TEST_KEY)).toBe(200)
-    // A right guess is answered like a wrong one: the management key was not in use before.
+    // A correct guess gets the same answer as a wrong one, because the management key was not in use before.
     const response = await own.api('GET', '/api/v1/keys')
     expect(response.status).toBe(429)
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
-    // Nobody is blamed for having no key at all.
+    // A request without any key does not count as a guess.
     expect((await fetch(`${own.url}/api/v1/models`)).status).toBe(401)
     await own.close()
   })

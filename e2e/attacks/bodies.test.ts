@@ -6,7 +6,7 @@ import { threadTime } from '../../src/testing/thread-time.ts'
 import { verifies } from '../requirements.ts'
 import { bearer, exchange, open, portOf } from './raw-client.ts'
 
-/** Bodies that swell, lie about what they are, or hold what JSON allows and nobody expects. */
+/** Bodies that expand, misstate their type, or contain what JSON allows but nobody expects. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 let port: number

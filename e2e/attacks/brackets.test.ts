@@ -6,8 +6,8 @@ import { threadTime } from '../../src/testing/thread-time.ts'
 import { verifies } from '../requirements.ts'
 
 /**
- * JSON within texts, which the bounds of a body do not see: a parser takes a microsecond and more for each bracket that is open, so that a few
- * megabytes of them would keep everybody else waiting for seconds.
+ * JSON inside texts, to which the limits of a body do not apply: a parser takes a microsecond or more per open bracket, so a few megabytes of brackets
+ * would keep everybody else waiting for seconds.
  */
 let upstream: FakeUpstream
 let server: RawMcpServer
@@ -19,7 +19,7 @@ beforeAll(async () => {
   const others = ['anthropic-messages', 'gemini', 'bedrock-converse', 'cohere-v2', 'openai-responses']
   gateway = await startGateway({
     providers: [...providers, ...others.map((dialect) => ({ ...providers[0], slug: dialect, dialect }))],
-    // A window for millions of characters, as the largest models have.
+    // A context window for millions of characters, like that of the largest models.
     models: ['acme', ...others].map((provider) => ({
       slug: `m/${provider}`,
       context_length: 10_000_000,
@@ -35,7 +35,7 @@ afterAll(async () => {
 })
 
 const COUNT = 2_000_000
-/** What so much text costs; a parser takes more for the brackets alone. */
+/** The time that this much text takes; a parser takes more for the brackets alone. */
 const MOST_MS = 1_000
 const OPEN = '['.repeat(COUNT)
 

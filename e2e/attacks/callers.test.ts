@@ -15,7 +15,7 @@ import { verifies } from '../requirements.ts'
 import { bearer, exchange, open, portOf, request } from './raw-client.ts'
 import { EVENTS, startRawUpstream } from './raw-upstream.ts'
 
-/** Callers who read slowly, hang up half, repeat themselves, or only sit there. */
+/** Callers that read slowly, close half of the connection, repeat themselves, or only stay connected. */
 const MB = 1024 * 1024
 const call = (body: object): string =>
   request('POST', '/api/v1/responses', [bearer(TEST_KEY)], JSON.stringify({ model: 'acme/small', input: 'hi', ...body }))
@@ -64,9 +64,9 @@ describe('a caller of a stream', () => {
         return taken - now
       })
       .toBe(0)
-    // What stands in the kernels' buffers and ours, and no more.
+    // What is in the kernel's buffers and ours, and no more.
     expect(taken).toBeLessThan(40 * MB)
-    // The answer as far as it came, which its last event repeats, and the buffers.
+    // The answer so far, which its last event repeats, and the buffers.
     expect((await heldMemory()) - before).toBeLessThan(taken + 16 * MB)
     expect(own.app.calls.size).toBe(1)
     slow.destroy()
@@ -118,7 +118,7 @@ describe('a caller of a stream', () => {
   })
 
   it(verifies('D1', 'who leaves while the provider is being connected to is gone at once'), async () => {
-    // A backlog of nothing: the address takes connections and never answers the TLS hello.
+    // This address accepts connections but never answers the TLS hello.
     const silent = await startRawUpstream()
     silent.answer = () => undefined
     const own = await startGateway(chatConfig([silent.url.replace('http:', 'https:')]))
@@ -211,7 +211,7 @@ describe('thousands of connections', () => {
       const { port, pid } = await start()
       expect(await served(port)).toBe(true)
       const before = residentKb(pid)
-      // Both sides are on this machine, and the gateway keeps half of its files for upstreams.
+      // Both sides run on this machine, and the gateway reserves half of its files for upstreams.
       const many = Math.min(9_000, Math.floor(((openFilesLimit() ?? 1_024) - 512) / 2))
       const sockets = await dialMany(port, many, 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
       expect(sockets).toHaveLength(many)
@@ -230,7 +230,7 @@ describe('thousands of connections', () => {
       expect(await served(port)).toBe(true)
       const inside = await Promise.all([1, 2, 3, 4].map(() => open(port, '')))
       const sockets = await dialMany(port, 600, '')
-      // Those that came first are served, upstreams included, though others have all the files they may.
+      // The first callers are served, including upstream connections, although the others use all the files that they may.
       const answers = inside.map((socket) => new Promise<string>((resolve) => socket.once('data', (chunk: Buffer) => resolve(chunk.toString()))))
       for (const socket of inside) socket.write(request('POST', '/api/v1/responses', [bearer(TEST_KEY)], BODY, { keep: true }))
       for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 /)

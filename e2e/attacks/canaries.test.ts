@@ -10,8 +10,8 @@ import { chatConfig } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
 /**
- * Secrets with a mark of their own, planted wherever a gateway keeps some, and a process that is made to fail in every way it can report.
- * Then everything it has written, said and shown is searched for the marks.
+ * Secrets with recognisable marks, planted wherever a gateway stores secrets, and a process that is made to fail in every way that it can report. Then
+ * everything that it has written, sent and shown is searched for the marks.
  */
 const CANARIES = {
   inference: 'sk-canary-inference-3f9c1d',
@@ -26,7 +26,7 @@ const CANARIES = {
   quoted: 'quotedcanary82b1',
 } as const
 const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
-/** Said by callers, not secrets: where they turn up in errors that go back to them is their business. */
+/** Sent by callers and not secret: they may occur in errors that go back to the callers. */
 const SAID = new Set<string>([CANARIES.prompt, CANARIES.quoted])
 
 let directory: string
@@ -90,10 +90,10 @@ async function api(method: string, path: string, body?: unknown, key: string = C
 const ask = (more: object = {}): Promise<string> =>
   api('POST', '/api/v1/responses', { model: 'acme/small', input: CANARIES.prompt, ...more }, CANARIES.inference)
 
-/** What providers say when they are in a mood to quote the request. */
+/** The message of a provider that quotes the request. */
 const GOSSIP = `cannot call https://api.test/v1?key=${CANARIES.providerInUrl} with Authorization: Bearer ${CANARIES.provider} (api key ${CANARIES.provider})`
 
-/** What many say of a prompt they do not take. */
+/** The message of many providers about a prompt that they refuse. */
 const QUOTE = `Invalid prompt: your prompt "${CANARIES.quoted}" was flagged`
 
 async function provoke(): Promise<void> {
@@ -182,14 +182,14 @@ describe('planted secrets', () => {
 
   it(verifies('G1', 'turn up in no line of the log, what was said included, at any level'), () => {
     expect(log).toMatch(/call failed/)
-    // JSON, as a page, at the start of a stream and in the middle of one: the callers were told.
+    // As JSON, as a page, at the start of a stream and in the middle of one: the callers received it.
     expect(answers.filter((text) => text.startsWith('POST /api/v1/responses') && text.includes(CANARIES.quoted)).length).toBeGreaterThan(4)
     expect(found(log)).toEqual([])
   })
 
   it(verifies('G1', 'turn up in no metric and no record of a prompt'), () => {
     const told = answers.filter((text) => /^GET \/(metrics|api\/v1\/(generation|activity|keys|observability))/.test(text))
-    // The owner of a destination reads what it answered.
+    // The owner of a destination may read its answers.
     expect(told.flatMap((text) => found(text, text.startsWith('GET /api/v1/observability') ? new Set([CANARIES.quoted]) : undefined))).toEqual([])
   })
 
@@ -200,7 +200,7 @@ describe('planted secrets', () => {
       (entry) => entry.isFile() && entry.name !== 'signalbox.yaml',
     )
     expect(files.length).toBeGreaterThan(1)
-    // A record keeps the words of the error as they came.
+    // A record contains the original text of the error.
     for (const { parentPath, name } of files)
       expect([name, found((await readFile(join(parentPath, name))).toString('latin1'), new Set([CANARIES.quoted]))]).toEqual([name, []])
   })

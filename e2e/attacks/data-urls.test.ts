@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { chatText, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** Data URLs that are nothing but the parameters before their data, megabytes of them. */
+/** Data URLs that consist only of the parameters before their data, megabytes of them. */
 const SEMICOLONS = `data:image/png${';'.repeat(6_000_000)}`
 const PARAMETERS = `data:text/plain${';a='.repeat(5_000_000)}`
 const DIALECTS = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini', 'bedrock-converse', 'cohere-v2']
@@ -28,6 +28,6 @@ it.each([
   ),
 ])('is passed on, or refused for what is wrong with it: %s, %s', { timeout: 60_000 }, async (dialect, _what, part) => {
   const answer = await gateway.respond({ model: `acme/${dialect}`, input: [{ role: 'user', content: [part] }] })
-  // Whoever answers is no server of most formats.
+  // The upstream that answers does not implement most of the formats.
   expect([200, 400, 502]).toContain(answer.status)
 })

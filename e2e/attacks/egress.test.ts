@@ -8,14 +8,14 @@ import { calls, says } from '../../src/testing/tool-script.ts'
 import { verifies, type RequirementId } from '../requirements.ts'
 
 /**
- * Everything that takes addresses of others, held to one table: nothing reaches the listener on the loopback, and whoever asked is told.
- * Something new that takes addresses joins by a line in CONSUMERS.
+ * Tests everything that accepts addresses from others with one table: nothing reaches the listener on the loopback, and the requester gets an error. A new
+ * consumer of addresses is added with a line in CONSUMERS.
  */
 let upstream: FakeUpstream
 let listener: Server
 let port: number
 let reached: string[] = []
-/** One that opens nothing private, and one that opens all of it. */
+/** One gateway without access to private addresses, and one with access to all of them. */
 let closed: TestGateway
 let opened: TestGateway
 
@@ -44,7 +44,7 @@ beforeAll(async () => {
     socket.on('error', () => undefined)
     socket.end('HTTP/1.1 200 OK\r\ncontent-length: 6\r\ncontent-type: text/plain\r\n\r\nsecret')
   })
-  // Both families: an address that gets through is seen whichever it is.
+  // Both families, so that any address that gets through is noticed.
   listener.listen(0, '::')
   await once(listener, 'listening')
   port = (listener.address() as AddressInfo).port
@@ -65,7 +65,7 @@ afterAll(async () => {
 interface Consumer {
   readonly id: RequirementId
   readonly name: string
-  /** Makes the gateway ask for an address; true when whoever wanted it is told that it failed. */
+  /** Makes the gateway request an address; true if the requester gets an error. */
   attempt(gateway: TestGateway, url: string): Promise<boolean>
 }
 
@@ -94,7 +94,7 @@ const media =
     return !text.includes('secret') && !JSON.stringify(upstream.requests.at(-1)?.body ?? {}).includes(Buffer.from('secret').toString('base64'))
   }
 
-/** What plugins read is text in what the model is sent, or the answer is a refusal. */
+/** What plugins read becomes text in the model's request, or the answer is a refusal. */
 const plugin =
   (body: (url: string) => object): Consumer['attempt'] =>
   async (gateway, url) => {

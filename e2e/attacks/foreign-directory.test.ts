@@ -6,10 +6,10 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 
-/** A data directory, or what is in it, that belongs to another user than the one who asks. */
+/** A data directory, or its content, that belongs to a user other than the current one. */
 const MAIN = join(import.meta.dirname, '../../bin/signalbox.js')
 const isRoot = process.getuid?.() === 0
-// Root may read everything; then somebody else asks.
+// Root may read everything, so another user is needed.
 const somebody = isRoot ? { uid: 65_534, gid: 65_534 } : {}
 
 let directory: string

@@ -9,8 +9,8 @@ import { build, CORPUS, mutant } from './fuzz-corpus.ts'
 import { breachIn, DIALECTS, startFuzzStage, type FuzzStage } from './fuzz-stage.ts'
 
 /**
- * Valid requests with one or several things broken, in front of every format: each answer is the contract's, never a 500 and never a
- * connection that just closes. The seed is fixed; `SIGNALBOX_FUZZ_RUNS` and `SIGNALBOX_FUZZ_SEED` look further.
+ * Valid requests with one or several errors, in front of every format: each answer follows the contract, is never a 500, and the connection is never just
+ * closed. The seed is fixed; `SIGNALBOX_FUZZ_RUNS` and `SIGNALBOX_FUZZ_SEED` extend the search.
  */
 const RUNS = Number(process.env['SIGNALBOX_FUZZ_RUNS'] ?? 250)
 const SEED = Number(process.env['SIGNALBOX_FUZZ_SEED'] ?? 20_260_101)
@@ -134,7 +134,7 @@ describe('the Authorization header', () => {
         const answer = await stage.send(path, { authorization, body: '{"model":"acme/openai-chat","input":"hi"}' })
         expect(answer.status).toBe(401)
         expect(breachIn(answer)).toBeUndefined()
-        // No guess reaches a database, so none can make one wait.
+        // No guess reaches a database, so none can cause a wait.
         expect(performance.now() - started).toBeLessThan(2_000)
       }),
       params(RUNS),

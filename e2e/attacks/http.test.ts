@@ -65,7 +65,7 @@ describe('a message that two servers could read differently', () => {
     ['a version of its own', 'GET /healthz HTTP/7.3\r\nhost: x\r\n\r\n'],
   ])(verifies('A4', '%s is refused, and the connection closes'), async (_name, bytes) => {
     const seen = upstream.requests.length
-    // Bytes that follow are never read as a request of their own.
+    // The bytes after it are never read as a separate request.
     const answer = await exchange(port, `${bytes}GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n`)
     expect(answer.closed).toBe(true)
     expect(answer.statuses).toEqual([400])
@@ -121,7 +121,7 @@ describe('expectations and offers', () => {
     expectEnvelope(answer, 417)
   })
 
-  // Clients that know HTTP/2 ask for it like this on every first request without TLS.
+  // Clients that support HTTP/2 request it like this with every first request without TLS.
   it.each([
     ['HTTP/2', ['connection: Upgrade, HTTP2-Settings', 'upgrade: h2c', 'http2-settings: AAMAAABkAAQCAAAAAAIAAAAA']],
     ['websockets', ['connection: Upgrade', 'upgrade: websocket', 'sec-websocket-version: 13', 'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==']],
@@ -130,7 +130,7 @@ describe('expectations and offers', () => {
     expect((await exchange(port, body, 10_000, 100)).statuses).toEqual([200])
   })
 
-  // Coding agents try this first; 426 alone sends them to HTTP at once, after anything else they try again and again.
+  // Coding agents try this first. Only 426 makes them switch to HTTP at once; after anything else they retry again and again.
   it(verifies('A5', 'of websockets on a route that is only posted to are refused with 426'), async () => {
     const headers = ['connection: Upgrade', 'upgrade: websocket', 'sec-websocket-version: 13', 'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==', KEY]
     const answer = await exchange(port, request('GET', '/api/v1/responses', headers, '', { keep: true }))
@@ -279,7 +279,7 @@ describe('many requests on one connection', () => {
 describe('HTTP/2 without TLS', () => {
   it(verifies('A11', 'is refused in words of HTTP/1.1, the frames that follow unread'), async () => {
     const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from('000000040000000000', 'hex')])
-    // Streams opened and reset at once, as the rapid-reset attack does.
+    // Streams that are opened and reset at once, as in the rapid-reset attack.
     const rapid = Buffer.alloc(22_000, Buffer.from('0000010105000000018200000403000000010000000800', 'hex').subarray(0, 22))
     const answer = await exchange(port, Buffer.concat([preface, rapid]))
     expect([answer.statuses, answer.closed]).toEqual([[400], true])

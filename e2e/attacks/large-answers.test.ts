@@ -17,7 +17,7 @@ const USAGE = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
 const PICTURE = `data:image/png;base64,${'A'.repeat(6 * MB)}`
 const WORDS = 'word '.repeat(400)
 
-/** Together several times what the heap below has. */
+/** Together several times the heap below. */
 const CALLS = 16
 const HEAP_MB = 128
 
@@ -36,7 +36,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-/** A picture in one piece, or five megabytes of words, by the model that is asked. */
+/** A picture in one piece, or five megabytes of text, depending on the model. */
 async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   const { model } = JSON.parse(await text(incoming)) as { model: string }
   if (model === 'painter') {
@@ -70,7 +70,7 @@ interface Got {
   readonly body: string
 }
 
-/** `restsMs`: between what is read at first and the rest. */
+/** `restsMs`: the pause between the first read and the rest. */
 async function ask(port: number, model: 'painter' | 'writer', stream: boolean, restsMs = 0): Promise<Got> {
   const [name, value] = bearer(TEST_KEY).split(': ') as [string, string]
   const headers = { [name]: value, 'content-type': 'application/json' }

@@ -12,7 +12,7 @@ import { bearer, exchange, request } from './raw-client.ts'
 
 const ANSWER = 'data: {"id":"x","choices":[{"index":0,"delta":{"content":"served"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
 
-/** Together more than the heap below has for the texts alone. */
+/** Together more than the heap below, for the texts alone. */
 const CALLS = 16
 
 let directory: string
@@ -37,7 +37,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-/** A gateway whose heap is no larger than this. */
+/** A gateway with a heap of at most this size. */
 async function start(heapMb: number): Promise<number> {
   const config = {
     providers: [

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startFakeUpstream, status, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** What a caller can make an endpoint look like to all others. */
+/** What a caller can make an endpoint look like to all other callers. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 beforeAll(async () => {

@@ -4,13 +4,13 @@ import { chatConfig, startGateway, TEST_KEY, TEST_MANAGEMENT_KEY, type TestGatew
 import { verifies } from '../requirements.ts'
 import { bearer, exchange, portOf, request } from './raw-client.ts'
 
-/** Whether a spelling of a path opens what the path itself keeps shut: auth derived from a URL that is not the one served. */
+/** Whether another spelling of a path gives access to what the path itself protects: authentication for a URL other than the one served. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 let port: number
 let operations: readonly (readonly [method: string, path: string])[]
 
-/** Served without a key on purpose. */
+/** Intentionally served without a key. */
 const PUBLIC = new Set(['/healthz', '/readyz', '/metrics', '/openapi.json'])
 
 beforeAll(async () => {
@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const escape = (path: string): string => path.replaceAll(/[a-z]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`)
 
-/** Other ways to write a path, by what they are. */
+/** Other spellings of a path, by name. */
 const SPELLINGS: readonly (readonly [name: string, spell: (path: string) => string])[] = [
   ['as it is', (path) => path],
   ['with an absolute target', (path) => `http://gateway.test${path}`],
@@ -60,7 +60,7 @@ const SPELLINGS: readonly (readonly [name: string, spell: (path: string) => stri
   ['as a file of it', (path) => `${path}.json`],
 ]
 
-/** What a proxy's header may claim; none of it is believed. */
+/** Claims of a proxy's headers, none of which is trusted. */
 const CLAIMS: readonly string[] = [
   'x-original-url: /healthz',
   'x-rewrite-url: /healthz',
@@ -73,7 +73,7 @@ const CLAIMS: readonly string[] = [
 
 const statusesOf = async (requests: readonly string[]): Promise<readonly number[]> => {
   const statuses: number[] = []
-  // Ten at a time: what is looked for does not depend on load.
+  // Ten at a time, because the result does not depend on load.
   for (let at = 0; at < requests.length; at += 10) {
     const some = await Promise.all(requests.slice(at, at + 10).map((bytes) => exchange(port, bytes)))
     for (const answer of some) statuses.push(answer.statuses[0] ?? 0)

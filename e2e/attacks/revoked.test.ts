@@ -4,7 +4,7 @@ import { chatConfig, startGateway, type TestGateway } from '../../src/testing/st
 import { calls, says } from '../../src/testing/tool-script.ts'
 import { verifies } from '../requirements.ts'
 
-/** Somebody takes a key away while it has an answer of many turns under way: the turns to come would spend what the key may no longer spend. */
+/** A key is revoked while it has an answer of many turns in progress: the remaining turns would spend what the key may no longer spend. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 
@@ -29,7 +29,7 @@ const ENDINGS: readonly (readonly [what: string, end: (hash: string) => Promise<
   ['disabled', (hash) => gateway.api('PATCH', `/api/v1/keys/${hash}`, { disabled: true }), 'The API key is disabled'],
 ]
 
-/** The turn during which the key ends, and what the gateway made of it. */
+/** The turn during which the key is revoked, and the gateway's answer. */
 async function askWith(
   made: Made,
   body: object,

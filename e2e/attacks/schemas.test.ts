@@ -3,7 +3,7 @@ import { verifies } from '../requirements.ts'
 import type { Json } from '../../src/testing/mutate-json.ts'
 import { breachIn, startFuzzStage, type FuzzStage } from './fuzz-stage.ts'
 
-/** JSON schemas that refer to themselves, unfold without end, or name what is not theirs, in front of every format. */
+/** JSON schemas that refer to themselves, expand without end, or name what is not theirs, in front of every format. */
 let stage: FuzzStage
 beforeAll(async () => {
   stage = await startFuzzStage()

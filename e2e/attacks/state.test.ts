@@ -11,7 +11,7 @@ import { chatText, startFakeUpstream, status, stream, type Reply } from '../../s
 import { chatConfig, startGateway, TEST_KEY, TEST_MANAGEMENT_KEY } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
-/** A disk that is full or broken, a database that is locked, a process that dies, a clock that jumps: calls go on. */
+/** A disk that is full or broken, a locked database, a process that dies, a clock that jumps: calls continue. */
 const MAIN = join(import.meta.dirname, '../../bin/signalbox.js')
 const SECRET_KEY = Buffer.alloc(32, 9).toString('base64')
 let directory: string
@@ -37,7 +37,7 @@ interface Running {
 }
 
 interface StartOptions {
-  /** Runs before it, in the same process: limits of the operating system. */
+  /** Runs before the gateway in the same process: limits of the operating system. */
   readonly shell?: string
   readonly uid?: number
   readonly data?: string
@@ -62,7 +62,7 @@ function launch(options: StartOptions): { readonly child: ChildProcess; readonly
   return { child, log: () => log }
 }
 
-/** What a start says that ends by itself. */
+/** The output of a start that fails. */
 async function refused(options: StartOptions): Promise<string> {
   const { child, log } = launch(options)
   expect((await once(child, 'close'))[0]).toBe(1)
@@ -129,7 +129,7 @@ describe('a database file', () => {
     await make()
     const before = await contents()
     expect(await refused({})).toMatch(new RegExp(`^.*signalbox\\.db ${what}.*: restore it from a backup, or .*SIGNALBOX_DATA_DIR\\n$`, 'm'))
-    // The file is the operator's to repair: it is not replaced behind his back.
+    // The operator must repair the file: the gateway does not replace it without being asked.
     expect(await contents()).toEqual(before)
   })
 
@@ -151,7 +151,7 @@ describe('a database file', () => {
     const running = await start()
     expect(await served(running, 1)).toEqual([200])
     await pause(200)
-    // It waits for its turn: the gateway may be writing at this very moment.
+    // Waits for its turn, because the gateway may be writing at this moment.
     const other = new DatabaseSync(database(), { timeout: 5_000 })
     other.exec('begin exclusive')
     const calls: Awaited<ReturnType<typeof ask>>[] = []
@@ -174,7 +174,7 @@ describe('a database file', () => {
   it.runIf(process.platform === 'linux')(
     verifies('I1', 'on a disk that is full: no call fails, the process lives and says what is wrong'),
     async () => {
-      // Files may not grow beyond a megabyte: writes fail as on a full disk.
+      // Files must not exceed a megabyte: writes fail as on a full disk.
       const running = await start({ shell: 'ulimit -f 1024;' })
       for (let n = 0; n < 8; n++) await Promise.all(Array.from({ length: 100 }, () => ask(running)))
       expect(await served(running)).toEqual([200])
@@ -186,7 +186,7 @@ describe('a database file', () => {
     },
   )
 
-  // Root may write everywhere; then somebody else asks.
+  // Root may write everywhere, so another user is needed.
   const somebody = process.getuid?.() === 0 ? { uid: 65_534 } : {}
   it.runIf(process.platform === 'linux')(
     verifies(
@@ -226,7 +226,7 @@ describe('kill -9', () => {
     { timeout: 120_000 },
     async () => {
       const shown: string[] = []
-      // Killed with the answer to a call in hand and the next one, or the write behind it, under way.
+      // Killed when a call has been answered and the next one, or the write of the first, is in progress.
       for (const keys of [1, 3, 7]) {
         const running = await start()
         const before = shown.length
@@ -286,7 +286,7 @@ describe('a clock that jumps', () => {
     expect(record.data.generation_time).toBeLessThan(10_000)
     expect(record.data.latency).toBeGreaterThanOrEqual(0)
     expect(record.data.total_cost).toBeGreaterThan(0)
-    // The rate neither locks everybody out for a day nor opens wide.
+    // The rate limit neither blocks everyone for a day nor allows everything.
     const statuses: number[] = []
     let pauseSeconds = 0
     for (let n = 0; n < 12; n++) {

@@ -4,7 +4,7 @@ import { chatConfig, startGateway, type TestGateway } from '../../src/testing/st
 import { calls } from '../../src/testing/tool-script.ts'
 import { verifies } from '../requirements.ts'
 
-/** Callers who let a model write and leave before its last word, so that nobody says what it came to. */
+/** Callers who let a model write but disconnect before its last word, so that nobody reports the usage. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 
@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const PIECE = 'word '.repeat(100)
 const PIECES = 20
-/** Four characters a token, at two dollars for a million. */
+/** Four characters per token, at two dollars per million tokens. */
 const TOKENS = (PIECE.length * PIECES) / 4
 const USD = TOKENS * 2e-6
 
@@ -33,7 +33,7 @@ const TOOLS = [{ type: 'function', name: 'write', parameters: { type: 'object' }
 const spent = async (): Promise<number> =>
   ((await (await gateway.api('GET', '/api/v1/key', undefined, gateway.key)).json()) as { data: { usage: number } }).data.usage
 
-/** What a call came to cost whose caller left once the upstream had written everything but an end. */
+/** The cost of a call whose caller disconnected once the upstream had written everything but the end. */
 async function costOfLeaving(
   events: readonly unknown[],
   body: object,
@@ -52,7 +52,7 @@ async function costOfLeaving(
   const read = answer.then((response) => response.text())
   read.catch(() => undefined)
   await vi.waitFor(() => expect(sent).toBe(true))
-  // The last bytes are read a moment after they were written.
+  // The last bytes are read a moment after they are written.
   await new Promise((resolve) => setTimeout(resolve, 100))
   gone.abort()
   await expect(read).rejects.toThrow()

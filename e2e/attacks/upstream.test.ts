@@ -13,7 +13,7 @@ import { verifies } from '../requirements.ts'
 import { makeCertificate } from './certificate.ts'
 import { answerWith, chatStream, EVENTS, startRawUpstream, type RawUpstream } from './raw-upstream.ts'
 
-/** Upstreams that break HTTP, TLS, compression or their own format: the next endpoint serves, or the failure is told. */
+/** Upstreams that violate HTTP, TLS, compression or their own format: the next endpoint serves, or the failure is reported. */
 let primary: RawUpstream
 let backup: FakeUpstream
 let gateway: TestGateway
@@ -49,7 +49,7 @@ const ask = (streamed = true, more: object = {}, at = gateway): Promise<Response
 const textOf = async (response: Response): Promise<string> => checkWire(await response.text()).text
 const memory = (): number => process.memoryUsage().rss
 const MB = 1024 * 1024
-/** Until more may be written, or nothing can be. */
+/** Resolves when more can be written, or nothing any more. */
 const writable = async (socket: Socket): Promise<void> => {
   const done = new AbortController()
   await Promise.race([once(socket, 'drain', done), once(socket, 'close', done)]).catch(() => undefined)
@@ -79,7 +79,7 @@ describe('compressed answers', () => {
     expect(await textOf(await ask())).toBe('from the backup')
   })
 
-  // A quarter of a gigabyte of nothing, in some kilobytes, and never in one piece here either.
+  // A quarter of a gigabyte of zeros in some kilobytes, which is never in memory as a whole here either.
   const bomb = (start: string): Promise<Buffer> => {
     const parts = [Buffer.from(start), ...Array<Buffer>(192).fill(Buffer.alloc(MB, 0x20))]
     return buffer(Readable.from(parts).pipe(createGzip({ level: 1 })))
@@ -304,7 +304,7 @@ describe('answers that make no sense', () => {
     )
     const { terminal } = checkWire(await (await ask()).text())
     const { usage: told } = terminal['response'] as { usage: Record<string, number> | null }
-    // Nothing is made up for the caller where the provider reported nothing.
+    // The caller gets no invented values if the provider reported none.
     if (terminal.type === 'response.failed' || told === null) return
     expect(told['input_tokens']).toBeGreaterThanOrEqual(0)
     expect(told['output_tokens']).toBeGreaterThanOrEqual(0)
@@ -325,7 +325,7 @@ describe('answers without end', () => {
 
   it(verifies('C25', 'are cut by size, and told as a failure'), async () => {
     primary.answer = endless
-    // However slow the machine, size is what ends it.
+    // On any machine, the size must be what ends it, and not the time.
     const patient = await gatewayFor([primary.url], { ...TIMEOUTS, total: '60s' })
     const before = memory()
     const response = await ask(false, { provider: { only: ['acme'] } }, patient)
@@ -344,7 +344,7 @@ describe('answers without end', () => {
       }
       if (socket.writable) socket.end(chatStream())
     }
-    // Longer than the first-token limit, and none of its business.
+    // Longer than the first-token limit, which does not apply to this.
     primary.answer = drip(24)
     expect(await textOf(await ask())).toBe('x'.repeat(24))
     primary.answer = drip(1_000)
@@ -360,7 +360,7 @@ describe('one slow provider', () => {
       if (body.includes('be quick')) return void stream(chatText('quick'))(request, response)
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(`data: ${JSON.stringify(chatEvents.text('and then '))}\n\n`)
-      // Nothing for a while, as models do that think.
+      // A pause, as with models that reason.
       setTimeout(
         () =>
           response.end(
@@ -419,7 +419,7 @@ describe('a provider that ignores an abort', () => {
       socket.write(`HTTP/1.1 200 OK\r\n${EVENTS}\r\n\r\n`)
       for (;;) {
         written++
-        // Whatever happens to the socket: it writes on.
+        // Continues to write whatever happens to the socket.
         socket.write(`data: ${JSON.stringify(chatEvents.text(`${written} `))}\n\n`)
         await pause(5)
         if (written > 400) return

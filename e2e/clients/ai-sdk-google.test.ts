@@ -5,7 +5,7 @@ import { verifies } from '../requirements.ts'
 import { casesOfAll, quiet, waysToAsk } from './ai-sdk-cases.ts'
 import { arrived, DIALECTS, hesitates, MODEL, setStage } from './stage.ts'
 
-/** A client of generateContent that checks every chunk against a schema. */
+/** A client of generateContent that validates every chunk against a schema. */
 describe.each(DIALECTS)(verifies('S2-clients', '@ai-sdk/google in front of an upstream of %s'), (dialect) => {
   const stage = setStage(dialect)
   let provider: GoogleGenerativeAIProvider

@@ -7,7 +7,7 @@ import { TURN_USAGE } from '../../src/testing/scripted-model.ts'
 import { arrived, DIALECTS, expectWeatherLoop, hesitates, MODEL, PIXEL, setStage, UPSTREAM_ERRORS, weatherIn, WEATHER_TURNS } from './stage.ts'
 import { verifies } from '../requirements.ts'
 
-/** A lenient client that loses what it does not understand without a word: the tests look at what arrives, not at what it throws. */
+/** A lenient client that silently loses what it does not understand, so the tests check what arrives and not only whether it throws. */
 const weather = tool({ description: 'Weather', inputSchema: z.object({ city: z.string() }), execute: ({ city }) => weatherIn(city) })
 const quiet = { maxRetries: 0 }
 
@@ -62,7 +62,7 @@ describe.each(DIALECTS)(verifies('S2-clients', '@ai-sdk/open-responses in front 
       stage.says({ reasoning: 'Let me think.', text: ['42'] }, { text: ['Because.'] })
       const question: ModelMessage = { role: 'user', content: 'What?' }
       const first = await ask({ messages: [question] })
-      // It shows raw reasoning text; summaries only where it reads whole answers.
+      // It shows raw reasoning text, and summaries only of whole answers.
       if (dialect === 'openai-chat') expect(first.reasoningText).toBe('Let me think.')
       expect((await ask({ messages: [question, ...first.messages, { role: 'user', content: 'Why?' }] })).text).toBe('Because.')
       expect(JSON.stringify(stage.heard()[1]!.body)).toContain('"42"')
@@ -110,7 +110,7 @@ describe.each(DIALECTS)(verifies('S2-clients', '@ai-sdk/open-responses in front 
     it('a failure after the text has begun', async () => {
       stage.says({ text: ['Half an '], fails: 'The engine broke down' })
       const error: unknown = await ask({ prompt: 'Hi' }).catch((thrown: unknown) => thrown)
-      // The error's code, an integer by contract, is a string to this client: it keeps the body and speaks of the status alone.
+      // The error's code is an integer in the contract but a string to this client, which therefore keeps the body and reports only the status.
       if (way === 'generateText') expect(error).toMatchObject({ statusCode: 502, responseBody: expect.stringContaining('The engine broke down') })
       else expect(error instanceof Error ? error.message : JSON.stringify(error)).toContain('The engine broke down')
     })

@@ -6,7 +6,7 @@ import { verifies } from '../requirements.ts'
 import { casesOfAll, quiet, waysToAsk } from './ai-sdk-cases.ts'
 import { arrived, DIALECTS, hesitates, MODEL, setStage } from './stage.ts'
 
-/** Throws at the first chunk that fails its schema, and sees nothing its schema does not have: reasoning, and errors beside choices. */
+/** Throws at the first chunk that does not match its schema, and ignores what its schema lacks: reasoning, and errors next to choices. */
 describe.each(DIALECTS)(verifies('S2-clients', '@ai-sdk/openai by chat completions in front of an upstream of %s'), (dialect) => {
   const stage = setStage(dialect)
   let provider: OpenAIProvider

@@ -8,8 +8,8 @@ import { arrived, DIALECTS, expectWeatherLoop, hesitates, MODEL, PIXEL, setStage
 import { verifies } from '../requirements.ts'
 
 /**
- * Under its default settings this client believes that the server stores: it sends earlier reasoning and text back by id alone. Nothing
- * in these tests tells it otherwise, unless they say so.
+ * With its default settings this client assumes that the server stores answers: it sends earlier reasoning and text back only by id. These tests keep that
+ * setting unless they say otherwise.
  */
 const weather = tool({ description: 'Weather', inputSchema: z.object({ city: z.string() }), execute: ({ city }) => weatherIn(city) })
 const quiet = { maxRetries: 0 }
@@ -89,7 +89,7 @@ describe.each(DIALECTS)(verifies('S2-clients', '@ai-sdk/openai in front of an up
       expect(types).toEqual([undefined, 'item_reference', 'item_reference', undefined])
       const replayed = JSON.stringify(stage.heard()[1]!.body)
       expect(replayed).toContain('"42"')
-      // Where the format can carry reasoning of a turn that is over, the encrypted content goes back to who minted it.
+      // If the format can contain reasoning of a finished turn, the encrypted content is sent back to the party that created it.
       if (dialect === 'openai-responses') expect(replayed).toContain('gAAAA-upstream')
       expect(replayed).not.toContain('item_reference')
     })
@@ -160,7 +160,7 @@ describe.each(DIALECTS)(verifies('S2-clients', '@ai-sdk/openai in front of an up
   it('shows reasoning summaries', async () => {
     stage.says({ reasoning: 'Let me think.', text: ['42'] })
     const { reasoningText } = await stream({ prompt: 'What?' })
-    // Raw reasoning text has no place in this client; summaries have.
+    // This client shows summaries but no raw reasoning text.
     expect(reasoningText || undefined).toBe(dialect === 'openai-responses' ? 'Let me think.' : undefined)
   })
 

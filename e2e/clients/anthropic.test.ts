@@ -23,7 +23,7 @@ type Answer = Anthropic.Message
 
 const hi: Body = { model: MODEL, max_tokens: 200, messages: [{ role: 'user', content: 'Hi' }] }
 
-/** What programs of the Messages format are built on; its stream helper keeps a snapshot that each event has to fit. */
+/** The SDK on which programs for the Messages format are based; its stream helper keeps a snapshot that each event must fit. */
 describe.each(DIALECTS)(verifies('S2-clients', 'the SDK of the Messages format in front of an upstream of %s'), (dialect) => {
   const stage = setStage(dialect)
   let client: Anthropic

@@ -5,8 +5,8 @@ import { MODEL, setStage, type Stage } from './stage.ts'
 import { verifies } from '../requirements.ts'
 
 /**
- * How Codex 0.169 works with models it knows: its tools stand in the input, in namespaces, and code goes through one free-form tool; or
- * tools of MCP servers are found by a search of its own. The bodies are cut down from what it was seen to send.
+ * How Codex 0.169 works with models that it knows: its tools are in the input, in namespaces, and code goes through one free-form tool; or it finds the
+ * tools of MCP servers with its own search. The bodies are shortened from observed requests.
  */
 const BASE = {
   model: MODEL,
@@ -55,7 +55,7 @@ async function turn(stage: Stage, body: object): Promise<readonly Item[]> {
   return events.filter(({ type }) => type === 'response.output_item.done').map((event) => event['item'] as Item)
 }
 
-/** An upstream of the Responses format that says one item. */
+/** An upstream of the Responses format that answers with one item. */
 function says(item: object): Reply {
   const resource = (status: string, output: readonly object[]): object => ({
     id: 'resp_1',

@@ -5,8 +5,8 @@ import { DIALECTS, MODEL, setStage } from './stage.ts'
 import { verifies } from '../requirements.ts'
 
 /**
- * Codex is not a library that could run here: its exchange is written out by hand. It takes content from `response.output_item.done`
- * alone, ignores events it does not know and drops items it cannot read without a word.
+ * Codex is not a library that could run here, so its exchange is written out by hand. It reads content only from `response.output_item.done`, ignores
+ * unknown events, and silently drops items that it cannot read.
  */
 const TOOLS = [
   {
@@ -62,7 +62,7 @@ type Item = { readonly type: string; readonly [field: string]: unknown }
 describe.each(DIALECTS)(verifies('S2-clients', 'P23', 'an exchange of Codex in front of an upstream of %s'), (dialect) => {
   const stage = setStage(dialect)
 
-  /** One turn as Codex reads it: the items that were done, in order, and the closing event. */
+  /** One turn as Codex reads it: the finished items, in order, and the closing event. */
   async function turn(input: readonly object[]): Promise<{ readonly items: readonly Item[]; readonly usage: Item }> {
     const response = await stage.gateway().respond(request(input), { headers: { session_id: 's', originator: 'codex_cli_rs', version: '0.99.0' } })
     const text = await response.text()
@@ -123,7 +123,7 @@ describe.each(DIALECTS)(verifies('S2-clients', 'P23', 'an exchange of Codex in f
   })
 
   it('gets the call of a tool inside a namespace back under its own name', async () => {
-    // Formats without namespaces are given one flat name for it.
+    // Formats without namespaces receive a single flat name.
     const called = dialect === 'openai-chat' ? { name: 'mcp__docs__search' } : { name: 'search', namespace: 'mcp__docs' }
     stage.says({ calls: [{ id: 'call_1', ...called, arguments: ['{"query":"x"}'] }] })
     expect((await turn(PROMPT)).items).toMatchObject([{ type: 'function_call', name: 'search', namespace: 'mcp__docs', arguments: '{"query":"x"}' }])

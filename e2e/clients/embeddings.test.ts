@@ -5,7 +5,7 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** Clients of the format, as their guides say, over the simulated model that comes with the gateway. */
+/** Clients of the format, used as their guides describe, with the simulated model that comes with the gateway. */
 const MODEL = 'demo/embed'
 const TEXTS = ['a cat sat on a mat', 'the cat sat', 'stock markets fell'] as const
 

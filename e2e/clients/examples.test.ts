@@ -8,15 +8,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startGateway, TEST_KEY, TEST_MANAGEMENT_KEY, type TestGateway } from '../../src/testing/start-gateway.ts'
 
 /**
- * What `examples` promises: every program there runs against a gateway that was just started, with nothing but its keys, and every configuration
- * there is one the gateway would serve, with nothing set but the variables it names.
+ * The promises of `examples`: every program there runs against a newly started gateway, with nothing but its keys, and the gateway accepts every
+ * configuration there, with nothing set but the variables it names.
  */
 const ROOT = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
 const node = async (args: readonly string[], env: { readonly [name: string]: string }, cwd: string): Promise<string> =>
   (await run(process.execPath, args, { cwd, env: { PATH: process.env['PATH'], ...env }, timeout: 50_000 })).stdout
 
-/** What each prints, or a part of it. */
+/** The output of each program, or a part of it. */
 const PROGRAMS: { readonly [name: string]: RegExp } = {
   agent: /^\(simulated\) The tool answered: 1 dice show 4\n$/,
   'ai-sdk': /^Hello from the AI SDK!\n$/,
@@ -29,7 +29,7 @@ const PROGRAMS: { readonly [name: string]: RegExp } = {
   webhook: /^example\n[^]*gen_ai\.request\.model: "demo\/echo"[^]*trace\.metadata\.team: "docs"/,
 }
 
-/** What is served under each by the models it names; none of them leaves a note of something that stays off. */
+/** The output for each configuration's models. None of them reports something that stays off. */
 const CONFIGURATIONS: { readonly [name: string]: RegExp } = {
   'local-first': /^ {2}acme\/chat: vllm \(openai\/gpt-oss-20b\), groq \(openai\/gpt-oss-20b\)$/m,
   production: /^providers: demo /m,
@@ -83,7 +83,7 @@ describe('examples', () => {
   })
 })
 
-/** Of variables whose values are looked at. */
+/** Variables whose values are validated. */
 const VALUES: { readonly [name: string]: string } = {
   AZURE_RESOURCE_NAME: 'acme',
   DATABASE_URL: 'postgres://signalbox@db.internal/signalbox',

@@ -10,7 +10,10 @@ import { chatConfig, startGateway, type TestGateway } from '../../src/testing/st
 import { calls, says } from '../../src/testing/tool-script.ts'
 import { expectKnown } from './expect-known.ts'
 
-/** Remote MCP servers in the eyes of three clients: the one whose vendor invented the tool, the one that refuses a whole answer for one field, and the one that knows the contract by schema. */
+/**
+ * Remote MCP servers with three clients: the one whose vendor invented the tool, the one that refuses a whole answer because of one field, and the one
+ * that knows the contract by schema.
+ */
 let upstream: FakeUpstream
 let mcp: TestMcpServer
 let telling: TestGateway
@@ -146,7 +149,7 @@ describe('@openrouter/sdk', () => {
     input: 'Add.',
     tools: [{ type: 'mcp' as const, serverLabel: 'math', serverUrl: mcp.url, requireApproval: 'never' as const }],
   })
-  /** Items of a vendor's own tool that the contract's answers have no name for: handed on unread, as those of every vendor. */
+  /** Items of a vendor's own tool for which the contract has no name: the client passes them on unread, like those of every vendor. */
   const isCarried = (raw: unknown): boolean => ['mcp_list_tools', 'mcp_call'].includes((raw as { type: string }).type)
   const stream = async (gateway: TestGateway): Promise<readonly StreamEvents[]> => {
     upstream.script(calls(['math__add', { a: 2, b: 3 }]), says('Five.'))
@@ -184,7 +187,7 @@ describe('@openrouter/sdk', () => {
   })
 })
 
-/** Items it handed on unread, in the spelling in which it takes them. */
+/** Items that the client passed on unread, in the spelling that it accepts as input. */
 function asInput(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(asInput)
   if (typeof value !== 'object' || value === null) return value

@@ -7,7 +7,7 @@ import { TURN_USAGE } from '../../src/testing/scripted-model.ts'
 import { arrived, DIALECTS, expectWeatherLoop, hesitates, MODEL, PIXEL, setStage, UPSTREAM_ERRORS, weatherIn, WEATHER_TURNS } from './stage.ts'
 import { verifies } from '../requirements.ts'
 
-/** Makes items of the chunks by itself, and messages of the items again. */
+/** Converts the chunks to items itself, and the items back to messages. */
 const weather = tool({ name: 'weather', description: 'Weather', parameters: z.object({ city: z.string() }), execute: ({ city }) => weatherIn(city) })
 
 describe.each(DIALECTS)(verifies('S2-clients', '@openai/agents by chat completions in front of an upstream of %s'), (dialect) => {

@@ -7,7 +7,7 @@ import { TURN_USAGE } from '../../src/testing/scripted-model.ts'
 import { arrived, DIALECTS, expectWeatherLoop, hesitates, MODEL, PIXEL, setStage, UPSTREAM_ERRORS, weatherIn, WEATHER_TURNS } from './stage.ts'
 import { verifies } from '../requirements.ts'
 
-/** Takes the terminal event's response for the truth: what is not in its `output` has not happened. */
+/** Trusts only the response in the terminal event: what is not in its `output` did not happen. */
 const weather = tool({ name: 'weather', description: 'Weather', parameters: z.object({ city: z.string() }), execute: ({ city }) => weatherIn(city) })
 
 describe.each(DIALECTS)(verifies('S2-clients', '@openai/agents in front of an upstream of %s'), (dialect) => {

@@ -19,7 +19,7 @@ import {
 } from './stage.ts'
 import { verifies } from '../requirements.ts'
 
-/** The client the format is known by. Its stream helper builds the same message as the JSON answer has, or throws. */
+/** The format's original client. Its stream helper builds the same message as the JSON answer contains, or throws. */
 type Body = OpenAI.ChatCompletionCreateParamsNonStreaming
 type Message = OpenAI.ChatCompletionMessageParam
 type Answer = OpenAI.ChatCompletion
@@ -31,7 +31,7 @@ const SUPPORTS =
   'tools tool_choice parallel_tool_calls structured_outputs image reasoning verbosity logprobs top_logprobs stop seed max_tokens'.split(' ')
 const WEATHER = { name: 'weather', description: 'Weather', parameters: { ...WEATHER_SCHEMA } }
 
-/** What a caller makes of chunks who reads them alone. */
+/** Combines chunks like a caller that reads only them. */
 function fold(chunks: readonly Chunk[]): Answer {
   const message: { [field: string]: unknown } = { content: null, refusal: null }
   const calls: OpenAI.ChatCompletionChunk.Choice.Delta.ToolCall[] = []
@@ -74,7 +74,7 @@ describe.each(DIALECTS)(verifies('S2-clients', 'openai by chat completions in fr
     return chunks
   }
 
-  /** The three ways to ask for one answer. */
+  /** The three ways to request one answer. */
   const ways: readonly (readonly [string, (body: Body) => Promise<Answer>])[] = [
     ['create', (body) => client.chat.completions.create(body)],
     ['the stream helper', (body) => client.chat.completions.stream({ ...body, stream: true }).finalChatCompletion()],

@@ -19,7 +19,7 @@ import {
 } from './stage.ts'
 import { verifies } from '../requirements.ts'
 
-/** The strictest client about ids, order and indexes: its stream helper keeps a snapshot and throws at the first event that does not fit. */
+/** The strictest client regarding ids, order and indexes: its stream helper keeps a snapshot and throws at the first event that does not fit. */
 type Input = OpenAI.Responses.ResponseInput
 type Answer = OpenAI.Responses.Response
 
@@ -30,7 +30,7 @@ describe.each(DIALECTS)(verifies('S2-clients', 'openai in front of an upstream o
     client = new OpenAI({ apiKey: stage.gateway().key, baseURL: stage.baseURL(), maxRetries: 0 })
   })
 
-  /** The three ways to ask for one answer. */
+  /** The three ways to request one answer. */
   const ways: readonly (readonly [string, (body: OpenAI.Responses.ResponseCreateParamsNonStreaming) => Promise<Answer>])[] = [
     ['create', (body) => client.responses.create(body)],
     ['the stream helper', (body) => client.responses.stream({ ...body, stream: true }).finalResponse()],
@@ -72,7 +72,7 @@ describe.each(DIALECTS)(verifies('S2-clients', 'openai in front of an upstream o
       expect(answer.status).toBe('completed')
       expect(answer.output).toHaveLength(1)
       expect(answer.output[0]).toMatchObject({ content: [{ type: 'output_text', text: 'Hello world ✓\n"quoted"', annotations: [], logprobs: [] }] })
-      // Raw events carry the field the gateway sends, the others compute it.
+      // Raw events contain the field from the gateway; the other ways compute it.
       expect(answer.output_text).toBe('Hello world ✓\n"quoted"')
       const { input, cached, output, reasoning, total } = TURN_USAGE
       expect(answer.usage).toMatchObject({

@@ -6,7 +6,7 @@ import { startMcpServer, type TestMcpServer } from '../../src/testing/mcp-server
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { calls, says } from '../../src/testing/tool-script.ts'
 
-/** A loop inside a loop: the gateway runs its own tools, this client runs the caller's, and the conversation goes back and forth. */
+/** A loop inside a loop: the gateway runs its own tools, this client runs the caller's, and the conversation alternates between them. */
 let upstream: FakeUpstream
 let mcp: TestMcpServer
 let gateway: TestGateway
@@ -50,7 +50,7 @@ describe('@openrouter/agent', () => {
     })
     expect(await result.getText()).toBe('Sunny, and late.')
     expect(asked).toEqual(['Bern'])
-    // The last turn of the model has read both results of the gateway and the one of the caller.
+    // The last turn of the model has received both results of the gateway and the one of the caller.
     expect(rolesOf(3).filter((role) => role === 'tool')).toHaveLength(3)
     expect(JSON.stringify(upstream.requests[3]!.body)).toContain('sunny in Bern')
   })

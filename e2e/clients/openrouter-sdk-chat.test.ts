@@ -20,7 +20,7 @@ import {
 import { expectKnown } from './expect-known.ts'
 import { verifies } from '../requirements.ts'
 
-/** Throws at whatever lacks a field its schema wants, and leaves out what the schema does not know. */
+/** Throws if a field that its schema requires is missing, and drops what the schema does not know. */
 type Body = Omit<ChatRequest, 'stream'>
 
 const SUPPORTS = ['tools', 'tool_choice', 'structured_outputs', 'image', 'reasoning', 'logprobs', 'top_logprobs', 'max_tokens']
@@ -46,7 +46,7 @@ describe.each(DIALECTS)(verifies('S2-clients', 'P44', '@openrouter/sdk by chat c
     }
     return chunks
   }
-  /** What its users make of the chunks; pieces of thought are kept as they came. */
+  /** Combines the chunks like its users do; pieces of reasoning are kept as they arrived. */
   const streamed = async (body: Body): Promise<ChatResult> => {
     const chunks = await collect(body)
     const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta))
@@ -110,7 +110,7 @@ describe.each(DIALECTS)(verifies('S2-clients', 'P44', '@openrouter/sdk by chat c
       const readable = dialect === 'openai-chat' ? 'reasoning.text' : 'reasoning.summary'
       expect(details.map(({ type }) => type)).toEqual([readable, 'reasoning.encrypted'])
       expect(new Set(details.map(({ id }) => id)).size).toBe(1)
-      // Clients take a missing format for that of signed thoughts, and leave out those without a signature.
+      // Clients assume the format of signed reasoning if none is given, and drop such reasoning without a signature.
       for (const { format } of details) expect(format).toEqual(expect.any(String))
       const results = message.toolCalls!.map(({ id }): ChatMessages => ({ role: 'tool', toolCallId: id, content: 'sunny' }))
       await ask({ model: MODEL, messages: [...messages, { ...message, role: 'assistant' }, ...results], tools })

@@ -21,8 +21,8 @@ import { expectKnown } from './expect-known.ts'
 import { verifies } from '../requirements.ts'
 
 /**
- * The strictest client about presence and types, and a silent one: what fails its schema is handed on as UNKNOWN and the content is gone.
- * So every event and every answer of these tests is searched for that.
+ * The strictest client regarding presence and types, and a silent one: whatever does not match its schema becomes UNKNOWN and loses its content. Therefore
+ * these tests search every event and every answer for that.
  */
 type Body = Omit<ResponsesRequest, 'stream'>
 

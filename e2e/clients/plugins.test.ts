@@ -9,7 +9,7 @@ import { startGateway, type TestGateway } from '../../src/testing/start-gateway.
 import { says } from '../../src/testing/tool-script.ts'
 import { expectKnown } from './expect-known.ts'
 
-/** Every plugin in the eyes of three clients: the one most callers have, the one whose schemas know them, and the loop on top of that. */
+/** Every plugin with three clients: the most common one, the one whose schemas know plugins, and the agent loop based on it. */
 let upstream: FakeUpstream
 let web: FakeSite
 let gateway: TestGateway
@@ -43,7 +43,7 @@ interface Story {
   readonly plugin: NonNullable<ResponsesRequest['plugins']>[number]
   readonly body?: () => object
   readonly script?: readonly Reply[]
-  /** Text of the answer as JSON; streams have what the model said. */
+  /** The text of the answer as JSON; streams contain the model's own text. */
   readonly says: string
 }
 
@@ -100,12 +100,12 @@ describe('@openrouter/agent', () => {
     const agent = new Agent({ apiKey: gateway.key, serverURL: `${gateway.url}/api/v1` })
     stageStory(story)
     const result = agent.callModel({ model: 'acme/small', input: 'hi', plugins: [story.plugin as never], ...rename(story.body?.() ?? {}) })
-    // It streams, whatever is asked for.
+    // This client always streams.
     expect(await result.getText()).toBe(id === 'response-healing' ? '{n: 1}' : story.says)
   })
 })
 
-/** The one field this client writes otherwise. */
+/** Renames the only field that this client spells differently. */
 function rename(body: object): object {
   return JSON.parse(JSON.stringify(body).replaceAll('"file_data"', '"fileData"')) as object
 }

@@ -8,7 +8,7 @@ import { chatConfig, startGateway, type TestGateway } from '../../src/testing/st
 import { calls, says } from '../../src/testing/tool-script.ts'
 import { expectKnown } from './expect-known.ts'
 
-/** Presets, guardrails and the names that stand for a choice, by the clients people have. */
+/** Presets, guardrails and names that let the gateway choose, with common clients. */
 let upstream: FakeUpstream
 let gateway: TestGateway
 let router: OpenRouter
@@ -29,7 +29,7 @@ afterAll(async () => {
   await upstream.close()
 })
 
-/** What one client says to a model of this name, whole and streamed; the model that served. */
+/** For each client: sends a request for a model name, whole or streamed, and returns the model that served. */
 const speakers: { readonly [client: string]: (model: string, streamed: boolean, more?: object) => Promise<string> } = {
   async openai(model, streamed, more = {}) {
     const body = { model, input: 'hi', ...more }
@@ -56,7 +56,7 @@ const speakers: { readonly [client: string]: (model: string, streamed: boolean, 
   async '@openrouter/agent'(model, streamed, more = {}) {
     const result = agent.callModel({ model, input: 'hi', ...more })
     let text = ''
-    // It streams from the gateway either way.
+    // This client streams from the gateway either way.
     if (streamed) for await (const delta of result.getTextStream()) text += delta
     else text = await result.getText()
     expect(text).toBe('hello')

@@ -13,8 +13,8 @@ import { calls, says } from '../../src/testing/tool-script.ts'
 import { expectKnown } from './expect-known.ts'
 
 /**
- * Every tool the gateway runs, in the eyes of three clients: the one most callers have, the one that knows these items by schema, and an agent.
- * A fourth has the vendors' own tools only, and refuses a whole answer for one field.
+ * Every tool that the gateway runs, with three clients: the most common one, the one that knows these items by schema, and an agent. A fourth has only the
+ * vendors' own tools, and refuses a whole answer because of one field.
  */
 let upstream: FakeUpstream
 let web: FakeSite
@@ -180,7 +180,7 @@ describe('@openrouter/sdk', () => {
   })
 })
 
-/** By the helper that folds the events, except where the contract has events that this client has no types for. */
+/** Uses the helper that combines the events, except if the contract has events that this client has no types for. */
 async function finalOf(client: OpenAI, body: { model: string; input: string; tools: never[] }, story: Story): Promise<OpenAI.Responses.Response> {
   if (story.call[0] !== 'fusion') return client.responses.stream(body).finalResponse()
   let final: OpenAI.Responses.Response | undefined
@@ -207,7 +207,7 @@ describe('openai', () => {
 })
 
 describe('@openrouter/agent', () => {
-  // It checks what it sends and does not know this tool; items it does not know it wraps and keeps.
+  // The client validates its requests and does not know this tool; unknown items are wrapped and kept.
   const sendable = named.filter(([, { tool }]) => tool.type !== 'openrouter:tool_search')
   const typeOf = (item: { readonly type: string; readonly raw?: unknown }): string =>
     item.type === 'UNKNOWN' ? (item.raw as { readonly type: string }).type : item.type

@@ -15,8 +15,8 @@ import { weatherIn, WEATHER_SCHEMA } from './stage.ts'
 import { verifies } from '../requirements.ts'
 
 /**
- * Loops of tools by the clients in use, in front of every vendor's format: the model thinks, speaks and calls twice in one turn, and what the
- * vendor signed or sealed of its thoughts comes back to it with the results, whatever the client makes of it on the way.
+ * Tool loops of common clients, in front of every vendor's format. The model reasons, writes and calls twice in one turn. What the vendor signed or sealed
+ * of its reasoning is sent back to it with the results, whatever the client does with it.
  */
 
 const SECRET = 'SECRETc2VjcmV0'
@@ -166,7 +166,7 @@ describe.each(voices.map((voice) => [voice.dialect, voice] as const))(verifies('
     expect(text).toContain('Let me look.')
     for (const { arguments: args } of CALLS) expect(text).toContain(weatherIn((JSON.parse(args) as { city: string }).city))
     if (voice.returnsSecret) expect(text).toContain(SECRET)
-    // What signs a call stands on it, wherever clients put the thoughts of a message.
+    // The signature of a call is on the call, wherever clients put a message's reasoning.
     if (dialect === 'gemini') expect(text).toMatch(new RegExp(`"functionCall":\\{[^}]*bern[^}]*\\}\\},"thoughtSignature":"${SECRET}"`))
   })
 })

@@ -14,9 +14,9 @@ interface Finding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
 }
 
-/** What a page has against people who do not see it, or see it badly, or use no mouse: one line each. */
+/** A page's problems for people who see badly or not at all, or do not use a mouse: one line each. */
 async function faultsOf(page: Page): Promise<readonly string[]> {
-  // Colours on their way from one to another are nobody's to read: a slow machine takes as long for that as the tool for its look.
+  // Colours in transition cannot be judged: on a slow machine a transition takes as long as the tool's check.
   await expect.poll(() => page.evaluate(`document.getAnimations().some((one) => one instanceof CSSTransition)`), { timeout: 10_000 }).toBe(false)
   await useAxe(page)
   const found = await page.evaluate(

@@ -7,7 +7,7 @@ import type { ObservabilityDestination } from '../../console/src/api/schema.ts'
 import { exampleConfigs } from '../../src/testing/destination-configs.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** Every type of destination can be made by the form that its schema gives, from what somebody types. */
+/** Every destination type can be created with the form that its schema generates, from typed input. */
 
 const BASE = '/api/v1/observability/destinations'
 const URL_OF_A_PLATFORM = 'https://platform.example.com'
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close())
 
 const configOf = (type: string): { readonly [name: string]: unknown } => exampleConfigs[type]?.(URL_OF_A_PLATFORM) ?? {}
-/** What is typed for a setting: all of these are texts. */
+/** The typed input of the settings, all of which are text. */
 const typed = (config: { readonly [name: string]: unknown }): Values => ({
   ...Object.fromEntries(Object.entries(config).map(([name, value]) => [name, value as Value])),
   headers: HEADER,

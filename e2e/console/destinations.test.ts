@@ -5,7 +5,7 @@ import { answer, ok, startFakeDestination, type FakeDestination } from '../../sr
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
 const BASE = '/api/v1/observability/destinations'
-/** Batches linger two seconds to fill. */
+/** Batches wait two seconds to fill. */
 const SOON = { timeout: 15_000, interval: 100 }
 
 interface Held {

@@ -34,7 +34,7 @@ describe.skipIf(!hasBrowser)('a double click', () => {
     await page.getByRole('button', { name: button }).click()
     await fill(page)
     const submit = page.getByRole('dialog').locator('button[type="submit"]')
-    // Both before the page has drawn anything.
+    // Both clicks come before the page has rendered anything.
     await submit.evaluate((element: { click(): void }) => {
       element.click()
       element.click()

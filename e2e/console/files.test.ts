@@ -51,7 +51,7 @@ describe('the files of the console', () => {
     const scripts = [...entry.matchAll(/\/console\/assets\/[^"]+\.js/g)].map(([path]) => path)
     const texts = await Promise.all(scripts.map(async (path) => (await get(path)).text()))
     expect(texts.join('').length).toBeGreaterThan(100_000)
-    // Told short where it is wrong: the scripts are long.
+    // Reports only the match, because the scripts are long.
     expect(/jsxDEV|react-dom-client\.development|React DevTools/.exec(texts.join(''))?.[0]).toBeUndefined()
   })
 
@@ -88,7 +88,7 @@ describe('the files of the console', () => {
   })
 })
 
-/** What comes over the wire, not unpacked. */
+/** The bytes on the wire, without decompression. */
 function rawGet(url: string, encoding: string): Promise<{ readonly headers: { readonly [name: string]: unknown }; readonly bytes: number }> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { headers: { 'accept-encoding': encoding } }, (response) => {

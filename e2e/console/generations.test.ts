@@ -30,7 +30,7 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
     await (await gateway.respond({ model: 'demo/echo', input: 'seen at once', session_id: 's-1' })).json()
     const table = page.getByRole('table', { name: 'Generations' })
     await table.getByText('demo/echo').waitFor()
-    // All columns stand in a window of 1280 pixels.
+    // All columns fit into a window of 1280 pixels.
     const box = (await table.boundingBox())!
     expect(box.x + box.width).toBeLessThanOrEqual(1260)
     await table.getByText('completed').click()
@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
     const asked: string[] = []
     let isRefused = true
     const [found] = ((await (await gateway.api('GET', '/api/v1/generations?limit=1')).json()) as { readonly data: readonly unknown[] }).data
-    // One that matches, behind thirty pages of others.
+    // One match after thirty pages without any.
     await page.route('**/api/v1/generations?**error_type=rare**', async (route) => {
       const cursor = new URL(route.request().url()).searchParams.get('cursor') ?? '0'
       asked.push(cursor)
@@ -163,7 +163,7 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
     const called = (...names: readonly string[]): readonly object[] => names.map((id) => ({ ...one, id, model: id }))
     const enough = called(...Array.from({ length: 20 }, (_, n) => `of-old-${n}`))
     let newest = called()
-    // A filter that matches little: the first page, of some thousand records, holds nothing of it.
+    // A filter with few matches: the first page, of about a thousand records, contains none.
     await page.route('**/api/v1/generations?**error_type=rare**', (route) => {
       const cursor = Number(new URL(route.request().url()).searchParams.get('cursor') ?? '0')
       const data = [newest, enough, called('of-long-ago')][cursor]
@@ -194,7 +194,7 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
     const said = page.getByRole('alert').filter({ hasText: 'not now' })
     await said.waitFor()
     const element = await said.elementHandle()
-    // Once asked, twice more as it may have been a slip, and then again by itself.
+    // The first request, two retries in case it was a slip, and then again automatically.
     await expect.poll(() => asked, PATIENT).toBeGreaterThan(3)
     expect(await element.evaluate((alert: { readonly isConnected: boolean }) => alert.isConnected)).toBe(true)
     expect(await page.getByText('No call was recorded yet').count()).toBe(0)

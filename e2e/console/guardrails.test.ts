@@ -5,7 +5,7 @@ import { startGateway, type TestGateway } from '../../src/testing/start-gateway.
 
 type Stored = { readonly id: string; readonly name: string; readonly [field: string]: unknown }
 
-/** Whoever comes back to the window after a minute has it read again. */
+/** Returning to the window after a minute reloads the data. */
 const LOOK_AGAIN = 'Date.now = ((real) => () => real() + 60_000)(Date.now); window.dispatchEvent(new Event("visibilitychange"))'
 
 describe.skipIf(!hasBrowser)('the page of guardrails', () => {
@@ -160,7 +160,7 @@ describe.skipIf(!hasBrowser)('the page of guardrails', () => {
     await expect.poll(() => table.getByRole('row').count()).toBe(121)
     await table.getByRole('button').last().click()
     await expect.poll(() => table.getByRole('row').count(), { timeout: 15_000 }).toBe(120)
-    // None of them is offered once more.
+    // None of the assigned keys is offered again.
     await page.getByRole('combobox', { name: 'Assign keys' }).click()
     await page.getByRole('combobox', { name: 'Assign keys' }).fill('straw')
     await expect.poll(() => page.getByRole('option').count()).toBe(1)

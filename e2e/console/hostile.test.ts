@@ -4,7 +4,7 @@ import { startFakeDestination, type FakeDestination } from '../../src/testing/fa
 import { chatText, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** Runs where a text is taken for a page, for a script or for an address. */
+/** Text that takes effect wherever it is treated as a page, a script or an address. */
 const attack = (where: string): string => `<img src=x onerror="window.owned='${where}'"><script>window.owned='${where}'</script>"'${where}`
 
 const REMOTE = 'https://attacker.example/steal.png'
@@ -37,7 +37,7 @@ describe.skipIf(!hasBrowser)('what callers, models and platforms say is text in 
 
   type Opened = Awaited<ReturnType<typeof browser.open>>
 
-  /** Every request of a page, and whether something of what it was told has run in it. */
+  /** Records all requests of a page, and whether any of the received text was executed. */
   async function watched(path: string, look: (page: Opened['page']) => Promise<unknown>): Promise<void> {
     const { page, problems } = await browser.console(gateway, path)
     const asked: string[] = []
@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser)('what callers, models and platforms say is text in 
     ['/presets', 'preset'],
   ])('%s', (path, where) =>
     watched(path, async (page) => {
-      // As it was written, to the last character.
+      // Shown exactly as written.
       await page.getByText(attack(where), { exact: true }).first().click()
       await page.getByRole('dialog').waitFor()
     }),

@@ -149,7 +149,7 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     const { page } = await browser.console(gateway, '/keys')
     await page.getByRole('table', { name: 'Inference keys' }).waitFor()
     await create({ name: 'short-lived', expires_at: new Date(Date.now() + 8_000).toISOString() })
-    // Which reads the list again.
+    // This reloads the list.
     await page.getByLabel('Show disabled').click({ force: true })
     const row = page.getByRole('row', { name: /short-lived/ })
     await row.getByText('active').waitFor()
@@ -243,7 +243,7 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     await question.getByRole('button', { name: 'Cancel' }).click()
     await question.waitFor({ state: 'detached' })
     expect(await call(secret)).toBe(200)
-    // Why it was refused once is nothing for the next time.
+    // The reason for one refusal must not be shown the next time.
     let isAway = true
     await page.route(`**/api/v1/keys/${hash}`, (route) => (isAway && route.request().method() === 'DELETE' ? route.abort() : route.continue()))
     await page.getByRole('button', { name: 'Revoke' }).click()
@@ -371,7 +371,7 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
   })
 })
 
-/** A gateway with more keys than the API lists at a time; the one that is looked for may be on either page. */
+/** A gateway with more keys than the API lists at a time; the wanted key may be on either page. */
 async function manyKeys(): Promise<AsyncDisposable & { readonly gateway: TestGateway }> {
   const gateway = await startGateway()
   for (let n = 0; n < 120; n++) await gateway.api('POST', '/api/v1/keys', { name: n === 3 ? 'needle' : `straw ${n}` })

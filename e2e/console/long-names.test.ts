@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** Without a place to break it at. */
+/** A name without any place for a line break. */
 const LONG = 'production_traces_of_every_team_'.repeat(6)
 
 describe.skipIf(!hasBrowser)('a name without spaces that is wider than a window', () => {

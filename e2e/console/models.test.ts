@@ -6,7 +6,7 @@ import { startGateway, type TestGateway } from '../../src/testing/start-gateway.
 
 const two = (n: number): string => String(n).padStart(2, '0')
 
-/** Sixty models of one vendor, each dearer than the one before; the first is also served by a second, at another price. */
+/** Sixty models of one vendor, each more expensive than the one before; a second vendor also serves the first one, at another price. */
 function config(url: string): { readonly [key: string]: unknown } {
   const provider = (slug: string, name: string) => ({ slug, name, dialect: 'openai-chat', base_url: url, api_keys: ['upstream-key'] })
   const endpoint = (name: string, input: number) => ({
@@ -30,7 +30,7 @@ describe.skipIf(!hasBrowser)('the models', () => {
   const browser = withBrowser()
   let gateway: TestGateway
   let upstream: FakeUpstream
-  /** Those of the configuration and the gateway's own. */
+  /** The models of the configuration and the gateway's own. */
   let all: number
   beforeAll(async () => {
     upstream = await startFakeUpstream(stream(chatText('hello')))

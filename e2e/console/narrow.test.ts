@@ -3,7 +3,7 @@ import { useAxe } from '../../src/testing/axe.ts'
 import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** What a window of 1280 pixels has at 400 %, which WCAG 2.2 asks for (1.4.10). */
+/** The size of a window of 1280 pixels at 400 %, which WCAG 2.2 requires (1.4.10). */
 const NARROW = { width: 320, height: 640 }
 const PAGES = ['/', '/generations', '/playground', '/destinations', '/models', '/keys', '/workspaces', '/provider-keys', '/guardrails', '/presets']
 

@@ -10,7 +10,7 @@ interface Activity {
   readonly data: readonly { readonly requests: number; readonly model: string; readonly date: string }[]
 }
 
-/** Calls are counted a moment after they were answered. */
+/** Calls are counted a moment after they are answered. */
 async function counted(gateway: TestGateway, calls: number): Promise<Activity['data']> {
   for (;;) {
     const { data } = (await (await gateway.api('GET', '/api/v1/activity')).json()) as Activity
@@ -19,7 +19,7 @@ async function counted(gateway: TestGateway, calls: number): Promise<Activity['d
   }
 }
 
-/** The control itself is hidden below its label. */
+/** The control itself is hidden under its label. */
 const choose = (page: Page, group: string, label: string) => page.getByRole('radiogroup', { name: group }).getByText(label, { exact: true }).click()
 const figure = (page: Page, label: string) => page.getByRole('region', { name: label, exact: true })
 
@@ -199,7 +199,7 @@ describe.skipIf(!hasBrowser)('the overview', () => {
   })
 })
 
-/** Whether the canvas holds anything but its ground. */
+/** Whether the canvas contains more than its background. */
 function isDrawn(page: Page): Promise<boolean> {
   return page.evaluate(
     `(() => { const c = document.querySelector('canvas'); return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((byte) => byte !== 0) })()`,

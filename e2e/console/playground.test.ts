@@ -15,7 +15,7 @@ interface Listed {
 
 const WEATHER = '[{"type":"function","name":"weather","parameters":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}}]'
 
-/** A model that says two words and then nothing more. */
+/** A model that writes two words and then stalls. */
 const withHanging = (config: ReturnType<typeof chatConfig>, url: string): ReturnType<typeof chatConfig> => ({
   providers: [...(config['providers'] as object[]), { slug: 'hanging', name: 'Hanging', dialect: 'openai-chat', base_url: url, api_keys: ['k'] }],
   models: [
@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     await hanging.close()
   })
 
-  /** The page with the key the gateway was given. */
+  /** The page, signed in with the gateway's key. */
   async function ready(model: string, at: Pick<TestGateway, 'url' | 'managementKey'> = gateway): ReturnType<typeof browser.open> {
     const opened = await browser.console(at, `/playground?model=${encodeURIComponent(model)}`)
     await opened.page.getByLabel('Inference key').fill(gateway.key)
@@ -74,7 +74,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     await page.getByText(/\$0\.5 left · until/).waitFor()
     await send(page, 'Hello **there**, <b>you</b>')
     await seen(page, 1, 'Demo (simulated) answered.')
-    // Once asked, once echoed, never made into HTML.
+    // Once in the question, once in the echo, and never rendered as HTML.
     expect(await turn(page, 1).getByText('Hello **there**, <b>you</b>', { exact: true }).count()).toBe(2)
 
     const { data } = (await (await gateway.api('GET', '/api/v1/keys')).json()) as { readonly data: readonly Listed[] }
@@ -150,7 +150,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
 
     await choose(page, 'demo/echo')
     await page.getByLabel('Temperature').fill('9')
-    // What was chosen can be shared.
+    // The selection is in the URL, so it can be shared.
     expect(new URL(page.url()).searchParams.get('model')).toBe('demo/echo')
     await page.getByRole('button', { name: 'Send' }).click()
     await turn(page, 2).getByRole('alert').waitFor()
@@ -287,7 +287,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
   })
 })
 
-/** A way to the gateway that can be cut under everybody who uses it. */
+/** A connection to the gateway that can be cut for all its users. */
 async function startWire(to: string): Promise<{ readonly url: string; readonly cut: () => void; readonly close: () => Promise<void> }> {
   const sockets = new Set<Socket>()
   const server = createServer((near) => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** Keys end while somebody types. */
+/** Keys are revoked while somebody types. */
 describe.skipIf(!hasBrowser)('a management key that is not taken any more', () => {
   const browser = withBrowser()
   let gateway: TestGateway
@@ -18,7 +18,7 @@ describe.skipIf(!hasBrowser)('a management key that is not taken any more', () =
   const makeKey = (workspaceId?: string) =>
     gateway.app.accounts.create({ name: 'manager', kind: 'management', ...(workspaceId === undefined ? {} : { workspaceId }) })
 
-  /** A form with something typed in it, the key of whose reader was just revoked; `asked`: what was asked with it. */
+  /** A form with input whose user's key was just revoked; `asked`: the requests with that key. */
   const typed = async (): Promise<{ readonly page: Page; readonly problems: readonly string[]; readonly asked: readonly string[] }> => {
     const { key, secret } = await makeKey()
     const { page, problems } = await browser.console({ url: gateway.url, managementKey: secret.reveal() }, '/keys')
@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)('a management key that is not taken any more', () =
     await form.getByRole('button', { name: 'Create key' }).click()
     await page.getByRole('button', { name: 'I have copied it' }).click()
     await page.getByRole('row', { name: /typed with care.*77 req\/min/ }).waitFor()
-    // It was refused once: asking again and again would look as if keys were guessed.
+    // It was refused once; repeated requests would look as if somebody were guessing keys.
     expect(asked).toHaveLength(1)
     expect(problems).toEqual([])
   })

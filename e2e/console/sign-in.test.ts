@@ -112,7 +112,7 @@ describe.skipIf(!hasBrowser)('signing in to the console', () => {
 
   it('a link with another key asks before it takes the place of the one in use', async () => {
     const { page } = await browser.console(gateway, '/keys')
-    // Until it shows something it has not taken the first key, and a second one takes no place.
+    // Until the page shows something it has not accepted the first key, so a second one would not replace anything.
     await page.getByRole('heading', { name: 'Keys' }).waitFor()
     const questions: string[] = []
     page.on('dialog', (question) => {

@@ -5,12 +5,12 @@ import { startGateway, type TestGateway } from '../../src/testing/start-gateway.
 
 interface Form {
   readonly path: () => string
-  /** Undefined: the address opens it. */
+  /** Undefined if the address itself opens the form. */
   readonly button?: string
   readonly field: (page: Page) => Locator
 }
 
-/** What was typed is not lost by a slip: every form of the console asks before it goes. */
+/** Input is not lost by accident: every form of the console asks before it closes. */
 describe.skipIf(!hasBrowser)('what was typed in a form', () => {
   const browser = withBrowser()
   let gateway: TestGateway
@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser)('what was typed in a form', () => {
         route.request().method() === 'PATCH' ? route.fulfill({ status: 503, body: '{}' }) : route.continue(),
       )
       await field.fill('typed')
-      // Pressed, and disabled while it is saved: the focus is nowhere then.
+      // The button is disabled while saving, and then nothing has the focus.
       await page.getByRole('button', { name: /^Save/ }).press('Enter')
       await page.getByText('The gateway answered with status 503.').waitFor()
       await page.keyboard.press('Escape')

@@ -3,7 +3,7 @@ import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
 import { chatText, startFakeUpstream, stream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
-/** Whoever comes back to the window on the next day has it read again. */
+/** Returning to the window on the next day reloads the data. */
 const A_DAY_LATER = 'Date.now = ((real) => () => real() + 86_400_000)(Date.now); window.dispatchEvent(new Event("visibilitychange"))'
 
 interface Workspace {
@@ -188,7 +188,7 @@ describe.skipIf(!hasBrowser)('the workspaces page', () => {
   })
 
   it('a budget that is set here stops the calls it is for', async () => {
-    // Nobody answers there: a call is either refused for its budget, or fails.
+    // Nothing listens there: a call is either refused because of its budget, or fails.
     const paid = await startGateway(chatConfig(['http://127.0.0.1:9']))
     try {
       const status = async (): Promise<number> => (await paid.respond({ model: 'acme/small', input: 'hi' })).status
