@@ -1,7 +1,7 @@
 /** `(?i)`, alone or with other flags: from some point on, letters match in both cases. */
 const FOLDS = /\(\?[a-z]*i/i
 const CHARACTER = String.raw`\\x\{[\da-f]{1,6}\}|\\u\{[\da-f]{1,6}\}|\\u[\da-f]{4}|\\x[\da-f]{2}|\\[0-7]{1,3}|\\?[^]`
-/** A range of characters. Outside of a class the match is not a range, and then usually a narrow one. */
+/** A range of characters. Outside of a class a match is no range, and then it usually spans few characters. */
 const RANGE = new RegExp(`(${CHARACTER})-(${CHARACTER})`, 'giu')
 /** The last character that has a case. */
 const LAST_WITH_CASE = 0x1e943

@@ -12,7 +12,7 @@ export function closestByWords(name: string, known: readonly string[]): string |
   return near.toSorted((a, b) => a.length - b.length)[0]
 }
 
-/** Words of two letters are too common to compare. */
+/** Words of one or two letters say too little to be compared. */
 const wordsOf = (name: string): ReadonlySet<string> =>
   new Set(
     name
