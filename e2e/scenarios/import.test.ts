@@ -86,7 +86,7 @@ describe('signalbox import', () => {
       'another file',
       ['import', 'litellm', '-'],
       'services: { web: {} }',
-      /no configuration of the LiteLLM proxy: a list under model_list is expected/,
+      /not a configuration of the LiteLLM proxy: a list under model_list is expected/,
     ],
   ])('refuses %s in a sentence', async (_, args, input, sentence) => {
     const { code, out, errors } = await signalbox(args, {}, input)

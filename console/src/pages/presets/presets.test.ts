@@ -21,7 +21,7 @@ it('the configuration is an object of JSON, or nothing', () => {
   expect([parseConfig(' '), parseConfig('{"a": [1]}')]).toEqual([{ config: {} }, { config: { a: [1] } }])
   expect(parseConfig('[1]').problem).toContain('An object is expected')
   expect(parseConfig('null').problem).toContain('An object is expected')
-  expect(parseConfig('{"a":').problem).toContain('no JSON yet')
+  expect(parseConfig('{"a":').problem).toContain('not valid JSON yet')
 })
 
 it('a new preset leaves out what was not given', () => {
