@@ -79,7 +79,3 @@ it('leaves a model of that very name to the catalog', () => {
   const { context } = testContext(autoRouteSettings.parse({}), { request, endpoints: [testEndpoint({ model: 'gateway/auto' })] })
   expect(createAutoRouter(options).choose!(request, context)).toBeUndefined()
 })
-
-it('is not for a name of megabytes', () => {
-  expect(createAutoRouter(options).implied!(ask('hello', `gateway/auto${':a'.repeat(4_000_000)}`))).toBe(false)
-})

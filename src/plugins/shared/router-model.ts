@@ -9,7 +9,7 @@ export interface RouterName {
 }
 
 /** The gateway's own author, and the spelling in clients of the hosted router that are used unchanged. */
-const ROUTER = /^(gateway|openrouter)\/([a-z0-9-]+)((?::[a-z0-9-]+){0,16})$/
+const ROUTER = /^(gateway|openrouter)\/([a-z0-9-]+)((?::[a-z0-9-]+)*)$/
 
 export function routerName(model: string | undefined): RouterName | undefined {
   const match = model === undefined ? null : ROUTER.exec(model)
