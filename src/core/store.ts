@@ -22,10 +22,7 @@ export interface Workspace {
   readonly settings: { readonly [name: string]: unknown }
 }
 
-/**
- * Id of the default workspace, the same in every installation, so that the workspace of a key from the environment is known before the database is
- * reachable.
- */
+/** Id of the default workspace. The same everywhere, so that the workspace of a key from the environment is known before the database is reachable. */
 export const DEFAULT_WORKSPACE_ID = '00000000-0000-4000-8000-000000000001'
 
 /** An API key as stored; never contains the key itself. */
@@ -43,10 +40,7 @@ export interface ApiKey {
   readonly expiresAt: number | null
   readonly revokedAt: number | null
   readonly creatorUserId: string | null
-  /**
-   * `environment`: the operator's variable contains it, and changing the variable revokes it. `generated`: created at the first start. Absent:
-   * created by someone.
-   */
+  /** `environment`: the operator's variable contains it; changing the variable revokes it. `generated`: at the first start. Absent: created by someone. */
   readonly origin?: 'environment' | 'generated'
   /** Limits and defaults of the key, by their contract names. */
   readonly settings: { readonly [name: string]: unknown }
@@ -234,10 +228,7 @@ export interface SpendStore {
   of(subject: string, now: number): Promise<SpendFigures>
   /** The same for many subjects; subjects without spending are absent. */
   ofMany(subjects: readonly string[], now: number): Promise<ReadonlyMap<string, SpendFigures>>
-  /**
-   * The newest day first, then the most expensive. Throws GatewayError `invalid_request` if there are too many rows, because sums over a partial
-   * report would be wrong.
-   */
+  /** The newest day first, then the most expensive. Throws GatewayError `invalid_request` if there are too many rows: sums over a part would be wrong. */
   activity(filter: ActivityFilter): Promise<readonly ActivityRow[]>
 }
 
