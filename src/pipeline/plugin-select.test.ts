@@ -68,3 +68,30 @@ it('requests may write out what they leave empty: the operator’s settings hold
     { plugin: web, settings: { max_results: 7, pdf: {} } },
   ])
 })
+
+describe('a plugin that runs for calls that do not name it', () => {
+  const request = { input: [] }
+  const always = (): boolean => true
+  const reading: Plugin = {
+    id: 'reading',
+    settings: z.object({}),
+    implied: always,
+    adapts: { standing: {}, modalities: () => [], adapt: () => undefined },
+  }
+  const named: Plugin = { id: 'named', settings: z.object({}), implied: always }
+  const idsOf = (plugins: readonly PluginEntry[] | undefined, ...defaults: PluginEntry[]) =>
+    selectPlugins({ ...request, ...(plugins === undefined ? {} : { plugins }) }, createShelf([reading, named], defaults))?.map(
+      ({ plugin }) => plugin.id,
+    )
+
+  it('does not where the operator has switched it off, unless the request asks for it', () => {
+    const off = { id: 'reading', enabled: false }
+    expect(idsOf(undefined)).toEqual(['reading', 'named'])
+    expect(idsOf(undefined, off)).toEqual(['named'])
+    expect(idsOf([{ id: 'reading' }], off)).toEqual(['reading', 'named'])
+  })
+
+  it('does where its name is what the request asks for, with the settings of an entry that is off', () => {
+    expect(idsOf(undefined, { id: 'named', enabled: false })).toEqual(['reading', 'named'])
+  })
+})

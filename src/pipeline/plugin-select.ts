@@ -44,15 +44,18 @@ export function createShelf(plugins: readonly Plugin[], defaults: readonly Plugi
     byId,
     defaults: entries,
     always: [...entries.values()].some(({ enabled }) => enabled !== false),
-    implied: plugins.filter((plugin) => plugin.implied !== undefined),
+    // One that runs on its own is off where the operator says so. Others are asked for by the name of a model.
+    implied: plugins.filter((plugin) => plugin.implied !== undefined && !(plugin.adapts?.standing !== undefined && isOff(entries.get(plugin.id)))),
     suffixed: plugins.filter(({ suffix }) => suffix !== undefined),
     standing: plugins.flatMap((plugin) => {
       const entry = entries.get(plugin.id)
-      if (plugin.adapts?.standing === undefined || entry?.['enabled'] === false) return []
+      if (plugin.adapts?.standing === undefined || isOff(entry)) return []
       return [{ plugin, settings: entry === undefined ? plugin.adapts.standing : readSettings(plugin, entry, plugin.id) }]
     }),
   }
 }
+
+const isOff = (entry: PluginEntry | undefined): boolean => entry?.['enabled'] === false
 
 const NONE: readonly ActivePlugin[] = []
 
