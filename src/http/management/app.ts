@@ -11,9 +11,9 @@ import { jsonOf, readBody, refuseEncoding } from '../body.ts'
 import { renderError } from '../error-handler.ts'
 import { liftKey } from '../key-parameter.ts'
 import { requestIdOf } from '../request-headers.ts'
+import { FairQueue } from './fair-queue.ts'
 import { refuseNullCharacters } from './null-character.ts'
 import type { Access, RegisteredRoute, RouteDoc } from './route-doc.ts'
-import { Turns } from './turns.ts'
 import { spellId } from './uuid-spelling.ts'
 
 /** Where clients of a format put their key. */
@@ -85,11 +85,11 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
     const body = await readBody(stream, bounds)
     return body.length === 0 ? undefined : jsonOf(body)
   })
-  const turns = new Turns()
+  const queue = new FairQueue()
   app.addHook('onRoute', (route) => {
     const { method, url, config } = route
     // A call for a model waits for no stored data.
-    if (!['public', 'inference'].includes(accessOf(config)) && config?.asksElsewhere !== true) route.handler = inTurn(route.handler, turns)
+    if (!['public', 'inference'].includes(accessOf(config)) && config?.asksElsewhere !== true) route.handler = inTurn(route.handler, queue)
     if (config?.isPage === true) return
     // HEAD is answered as GET.
     for (const one of [method].flat())
@@ -127,15 +127,15 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
 const taking = new WeakSet<RouteHandlerMethod>()
 
 /** For as long as it works, whether or not its caller waits for it: whoever leaves at once could have any number at work otherwise. */
-function inTurn(handler: RouteHandlerMethod, turns: Turns): RouteHandlerMethod {
+function inTurn(handler: RouteHandlerMethod, queue: FairQueue): RouteHandlerMethod {
   if (taking.has(handler)) return handler
   const waiting: RouteHandlerMethod = async function (request, reply) {
     const { workspaceId } = callerOf(request).owner
-    await turns.enter(workspaceId)
+    await queue.enter(workspaceId)
     try {
       return await handler.call(this, request, reply)
     } finally {
-      turns.leave(workspaceId)
+      queue.leave(workspaceId)
     }
   }
   taking.add(waiting)

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { Turns } from './turns.ts'
+import { FairQueue } from './fair-queue.ts'
 
-const small = (): Turns => new Turns({ atOnce: 4, ofOne: 2, waiting: 3 })
+const small = (): FairQueue => new FairQueue({ atOnce: 4, ofOne: 2, waiting: 3 })
 /** Who has begun, in their order. */
-function begin(turns: Turns, log: string[], ...names: readonly string[]): void {
+function begin(queue: FairQueue, log: string[], ...names: readonly string[]): void {
   for (const name of names) {
-    const wait = turns.enter(name[0]!)
+    const wait = queue.enter(name[0]!)
     if (wait === undefined) log.push(name)
     else void wait.then(() => log.push(name))
   }
@@ -19,45 +19,45 @@ it('begins at once where there is room', () => {
 })
 
 it('lets nobody have more than a share, however much of it is wanted', async () => {
-  const turns = small()
+  const queue = small()
   const log: string[] = []
-  begin(turns, log, 'a1', 'a2', 'a3', 'a4')
+  begin(queue, log, 'a1', 'a2', 'a3', 'a4')
   await soon()
   expect(log).toEqual(['a1', 'a2'])
-  begin(turns, log, 'b1')
+  begin(queue, log, 'b1')
   expect(log).toEqual(['a1', 'a2', 'b1'])
-  turns.leave('a')
+  queue.leave('a')
   await soon()
   expect(log).toEqual(['a1', 'a2', 'b1', 'a3'])
 })
 
 it('goes round among those who wait', async () => {
-  const turns = small()
+  const queue = small()
   const log: string[] = []
-  begin(turns, log, 'a1', 'a2', 'b1', 'b2', 'a3', 'a4', 'b3', 'c1', 'd1')
+  begin(queue, log, 'a1', 'a2', 'b1', 'b2', 'a3', 'a4', 'b3', 'c1', 'd1')
   await soon()
   expect(log).toEqual(['a1', 'a2', 'b1', 'b2'])
-  for (const name of ['a', 'b', 'a', 'b']) turns.leave(name)
+  for (const name of ['a', 'b', 'a', 'b']) queue.leave(name)
   await soon()
   expect(log.slice(4).toSorted()).toEqual(['a3', 'b3', 'c1', 'd1'])
-  turns.leave('c')
+  queue.leave('c')
   await soon()
   expect(log.at(-1)).toBe('a4')
 })
 
 it('refuses whoever has too many waiting, and nobody else', () => {
-  const turns = small()
-  begin(turns, [], 'a1', 'a2', 'a3', 'a4', 'a5')
-  expect(() => turns.enter('a')).toThrow('3 requests of this workspace wait')
-  expect(turns.enter('b')).toBeUndefined()
+  const queue = small()
+  begin(queue, [], 'a1', 'a2', 'a3', 'a4', 'a5')
+  expect(() => queue.enter('a')).toThrow('3 requests of this workspace wait')
+  expect(queue.enter('b')).toBeUndefined()
 })
 
 it('keeps nothing of those who have left', async () => {
-  const turns = small()
-  begin(turns, [], 'a1', 'a2', 'a3', 'b1')
+  const queue = small()
+  begin(queue, [], 'a1', 'a2', 'a3', 'b1')
   for (const name of ['a', 'a', 'a', 'b']) {
-    turns.leave(name)
+    queue.leave(name)
     await soon()
   }
-  expect(turns.size).toBe(0)
+  expect(queue.size).toBe(0)
 })

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../core/error.ts'
 
-export interface TurnLimits {
+export interface FairQueueLimits {
   /** Requests under way, of all workspaces together. */
   readonly atOnce: number
   /** The same of one workspace. */
@@ -9,11 +9,8 @@ export interface TurnLimits {
   readonly waiting: number
 }
 
-/**
- * What reads and changes stored data holds a connection to the database, of which there are eight in a process: two are left to those who record
- * what was served and who look for revoked keys.
- */
-const LIMITS: TurnLimits = { atOnce: 6, ofOne: 3, waiting: 1_000 }
+/** A request for stored data holds one of the process's eight connections to the database. Two remain for recording calls and reading revoked keys. */
+const LIMITS: FairQueueLimits = { atOnce: 6, ofOne: 3, waiting: 1_000 }
 
 interface Workspace {
   running: number
@@ -21,16 +18,16 @@ interface Workspace {
 }
 
 /**
- * Requests for stored data take turns: whoever sends thousands at once waits for his own, and for nobody else's. Workspaces that wait are served one
- * after the other, whatever each of them wants.
+ * Lets requests for stored data begin so that a workspace that sends thousands at once delays only its own. Waiting workspaces are served in rotation,
+ * one request each.
  */
-export class Turns {
-  readonly #limits: TurnLimits
-  /** Those who have something under way or waiting. */
+export class FairQueue {
+  readonly #limits: FairQueueLimits
+  /** Workspaces with requests under way or waiting. */
   readonly #workspaces = new Map<string, Workspace>()
   #running = 0
 
-  constructor(limits: TurnLimits = LIMITS) {
+  constructor(limits: FairQueueLimits = LIMITS) {
     this.#limits = limits
   }
 
@@ -38,7 +35,7 @@ export class Turns {
     return this.#workspaces.size
   }
 
-  /** Undefined: it may begin at once. Throws `rate_limit_exceeded`. Whoever has begun has to leave. */
+  /** Undefined: the request may begin at once. Throws `rate_limit_exceeded`. Each request that has begun must `leave`. */
   enter(id: string): Promise<void> | undefined {
     let workspace = this.#workspaces.get(id)
     if (workspace === undefined) this.#workspaces.set(id, (workspace = { running: 0, queue: [] }))
@@ -75,7 +72,7 @@ export class Turns {
       if (workspace.queue.length === 0 || !this.#mayBegin(workspace)) continue
       this.#begin(workspace)
       workspace.queue.shift()!()
-      // Behind all others.
+      // It moves behind all others.
       this.#workspaces.delete(id)
       this.#workspaces.set(id, workspace)
       return
