@@ -52,9 +52,19 @@ function buildsInUse(marks) {
     const mark = join(marks, pid)
     // A gateway that was killed could not remove its own.
     if (!isRunning(Number(pid))) rmSync(mark, { force: true })
-    else for (const folder of readFileSync(mark, 'utf8').split('\n')) folders.add(folder)
+    else for (const folder of foldersIn(mark)) folders.add(folder)
   }
   return folders
+}
+
+/** @param {string} mark */
+function foldersIn(mark) {
+  try {
+    return readFileSync(mark, 'utf8').split('\n')
+  } catch {
+    // Its gateway has just ended.
+    return []
+  }
 }
 
 /** @param {number} pid */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -47,6 +47,14 @@ it('a gateway that was killed keeps nothing', async () => {
   removeOldBuilds(NEWEST_FIRST, dist)
   expect(left()).toEqual(['eeee', 'dddd'])
   expect(readdirSync(join(dist, 'in-use'))).toEqual([])
+})
+
+it('a gateway that ends while a build looks keeps nothing, and stops no build', () => {
+  mkdirSync(join(dist, 'in-use'))
+  // It is listed, and gone when it is read.
+  symlinkSync(join(dist, 'nowhere'), join(dist, 'in-use', String(process.pid)))
+  removeOldBuilds(NEWEST_FIRST, dist)
+  expect(left()).toEqual(['eeee', 'dddd'])
 })
 
 it('where nothing can be written a gateway starts all the same', () => {
