@@ -102,7 +102,7 @@ export const configSchema = section({
     prompt_caching: choice(['5m', '1h'])
       .optional()
       .describe(
-        'For conversations whose callers ask for no prompt cache: for how long models that cache only on request (Claude) are asked to ([prompt caches](../guides/costs.md#prompt-caches)).',
+        'For conversations whose callers ask for no prompt cache: for how long models that cache only on request are asked to ([prompt caches](../guides/costs.md#prompt-caches)).',
       ),
   }).prefault({}),
   routing: section({
