@@ -12,8 +12,7 @@ import { isAnythingUnsaved } from './ui/unsaved.tsx'
 const STORES = { tab: sessionStorage, browser: localStorage }
 export const BASE = '/console'
 
-const ANOTHER_KEY =
-  'This link signs you in with another key than the one you use now, maybe into another workspace. What you enter there belongs to whoever owns it. Go on?'
+const ANOTHER_KEY = 'This link signs you in with a different key, maybe into another workspace. What you enter there belongs to its owner. Continue?'
 
 /**
  * The key in the link that was followed, which is removed from the history. Anybody can send a link, so one that would sign the user in elsewhere asks

@@ -5,7 +5,7 @@ import { Link } from 'wouter'
 export function NotFound(): ReactNode {
   return (
     <Stack>
-      <Title order={1}>There is nothing here</Title>
+      <Title order={1}>Page not found</Title>
       <Text>
         <Anchor component={Link} href="/">
           Go to the overview

@@ -17,14 +17,14 @@ export function SignIn({ refused, onSignedIn }: SignInProps): ReactNode {
     <Center mih="100vh" p="md">
       <Paper withBorder shadow="sm" p="xl" w={420}>
         <KeyForm
-          problem={refused ? 'That key is not taken any more: it was revoked, or has expired.' : undefined}
+          problem={refused ? 'This key is no longer accepted: it was revoked or has expired.' : undefined}
           onSignedIn={onSignedIn}
           about={
             <>
               <Title order={1}>Signalbox</Title>
               <Text size="sm" c="dimmed">
                 Sign in with a management key. The gateway printed one at its first start;{' '}
-                <code>npm run signalbox -- keys create --management --name NAME</code> makes another.
+                <code>npm run signalbox -- keys create --management --name NAME</code> creates another.
               </Text>
             </>
           }
@@ -59,8 +59,8 @@ export function SignInAgain({ opened, onSignedIn, onDiscard }: SignInAgainProps)
         onDiscard={onDiscard}
         about={
           <Text size="sm">
-            Your key is not taken any more: it was revoked, or has expired. What you typed is not saved, and still there: another management key of
-            the same workspace goes on with it.
+            Your key is no longer accepted: it was revoked or has expired. Your unsaved input is still here. To continue, sign in with another
+            management key of the same workspace.
           </Text>
         }
       />
@@ -110,7 +110,7 @@ function KeyForm({ about, problem: before, onSignedIn, onDiscard }: KeyFormProps
         />
         <Checkbox
           label="Stay signed in on this computer"
-          description="Otherwise the key is forgotten with this tab."
+          description="Otherwise the key is forgotten when you close this tab."
           checked={remember}
           onChange={(event) => setRemember(event.currentTarget.checked)}
         />
@@ -124,7 +124,7 @@ function KeyForm({ about, problem: before, onSignedIn, onDiscard }: KeyFormProps
         </Button>
         {onDiscard !== undefined && (
           <Button variant="default" onClick={onDiscard}>
-            Discard it
+            Discard changes
           </Button>
         )}
       </Stack>

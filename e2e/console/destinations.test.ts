@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser)('the page of destinations', () => {
 
   it('says what a destination is, makes one by a form, and counts what arrives', async () => {
     const { page, problems } = await browser.console(gateway, '/destinations')
-    await page.getByText('No generation is forwarded yet').waitFor()
+    await page.getByText('No destinations yet').waitFor()
     await page.getByRole('button', { name: 'New destination' }).click()
     await choose(page, page.getByRole('combobox', { name: 'Type' }), 'Webhook')
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Data team')
@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser)('the page of destinations', () => {
     await page.getByRole('textbox', { name: 'URL' }).fill(`${receiver.url}/moved`)
     await page.getByRole('textbox', { name: 'Sampling (%)' }).fill('100')
     await save.click()
-    await page.getByText('Saved; in force within seconds.').waitFor()
+    await page.getByText('Saved. It takes effect within seconds.').waitFor()
     expect((await sent).postDataJSON()).toEqual({ sampling_rate: 1, config: { url: `${receiver.url}/moved` } })
 
     const before = receiver.accepted.length
@@ -189,7 +189,7 @@ describe.skipIf(!hasBrowser)('the page of destinations', () => {
     await page.getByRole('button', { name: 'Close' }).click()
     await page.getByRole('row', { name: /of research.*Research/ }).waitFor()
     await choose(page, page.getByRole('combobox', { name: 'Show workspace' }), 'Default')
-    await page.getByText('No generation is forwarded yet').waitFor()
+    await page.getByText('No destinations yet').waitFor()
     await choose(page, page.getByRole('combobox', { name: 'Show workspace' }), 'Research')
     await page.getByRole('row', { name: /of research.*Research/ }).waitFor()
     expect(new URL(page.url()).searchParams.get('workspace')).toBe(workspace)
@@ -226,11 +226,11 @@ describe.skipIf(!hasBrowser)('the page of destinations', () => {
     const id = await hook()
     const { page, problems } = await browser.console(gateway, `/destinations?destination=${id}`)
     await page.getByRole('button', { name: 'Test the connection' }).click()
-    await page.getByText('Test of the connection: it works').waitFor()
+    await page.getByText('Connection test: it works').waitFor()
     await page.getByText('send an empty payload').waitFor()
     receiver.react = () => answer(401, {}, 'who are you')
     await page.getByRole('button', { name: 'Send a sample' }).click()
-    await page.getByText('Delivery of a sample: it failed').waitFor()
+    await page.getByText('Sample delivery: it failed').waitFor()
     await page
       .getByText(/who are you/)
       .first()
@@ -242,7 +242,7 @@ describe.skipIf(!hasBrowser)('the page of destinations', () => {
     const id = await hook()
     const { page, problems } = await browser.console(gateway, `/destinations?destination=${id}`)
     await page.getByRole('button', { name: 'Pause' }).click()
-    await page.getByText('what finishes meanwhile waits in the queue').waitFor()
+    await page.getByText('Finished calls wait in the queue').waitFor()
     const before = receiver.accepted.length
     await ask()
     await expect.poll(async () => (await status(id))['queued'], SOON).toBe(1)
@@ -268,13 +268,13 @@ describe.skipIf(!hasBrowser)('the page of destinations', () => {
     const before = receiver.accepted.length
     await rows.nth(1).getByRole('checkbox').check()
     await page.getByRole('button', { name: 'Replay 1 chosen' }).click()
-    await page.getByText('1 queued again.').waitFor()
+    await page.getByText('1 queued for delivery.').waitFor()
     await expect.poll(() => receiver.accepted.length, SOON).toBe(before + 1)
     await expect.poll(async () => (await status(id))['dead'], SOON).toBe(2)
 
     await page.getByRole('button', { name: 'Delete all' }).click()
     await page.getByRole('dialog', { name: 'Delete all dead letters?' }).getByRole('button', { name: 'Delete all' }).click()
-    await page.getByText('There is none: whatever was to be delivered').waitFor()
+    await page.getByText('None. Everything was delivered').waitFor()
     expect(await status(id)).toMatchObject({ dead: 0, delivered: 1 })
     expect(problems).toEqual([])
   })
@@ -292,7 +292,7 @@ describe.skipIf(!hasBrowser)('the page of destinations', () => {
     receiver.react = () => ok
     await rows.nth(1).getByRole('checkbox').check()
     await page.getByRole('button', { name: 'Replay 1 chosen' }).click()
-    await page.getByText('1 queued again.').waitFor()
+    await page.getByText('1 queued for delivery.').waitFor()
     await expect.poll(() => rows.count(), SOON).toBe(51)
     expect(problems).toEqual([])
   })
@@ -307,7 +307,7 @@ describe.skipIf(!hasBrowser)('the page of destinations', () => {
     expect(await all()).toHaveLength(1)
     await page.getByRole('button', { name: 'Delete destination' }).click()
     await question.getByRole('button', { name: 'Delete destination' }).click()
-    await page.getByText('No generation is forwarded yet').waitFor()
+    await page.getByText('No destinations yet').waitFor()
     expect(await all()).toEqual([])
     expect(new URL(page.url()).search).toBe('')
     expect(problems).toEqual([])

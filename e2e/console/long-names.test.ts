@@ -37,7 +37,7 @@ describe.skipIf(!hasBrowser)('a name without spaces that is wider than a window'
   })
 
   it.each([
-    ['/guardrails', 'Guardrails', 'Changed'],
+    ['/guardrails', 'Guardrails', 'Updated'],
     ['/generations', 'Generations', 'Provider'],
   ])('leaves the other columns of a list in sight (%s)', async (path, list, column) => {
     const { page } = await browser.console(gateway, path)

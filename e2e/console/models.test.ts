@@ -91,9 +91,9 @@ describe.skipIf(!hasBrowser)('the models', () => {
 
   it('say at the field what is no price, and when nothing is left', async () => {
     const { page } = await browser.console(gateway, '/models?max_price=cheap')
-    await page.getByText('An amount such as 0.5 is expected').waitFor()
+    await page.getByText('Enter an amount such as 0.5').waitFor()
     await page.getByRole('textbox', { name: 'Search' }).fill('nobody')
-    await page.getByText('No model is like that.').waitFor()
+    await page.getByText('No models match these filters.').waitFor()
   })
 
   it('that lie on a page beyond the last lead back to the first', async () => {
@@ -119,7 +119,7 @@ describe.skipIf(!hasBrowser)('the models', () => {
     expect(await drawer.getByRole('table', { name: 'Uptime of Acme' }).innerText()).toContain('100 % in 5 min')
     expect(await drawer.getByRole('table', { name: 'Measured of Acme' }).innerText()).toMatch(/First token\s+\d+ ms/)
     await drawer.getByRole('button', { name: 'Spare' }).click()
-    await drawer.getByText('Nothing was measured yet').waitFor()
+    await drawer.getByText('No measurements').waitFor()
 
     await page.keyboard.press('Escape')
     await drawer.waitFor({ state: 'detached' })

@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser)('a window of 320 pixels', () => {
     await useAxe(page)
     const faults = `axe.run(document, { runOnly: ['scrollable-region-focusable'] }).then(({ violations }) => violations.length)`
     expect(await page.evaluate(faults)).toBe(0)
-    const asked = panel.getByText('With another model')
+    const asked = panel.getByText('To use another model')
     expect(await asked.evaluate((element) => element.scrollWidth > element.clientWidth)).toBe(false)
   })
 })

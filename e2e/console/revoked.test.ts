@@ -61,14 +61,14 @@ describe.skipIf(!hasBrowser)('a management key that is not taken any more', () =
   it('leaves nothing to a key that sees something else', async () => {
     const { page } = await typed()
     await signIn(page, (await makeKey(elsewhere)).secret.reveal())
-    await page.getByText('There is no key in use in this workspace yet').waitFor()
+    await page.getByText('No keys in use in this workspace yet').waitFor()
     expect(await page.getByRole('dialog').count()).toBe(0)
   })
 
   it('leads to the door where nothing was typed, or whoever typed it has no other', async () => {
     const { page } = await typed()
-    await again(page).getByRole('button', { name: 'Discard it' }).click()
-    await page.getByText('That key is not taken any more').waitFor()
+    await again(page).getByRole('button', { name: 'Discard changes' }).click()
+    await page.getByText('This key is no longer accepted').waitFor()
     expect(await page.getByRole('dialog').count()).toBe(0)
     await page.getByLabel('Management key').fill((await makeKey()).secret.reveal())
     await page.getByRole('button', { name: 'Sign in' }).click()

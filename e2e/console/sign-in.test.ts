@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser)('signing in to the console', () => {
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText('The gateway does not know this key').waitFor()
     const followed = await browser.open(`${gateway.url}/console/#key=${TEST_MANAGEMENT_KEY}…`)
-    await followed.page.getByText('That key is not taken any more').waitFor()
+    await followed.page.getByText('This key is no longer accepted').waitFor()
   })
 
   it('takes the key of a printed link, which then stands nowhere in the address', async () => {
@@ -105,7 +105,7 @@ describe.skipIf(!hasBrowser)('signing in to the console', () => {
     const elsewhere = await page.context().newPage()
     elsewhere.once('dialog', (question) => void question.accept())
     await elsewhere.goto(`${gateway.url}/console/#key=sk-sb-mgmt-v1-${'c3'.repeat(24)}`)
-    await elsewhere.getByText('That key is not taken any more').waitFor()
+    await elsewhere.getByText('This key is no longer accepted').waitFor()
     await elsewhere.reload()
     await elsewhere.getByRole('heading', { name: 'Overview' }).waitFor()
   })
@@ -122,7 +122,7 @@ describe.skipIf(!hasBrowser)('signing in to the console', () => {
     const link = `${gateway.url}/console/keys#key=sk-sb-mgmt-v1-${'c3'.repeat(24)}`
     await page.goto(link)
     await expect.poll(() => questions).toHaveLength(1)
-    expect(questions[0]).toContain('another key')
+    expect(questions[0]).toContain('a different key')
     await page.reload()
     await page.getByRole('heading', { name: 'Keys' }).waitFor()
     expect(page.url()).toBe(`${gateway.url}/console/keys`)
@@ -134,6 +134,6 @@ describe.skipIf(!hasBrowser)('signing in to the console', () => {
 
   it('a key that is not taken any more leads back to the door, and says so', async () => {
     const { page } = await browser.open(`${gateway.url}/console/#key=sk-sb-mgmt-v1-${'c3'.repeat(24)}`)
-    await page.getByText('That key is not taken any more').waitFor()
+    await page.getByText('This key is no longer accepted').waitFor()
   })
 })

@@ -37,10 +37,10 @@ describe.skipIf(!hasBrowser)('the workspaces page', () => {
     await form.getByLabel('Name').fill('Search Team')
     expect(await form.getByLabel('Slug').inputValue()).toBe('search-team')
     await form.getByLabel('Text model').fill('demo/echo')
-    await form.getByRole('combobox', { name: 'Sort of providers' }).click()
+    await form.getByRole('combobox', { name: 'Provider order' }).click()
     await page.getByRole('option', { name: /^price/ }).click()
-    await form.getByLabel('Keep what was said in calls').check()
-    await form.getByLabel('Share of sessions that is kept').fill('25')
+    await form.getByLabel('Store prompts and answers').check()
+    await form.getByLabel('Share of sessions to store').fill('25')
     await form.getByLabel('Forward calls to destinations').uncheck()
     await form.getByRole('button', { name: 'Create workspace' }).click()
     await page.getByRole('dialog', { name: 'Workspace', exact: true }).getByText('Search Team').waitFor()
@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser)('the workspaces page', () => {
     page.on('request', (request) => request.method() === 'PATCH' && sent.push(request.postDataJSON()))
     const form = page.getByRole('form', { name: 'Edit workspace' })
     await form.getByLabel('Description').fill('')
-    await form.getByLabel('Requests at a time').fill('3')
+    await form.getByLabel('Concurrent requests').fill('3')
     await form.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     const rates = { requests_per_minute: 5, concurrent_requests: 3 }
@@ -109,7 +109,7 @@ describe.skipIf(!hasBrowser)('the workspaces page', () => {
     }
     await form.getByLabel('Per month').fill('10')
     await form.getByLabel('Per day').fill('2')
-    await form.getByLabel('Calls paid with own provider keys count, too').check()
+    await form.getByLabel('Include calls paid with own provider keys').check()
     await saved([
       ['monthly', 10],
       ['daily', 2],

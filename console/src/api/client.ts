@@ -68,7 +68,7 @@ export function createApi({ key, fetch: send = (url, init) => fetch(url, init), 
     const { method, url } = locate(route, input)
     const { body } = input
     if (refusal !== undefined) throw refusal
-    if (!SENDABLE.test(key)) throw refuse(new ApiError(401, 'authentication', 'The key has letters that no key has.'))
+    if (!SENDABLE.test(key)) throw refuse(new ApiError(401, 'authentication', 'The key contains characters that keys never contain.'))
     const limit = AbortSignal.timeout(limitMs ?? patienceFor(route))
     const response = await reached(() =>
       send(url, {

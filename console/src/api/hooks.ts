@@ -7,7 +7,7 @@ export const ApiContext = createContext<Api | undefined>(undefined)
 /** The API with the key of the signed-in user. */
 export function useApi(): Api {
   const api = useContext(ApiContext)
-  if (api === undefined) throw new Error('nobody is signed in')
+  if (api === undefined) throw new Error('not signed in')
   return api
 }
 

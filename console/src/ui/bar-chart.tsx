@@ -161,7 +161,7 @@ function configurationOf({ categories, series, shown, brief, nothing, onPick, co
           itemSort: (a, b) => b.datasetIndex - a.datasetIndex,
           callbacks: {
             label: ({ dataset, parsed }) => ` ${dataset.label ?? ''}  ${shown(parsed.y ?? 0)}`,
-            footer: (items) => (items.length === 0 ? nothing : items.length === 1 ? '' : `Together  ${shown(together(items))}`),
+            footer: (items) => (items.length === 0 ? nothing : items.length === 1 ? '' : `Total  ${shown(together(items))}`),
           },
         },
       },

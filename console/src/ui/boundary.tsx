@@ -11,7 +11,7 @@ interface State {
 /** A part of the console that failed to load, for example after an upgrade, because file names change with their content. */
 export class NotLoaded extends Error {
   constructor() {
-    super('The gateway is away, or was upgraded since this tab was opened.')
+    super('The gateway cannot be reached, or was upgraded after you opened this tab.')
     this.name = 'NotLoaded'
   }
 }
@@ -28,11 +28,11 @@ export class Boundary extends Component<Props, State> {
     const { error } = this.state
     if (error === undefined) return this.props.children
     return (
-      <Alert color="red" title={error instanceof NotLoaded ? 'This page could not be loaded' : 'This page broke'} role="alert">
+      <Alert color="red" title={error instanceof NotLoaded ? 'This page could not be loaded' : 'This page failed'} role="alert">
         <Stack align="flex-start">
           <Text size="sm">{error.message}</Text>
           <Button size="xs" variant="default" onClick={() => location.reload()}>
-            Load it again
+            Reload
           </Button>
         </Stack>
       </Alert>

@@ -12,7 +12,7 @@ export interface RateInputsProps {
 const FIELDS = [
   ['requests', 'Requests per minute', 'rate_limits.requests_per_minute'],
   ['tokens', 'Tokens per minute', 'rate_limits.tokens_per_minute'],
-  ['concurrent', 'Requests at a time', 'rate_limits.concurrent_requests'],
+  ['concurrent', 'Concurrent requests', 'rate_limits.concurrent_requests'],
 ] as const
 
 /** Rate limits of a key, or of all keys of a workspace. */

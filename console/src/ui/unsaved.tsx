@@ -131,13 +131,13 @@ function Question({ asked, onStay, onLeave }: QuestionProps): ReactNode {
   return (
     <Modal opened={asked} onClose={onStay} title="Leave without saving?">
       <Stack>
-        <Text size="sm">What was typed here is not saved, and is lost then.</Text>
+        <Text size="sm">Your changes are not saved and will be lost.</Text>
         <Group justify="flex-end">
           <Button variant="default" onClick={onStay} data-autofocus>
             Keep editing
           </Button>
           <Button color="red" onClick={onLeave}>
-            Discard it
+            Discard changes
           </Button>
         </Group>
       </Stack>

@@ -30,7 +30,7 @@ export function CreateDestination({ words, workspace, onCreated }: CreateDestina
   const picker = (
     <Select
       label="Type"
-      description="Where the generations go."
+      description="The platform that receives the generations."
       placeholder="Choose a platform"
       withAsterisk
       searchable

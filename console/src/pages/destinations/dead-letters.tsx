@@ -38,13 +38,13 @@ export function DeadLetters({ id }: { readonly id: string }): ReactNode {
           <Problem error={replay.error} />
           {replay.data !== undefined && (
             <Text size="sm" component="output">
-              {count(replay.data.replayed)} queued again.
+              {count(replay.data.replayed)} queued for delivery.
             </Text>
           )}
           {total > 0 && (
             <Group justify="space-between">
               <Checkbox
-                label={total > data.length ? 'Choose all of this page' : 'Choose all'}
+                label={total > data.length ? 'Select all on this page' : 'Select all'}
                 checked={chosen.length === data.length && data.length > 0}
                 indeterminate={chosen.length > 0 && chosen.length < data.length}
                 onChange={({ currentTarget }) => setWanted(new Set(currentTarget.checked ? data.map((letter) => letter.id) : []))}
@@ -62,12 +62,12 @@ export function DeadLetters({ id }: { readonly id: string }): ReactNode {
                   label={`Delete ${said}`}
                   title={`Delete ${said} dead letters?`}
                   onConfirm={async () => {
-                    if (body === undefined) throw new Error('Those that were chosen are not there any more.')
+                    if (body === undefined) throw new Error('The selected dead letters no longer exist.')
                     await purge.mutateAsync({ params: { id }, body })
                     carriedOut()
                   }}
                 >
-                  They are never delivered then. The generations themselves stay in the gateway.
+                  They will never be delivered. The generations themselves stay in the gateway.
                 </Confirm>
               </Group>
             </Group>
@@ -105,7 +105,7 @@ function LetterTable({ letters, wanted, onWanted }: LetterTableProps): ReactNode
       label="Dead letters"
       rows={letters}
       keyOf={({ id }) => id}
-      empty="There is none: whatever was to be delivered was delivered, or still waits."
+      empty="None. Everything was delivered or is still queued."
       columns={columnsOf(wanted, toggle)}
     />
   )
@@ -115,7 +115,7 @@ const columnsOf = (wanted: ReadonlySet<string>, toggle: (id: string) => void): r
   {
     header: '',
     cell: ({ id, generation_id: generation }) => (
-      <Checkbox size="xs" aria-label={`Choose ${generation}`} checked={wanted.has(id)} onChange={() => toggle(id)} />
+      <Checkbox size="xs" aria-label={`Select ${generation}`} checked={wanted.has(id)} onChange={() => toggle(id)} />
     ),
   },
   {
@@ -130,7 +130,7 @@ const columnsOf = (wanted: ReadonlySet<string>, toggle: (id: string) => void): r
     ),
   },
   {
-    header: 'Why',
+    header: 'Reason',
     cell: ({ reason, status, error }) => (
       <>
         <Text size="sm">

@@ -136,7 +136,7 @@ function TextControl({ field, value, problems, path, onChange }: ControlProps): 
 
 function placeholderOf({ kind, fallback }: Field): string | undefined {
   if (fallback !== undefined) return typeof fallback === 'string' ? fallback : JSON.stringify(fallback)
-  if (kind === 'list') return 'One entry a line'
+  if (kind === 'list') return 'One entry per line'
   return kind === 'json' ? 'JSON' : undefined
 }
 
@@ -153,7 +153,7 @@ function SecretControl({ field, value, stored, problems, path, onChange }: Contr
         withAsterisk={field.required}
         aria-required={field.required && !isKept}
         error={problemAt(problems, path)}
-        placeholder={isRemoved ? 'Will be removed' : isKept ? `${stored} is kept unless you type another` : undefined}
+        placeholder={isRemoved ? 'Will be removed' : isKept ? `${stored} is kept unless you enter a new value` : undefined}
         value={typeof value === 'string' ? value : ''}
         autoComplete="new-password"
         spellCheck={false}

@@ -37,23 +37,17 @@ export function FilterEditor({ words, rules, problems, onChange, onProblem }: Fi
     <Input.Wrapper
       label="Filter"
       labelElement="div"
-      description="Calls for which every group holds are forwarded; without a rule, all of them."
+      description="Only calls that match every group are forwarded. Without rules, all calls are."
       error={text === undefined ? ownProblem(problems) : undefined}
     >
       <Fieldset variant="unstyled" mt={6} mx={0} p={0} aria-label="Filter">
         <Stack gap="xs">
           <Group justify="space-between">
-            <SegmentedControl
-              size="xs"
-              aria-label="Write the filter as"
-              data={WAYS}
-              value={text === undefined ? 'rules' : 'json'}
-              onChange={change}
-            />
+            <SegmentedControl size="xs" aria-label="Edit the filter as" data={WAYS} value={text === undefined ? 'rules' : 'json'} onChange={change} />
             {rules.groups.length > 0 && (
               <Switch
                 size="xs"
-                label="The filter applies"
+                label="Filter enabled"
                 checked={rules.enabled}
                 onChange={({ currentTarget }) => onChange({ ...rules, enabled: currentTarget.checked })}
                 disabled={text !== undefined}
@@ -133,7 +127,7 @@ interface RuleGroupProps {
 
 const LOGICS = [
   { value: 'and', label: 'All of these' },
-  { value: 'or', label: 'One of these' },
+  { value: 'or', label: 'Any of these' },
 ]
 
 function RuleGroup({ number, group, words, added, problems, path, onChange }: RuleGroupProps): ReactNode {
@@ -151,7 +145,7 @@ function RuleGroup({ number, group, words, added, problems, path, onChange }: Ru
             )}
             <SegmentedControl
               size="xs"
-              aria-label={`Group ${number} holds when`}
+              aria-label={`Group ${number} matches if`}
               data={LOGICS}
               value={group.logic}
               onChange={(logic) => onChange({ ...group, logic })}

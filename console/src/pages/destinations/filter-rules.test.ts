@@ -68,7 +68,7 @@ describe('filter rules', () => {
 
   it('are said in a line', () => {
     expect(sentenceOf(RULES)).toBe('(model starts with "demo/" or total_cost gt 0.01) and (input exists)')
-    expect(sentenceOf({ groups: [{ rules: RULES.groups[1]!.rules }], enabled: false })).toBe('Everything; switched off: input exists')
+    expect(sentenceOf({ groups: [{ rules: RULES.groups[1]!.rules }], enabled: false })).toBe('Everything; filter disabled: input exists')
     expect(sentenceOf(null)).toBe('Everything')
   })
 })

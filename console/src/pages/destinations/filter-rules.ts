@@ -73,7 +73,7 @@ export function parsedRules(text: string): { readonly rules: DestinationFilterRu
   try {
     const rules = JSON.parse(text) as unknown
     if (rules === null || isRules(rules)) return { rules }
-    return { problem: 'an object with a list of groups is expected, each with a list of rules' }
+    return { problem: 'expected an object with a list of groups, each with a list of rules' }
   } catch (error) {
     return { problem: `is not JSON: ${error instanceof Error ? error.message : 'cannot be read'}` }
   }
@@ -96,7 +96,7 @@ export function sentenceOf(rules: DestinationFilterRules | null): string {
   if (rules === null || rules.groups.length === 0) return 'Everything'
   const groups = rules.groups.map(({ logic = 'and', rules: own }) => own.map(phraseOf).join(` ${logic} `))
   const said = groups.length === 1 ? groups[0]! : groups.map((group) => `(${group})`).join(' and ')
-  return rules.enabled === false ? `Everything; switched off: ${said}` : said
+  return rules.enabled === false ? `Everything; filter disabled: ${said}` : said
 }
 
 const phraseOf = ({ field, operator, value }: DestinationFilterRules['groups'][number]['rules'][number]): string =>

@@ -94,7 +94,7 @@ export function DestinationForm(props: DestinationFormProps): ReactNode {
         <Group justify="flex-end">
           {Object.keys(problems).length > homeless.length && (
             <Text size="sm" c="red" role="alert">
-              Not saved: a field above says why.
+              Not saved. See the errors above.
             </Text>
           )}
           <Button type="submit" loading={busy} disabled={!canSubmit}>
@@ -116,13 +116,9 @@ interface ChoicesProps {
 }
 
 const BROADCAST_LABELS: readonly (readonly [Broadcast, string, string])[] = [
-  ['broadcast_generation_cost', 'Cost in detail', 'What was charged, and what the provider reported.'],
+  ['broadcast_generation_cost', 'Cost details', 'What was charged, and what the provider reported.'],
   ['broadcast_generation_identity', 'Identity', 'Key, user, session, origin and ids of the request.'],
-  [
-    'broadcast_generation_request_context',
-    'Context of the request',
-    'Requested model, timings, finish reasons, native tokens and answers of providers.',
-  ],
+  ['broadcast_generation_request_context', 'Request context', 'Requested model, timings, finish reasons, native tokens and answers of providers.'],
 ]
 
 /** The fields that every type has. */
@@ -138,13 +134,13 @@ function Choices({ draft, problems, isNew, onSet }: ChoicesProps): ReactNode {
       )}
       <Switch
         label="Enabled"
-        description="Calls that finish while it is not are never forwarded."
+        description="Calls that finish while it is disabled are never forwarded."
         checked={draft.enabled}
         onChange={({ currentTarget }) => onSet({ enabled: currentTarget.checked })}
       />
       <TextInput
         label="Sampling (%)"
-        description="Share of the sessions that is forwarded, each of them whole; 0.01 to 100."
+        description="Percentage of sessions to forward, 0.01 to 100. Each session is forwarded completely or not at all."
         inputMode="decimal"
         value={draft.sampling}
         error={problemAt(problems, 'sampling_rate')}
@@ -152,7 +148,7 @@ function Choices({ draft, problems, isNew, onSet }: ChoicesProps): ReactNode {
       />
       <Switch
         label="Privacy mode"
-        description="No text of prompts and answers leaves; tokens, costs, times, model and ids do."
+        description="Prompts and answers are not sent. Tokens, costs, times, model and ids are."
         checked={draft.privacy}
         error={problemAt(problems, 'privacy_mode')}
         onChange={({ currentTarget }) => onSet({ privacy: currentTarget.checked })}
@@ -168,7 +164,7 @@ function Choices({ draft, problems, isNew, onSet }: ChoicesProps): ReactNode {
       ))}
       <KeyPicker
         label="Keys"
-        description="Calls of these keys only; none chosen: of all keys."
+        description="Forward only calls of these keys. Leave empty for all keys."
         workspaceId={draft.workspace ?? ''}
         value={draft.keys}
         onChange={(keys) => onSet({ keys })}
@@ -191,8 +187,8 @@ function WorkspaceChoice({ workspace, problem, onSet }: WorkspaceChoiceProps): R
   return (
     <Select
       label="Workspace"
-      description="Whose calls it gets; this cannot change later."
-      placeholder="That of your key"
+      description="The workspace whose calls are forwarded. This cannot be changed later."
+      placeholder="Workspace of your key"
       searchable
       clearable
       data={workspaces.map(({ id, name }) => ({ value: id, label: name }))}

@@ -72,7 +72,7 @@ const columnsOf = ({ labelOf, workspaceOf, every }: ColumnsOptions): readonly Co
     ),
   },
   ...(workspaceOf === undefined ? [] : [{ header: 'Workspace', cell: ({ workspace_id: id }: ObservabilityDestination) => workspaceOf(id) }]),
-  { header: 'Takes', cell: (destination) => <Takes destination={destination} /> },
+  { header: 'Forwards', cell: (destination) => <Takes destination={destination} /> },
   figure('Delivered', every, ({ delivered }) => delivered),
   figure('Queued', every, ({ queued }) => queued),
   figure('Rejected', every, ({ rejected }) => rejected),
@@ -157,11 +157,11 @@ export function NoDestinations({ action }: { readonly action: ReactNode }): Reac
   return (
     <Stack align="center" gap="sm" py="md">
       <Text fw={600} c="var(--mantine-color-text)">
-        No generation is forwarded yet
+        No destinations yet
       </Text>
       <Text size="sm" maw={560}>
-        A destination is a platform of yours that gets every finished generation: what was asked and answered, model, tokens, cost and times.
-        Deliveries wait in a durable queue, are tried again when the platform fails, and never hold up a call.
+        A destination is an observability platform that receives every finished generation: prompt, answer, model, tokens, cost and times. Deliveries
+        wait in a durable queue, are retried when the platform fails, and never delay a call.
       </Text>
       {action}
     </Stack>

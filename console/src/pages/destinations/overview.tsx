@@ -48,7 +48,7 @@ export function Overview({ destination, type, workspace, onDeleted }: OverviewPr
                 </Button>
               )}
             </Group>
-            {data.paused && <Text size="sm">Nothing is sent; what finishes meanwhile waits in the queue.</Text>}
+            {data.paused && <Text size="sm">Nothing is sent while it is paused. Finished calls wait in the queue.</Text>}
             <Problem error={pause.error ?? resume.error} />
             <Failure status={data} />
             <Deliveries status={data} />
@@ -67,10 +67,10 @@ export function Overview({ destination, type, workspace, onDeleted }: OverviewPr
           ['Filter', sentenceOf(destination.filter_rules)],
           ['Keys', destination.api_key_hashes === null ? 'All' : `${destination.api_key_hashes.length} chosen`],
           ['Sampling', `${percentOf(destination.sampling_rate)} %`],
-          ['Privacy mode', destination.privacy_mode ? 'On: no text leaves' : 'Off'],
+          ['Privacy mode', destination.privacy_mode ? 'On: no texts are sent' : 'Off'],
           ['Regions', destination.regions.join(', ')],
           ['Created', moment(destination.created_at)],
-          ['Changed', moment(destination.updated_at)],
+          ['Updated', moment(destination.updated_at)],
         ]}
       />
       <Group justify="flex-end">
@@ -82,7 +82,7 @@ export function Overview({ destination, type, workspace, onDeleted }: OverviewPr
             onDeleted()
           }}
         >
-          It is deleted with its secrets, what waits for it and its dead letters. What was delivered stays where it is.
+          This also deletes its secrets, its queue and its dead letters. What was delivered stays at the platform.
         </Confirm>
       </Group>
     </Stack>
@@ -102,7 +102,7 @@ function Failure({ status }: { readonly status: DestinationStatus }): ReactNode 
         </Text>
         {waitMs !== undefined && (
           <Text size="sm">
-            {waitMs > 0 ? `Next try in ${duration(waitMs)}` : 'Next try now'}, at {moment(status.retry_at)}.
+            {waitMs > 0 ? `Next attempt in ${duration(waitMs)}` : 'Next attempt now'}, at {moment(status.retry_at)}.
           </Text>
         )}
       </Stack>
@@ -126,11 +126,11 @@ function Deliveries({ status }: { readonly status: DestinationStatus }): ReactNo
         ['Rejected', count(status.rejected)],
         ['Dead letters', count(status.dead)],
         [
-          'Lost by a full queue',
+          'Dropped (queue full)',
           status.dropped === 0 && status.bodies_dropped === 0 ? '0' : `${count(status.dropped)}, and texts of ${count(status.bodies_dropped)}`,
         ],
-        ['Breaker', status.breaker],
-        ['Next try', status.retry_at === null ? null : moment(status.retry_at)],
+        ['Circuit breaker', status.breaker],
+        ['Next attempt', status.retry_at === null ? null : moment(status.retry_at)],
         ['Last success', when(status.last_success_at)],
         ['Last error', when(status.last_error_at)],
         ['', healthOf(status).isErrorCurrent ? null : status.last_error],
@@ -173,12 +173,12 @@ function Tries({ id }: { readonly id: string }): ReactNode {
         </Button>
       </Group>
       <Text size="xs" c="dimmed">
-        The test tries address and credentials (with an empty span or event where there is no other way); the sample is one generation, labelled as
-        one.
+        The test checks the address and the credentials; for some platforms it sends an empty span or event. The sample is one generation that is
+        labelled as a sample.
       </Text>
       <Problem error={test.error ?? sample.error} />
-      {test.data !== undefined && <TestSteps label="Test of the connection" result={test.data.data} />}
-      {sample.data !== undefined && <TestSteps label="Delivery of a sample" result={sample.data.data} />}
+      {test.data !== undefined && <TestSteps label="Connection test" result={test.data.data} />}
+      {sample.data !== undefined && <TestSteps label="Sample delivery" result={sample.data.data} />}
     </Stack>
   )
 }

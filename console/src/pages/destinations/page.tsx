@@ -30,7 +30,7 @@ export default function DestinationsPage(): ReactNode {
   return (
     <Page
       title="Destinations"
-      about="Where finished generations are forwarded to, and how that goes."
+      about="Platforms that receive finished generations, and the state of their deliveries."
       actions={list.data?.length === 0 ? undefined : add}
     >
       <Problem error={workspaces.error} onRetry={() => void workspaces.refetch()} />

@@ -56,7 +56,7 @@ export function Settings({ destination, words }: SettingsProps): ReactNode {
       />
       {update.isSuccess && (
         <output>
-          <Alert color="teal">Saved; in force within seconds.</Alert>
+          <Alert color="teal">Saved. It takes effect within seconds.</Alert>
         </output>
       )}
     </Stack>

@@ -63,7 +63,7 @@ describe('a new destination', () => {
           { name: 'a ', value: '2' },
         ],
       }).problems,
-    ).toEqual({ 'config.headers.a': 'stands here twice' })
+    ).toEqual({ 'config.headers.a': 'appears twice' })
     expect(filled([headers], { headers: [{ name: '', value: '1' }] }).problems).toEqual({ 'config.headers': 'every value needs a name' })
     expect(filled([headers], { headers: [{ name: '', value: '' }] })).toEqual({ config: {}, problems: {} })
   })

@@ -132,7 +132,7 @@ function mapOf(rows: readonly MapRow[], stored: unknown, path: string): Setting 
   for (const { name } of given) {
     const key = name.trim()
     if (key === '') problems[path] = 'every value needs a name'
-    else if (names.has(key)) problems[`${path}.${key}`] = 'stands here twice'
+    else if (names.has(key)) problems[`${path}.${key}`] = 'appears twice'
     names.add(key)
   }
   const map = Object.fromEntries(given.map(({ name, value, kept }) => [name.trim(), value === '' ? (kept ?? '') : value]))

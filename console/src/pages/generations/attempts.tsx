@@ -6,7 +6,7 @@ import { Facts } from '../../ui/facts.tsx'
 
 /** Every endpoint that was tried, in order, and every tool that the gateway ran. */
 export function Attempts({ of: { attempts, steps } }: { readonly of: GenerationDetail }): ReactNode {
-  if (attempts.length === 0) return <Text c="dimmed">No endpoint was asked.</Text>
+  if (attempts.length === 0) return <Text c="dimmed">No endpoint was called.</Text>
   return (
     <Stack>
       {attempts.map((one, index) => (
@@ -18,13 +18,13 @@ export function Attempts({ of: { attempts, steps } }: { readonly of: GenerationD
             label={`Attempt ${index + 1}`}
             of={[
               ['Model', `${one.model} (${one.upstream_model})`],
-              ['Began', moment(one.started_at)],
+              ['Started', moment(one.started_at)],
               ['Status', one.status === 0 ? 'no answer' : one.status],
               ['Error', one.error_type === null ? null : `${one.error_type}: ${one.error_message ?? ''}`],
               ['First token', one.latency === null ? null : duration(one.latency)],
-              ['Took', one.duration === null ? null : duration(one.duration)],
+              ['Duration', one.duration === null ? null : duration(one.duration)],
               ['Cost', one.cost === null ? null : usd(one.cost)],
-              ['Paid by', one.is_byok ? 'an own provider key' : null],
+              ['Paid by', one.is_byok ? 'own provider key' : null],
               ['Upstream id', one.upstream_id],
             ]}
           />

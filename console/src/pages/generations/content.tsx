@@ -11,7 +11,7 @@ export function Content({ id }: { readonly id: string }): ReactNode {
   if (read.error?.status === 404) {
     return (
       <Text size="sm" c="dimmed">
-        The content of this call was not stored. A workspace stores it if this is switched on:{' '}
+        The content of this call was not stored. Storing is switched on per workspace:{' '}
         <Anchor component={Link} href="/workspaces">
           Workspaces
         </Anchor>

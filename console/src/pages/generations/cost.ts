@@ -10,4 +10,4 @@ export function costOf({ total_cost: own, upstream_inference_cost: callers, cost
 
 /** For a call whose total price is unknown. */
 export const partlyKnown = ({ total }: Pick<GenerationDetail['cost'], 'total'>): string =>
-  total === 0 ? 'not known: there is no price for this model' : `${usd(total)} or more: there is no price for a part of it`
+  total === 0 ? 'unknown: no price for this model' : `at least ${usd(total)}: part of it has no price`

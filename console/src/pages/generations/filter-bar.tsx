@@ -76,7 +76,7 @@ export function FilterBar({ filters, onChange, onClear, isLive, isPaused, onLive
         </Button>
       )}
       <Switch
-        label={isPaused ? 'Live (paused by older records)' : 'Live'}
+        label={isPaused ? 'Live (paused while older records are shown)' : 'Live'}
         checked={isLive}
         onChange={(event) => onLive(event.currentTarget.checked)}
         size="sm"

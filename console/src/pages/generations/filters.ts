@@ -12,7 +12,7 @@ export const SPANS = [
 ] as const
 
 /** Instead of a span: two points in time, either of which may be missing. */
-export const BETWEEN = { value: 'between', label: 'Between two times' } as const
+export const BETWEEN = { value: 'between', label: 'Custom range' } as const
 
 export const STATUSES = ['completed', 'incomplete', 'failed', 'cancelled'] as const
 export type Status = (typeof STATUSES)[number]

@@ -50,7 +50,7 @@ function Model({ of: { model, requested_model, error_type } }: { readonly of: Ge
       </Text>
       {model !== null && model !== requested_model && (
         <Text size="xs" c="dimmed">
-          asked for {requested_model}
+          requested {requested_model}
         </Text>
       )}
       {error_type !== null && (
@@ -73,7 +73,7 @@ export default function GenerationsPage(): ReactNode {
     if (live) found.goBack()
   }
   return (
-    <Page title="Generations" about="The record of every call: what it asked for, who served it, what it took and cost.">
+    <Page title="Generations" about="Records of all calls: what was requested, which provider served it, how long it took and what it cost.">
       <FilterBar filters={filters} onChange={set} onClear={() => set(NO_FILTERS)} isLive={isLive} isPaused={found.isPaused} onLive={onLive} />
       <Problem error={found.error} onRetry={found.again} />
       {found.isLoading ? (
@@ -96,12 +96,12 @@ interface FoundProps {
 
 function Found({ of: { rows, more, isLooking, isOfBefore }, isFiltered, onOpen }: FoundProps): ReactNode {
   const nothing = isFiltered
-    ? 'No call matches these filters.'
-    : 'No call was recorded yet. The Playground makes one, as does the curl that the gateway printed when it started.'
+    ? 'No calls match these filters.'
+    : 'No calls yet. Make one in the Playground, or with the curl command that the gateway printed when it started.'
   return (
     <Stack opacity={isOfBefore ? 0.5 : 1} aria-busy={isOfBefore}>
       {rows.length === 0 && more !== undefined ? (
-        <Alert color="gray">{isLooking ? 'Looking further back …' : 'Nothing was found so far. There are older records.'}</Alert>
+        <Alert color="gray">{isLooking ? 'Searching older records …' : 'Nothing found so far. There are older records.'}</Alert>
       ) : (
         <DataTable label="Generations" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} onOpen={onOpen} empty={nothing} />
       )}

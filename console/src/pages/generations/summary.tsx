@@ -25,7 +25,7 @@ export function Summary({ of }: { readonly of: GenerationDetail }): ReactNode {
       <Facts label="Summary" of={[...timesOf(of), ...tokensOf(of), ...outcomeOf(of), ...originOf(of)]} />
       {of.pipeline.length > 0 && (
         <Facts
-          label="What layers did"
+          label="Pipeline stages"
           of={of.pipeline.map((stage) => [stage.name, `${stage.summary ?? stage.type}${stage.cost_usd == null ? '' : `, ${usd(stage.cost_usd)}`}`])}
         />
       )}
@@ -34,8 +34,8 @@ export function Summary({ of }: { readonly of: GenerationDetail }): ReactNode {
 }
 
 const timesOf = (of: GenerationDetail): Known => [
-  ['Began', moment(of.created_at)],
-  ['Took', duration(of.generation_time)],
+  ['Started', moment(of.created_at)],
+  ['Duration', duration(of.generation_time)],
   ['First token', of.latency === null ? null : duration(of.latency)],
   ['Routing', of.routing_time === null ? null : duration(of.routing_time)],
   ['Speed', speedOf(of)],
@@ -54,20 +54,20 @@ function tokensOf(of: GenerationDetail): Known {
     ['Tokens in', `${count(of.tokens_prompt)}${part(of.native_tokens_cached, 'cached')}`],
     ['Tokens out', `${count(of.tokens_completion)}${part(of.native_tokens_reasoning, 'reasoning')}`],
     ['Cost', <Money key="cost" of={of.cost} />],
-    ['Paid by', of.is_byok ? 'an own provider key' : null],
+    ['Paid by', of.is_byok ? 'own provider key' : null],
   ]
 }
 
 function outcomeOf(of: GenerationDetail): Known {
   const native = of.native_finish_reason === of.finish_reason ? null : of.native_finish_reason
   return [
-    ['Finished', of.finish_reason === null ? native : `${of.finish_reason}${native === null ? '' : ` (${native})`}`],
+    ['Finish reason', of.finish_reason === null ? native : `${of.finish_reason}${native === null ? '' : ` (${native})`}`],
     ['Status', of.http_status],
-    ['Asked for', of.requested_model],
+    ['Requested', of.requested_model],
     ['Chosen by', of.router],
     ['Served by', of.upstream_model === null ? null : `${of.provider_name ?? ''} · ${of.upstream_model}`],
     ['Tier', of.service_tier],
-    ['Format', `${FORMATS[of.api_type]}, ${of.streamed ? 'streamed' : 'in one piece'}`],
+    ['Format', `${FORMATS[of.api_type]}, ${of.streamed ? 'streamed' : 'not streamed'}`],
   ]
 }
 
@@ -77,7 +77,7 @@ const originOf = (of: GenerationDetail): Known => [
   ['User', of.external_user],
   ['Preset', of.preset_id],
   [
-    'Told again from',
+    'Replayed from',
     of.response_cache_source_id && (
       <To key="source" href={`/generations?id=${encodeURIComponent(of.response_cache_source_id)}`} text={of.response_cache_source_id} />
     ),
@@ -101,14 +101,14 @@ function Money({ of }: { readonly of: GenerationDetail['cost'] }): ReactNode {
     `out ${usd(of.output)}`,
     ...Object.entries(of.extras).map(([name, value]) => `${name} ${usd(value)}`),
     ...(of.cache_discount === 0 ? [] : [`caching ${of.cache_discount > 0 ? 'saved' : 'added'} ${usd(Math.abs(of.cache_discount))}`]),
-    ...(of.byok === 0 ? [] : [`own provider accounts pay ${usd(of.byok)}`]),
+    ...(of.byok === 0 ? [] : [`${usd(of.byok)} paid to own provider accounts`]),
   ]
   if (of.source === 'unknown') return partlyKnown(of)
   return (
     <>
       {usd(of.total)}{' '}
       <Text span size="xs" c="dimmed">
-        ({parts.join(', ')}; {of.source === 'upstream' ? 'as the provider said' : 'by list price'})
+        ({parts.join(', ')}; {of.source === 'upstream' ? 'as the provider reported' : 'by list price'})
       </Text>
     </>
   )

@@ -10,7 +10,7 @@ export function Timeline({ of }: { readonly of: GenerationDetail }): ReactNode {
   const stretches = timelineOf(of)
   if (stretches.length === 0) return null
   return (
-    <Stack component="ol" gap={6} p={0} m={0} aria-label="What happened when" className={classes['stretches']}>
+    <Stack component="ol" gap={6} p={0} m={0} aria-label="Timeline" className={classes['stretches']}>
       {stretches.map((stretch) => (
         <li key={`${stretch.kind} ${stretch.label} ${stretch.startMs}`}>
           <Text size="xs" className={classes['label']}>

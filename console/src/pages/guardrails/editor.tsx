@@ -36,7 +36,7 @@ export function Creator({ fields, workspaces, workspaceId, onCreated }: CreatorP
       initial={empty}
       form={form}
       onForm={setForm}
-      action="Create the guardrail"
+      action="Create guardrail"
       isBusy={create.isPending}
       error={create.error}
       onSubmit={() => {
@@ -69,7 +69,7 @@ export function Editor({ fields, guardrail, isDefault, onDeleted }: EditorProps)
   }
   return (
     <Stack gap="lg">
-      {isDefault && <Alert color="gray">The default of its workspace: it acts on every key there.</Alert>}
+      {isDefault && <Alert color="gray">Default of its workspace: it applies to every key there.</Alert>}
       {!isDefault && <KeysSection id={guardrail.id} workspaceId={guardrail.workspace_id} />}
       <Divider />
       <RulesForm
@@ -77,7 +77,7 @@ export function Editor({ fields, guardrail, isDefault, onDeleted }: EditorProps)
         initial={before}
         form={form}
         onForm={setForm}
-        action="Save the changes"
+        action="Save changes"
         isBusy={update.isPending}
         error={update.error}
         onSubmit={() => {
@@ -95,13 +95,13 @@ export function Editor({ fields, guardrail, isDefault, onDeleted }: EditorProps)
           Created {moment(guardrail.created_at)}, changed {moment(guardrail.updated_at)}
         </Text>
         <Confirm
-          label={isDefault ? 'Take everything back' : 'Delete'}
-          title={isDefault ? `Empty “${guardrail.name}”?` : `Delete “${guardrail.name}”?`}
+          label={isDefault ? 'Remove all rules' : 'Delete'}
+          title={isDefault ? `Remove all rules of “${guardrail.name}”?` : `Delete “${guardrail.name}”?`}
           onConfirm={() => remove.mutateAsync({ params }).then(onDeleted)}
         >
           {isDefault
-            ? 'It stays, and demands nothing any more.'
-            : 'The keys it acts on are under their workspace’s guardrail alone from then on. It does not come back.'}
+            ? 'The guardrail stays, without any rules.'
+            : 'Its keys are then subject only to their workspace’s guardrail. This cannot be undone.'}
         </Confirm>
       </Group>
     </Stack>

@@ -30,11 +30,11 @@ export function KeysSection({ id, workspaceId }: KeysSectionProps): ReactNode {
       size="compact-xs"
       variant="subtle"
       color="red"
-      aria-label={`Take away ${name === '' ? label : name}`}
+      aria-label={`Remove ${name === '' ? label : name}`}
       loading={remove.isPending && remove.variables.body.key_hashes[0] === hash}
       onClick={() => remove.mutate({ params: { id }, body: { key_hashes: [hash] } })}
     >
-      Take away
+      Remove
     </Button>
   )
   return (
@@ -44,10 +44,10 @@ export function KeysSection({ id, workspaceId }: KeysSectionProps): ReactNode {
         {(data) => (
           <>
             <DataTable
-              label="Keys under this guardrail"
+              label="Keys with this guardrail"
               rows={data.slice(0, drawn)}
               keyOf={({ key_hash: hash }) => hash}
-              empty="It acts on no key yet. Choose some below."
+              empty="No keys yet. Choose some below."
               columns={[
                 { header: 'Name', cell: ({ key_name: name }) => (name === '' ? 'a revoked key' : name) },
                 { header: 'Key', cell: ({ key_label: label, key_hash: hash }) => (label === '' ? hash.slice(0, 12) : label) },
@@ -93,7 +93,7 @@ function Assign({ id, workspaceId, assigned }: AssignProps): ReactNode {
         <MultiSelect
           flex={1}
           label="Assign keys"
-          description="A key has one guardrail beside its workspace's: one it had is replaced."
+          description="A key can have one guardrail besides its workspace's. Assigning another one replaces it."
           placeholder={chosen.length === 0 ? 'Search keys' : undefined}
           searchable
           limit={100}

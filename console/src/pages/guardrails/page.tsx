@@ -32,7 +32,7 @@ export default function GuardrailsPage(): ReactNode {
   return (
     <Page
       title="Guardrails"
-      about="What calls have to obey, whatever they ask for: by the default of their workspace, and by what is assigned to their key."
+      about="Rules for calls: every call must follow its workspace's default guardrail and the one assigned to its key."
       actions={<Button onClick={() => set({ open: NEW }, 'push')}>New guardrail</Button>}
     >
       <WorkspaceSelect workspaces={all} value={workspaceId} onChange={(id) => set({ workspace: elsewhere(id), offset: undefined })} />
@@ -117,10 +117,10 @@ function List({ guardrails, workspaces, fields, onOpen, onBack }: ListProps): Re
       onOpen={({ id }) => onOpen(id)}
       empty={
         onBack === undefined ? (
-          'There is no guardrail yet.'
+          'No guardrails yet.'
         ) : (
           <>
-            The list ends before this page.{' '}
+            This page does not exist.{' '}
             <Button variant="subtle" size="compact-sm" onClick={onBack}>
               Show the first
             </Button>
@@ -130,7 +130,7 @@ function List({ guardrails, workspaces, fields, onOpen, onBack }: ListProps): Re
       columns={[
         { header: 'Name', cell: name },
         { header: 'Rules', cell: rules },
-        { header: 'Changed', cell: (guardrail) => moment(guardrail.updated_at ?? guardrail.created_at), isFigure: true },
+        { header: 'Updated', cell: (guardrail) => moment(guardrail.updated_at ?? guardrail.created_at), isFigure: true },
       ]}
     />
   )

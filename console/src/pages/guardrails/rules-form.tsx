@@ -27,7 +27,7 @@ export interface RulesFormProps {
 const SECTIONS: readonly { readonly title: string; readonly kinds: readonly RuleKind[] }[] = [
   { title: 'Models and providers', kinds: ['names'] },
   { title: 'Spending', kinds: ['number', 'choice', 'switch'] },
-  { title: 'What is looked for in texts', kinds: ['rows'] },
+  { title: 'Text checks', kinds: ['rows'] },
   { title: 'Data', kinds: ['flag'] },
   { title: 'More', kinds: ['json'] },
 ]

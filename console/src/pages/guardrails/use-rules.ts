@@ -9,7 +9,7 @@ export function useRules(): UseQueryResult<readonly RuleField[]> {
     staleTime: Infinity,
     queryFn: async ({ signal }) => {
       const response = await fetch('/openapi.json', { signal })
-      if (!response.ok) throw new ApiError(response.status, 'unknown', 'The gateway does not say which rules it knows (/openapi.json).')
+      if (!response.ok) throw new ApiError(response.status, 'unknown', 'The gateway does not list its rules (/openapi.json).')
       return ruleFields((await response.json()) as ApiDescription)
     },
   })

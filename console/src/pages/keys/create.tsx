@@ -90,10 +90,10 @@ function CreateKeyForm({ workspaces, workspaceId, isBusy, error, onCancel, onCre
         ref={expires}
         type="datetime-local"
         label="Expires"
-        description="In your time zone. Empty: never. It cannot be changed later."
+        description="In your time zone. Leave empty for never. This cannot be changed later."
         value={form.expires}
         onChange={(event) => setForm({ ...form, expires: event.currentTarget.value })}
-        error={isHalfTyped ? 'A date and a time are expected.' : refusalAt(error, 'expires_at')}
+        error={isHalfTyped ? 'Enter a date and a time.' : refusalAt(error, 'expires_at')}
       />
     </EditForm>
   )
@@ -109,7 +109,7 @@ function NewKey({ secret, onDone }: { readonly secret: string; readonly onDone: 
   return (
     <Stack>
       <Alert color="yellow" title="This key will not be shown again">
-        The gateway keeps a hash of it and nothing else. Copy it now to where it is needed.
+        The gateway stores only its hash. Copy the key now.
       </Alert>
       <Copyable value={secret} label="the new key" />
       <Text size="sm" fw={500}>

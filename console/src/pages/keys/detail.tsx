@@ -54,7 +54,7 @@ function Opened({ hash, workspaceName, onClose }: KeyDetailProps): ReactNode {
 
 const Calls = ({ of: { hash, workspace_id } }: { readonly of: ApiKey }): ReactNode => (
   <Anchor component={Link} href={`/generations?${new URLSearchParams({ workspace_id, api_key_hash: hash })}`} size="sm">
-    Look through them
+    Show calls
   </Anchor>
 )
 
@@ -78,10 +78,10 @@ function Figures({ of: key, workspaceName }: { readonly of: ApiKey; readonly wor
           ['Spent today', usd(key.usage_daily)],
           ['This week', usd(key.usage_weekly)],
           ['This month', usd(key.usage_monthly)],
-          ['Ever', usd(key.usage)],
+          ['Total', usd(key.usage)],
           ['With own provider keys', own],
           ['Created', moment(key.created_at)],
-          ['Changed', key.updated_at === null ? null : moment(key.updated_at)],
+          ['Updated', key.updated_at === null ? null : moment(key.updated_at)],
           ['Expires', key.expires_at === null ? 'never' : moment(key.expires_at)],
           ['Calls', <Calls key="calls" of={key} />],
         ]}
@@ -102,8 +102,8 @@ function Switches({ of: key, onRevoked }: { readonly of: ApiKey; readonly onRevo
           {key.disabled ? 'Enable' : 'Disable'}
         </Button>
         <Confirm label="Revoke" title={`Revoke ${key.name}?`} onConfirm={() => revoke.mutateAsync({ params }).then(onRevoked)}>
-          Calls with this key are refused from now on, and no one can take that back. What it spent stays in the activity. To stop it for a while,
-          disable it.
+          Calls with this key will be refused. This cannot be undone. Its past spending stays in the activity. To stop it temporarily, disable it
+          instead.
         </Confirm>
       </Group>
       <Problem error={change.error} />

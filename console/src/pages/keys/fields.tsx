@@ -48,7 +48,7 @@ export function KeyFields({ form, onChange, error }: KeyFieldsProps): ReactNode 
           hideControls
         />
         <Select
-          label="Starts anew"
+          label="Resets"
           data={RESETS}
           value={form.reset}
           onChange={(reset) => onChange({ reset: reset ?? 'never' })}
@@ -57,7 +57,7 @@ export function KeyFields({ form, onChange, error }: KeyFieldsProps): ReactNode 
         />
       </Group>
       <Checkbox
-        label="Calls paid with own provider keys count, too"
+        label="Include calls paid with own provider keys"
         checked={form.includeByok}
         onChange={(event) => onChange({ includeByok: event.currentTarget.checked })}
         error={refusalAt(error, 'include_byok_in_limit')}

@@ -19,10 +19,10 @@ export function keysWith(keys: readonly ApiKey[], text: string): readonly ApiKey
 const RATES = [
   ['requests_per_minute', 'req/min', count],
   ['tokens_per_minute', 'tok/min', short],
-  ['concurrent_requests', 'at a time', count],
+  ['concurrent_requests', 'concurrent', count],
 ] as const
 
-/** `60 req/min` and `4 at a time`: the limits that the key has. */
+/** `60 req/min` and `4 concurrent`: the limits that the key has. */
 export const ratesOfKey = ({ rate_limits: rates }: ApiKey): readonly string[] =>
   RATES.flatMap(([name, unit, shown]) => (rates?.[name] == null ? [] : [`${shown(rates[name])} ${unit}`]))
 

@@ -33,7 +33,7 @@ export default function KeysPage(): ReactNode {
   return (
     <Page
       title="Keys"
-      about="Inference keys call models. What each of them spent, what it may spend, and how fast. Management keys are made by the command line."
+      about="Inference keys call models. Each has its own spending, limit and rates. Management keys are created on the command line."
       actions={<Button onClick={create}>Create key</Button>}
     >
       <Group align="flex-end" gap="sm">
@@ -61,7 +61,7 @@ export default function KeysPage(): ReactNode {
               empty={
                 text === '' ? (
                   <>
-                    There is no key {disabled ? '' : 'in use '}in this workspace yet.{' '}
+                    No keys {disabled ? '' : 'in use '}in this workspace yet.{' '}
                     <Button variant="subtle" size="compact-sm" onClick={create}>
                       Create one
                     </Button>
@@ -74,7 +74,7 @@ export default function KeysPage(): ReactNode {
             {hasMore && (
               <Group justify="center" gap="sm">
                 <Text size="sm" c="dimmed">
-                  {count(keys.length)} keys were read.
+                  {count(keys.length)} keys loaded.
                 </Text>
                 <Button size="xs" variant="default" loading={isReading} onClick={more}>
                   Show more

@@ -46,7 +46,7 @@ const COLUMNS: readonly Column<ApiKey>[] = [
   { header: 'Today', cell: ({ usage_daily: spent }) => usd(spent), isFigure: true },
   { header: 'Week', cell: ({ usage_weekly: spent }) => usd(spent), isFigure: true },
   { header: 'Month', cell: ({ usage_monthly: spent }) => usd(spent), isFigure: true },
-  { header: 'Ever', cell: ({ usage: spent }) => usd(spent), isFigure: true },
+  { header: 'Total', cell: ({ usage: spent }) => usd(spent), isFigure: true },
   { header: 'Limit', cell: (key) => <LimitBar of={key} /> },
   { header: 'Rates', cell: (key) => <Rates of={key} /> },
   { header: 'Expires', cell: ({ expires_at: expires }) => <Dim>{expires === null ? 'never' : moment(expires)}</Dim> },

@@ -63,10 +63,10 @@ function About({ of: { id, name, description, created, architecture }, model }: 
         label="The model"
         of={[
           ['Name', name],
-          ['Stands for', id === model ? undefined : id],
-          ['Takes', architecture.input_modalities.join(', ')],
-          ['Gives', architecture.output_modalities.join(', ')],
-          ['Since', created > 0 ? new Date(created * 1_000).toISOString().slice(0, 10) : undefined],
+          ['Alias of', id === model ? undefined : id],
+          ['Input', architecture.input_modalities.join(', ')],
+          ['Output', architecture.output_modalities.join(', ')],
+          ['Added', created > 0 ? new Date(created * 1_000).toISOString().slice(0, 10) : undefined],
         ]}
       />
     </>

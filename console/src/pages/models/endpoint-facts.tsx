@@ -21,10 +21,10 @@ export function EndpointFacts({ endpoint }: EndpointFactsProps): ReactNode {
         label={`Limits of ${provider}`}
         of={[
           ['Context', contextShown(endpoint.context_length)],
-          ['Longest prompt', mostIn === null ? undefined : `${count(mostIn)} tokens`],
-          ['Longest answer', mostOut === null ? undefined : `${count(mostOut)} tokens`],
+          ['Max input', mostIn === null ? undefined : `${count(mostIn)} tokens`],
+          ['Max output', mostOut === null ? undefined : `${count(mostOut)} tokens`],
           ['Quantization', endpoint.quantization],
-          ['Caches by itself', endpoint.supports_implicit_caching ? 'yes' : 'no'],
+          ['Automatic caching', endpoint.supports_implicit_caching ? 'yes' : 'no'],
           ['Tool choice', choices.length === 0 ? 'none' : choices.join(', ')],
           ['Parameters', endpoint.supported_parameters.join(', ') || 'none'],
         ]}
@@ -46,7 +46,7 @@ function Measures({ endpoint }: EndpointFactsProps): ReactNode {
   if (known.length === 0 && measures.length === 0) {
     return (
       <Text size="xs" c="dimmed">
-        Nothing was measured yet: this process has not called it of late.
+        No measurements: this process has not called it recently.
       </Text>
     )
   }

@@ -40,7 +40,7 @@ export function Filters({ address }: FiltersProps): ReactNode {
           value={get('provider') ?? null}
           onChange={set('provider')}
           data={(providers.data?.data ?? []).map(({ slug, name }) => ({ value: slug, label: name }))}
-          nothingFoundMessage="None of that name"
+          nothingFoundMessage="No match"
         />
         <Select
           label="Sort"
@@ -78,14 +78,14 @@ interface RareProps extends FiltersProps {
 
 function RareFilters({ address: { get }, set }: RareProps): ReactNode {
   const select = { placeholder: 'Any', size: 'xs', clearable: true } as const
-  const said = (name: string): string | undefined => (isAmount(get(name) ?? '0') ? undefined : 'An amount such as 0.5 is expected')
+  const said = (name: string): string | undefined => (isAmount(get(name) ?? '0') ? undefined : 'Enter an amount such as 0.5')
   const abilities = get('supports')
     ?.split(',')
     .filter((name) => name !== '')
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm" verticalSpacing="xs">
-      <Select {...select} label="Takes" value={get('input') ?? null} onChange={set('input')} data={[...INPUTS]} />
-      <Select {...select} label="Gives" value={get('output') ?? null} onChange={set('output')} data={[...OUTPUTS]} />
+      <Select {...select} label="Input type" value={get('input') ?? null} onChange={set('input')} data={[...INPUTS]} />
+      <Select {...select} label="Output type" value={get('output') ?? null} onChange={set('output')} data={[...OUTPUTS]} />
       <MultiSelect
         {...select}
         label="Supports"

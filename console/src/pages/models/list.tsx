@@ -28,7 +28,7 @@ export function List({ models, address }: ListProps): ReactNode {
         keyOf={({ id }) => id}
         onOpen={({ id }) => address.set({ model: id }, 'push')}
         columns={COLUMNS}
-        empty={all === 0 ? 'No model is like that.' : <BeyondTheEnd onBack={() => address.set({ page: undefined })} />}
+        empty={all === 0 ? 'No models match these filters.' : <BeyondTheEnd onBack={() => address.set({ page: undefined })} />}
       />
       {data.length > 0 && (
         <Group justify="space-between" gap="sm">
@@ -55,7 +55,7 @@ export function List({ models, address }: ListProps): ReactNode {
 function BeyondTheEnd({ onBack }: { readonly onBack: () => void }): ReactNode {
   return (
     <Stack align="center" gap="sm">
-      The list ends before this page.
+      This page does not exist.
       <Button size="xs" variant="default" onClick={onBack}>
         Show the first
       </Button>
@@ -68,8 +68,8 @@ const COLUMNS: readonly Column<Model>[] = [
   { header: 'Context', cell: ({ context_length: length }) => short(length), isFigure: true },
   { header: 'Input / 1M', cell: ({ pricing }) => priceShown(perMillion(pricing.prompt)), isFigure: true },
   { header: 'Output / 1M', cell: ({ pricing }) => priceShown(perMillion(pricing.completion)), isFigure: true },
-  { header: 'Takes', cell: ({ architecture }) => architecture.input_modalities.join(', ') || NOTHING },
-  { header: 'Gives', cell: ({ architecture }) => architecture.output_modalities.join(', ') || NOTHING },
+  { header: 'Input types', cell: ({ architecture }) => architecture.input_modalities.join(', ') || NOTHING },
+  { header: 'Output types', cell: ({ architecture }) => architecture.output_modalities.join(', ') || NOTHING },
   { header: 'Supports', cell: abilitiesCell },
 ]
 

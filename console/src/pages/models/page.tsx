@@ -12,7 +12,7 @@ export default function ModelsPage(): ReactNode {
   const address = useAddress()
   const models = useRead('GET /api/v1/models', { query: queryOf(address.get) })
   return (
-    <Page title="Models" about="What callers may name. Prices are USD per million tokens at the cheapest endpoint.">
+    <Page title="Models" about="Models that callers can use. Prices are USD per million tokens at the cheapest endpoint.">
       <Filters address={address} />
       <Loaded of={models}>{(data) => <List models={data} address={address} />}</Loaded>
       <Details model={address.get('model')} onClose={() => address.set({ model: undefined })} />

@@ -25,7 +25,7 @@ export function Account({ workspaces }: AccountProps): ReactNode {
           return (
             <>
               <Value value={value} about={about} />
-              {share !== undefined && <Progress value={share * 100} size="xs" mt={4} aria-label="Share of the credits that was spent" />}
+              {share !== undefined && <Progress value={share * 100} size="xs" mt={4} aria-label="Share of the credits spent" />}
             </>
           )
         }}

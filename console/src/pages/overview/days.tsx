@@ -101,14 +101,14 @@ function Switches({ by, metric, hasOwnKeys, address }: SwitchesProps): ReactNode
     <Group gap="sm">
       <SegmentedControl
         size="xs"
-        aria-label="What is counted"
+        aria-label="Figure"
         value={metric}
         onChange={(value) => address.set({ of: value === 'calls' ? undefined : value })}
         data={metrics.map(([value, { label }]) => ({ value, label }))}
       />
       <SegmentedControl
         size="xs"
-        aria-label="Who it is counted by"
+        aria-label="Group by"
         value={by}
         onChange={(value) => address.set({ by: value === 'model' ? undefined : value })}
         data={[
@@ -134,7 +134,7 @@ function Chart({ rows, days, by, metric, onPick }: ChartProps): ReactNode {
   if (series.length === 0) {
     return (
       <Text size="sm" c="dimmed" ta="center" py="xl">
-        {label}: nothing in these {DAYS} days.
+        {label}: none in these {DAYS} days.
       </Text>
     )
   }

@@ -27,7 +27,7 @@ export function Filters({ address, workspaces }: FiltersProps): ReactNode {
     miw: 0,
     clearable: true,
     searchable: true,
-    nothingFoundMessage: 'None of that name',
+    nothingFoundMessage: 'No match',
   } as const
   const offered = keyOptions(keys.data?.found ?? [], workspaces, workspace)
   return (

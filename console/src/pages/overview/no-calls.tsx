@@ -22,11 +22,11 @@ export function FirstCall(): ReactNode {
       <Stack align="stretch">
         <Title order={2}>No calls in the last 30 days</Title>
         <Text size="sm">
-          Make one, and its tokens and cost are shown here. The key is an inference key: one was printed at the first start;{' '}
+          Make one to see its tokens and cost here. Use the inference key that the first start printed, or{' '}
           <Anchor component={Link} href="/keys" inherit>
-            make another
-          </Anchor>{' '}
-          where that is gone.
+            create another
+          </Anchor>
+          .
         </Text>
         <Copyable label="a first call" value={firstCall(location.origin, model ?? BUILT_IN)} />
         <Group>

@@ -12,7 +12,7 @@ import { useWorkspaces } from './reads.ts'
 
 const READ_AGAIN_MS = 60_000
 const ABOUT =
-  'What went through this gateway. Days begin at midnight UTC; today is held against the mean of the days before, the last seven whole days against the seven before them.'
+  'Traffic of this gateway. Days begin at midnight UTC. Today is compared with the mean of the previous days, and the last seven full days with the seven before them.'
 
 export default function OverviewPage(): ReactNode {
   const address = useAddress()

@@ -36,7 +36,7 @@ function ItemShown({ item, isLive }: { readonly item: Item; readonly isLive: boo
         {view.text !== '' && <Pre label="Reasoning">{view.text}</Pre>}
         {view.isSealed && (
           <Text size="sm" c="dimmed">
-            {view.text === '' ? 'The model sealed its reasoning; it is sent back as it came.' : 'A sealed copy is sent back with it.'}
+            {view.text === '' ? 'The model encrypted its reasoning. It is sent back unchanged.' : 'An encrypted copy is sent back with it.'}
           </Text>
         )}
       </Disclosure>
@@ -97,7 +97,7 @@ function Step({ view }: { readonly view: StepView }): ReactNode {
         <Stack gap={6}>
           {fields.length === 0 && (
             <Text size="sm" c="dimmed">
-              Nothing more is told about it.
+              There are no details.
             </Text>
           )}
           {fields.map(([name, text]) => (
@@ -140,14 +140,14 @@ function Outside({ url, children }: { readonly url: string; readonly children: R
 }
 
 const TITLES: { readonly [phase in Phase]?: string } = {
-  refused: 'No answer began',
+  refused: 'No answer',
   failed: 'The answer failed',
   broken: 'The connection broke',
 }
 
 function End({ run: { phase, failure, reason } }: { readonly run: Run }): ReactNode {
-  if (phase === 'stopped') return <Alert color="gray">You stopped it. What came until then is kept.</Alert>
-  if (phase === 'incomplete') return <Alert color="yellow">The answer is cut short: {reason ?? 'nothing says why'}.</Alert>
+  if (phase === 'stopped') return <Alert color="gray">You stopped it. The partial answer is kept.</Alert>
+  if (phase === 'incomplete') return <Alert color="yellow">The answer is incomplete: {reason ?? 'no reason given'}.</Alert>
   const title = TITLES[phase]
   return title === undefined || failure === undefined ? null : <Failed title={title} failure={failure} />
 }
@@ -166,7 +166,7 @@ function Failed({ title, failure: { message, code, errorType, path, details } }:
           </Text>
         )}
         {details !== undefined && (
-          <Disclosure summary="What the gateway says about it">
+          <Disclosure summary="Routing details">
             <Pre label="Details">{JSON.stringify(details, null, 2)}</Pre>
           </Disclosure>
         )}

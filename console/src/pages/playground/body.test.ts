@@ -52,7 +52,7 @@ describe('the body of a request', () => {
     const { problems } = bodyOf({ ...settings, model: ' ', temperature: 'warm', provider: '{', tools: '{}' }, [])
     expect(Object.keys(problems).sort()).toEqual(['model', 'provider', 'temperature', 'tools'])
     expect(problems.provider).toContain('not JSON')
-    expect(problems.tools).toContain('A list is expected')
+    expect(problems.tools).toContain('Enter a list')
   })
 })
 

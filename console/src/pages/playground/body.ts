@@ -99,7 +99,7 @@ export function bodyOf(settings: Settings, input: readonly Item[]): { readonly b
   }
   const number = (field: 'temperature' | 'maxOutputTokens'): number | undefined => {
     const text = settings[field].trim()
-    if (text !== '' && !Number.isFinite(Number(text))) problems[field] = 'A number is expected.'
+    if (text !== '' && !Number.isFinite(Number(text))) problems[field] = 'Enter a number.'
     return text === '' ? undefined : Number(text)
   }
   if (settings.model.trim() === '') problems.model = 'Choose a model.'
@@ -111,8 +111,8 @@ export function bodyOf(settings: Settings, input: readonly Item[]): { readonly b
     temperature: number('temperature'),
     max_output_tokens: number('maxOutputTokens'),
     reasoning: settings.effort === '' ? undefined : { effort: settings.effort },
-    provider: read('provider', isObject, 'An object is expected: {"ignore": ["name"]}'),
-    tools: read('tools', Array.isArray, 'A list is expected: [{"type": "gateway:datetime"}]'),
+    provider: read('provider', isObject, 'Enter an object: {"ignore": ["name"]}'),
+    tools: read('tools', Array.isArray, 'Enter a list: [{"type": "gateway:datetime"}]'),
     stream: settings.stream ? true : undefined,
   }
   return { body: Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)), problems }
@@ -135,7 +135,7 @@ export function itemsOf(body: Body): readonly Item[] {
 export function parseBody(text: string): Body | SyntaxError {
   const value = parsed(text)
   if (value instanceof SyntaxError || isObject(value)) return value
-  return new SyntaxError('An object is expected')
+  return new SyntaxError('Enter an object')
 }
 
 function parsed(text: string): unknown {

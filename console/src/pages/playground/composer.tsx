@@ -38,7 +38,7 @@ export function Composer({ calls, text, onText, isBusy, onSend, onStop, onPlan, 
             <Textarea
               key={callId}
               label={`Result of ${name}`}
-              description={`The model called it as ${callId} and waits for what comes of it.`}
+              description={`The model called it (${callId}) and waits for the result.`}
               autosize
               minRows={1}
               maxRows={8}
@@ -49,7 +49,7 @@ export function Composer({ calls, text, onText, isBusy, onSend, onStop, onPlan, 
           ))}
           <Textarea
             label="Message"
-            placeholder={calls.length > 0 ? 'Nothing has to be said beside the results' : 'Ask something'}
+            placeholder={calls.length > 0 ? 'A message is optional here' : 'Ask something'}
             autosize
             minRows={3}
             maxRows={16}

@@ -107,7 +107,7 @@ function finish(run: Run, resource: Resource, status: string, at: number): Run {
     // The last event contains the whole answer; if it contains none, what was shown stays.
     items: Array.isArray(resource.output) && resource.output.length > 0 ? resource.output : run.items,
     reason: resource.incomplete_details?.reason,
-    failure: phase === 'failed' ? (failure ?? { message: 'The answer failed, and nothing says why.' }) : run.failure,
+    failure: phase === 'failed' ? (failure ?? { message: 'The answer failed without a reason.' }) : run.failure,
     usage: resource.usage ?? run.usage,
     metadata: resource.gateway_metadata ?? run.metadata,
     endedAt: at,
@@ -117,7 +117,7 @@ function finish(run: Run, resource: Resource, status: string, at: number): Run {
 function failureOfEvent(event: StreamEvent): Failure {
   const nested = isObject(event['error']) ? event['error'] : {}
   const text = (name: string): string | undefined => textOf(event[name]) ?? textOf(nested[name])
-  return { message: text('message') ?? 'The stream told an error without a message.', code: text('code'), errorType: textOf(nested['type']) }
+  return { message: text('message') ?? 'The stream reported an error without a message.', code: text('code'), errorType: textOf(nested['type']) }
 }
 
 interface Envelope {

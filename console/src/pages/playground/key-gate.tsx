@@ -17,7 +17,7 @@ export function KeyGate({ onKey }: KeyGateProps): ReactNode {
   return (
     <Stack>
       <Text size="sm">
-        You are signed in with a management key, which calls no models. The playground needs an inference key; it is kept for this tab only.
+        You are signed in with a management key, which cannot call models. The playground needs an inference key and keeps it only in this tab.
       </Text>
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <Paper withBorder p="lg">
@@ -45,16 +45,16 @@ function Make({ onKey }: Pick<KeyGateProps, 'onKey'>): ReactNode {
   return (
     <form onSubmit={submit}>
       <Stack align="stretch">
-        <Title order={2}>Make a key for a day</Title>
+        <Title order={2}>Create a key for one day</Title>
         <NumberInput
           label="Limit in USD"
-          description="What it may spend. The key ends after 24 hours, and stands among the keys until it is revoked."
+          description="The most it may spend. The key expires after 24 hours and stays in the list of keys until you revoke it."
           min={0}
           step={1}
           decimalScale={4}
           value={limit}
           onChange={setLimit}
-          error={isRight ? undefined : 'More than 0 is expected.'}
+          error={isRight ? undefined : 'Enter more than 0.'}
         />
         {choices.length > 1 && (
           <Select
@@ -67,7 +67,7 @@ function Make({ onKey }: Pick<KeyGateProps, 'onKey'>): ReactNode {
         )}
         <Problem error={make.error} />
         <Button type="submit" loading={make.isPending}>
-          Make the key and use it
+          Create and use the key
         </Button>
       </Stack>
     </form>
@@ -79,7 +79,7 @@ function Paste({ onKey }: Pick<KeyGateProps, 'onKey'>): ReactNode {
   const look = useMutation({
     mutationFn: async () => {
       const { data } = await createApi({ key: key.trim() })('GET /api/v1/key')
-      if (data.is_management_key) throw new Error('This is a management key; it calls no models.')
+      if (data.is_management_key) throw new Error('This is a management key. It cannot call models.')
     },
     onSuccess: () => onKey(key.trim()),
   })
@@ -88,15 +88,14 @@ function Paste({ onKey }: Pick<KeyGateProps, 'onKey'>): ReactNode {
     if (key.trim() !== '') look.mutate()
   }
   const { error } = look
-  const reason =
-    error instanceof ApiError && error.status === 401 ? 'The gateway does not know this key, or does not take it any more.' : error?.message
+  const reason = error instanceof ApiError && error.status === 401 ? 'The gateway does not accept this key.' : error?.message
   return (
     <form onSubmit={submit}>
       <Stack align="stretch">
-        <Title order={2}>Use one you have</Title>
+        <Title order={2}>Use an existing key</Title>
         <SecretInput
           label="Inference key"
-          description="It goes nowhere but to this gateway."
+          description="It is sent only to this gateway."
           placeholder="sk-sb-v1-..."
           autoComplete="off"
           value={key}

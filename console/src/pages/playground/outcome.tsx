@@ -21,13 +21,13 @@ export function Outcome({ run, onPlan, onCode }: OutcomeProps): ReactNode {
       <Figures run={run} />
       {run.metadata !== undefined && <Routed metadata={run.metadata} onPlan={onPlan} />}
       {run.debug.length > 0 && (
-        <Disclosure summary="What providers were sent">
+        <Disclosure summary="Requests sent to providers">
           <Pre>{JSON.stringify(run.debug, null, 2)}</Pre>
         </Disclosure>
       )}
       {Object.keys(run.unknown).length > 0 && (
         <Text size="xs" c="dimmed">
-          Events this page does not know:{' '}
+          Unknown events:{' '}
           {Object.entries(run.unknown)
             .map(([type, times]) => `${type} × ${times}`)
             .join(', ')}
@@ -61,11 +61,11 @@ function Figures({ run }: { readonly run: Run }): ReactNode {
     ['Output', usage && `${tokens(usage.output_tokens)}${reasoning > 0 ? `, ${count(reasoning)} reasoning` : ''}`],
     ['Cost', usage && (usage.cost === null ? 'no price known' : usd(usage.cost))],
     ['First token', firstMs === undefined ? undefined : duration(firstMs)],
-    ['In all', duration(totalMs)],
+    ['Total', duration(totalMs)],
     ['Rate', rate === undefined ? undefined : `${count(rate)} tokens/s`],
   ]
   return (
-    <dl className={classes['figures']} aria-label="Figures of the answer">
+    <dl className={classes['figures']} aria-label="Answer statistics">
       {figures
         .filter(([, value]) => value !== undefined)
         .map(([name, value]) => (
@@ -95,18 +95,18 @@ function Routed({ metadata, onPlan }: { readonly metadata: Metadata; readonly on
         {endpoints.length > 1 && (
           <Rows
             label="Endpoints"
-            head={['Provider', 'Model', 'What became of it']}
+            head={['Provider', 'Model', 'Result']}
             rows={endpoints.map(({ provider, model, fate }) => [provider, model, fate])}
           />
         )}
         {hasUnasked && (
           <Group>
             <Button size="compact-xs" variant="default" onClick={onPlan}>
-              Why were others not asked?
+              Why were others not called?
             </Button>
           </Group>
         )}
-        {changed && <Told name="What was changed on the way">{params}</Told>}
+        {changed && <Told name="Changes to the request">{params}</Told>}
         {pipeline.length > 0 && <Told name="Stages that ran">{pipeline}</Told>}
       </Stack>
     </Disclosure>

@@ -4,7 +4,7 @@ import { Page } from '../../ui/page.tsx'
 import { KeyGate } from './key-gate.tsx'
 import { Workbench } from './workbench.tsx'
 
-const ABOUT = 'Ask a model, and see everything the gateway knows about the answer.'
+const ABOUT = 'Call a model and see everything the gateway knows about its answer.'
 
 export default function PlaygroundPage(): ReactNode {
   const [key, setKey] = useState(() => storedInferenceKey(sessionStorage))

@@ -18,7 +18,7 @@ export interface PlanDialogProps {
 /** The endpoints that would be tried, in order, and why no others. Calls no model. */
 export function PlanDialog({ body, inferenceKey, onClose }: PlanDialogProps): ReactNode {
   return (
-    <Modal opened={body !== undefined} onClose={onClose} title="The plan, as it is now" size="xl">
+    <Modal opened={body !== undefined} onClose={onClose} title="Current plan" size="xl">
       {body !== undefined && <Planned body={body} inferenceKey={inferenceKey} />}
     </Modal>
   )
@@ -45,14 +45,14 @@ function Shown({ plan }: { readonly plan: Plan }): ReactNode {
         </Alert>
       )}
       <Text size="sm" c="dimmed">
-        Asked for {plan.requested}; strategy {plan.strategy}, order {plan.order}
+        Requested: {plan.requested}; strategy {plan.strategy}, order {plan.order}
         {plan.estimated_input_tokens !== null && `, about ${plan.estimated_input_tokens} tokens of input`}.
       </Text>
       <DataTable
         label="Endpoints that would be tried"
         rows={attempts}
         keyOf={({ position }) => String(position)}
-        empty="Nobody would be asked."
+        empty="No endpoint would be called."
         columns={[
           { header: '#', cell: ({ position }) => position },
           { header: 'Provider', cell: ({ provider, is_byok: isOwn }) => (isOwn ? `${provider} (own key)` : provider) },
@@ -72,12 +72,12 @@ function Shown({ plan }: { readonly plan: Plan }): ReactNode {
           columns={[
             { header: 'Provider', cell: ({ provider }) => provider },
             { header: 'Model', cell: ({ model }) => model },
-            { header: 'Why not', cell: ({ reason }) => reason },
+            { header: 'Reason', cell: ({ reason }) => reason },
           ]}
         />
       )}
       {Object.keys(params).length > 0 && (
-        <Disclosure summary="What else was decided">
+        <Disclosure summary="Other decisions">
           <Pre>{JSON.stringify(params, null, 2)}</Pre>
         </Disclosure>
       )}

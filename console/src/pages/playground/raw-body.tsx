@@ -31,8 +31,8 @@ export function RawBody({ text, onText, onRefill, isBusy, onSend, onStop, onPlan
       <form onSubmit={submit}>
         <Stack gap="sm">
           <Textarea
-            label="Body of the request"
-            description="Sent as it stands. The conversation is its input: the gateway keeps none."
+            label="Request body"
+            description="Sent as written. The conversation is its input; the gateway does not store it."
             className={classes['json']}
             autosize
             minRows={10}
@@ -45,10 +45,10 @@ export function RawBody({ text, onText, onRefill, isBusy, onSend, onStop, onPlan
           />
           <Group>
             <Anchor component="button" type="button" size="sm" onClick={onRefill}>
-              Write it anew from the form
+              Reset from the form
             </Anchor>
             <Text size="xs" c="dimmed">
-              What was changed here is lost then.
+              This discards your changes.
             </Text>
           </Group>
           <Actions isBusy={isBusy} isEmpty={problem !== undefined} onStop={onStop} onPlan={withBody(onPlan)} onCode={withBody(onCode)} />

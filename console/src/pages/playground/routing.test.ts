@@ -30,20 +30,20 @@ it('a failover says who failed, why, and who stepped in', () => {
 
 it('a broken answer counts as unfinished, whatever its status was', () => {
   expect(routingOf({ attempts: [attempt('One', 200, 'provider_unavailable')] })).toMatchObject({
-    sentence: 'Nobody answered to the end; 1 failed attempt: One 200 provider_unavailable.',
+    sentence: 'No complete answer; 1 failed attempt: One 200 provider_unavailable.',
     isNotable: true,
   })
 })
 
 it('nobody answered where all refused', () => {
   expect(routingOf({ attempts: [attempt('One', 429, 'rate_limit_exceeded')] })).toMatchObject({
-    sentence: 'Nobody answered; 1 failed attempt: One 429 rate_limit_exceeded.',
+    sentence: 'No answer; 1 failed attempt: One 429 rate_limit_exceeded.',
     served: undefined,
   })
 })
 
 it('a request that no endpoint can serve was not sent', () => {
   const routing = routingOf({ endpoints: { total: 1, available: [endpoint('One')] } })
-  expect(routing.sentence).toBe('None of 1 endpoint was asked.')
-  expect(routingOf({}).sentence).toBe('None of 0 endpoints was asked.')
+  expect(routing.sentence).toBe('None of 1 endpoint was called.')
+  expect(routingOf({}).sentence).toBe('None of 0 endpoints was called.')
 })

@@ -56,6 +56,6 @@ function sentenceOf(served: Attempt | undefined, failed: readonly Attempt[], tot
   if (served !== undefined) return failed.length === 0 ? `${served.provider} answered.` : `${served.provider} answered after ${tries}: ${who}.`
   // A success status next to an error: the answer broke after it had begun.
   const began = failed.some(({ status }) => status >= 200 && status < 300)
-  if (failed.length > 0) return `Nobody answered${began ? ' to the end' : ''}; ${tries}: ${who}.`
-  return `None of ${total} ${total === 1 ? 'endpoint' : 'endpoints'} was asked.`
+  if (failed.length > 0) return `No ${began ? 'complete ' : ''}answer; ${tries}: ${who}.`
+  return `None of ${total} ${total === 1 ? 'endpoint' : 'endpoints'} was called.`
 }

@@ -21,7 +21,7 @@ export type Phase =
   | 'incomplete'
   /** Reported by the stream itself. */
   | 'failed'
-  /** No answer began, and the gateway said why. */
+  /** No answer, and the gateway said why. */
   | 'refused'
   /** The connection ended before the answer did. */
   | 'broken'

@@ -55,8 +55,8 @@ export function SettingsForm({ settings, problems, models, onChange }: SettingsF
           onChange={(effort) => onChange({ effort: effort ?? '' })}
         />
         <TagsInput
-          label="Fall back to"
-          description="Models to ask when nobody serves the first"
+          label="Fallbacks"
+          description="Models to try if the first one fails"
           data={[...models]}
           limit={50}
           value={[...settings.models]}

@@ -1,7 +1,7 @@
 import type { Turn } from './body.ts'
 import { fold } from './fold.ts'
 
-const GONE = 'The page was loaded again while the answer came. What came until then is kept.'
+const GONE = 'The page was reloaded during the answer. The partial answer is kept.'
 
 /** What an earlier page load left: answers that were streaming there have ended. */
 export function settled(name: string, value: unknown): unknown {

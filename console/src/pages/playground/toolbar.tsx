@@ -26,7 +26,7 @@ export function Toolbar({ inferenceKey, spent, onDropKey, onForget, isBusy, isRa
         )}
         <SegmentedControl
           size="xs"
-          aria-label="How the request is written"
+          aria-label="Edit the request as"
           data={[
             { value: 'form', label: 'Form' },
             { value: 'json', label: 'JSON' },

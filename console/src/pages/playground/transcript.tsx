@@ -59,7 +59,7 @@ const TurnShown = memo(function TurnShown({ turn, onPlan, onCode }: TurnShownPro
 
 function Own({ body }: { readonly body: Body }): ReactNode {
   return (
-    <Disclosure summary="A body written as JSON">
+    <Disclosure summary="JSON body">
       <Pre label="Body">{JSON.stringify(body, null, 2)}</Pre>
     </Disclosure>
   )

@@ -158,7 +158,7 @@ function Nothing(): ReactNode {
   return (
     <Paper withBorder p="xl">
       <Text c="dimmed" ta="center" size="sm">
-        Nothing was asked yet. Choose a model, write a message, and send it; “Plan” shows who would be asked without asking anybody.
+        Choose a model, write a message, and send it. “Plan” shows which endpoints would be called, without calling them.
       </Text>
     </Paper>
   )

@@ -59,7 +59,7 @@ function CreateForm({ workspaces, workspaceId, onClose, onCreated }: FormProps):
       />
       <TextInput
         label="Slug"
-        description="What requests name: @preset/slug. It cannot be changed later."
+        description="Requests use it as @preset/slug. It cannot be changed later."
         value={form.slug}
         onChange={(event) => setForm({ ...form, slug: event.currentTarget.value })}
         error={refusalAt(error, 'slug')}

@@ -72,7 +72,7 @@ function About({ of: preset, at, onDeleted }: PartProps & { readonly onDeleted: 
           {preset.name}
         </Text>
         <Confirm label="Delete" title={`Delete ${preset.name}?`} onConfirm={() => remove.mutateAsync(at).then(onDeleted)}>
-          All its versions go with it, and requests that name it are refused. To stop it for a while, disable it.
+          This also deletes all its versions, and requests that name it will be refused. To stop it temporarily, disable it instead.
         </Confirm>
       </Group>
       <Facts
@@ -81,24 +81,24 @@ function About({ of: preset, at, onDeleted }: PartProps & { readonly onDeleted: 
           ['Slug', <code key="slug">{preset.slug}</code>],
           ['Id', <code key="id">{preset.id}</code>],
           ['Created', moment(preset.created_at)],
-          ['Changed', moment(preset.updated_at)],
+          ['Updated', moment(preset.updated_at)],
         ]}
       />
       <Text size="sm" fw={500}>
-        A request with it
+        Example request
       </Text>
       <Copyable value={curlOf(location.origin, preset.slug)} label="a request with the preset" />
       <Text size="xs" c="dimmed" style={{ wordBreak: 'break-word' }}>
-        With another model: <code>{`"model": "author/model@preset/${preset.slug}"`}</code> or <code>{`"preset": "${preset.slug}"`}</code> beside it.
+        To use another model: <code>{`"model": "author/model@preset/${preset.slug}"`}</code>, or add <code>{`"preset": "${preset.slug}"`}</code>.
       </Text>
     </Stack>
   )
 }
 
 const STATUSES: readonly { readonly value: Preset['status']; readonly label: string }[] = [
-  { value: 'active', label: 'active: requests get it' },
+  { value: 'active', label: 'active: requests can use it' },
   { value: 'disabled', label: 'disabled: requests that name it are refused' },
-  { value: 'archived', label: 'archived: in no list until it is saved again' },
+  { value: 'archived', label: 'archived: not listed until it is saved again' },
 ]
 const PATHS = ['name', 'description', 'status'] as const
 
@@ -173,7 +173,7 @@ function NewVersion({ of: version, at }: { readonly of: PresetVersion; readonly 
   const elsewhere = refusalOfConfig(change.error) === undefined ? refusalElsewhere(change.error, ['system_prompt']) : null
   return (
     <Stack gap="sm">
-      <Title order={2}>What it sets</Title>
+      <Title order={2}>Settings</Title>
       <EditForm
         label="New version"
         action="Save as a new version"

@@ -18,7 +18,7 @@ export function DiffView({ label, before, after }: DiffViewProps): ReactNode {
   if (lines.length === 0) {
     return (
       <Text size="xs" c="dimmed">
-        Neither has one.
+        Neither version has one.
       </Text>
     )
   }

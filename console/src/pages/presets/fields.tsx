@@ -26,7 +26,7 @@ export function ContentFields({ form, onChange, error }: ContentFieldsProps): Re
       />
       <Textarea
         label="Configuration"
-        description="Fields of a request as JSON: model, temperature, tools, provider. Credentials of tools are shown as *** and have to be written anew when it is changed."
+        description="Fields of a request as JSON: model, temperature, tools, provider. Tool credentials are shown as ***; enter them again when you change the configuration."
         value={form.config}
         onChange={(event) => onChange({ config: event.currentTarget.value })}
         error={parseConfig(form.config).problem ?? refusalOfConfig(error)}

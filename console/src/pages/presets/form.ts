@@ -34,7 +34,7 @@ export function parseConfig(text: string): Parsed {
   try {
     const config = JSON.parse(text) as unknown
     if (typeof config === 'object' && config !== null && !Array.isArray(config)) return { config: config as Config }
-    return { problem: 'An object is expected: { "temperature": 0.2 }' }
+    return { problem: 'Enter an object: { "temperature": 0.2 }' }
   } catch (error) {
     return { problem: `This is not valid JSON yet: ${error instanceof Error ? error.message : String(error)}` }
   }

@@ -31,7 +31,7 @@ export default function PresetsPage(): ReactNode {
   return (
     <Page
       title="Presets"
-      about="A preset is a named part of a request that lives in the gateway: model, instructions, sampling, tools, routing. Programs name it; what it says can change without them."
+      about="A preset stores part of a request under a name: model, instructions, sampling, tools, routing. Programs refer to the name, so you can change the preset without changing them."
       actions={<Button onClick={create}>Create preset</Button>}
     >
       <Group align="flex-end" gap="sm">
@@ -47,7 +47,7 @@ export default function PresetsPage(): ReactNode {
             columns={COLUMNS}
             empty={
               <>
-                There is no preset in this workspace yet.{' '}
+                No presets in this workspace yet.{' '}
                 <Button variant="subtle" size="compact-sm" onClick={create}>
                   Create one
                 </Button>
@@ -101,6 +101,6 @@ const COLUMNS: readonly Column<Preset>[] = [
       </Badge>
     ),
   },
-  { header: 'Changed', cell: ({ updated_at: at }) => moment(at) },
+  { header: 'Updated', cell: ({ updated_at: at }) => moment(at) },
   { header: 'Created', cell: ({ created_at: at }) => moment(at) },
 ]

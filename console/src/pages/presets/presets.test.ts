@@ -19,8 +19,8 @@ const preset = { name: 'A', description: 'old', status: 'active' } as Preset
 
 it('the configuration is an object of JSON, or nothing', () => {
   expect([parseConfig(' '), parseConfig('{"a": [1]}')]).toEqual([{ config: {} }, { config: { a: [1] } }])
-  expect(parseConfig('[1]').problem).toContain('An object is expected')
-  expect(parseConfig('null').problem).toContain('An object is expected')
+  expect(parseConfig('[1]').problem).toContain('Enter an object')
+  expect(parseConfig('null').problem).toContain('Enter an object')
   expect(parseConfig('{"a":').problem).toContain('not valid JSON yet')
 })
 

@@ -23,17 +23,17 @@ export function Versions({ designated, params, query }: VersionsProps): ReactNod
   const state = ({ id, version }: PresetVersion): ReactNode =>
     id === designated ? (
       <Badge variant="light" size="sm" color="teal" miw="max-content">
-        serves
+        active
       </Badge>
     ) : (
       <Button
         size="compact-xs"
         variant="default"
-        aria-label={`Let version ${version} serve`}
+        aria-label={`Activate version ${version}`}
         loading={change.isPending && change.variables.body?.designated_version === version}
         onClick={() => change.mutate({ params, query, body: { designated_version: version } })}
       >
-        Let it serve
+        Activate
       </Button>
     )
   return (
@@ -47,7 +47,7 @@ export function Versions({ designated, params, query }: VersionsProps): ReactNod
               label="Versions"
               rows={versions.toReversed()}
               keyOf={({ id }) => id}
-              empty="It has no version."
+              empty="No versions."
               columns={[
                 { header: 'Version', cell: ({ version }) => version, isFigure: true },
                 { header: 'State', cell: state },

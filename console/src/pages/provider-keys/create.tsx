@@ -60,7 +60,7 @@ function CreateForm({ providers, workspaces, workspaceId, provider, onClose }: F
         value={form.provider === '' ? null : form.provider}
         onChange={(slug) => setForm({ ...form, provider: slug ?? '' })}
         error={refusalAt(error, 'provider')}
-        nothingFoundMessage="The gateway reaches no such provider"
+        nothingFoundMessage="No such provider"
         searchable
         required
       />

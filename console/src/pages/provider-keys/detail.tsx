@@ -50,7 +50,7 @@ function Opened({ id, providerName, workspaceName, onClose }: ProviderKeyDetailP
               ['Key', <code key="label">{own.label}</code>],
               ['State', own.disabled ? 'disabled' : 'in use'],
               ['Workspace', workspaceName(own.workspace_id)],
-              ['Order at its provider', own.sort_order],
+              ['Order', own.sort_order],
               ['Created', moment(own.created_at)],
             ]}
           />
@@ -75,8 +75,7 @@ function Switches({ of: own, onDeleted }: { readonly of: BYOKKey; readonly onDel
           {own.disabled ? 'Enable' : 'Disable'}
         </Button>
         <Confirm label="Delete" title={`Delete ${own.name ?? own.label}?`} onConfirm={() => remove.mutateAsync({ params }).then(onDeleted)}>
-          Calls it would have served go to the other keys of the workspace, or to the gateway's own credentials. The key itself stays valid at the
-          provider.
+          Calls will use the workspace's other keys or the gateway's own credentials. The key itself stays valid at the provider.
         </Confirm>
       </Group>
       <Problem error={change.error} />

@@ -24,13 +24,15 @@ export function ProviderKeyFields({ form, onChange, error, workspaceId, isStored
       <SecretInput
         label={isStored ? 'New key' : 'Key'}
         description={
-          isStored ? 'Empty: the stored one stays.' : 'It is encrypted and never shown again. The JSON file of a cloud account is taken, too.'
+          isStored
+            ? 'Leave empty to keep the stored key.'
+            : 'Stored encrypted and never shown again. You can also paste the JSON file of a cloud account.'
         }
         value={form.secret}
         onChange={(event) => onChange({ secret: event.currentTarget.value })}
         error={refusalAt(error, 'key')}
         autoComplete="new-password"
-        visibilityToggleButtonProps={{ 'aria-label': 'Show what is typed' }}
+        visibilityToggleButtonProps={{ 'aria-label': 'Show the key' }}
         required={!isStored}
       />
       <TextInput
@@ -51,7 +53,7 @@ export function ProviderKeyFields({ form, onChange, error, workspaceId, isStored
         <Stack gap="sm">
           <TagsInput
             label="Models"
-            description="Slugs; a * stands for any characters. Enter adds one."
+            description="Slugs, with * for any characters. Press Enter after each."
             placeholder={form.models.length === 0 ? 'all models' : undefined}
             value={[...form.models]}
             onChange={(models) => onChange({ models })}
@@ -69,7 +71,7 @@ export function ProviderKeyFields({ form, onChange, error, workspaceId, isStored
           />
           <TagsInput
             label="Users"
-            description="Ids that calls give as their user. Enter adds one."
+            description="User ids as calls give them. Press Enter after each."
             placeholder={form.users.length === 0 ? 'all users' : undefined}
             value={[...form.users]}
             onChange={(users) => onChange({ users })}

@@ -36,7 +36,7 @@ export default function ProviderKeysPage(): ReactNode {
   return (
     <Page
       title="Provider keys"
-      about="Keys a workspace has at providers of its own. They go before the gateway's credentials, or after them as a fallback; what they pay counts apart. They are stored encrypted and never shown."
+      about="A workspace's own keys at providers. They are used before the gateway's credentials, or after them as a fallback, and their spending is counted separately. They are stored encrypted and never shown."
       actions={<Button onClick={create}>Add key</Button>}
     >
       <Group align="flex-end" gap="sm">
@@ -116,7 +116,7 @@ const COLUMNS: readonly Column<Row>[] = [
       </Badge>
     ),
   },
-  { header: 'Tried', cell: ({ key }) => (key.is_fallback ? 'as a fallback' : 'first') },
+  { header: 'Used', cell: ({ key }) => (key.is_fallback ? 'as a fallback' : 'first') },
   { header: 'Who may use it', cell: ({ key }) => narrowedTo(key) ?? 'all calls' },
   { header: 'Created', cell: ({ key }) => moment(key.created_at) },
 ]

@@ -18,7 +18,7 @@ import {
   type SpentSums,
 } from './budgets.ts'
 
-const LABELS: { readonly [I in Interval]: string } = { lifetime: 'Ever', monthly: 'Per month', weekly: 'Per week', daily: 'Per day' }
+const LABELS: { readonly [I in Interval]: string } = { lifetime: 'Lifetime', monthly: 'Per month', weekly: 'Per week', daily: 'Per day' }
 const OUTDATED = ['GET /api/v1/workspaces', 'GET /api/v1/workspaces/{id}/budgets', 'GET /api/v1/workspaces/{id}'] as const
 
 export interface BudgetEditorProps {
@@ -115,7 +115,7 @@ function Editor({ id, saved, spent }: { readonly id: string; readonly saved: Bud
             ))}
           </SimpleGrid>
           <Checkbox
-            label="Calls paid with own provider keys count, too"
+            label="Include calls paid with own provider keys"
             description={byokStep(now.fields) === undefined ? 'Where there is a budget.' : undefined}
             disabled={byokStep(now.fields) === undefined}
             checked={now.byok}

@@ -68,14 +68,14 @@ function About({ of: workspace, onDeleted }: { readonly of: Workspace; readonly 
           ['Default guardrail', <code key="guardrail">{workspace.default_guardrail_id}</code>],
           ['Created', moment(workspace.created_at)],
           ['Created by', workspace.created_by],
-          ['Changed', workspace.updated_at === null ? null : moment(workspace.updated_at)],
+          ['Updated', workspace.updated_at === null ? null : moment(workspace.updated_at)],
         ]}
       />
       <Group gap="md">
         <Elsewhere href={`/keys?workspace=${encodeURIComponent(id)}`}>Its keys</Elsewhere>
         <Elsewhere href={`/provider-keys?workspace=${encodeURIComponent(id)}`}>Its provider keys</Elsewhere>
         <Confirm label="Delete" title={`Delete ${name}?`} phrase={slug} onConfirm={() => remove.mutateAsync({ params: { id } }).then(onDeleted)}>
-          Its keys are revoked with it, and its budgets, provider keys, presets, guardrails and destinations go as well. Nothing of that comes back.
+          This revokes its keys and deletes its budgets, provider keys, presets, guardrails and destinations. It cannot be undone.
         </Confirm>
       </Group>
     </Stack>

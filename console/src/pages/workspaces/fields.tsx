@@ -8,8 +8,8 @@ import type { Sort, WorkspaceForm } from './form.ts'
 
 const SORTS: readonly { readonly value: Sort; readonly label: string }[] = [
   { value: 'price', label: 'price: the cheapest first' },
-  { value: 'throughput', label: 'throughput: the fastest writer first' },
-  { value: 'latency', label: 'latency: the first to answer first' },
+  { value: 'throughput', label: 'throughput: the most tokens per second first' },
+  { value: 'latency', label: 'latency: the fastest first token first' },
   { value: 'exacto', label: 'exacto: the most exact first' },
 ]
 
@@ -49,7 +49,7 @@ export function WorkspaceFields(props: WorkspaceFieldsProps): ReactNode {
       />
       <TextInput
         label="Slug"
-        description="Names the workspace in addresses: lower-case letters and digits, joined by single dashes."
+        description="Identifies the workspace in URLs: lower-case letters, digits and single dashes."
         value={form.slug}
         onChange={(event) => onChange({ slug: event.currentTarget.value })}
         error={refusalAt(error, 'slug')}
@@ -74,7 +74,7 @@ export function WorkspaceFields(props: WorkspaceFieldsProps): ReactNode {
 
 function Defaults({ form, onChange, error }: WorkspaceFieldsProps): ReactNode {
   return (
-    <Fieldset legend="For calls that do not say it themselves" p="sm">
+    <Fieldset legend="Defaults for calls" p="sm">
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         <TextInput
           label="Text model"
@@ -93,7 +93,7 @@ function Defaults({ form, onChange, error }: WorkspaceFieldsProps): ReactNode {
       </SimpleGrid>
       <Select
         mt="sm"
-        label="Sort of providers"
+        label="Provider order"
         placeholder="balanced by price"
         data={SORTS}
         value={form.sort === '' ? null : form.sort}
@@ -110,13 +110,13 @@ function Keeping({ form, onChange, error, workspaceId }: WorkspaceFieldsProps): 
     // Numbers come from a hosted service and stay numbers.
     onChange({ loggedKeys: chosen.map((one) => form.loggedKeys.find((before) => String(before) === one) ?? one) })
   return (
-    <Fieldset legend="What is kept and forwarded" p="sm">
+    <Fieldset legend="Storage and forwarding" p="sm">
       <Stack gap="sm">
-        <Checkbox label="Keep what was said in calls" checked={form.logs} onChange={(event) => onChange({ logs: event.currentTarget.checked })} />
+        <Checkbox label="Store prompts and answers" checked={form.logs} onChange={(event) => onChange({ logs: event.currentTarget.checked })} />
         {form.logs && (
           <>
             <NumberInput
-              label="Share of sessions that is kept"
+              label="Share of sessions to store"
               value={form.sampling}
               onChange={(sampling) => onChange({ sampling })}
               error={refusalAt(error, 'io_logging_sampling_rate')}
@@ -127,7 +127,7 @@ function Keeping({ form, onChange, error, workspaceId }: WorkspaceFieldsProps): 
             {workspaceId !== undefined && (
               <KeyPicker
                 label="Only of these keys"
-                description="None chosen: of all keys."
+                description="Leave empty for all keys."
                 workspaceId={workspaceId}
                 value={form.loggedKeys.map(String)}
                 onChange={keep}

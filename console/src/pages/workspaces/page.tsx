@@ -33,7 +33,7 @@ export default function WorkspacesPage(): ReactNode {
   return (
     <Page
       title="Workspaces"
-      about="A workspace holds the keys, budgets, provider keys, presets, guardrails and destinations of one team. A key of one sees nothing of another, except those of the default workspace."
+      about="A workspace holds the keys, budgets, provider keys, presets, guardrails and destinations of one team. Keys see only their own workspace, except that those of the default workspace see all."
       actions={<Button onClick={create}>Create workspace</Button>}
     >
       <Loaded of={of}>
@@ -43,7 +43,7 @@ export default function WorkspacesPage(): ReactNode {
             rows={workspaces.map((workspace) => ({ workspace, spent: spent?.(workspace.id) }))}
             keyOf={({ workspace }) => workspace.id}
             onOpen={({ workspace }) => set({ workspace: workspace.id }, 'push')}
-            empty="There is no workspace this key can see."
+            empty="This key can see no workspaces."
             columns={COLUMNS}
           />
         )}
@@ -105,6 +105,6 @@ const COLUMNS: readonly Column<Row>[] = [
   { header: 'Month', cell: ({ spent }) => usd(spent?.monthly), isFigure: true },
   { header: 'Text model', cell: ({ workspace }) => workspace.default_text_model ?? NOTHING },
   { header: 'Sort', cell: ({ workspace }) => workspace.default_provider_sort ?? NOTHING },
-  { header: 'Contents kept', cell: ({ workspace }) => kept(workspace) },
+  { header: 'Stores content', cell: ({ workspace }) => kept(workspace) },
   { header: 'Forwarded', cell: ({ workspace }) => (workspace.is_observability_broadcast_enabled ? 'yes' : 'no') },
 ]
