@@ -46,6 +46,7 @@ export function openRecording(config: Config, state: Boot, logger: Logger, threa
     limits: { maxBytes: waitingRecordsBytes() },
   })
   metrics.gauge('gateway_records_waiting', 'Generation records not yet written.', () => sink.stats().waiting)
+  metrics.gauge('gateway_records_oldest_seconds', 'Age of the oldest generation record not yet written.', () => sink.stats().oldestAgeMs / 1000)
   return {
     metrics,
     delivery,
