@@ -27,7 +27,7 @@ describe('createMetrics', () => {
     expect(text).toContain('gateway_calls_total{model="none",provider="none",status="failed",error_type="timeout"} 1')
     expect(text).toContain('gateway_tokens_total{model="acme/small",provider="acme",direction="input"} 20')
     expect(text).toContain('gateway_cost_usd_total{model="acme/small",provider="acme"} 1')
-    expect(text).toContain('gateway_attempts_total{provider="acme",status="200"} 3')
+    expect(text).toContain('gateway_attempts_total{provider="acme",status="200",error_type=""} 3')
   })
 
   it('counts answers from the cache', async () => {

@@ -138,7 +138,11 @@ export function createMetrics(): Metrics {
   ])
   tokens.register(registers, 'gateway_tokens_total', 'Tokens by direction.', ['model', 'provider', 'direction'])
   cost.register(registers, 'gateway_cost_usd_total', 'Cost of finished calls, USD.', ['model', 'provider'])
-  attempts.register(registers, 'gateway_attempts_total', 'Upstream attempts by provider and HTTP status (0: none received).', ['provider', 'status'])
+  attempts.register(registers, 'gateway_attempts_total', 'Upstream attempts by provider, HTTP status (0: none received) and error.', [
+    'provider',
+    'status',
+    'error_type',
+  ])
   toldAgain.register(
     registers,
     'gateway_answers_told_again_total',
@@ -200,7 +204,8 @@ export function createMetrics(): Metrics {
       if (usage.outputTokens > 0) tokens.add(`${served}${SEPARATOR}output`, usage.outputTokens, `${any}${SEPARATOR}output`)
       if (generation.cost.total > 0) cost.add(served, generation.cost.total, any)
       if (generation.cacheSourceId !== undefined) toldAgain.add(served, 1, any)
-      for (const attempt of generation.attempts) attempts.add(`${attempt.provider}${SEPARATOR}${attempt.status}`, 1)
+      for (const attempt of generation.attempts)
+        attempts.add(`${attempt.provider}${SEPARATOR}${attempt.status}${SEPARATOR}${attempt.errorType ?? ''}`, 1)
     },
   }
 }
