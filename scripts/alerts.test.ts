@@ -24,12 +24,31 @@ it.each(rules)('the alert $alert asks for figures the gateway has, by labels the
 })
 
 it('what callers do wrong pages nobody, and what is counted as a fault is one the gateway knows', () => {
-  const types = /error_type=~"([^"]+)"/.exec(rules.map(({ expr }) => expr).join('\n'))?.[1]?.split('|') ?? []
-  expect(types).toContain('provider_unavailable')
-  for (const type of types) expect(ERROR_KINDS).toHaveProperty(type)
+  const counted = [
+    ...rules
+      .map(({ expr }) => expr)
+      .join('\n')
+      .matchAll(/error_type=~"([^"]+)"/g),
+  ].map(([, types]) => types!.split('|'))
+  expect(counted).toHaveLength(2)
+  for (const types of counted) {
+    expect(types).toContain('provider_unavailable')
+    for (const type of types) expect(ERROR_KINDS).toHaveProperty(type)
+  }
 })
 
 it('nobody who ever cleaned up is no reason for silence: the figure is not there before the first round', () => {
   const { expr } = rules.find(({ alert }) => alert === 'SignalboxNothingCleansUp')!
   expect(expr).toMatch(/gateway_retention_last_run_timestamp_seconds\s+or on \(job, instance\) \(process_start_time_seconds\b/)
+})
+
+// A caller with two requests per minute who sends ten a second is refused most of the time, which is nobody else's fault.
+it('calls that a limit of their caller refuses are no failures of the gateway', () => {
+  const { expr } = rules.find(({ alert }) => alert === 'SignalboxCallsFail')!
+  expect(expr).toMatch(/rate_limit_exceeded"\}\[5m\]\)\)\s+- sum by \(job\) \(rate\(gateway_calls_limited_total\[5m\]\)\)/)
+})
+
+// From two hundred calls a second on, some record is on its way whenever anybody looks.
+it('records that are on their way are no reason to wake anybody, but how long they have been', () => {
+  expect(rules.find(({ alert }) => alert === 'SignalboxRecordsWait')!.expr).toBe('gateway_records_oldest_seconds > 60')
 })

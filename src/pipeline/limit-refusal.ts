@@ -37,6 +37,16 @@ export function refusal(verdict: Refused, limits: CallLimits, now: number): Gate
   }
 }
 
+/** `limit`: `requests`, `tokens` or `concurrent_requests`. */
+export type OnLimited = (limit: string) => void
+
+/** Refuses a call, and tells which rate limit did. */
+export function refuse(verdict: Refused, limits: CallLimits, now: number, onLimited: OnLimited | undefined): never {
+  if (verdict.reason === 'rate') onLimited?.(verdict.rate)
+  if (verdict.reason === 'open') onLimited?.('concurrent_requests')
+  throw refusal(verdict, limits, now)
+}
+
 const LIMIT_SOURCE: { readonly [K in SubjectLimits['kind']]: string } = {
   key: 'key_limit',
   guardrail: 'guardrail_budget',

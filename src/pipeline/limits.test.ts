@@ -36,6 +36,7 @@ function scene(
 ) {
   const reserved: Reservation[] = []
   const settled: Settlement[] = []
+  const limited: string[] = []
   const counter: Counter = {
     reserve: (reservation) => {
       reserved.push(reservation)
@@ -62,6 +63,7 @@ function scene(
     costOf: computeCost,
     policy: () => ({ unknownPrice: 'allow', expectedOutputTokens: 1_024 }),
     defaults: () => ({}),
+    onLimited: (limit) => void limited.push(limit),
   })
   const trace = (parent?: CallTrace): CallTrace => ({
     strategy: 'direct',
@@ -81,7 +83,7 @@ function scene(
       trace: trace(parent),
       request: { model: 'acme/small', input: [], max_output_tokens: 1_000, ...request },
     }) as unknown as Call
-  return { built, reserved, settled, call }
+  return { built, reserved, settled, limited, call }
 }
 const drain = async (handler: Handler, call: Call): Promise<void> => {
   for await (const events of handler(call)) void events
@@ -535,5 +537,26 @@ describe('limits around a call', () => {
       const { built, call } = scene(limits, () => verdict)
       await expect(drain(built.layer(nothing), call())).rejects.toMatchObject(expected)
     }
+  })
+
+  it.each<readonly [Extract<Verdict, { readonly ok: false }>, readonly string[]]>([
+    [
+      {
+        ok: false,
+        reason: 'rate',
+        subject: 'key:a',
+        rate: 'tokens',
+        state: { limit: 9, remaining: 0, resetAt: 60_000 },
+        retryAfterMs: 1_000,
+      },
+      ['tokens'],
+    ],
+    [{ ok: false, reason: 'open', subject: 'key:a', limit: 3 }, ['concurrent_requests']],
+    [{ ok: false, reason: 'budget', subject: 'key:a', intervals: ['daily'], leftUsd: 0, availableUsd: 0 }, []],
+    [{ ok: false, reason: 'unknown', subject: 'key:a' }, []],
+  ])('tell of rate limits, and of no others: %o', async (verdict, expected) => {
+    const { built, limited, call } = scene(budget, () => verdict)
+    await expect(drain(built.layer(nothing), call())).rejects.toThrow()
+    expect(limited).toEqual(expected)
   })
 })

@@ -25,7 +25,7 @@ import {
 } from './call-price.ts'
 import { createEndpointLimits, type EndpointLimitOptions, type TakeShare } from './endpoint-limits.ts'
 import { latePayments } from './late-payments.ts'
-import { refusal } from './limit-refusal.ts'
+import { refusal, refuse, type OnLimited } from './limit-refusal.ts'
 import { estimatedUsage } from './tool-bill.ts'
 
 export interface LimitsOptions extends CallPriceOptions {
@@ -37,6 +37,8 @@ export interface LimitsOptions extends CallPriceOptions {
   readonly mayUseOwnKeys: (call: Call) => boolean
   /** Called whenever an endpoint is skipped because of a limit of its own. */
   readonly onFull?: EndpointLimitOptions['onFull']
+  /** Called whenever a rate limit of its caller refuses a call. */
+  readonly onLimited?: OnLimited | undefined
 }
 
 /** How much of the remaining money an attempt may spend. */
@@ -118,7 +120,7 @@ export function createLimits(options: LimitsOptions): Limits {
       charges: limits.map((subject) => chargeOf(subject, tokens)),
       ...(price === undefined ? {} : { amountUsd: price.amount, leastUsd: price.least }),
     })
-    if (!verdict.ok) throw refusal(verdict, limits, call.clock.now())
+    if (!verdict.ok) return refuse(verdict, limits, call.clock.now(), options.onLimited)
     const ticket: Ticket = {
       limits,
       estimate,

@@ -55,6 +55,32 @@ describe('createMetrics', () => {
     expect(text).toContain('gateway_passed_over_total{provider="acme",limit="concurrent_requests"} 1')
   })
 
+  it('tells attempts that failed from those that were answered, whatever their HTTP status', async () => {
+    const metrics = createMetrics()
+    const [attempt] = generation({}).attempts
+    const brokenOff = { ...attempt!, status: 200, errorType: 'provider_unavailable' }
+    const left = { ...attempt!, status: 0, errorType: 'cancelled' }
+    metrics.finished(generation({ attempts: [brokenOff, left, attempt!] }))
+    const text = await metrics.text()
+    expect(text).toContain('gateway_attempts_total{provider="acme",status="200",error_type="provider_unavailable"} 1')
+    expect(text).toContain('gateway_attempts_total{provider="acme",status="0",error_type="cancelled"} 1')
+    expect(text).toContain('gateway_attempts_total{provider="acme",status="200",error_type=""} 1')
+  })
+
+  // An alert subtracts them. A series that is not there is not 0 to Prometheus: the difference would be nothing.
+  it('counts calls that a rate limit of their caller refuses, from 0 on', async () => {
+    const metrics = createMetrics()
+    const limited = async () =>
+      [...(await metrics.text()).matchAll(/^gateway_calls_limited_total\{limit="(\w+)"\} (\d+)$/gm)].map(([, limit, count]) => [limit, count])
+    expect(await limited()).toEqual([
+      ['requests', '0'],
+      ['tokens', '0'],
+      ['concurrent_requests', '0'],
+    ])
+    metrics.limited('tokens')
+    expect(await limited()).toContainEqual(['tokens', '1'])
+  })
+
   it('names a bounded number of models, and loses nothing of the others', async () => {
     const metrics = createMetrics()
     for (let i = 0; i < 2_000; i++) metrics.finished(generation({ model: `acme/made-up-${i}` }))

@@ -6,6 +6,8 @@ export interface Metrics {
   finished(generation: Generation): void
   /** A provider was skipped because it has used up a limit set by its operator. */
   passedOver(provider: string, limit: string): void
+  /** A call was refused because its key, its workspace or the installation has used up a rate limit. */
+  limited(limit: string): void
   /** Registers a gauge that is read when the metrics are scraped. */
   gauge(name: string, help: string, read: () => number): void
   /** Registers several of these, distinguished by a label. */
@@ -22,6 +24,7 @@ const HOUR_MS = 3_600_000
  * `nodejs_eventloop_lag_seconds` and `gateway_event_loop_delay_seconds` report the same without that cost.
  */
 const LAGS = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99']
+const RATE_LIMITS = ['requests', 'tokens', 'concurrent_requests']
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 /** The most label sets per metric with a model of their own; further ones are counted for all models of their provider together. */
 const MAX_SERIES = 5_000
@@ -127,6 +130,9 @@ export function createMetrics(): Metrics {
   const attempts = new Tally()
   const toldAgain = new Tally()
   const passedOver = new Tally()
+  const limited = new Tally()
+  // From 0 on: an alert subtracts them from the calls that failed, and nothing subtracted from something is nothing to Prometheus.
+  for (const limit of RATE_LIMITS) limited.add(limit, 0)
   const duration = new Buckets()
   const firstToken = new Buckets()
   const nameOf = createModelNames()
@@ -153,6 +159,7 @@ export function createMetrics(): Metrics {
     'provider',
     'limit',
   ])
+  limited.register(registers, 'gateway_calls_limited_total', 'Calls refused because of a rate limit of their caller.', ['limit'])
 
   return {
     registry,
@@ -187,6 +194,7 @@ export function createMetrics(): Metrics {
           },
         }),
       ),
+    limited: (limit) => limited.add(limit, 1),
     passedOver: (provider, limit) => passedOver.add(`${provider}${SEPARATOR}${limit}`, 1),
     finished(generation) {
       const { usage } = generation

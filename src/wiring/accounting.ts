@@ -58,7 +58,7 @@ export interface AccountingOptions {
   readonly logger: Logger
   readonly defaults: LimitsOptions['defaults']
   readonly guardrails: Guardrails
-  readonly metrics: Pick<Metrics, 'passedOver'>
+  readonly metrics: Pick<Metrics, 'passedOver' | 'limited'>
 }
 
 /** Wires counters, limits and own keys. The start does not depend on Redis being there. */
@@ -95,6 +95,7 @@ export async function openAccounting({
     defaults,
     mayUseOwnKeys: (call) => ownCredentials(call) !== undefined,
     onFull: metrics.passedOver,
+    onLimited: metrics.limited,
   })
   return {
     limits,
