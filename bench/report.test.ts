@@ -18,7 +18,7 @@ describe('bench report', () => {
     expect(added(samples, 'signalbox', 'latency', 'p50')).toBeCloseTo(0.4)
   })
 
-  it('judges bars, and leaves those without figures open', () => {
+  it('says of each target whether it is met, and nothing of those without figures', () => {
     const met = new Map(judge(samples).map((bar) => [bar.name, bar.met]))
     expect(met.get('JSON work, of bare Node')).toBe(true)
     expect(met.get('added latency, p50')).toBe(true)
@@ -34,7 +34,7 @@ describe('bench report', () => {
     expect(lines[4]).toContain('0.45')
   })
 
-  it('says what two processes are worth, and what the load took of their cores', () => {
+  it('shows the throughput of two processes relative to one, and what the load generator took of their cores', () => {
     const two: Samples = { signalbox: { workers: [{ one: 100, perSecond: 180, ofOne: 1.8, perCpuSecond: 95, loadCores: 0.25 }] } }
     expect(renderTable(two, {})).toMatch(/signalbox +\| +100 \| +180 \| +1\.80 \| +95 \| +0\.25 \|$/)
     expect(judge(two).find(({ name }) => name === 'two workers')?.met).toBe(true)

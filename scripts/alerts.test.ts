@@ -23,7 +23,7 @@ it.each(rules)('the alert $alert asks for figures the gateway has, by labels the
   }
 })
 
-it('what callers do wrong pages nobody, and what is counted as a fault is one the gateway knows', () => {
+it('errors of callers raise no alert, and the error types that do are known to the gateway', () => {
   const counted = [
     ...rules
       .map(({ expr }) => expr)
@@ -37,7 +37,7 @@ it('what callers do wrong pages nobody, and what is counted as a fault is one th
   }
 })
 
-it('nobody who ever cleaned up is no reason for silence: the figure is not there before the first round', () => {
+it('the alert on missing clean-up counts from the start of the process while its figure does not exist yet', () => {
   const { expr } = rules.find(({ alert }) => alert === 'SignalboxNothingCleansUp')!
   expect(expr).toMatch(/gateway_retention_last_run_timestamp_seconds\s+or on \(job, instance\) \(process_start_time_seconds\b/)
 })

@@ -12,6 +12,6 @@ test.each([
   ['no answer', '', 'silent'],
 ])('%s', (_what, output, kind) => expect(judgeAudit(output, (name) => name !== 'builder').kind).toBe(kind))
 
-test('what is grave is named', () => {
+test('serious advisories are named', () => {
   expect(judgeAudit(report({ acme: { severity: 'critical', range: '<=1.2.3' } }), () => true).message).toBe('critical: acme <=1.2.3')
 })

@@ -23,7 +23,7 @@ it('two builds stay, for pages that are open', () => {
   expect(left()).toEqual(['eeee', 'dddd'])
 })
 
-it('what a running gateway was started from stays, however many builds follow', () => {
+it('the build that a running gateway was started from stays, however many builds follow', () => {
   builtLast('current', 'aaaa')
   builtLast('console', 'cccc')
   keepBuilds(dist)
@@ -39,7 +39,7 @@ it('the bundle stays where no console was built', () => {
   expect(left()).toEqual(['eeee', 'dddd', 'aaaa'])
 })
 
-it('a gateway that was killed keeps nothing', async () => {
+it('a gateway that was killed does not keep its build', async () => {
   const child = spawn(process.execPath, ['-e', ''])
   await once(child, 'exit')
   mkdirSync(join(dist, 'in-use'))
@@ -49,7 +49,7 @@ it('a gateway that was killed keeps nothing', async () => {
   expect(readdirSync(join(dist, 'in-use'))).toEqual([])
 })
 
-it('a gateway that ends while a build looks keeps nothing, and stops no build', () => {
+it('a gateway that ends while a build looks for it does not keep its build, and does not stop the new one', () => {
   mkdirSync(join(dist, 'in-use'))
   // It is listed, and gone when it is read.
   symlinkSync(join(dist, 'nowhere'), join(dist, 'in-use', String(process.pid)))

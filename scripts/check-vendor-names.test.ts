@@ -43,7 +43,7 @@ describe('findVendorNames', () => {
     expect(findVendorNames(root).map(({ file }) => file)).toEqual(['src/http/a.ts', 'src/http/b.ts', 'src/http/c.ts'])
   })
 
-  it('lets the vendor’s own file, catalog data, tests, fakes and imports say it', () => {
+  it('allows the name in the vendor’s own file, catalog data, tests, fakes and imports', () => {
     const root = tree({
       ...acme,
       'src/providers/index.ts': `import { acme } from './acme.ts'\nexport const all = [acme]\n`,
@@ -56,7 +56,7 @@ describe('findVendorNames', () => {
     expect(findVendorNames(root)).toEqual([])
   })
 
-  it('lets an importer say in its names what it is elsewhere, and branch on it no more than others', () => {
+  it('allows names of vendors in the names.ts of an importer, and branches on them no more than elsewhere', () => {
     const root = tree({
       ...acme,
       'src/importers/other/names.ts': `export const PREFIXES = { acme_ai: 'acme' }\n`,
@@ -74,7 +74,7 @@ describe('findVendorNames', () => {
     expect(findVendorNames(root).map(({ file }) => file)).toEqual(['src/router/price.ts'])
   })
 
-  it('knows tools by their wire spelling only: their bare names are ordinary words', () => {
+  it('recognises tools by their name on the wire only: their bare names are ordinary words', () => {
     const root = tree({
       'src/tools/files.ts': 'export const files = 1\n',
       'src/http/a.ts': `export const a = 'files'\n`,
@@ -83,7 +83,7 @@ describe('findVendorNames', () => {
     expect(findVendorNames(root).map(({ file }) => file)).toEqual(['src/http/b.ts'])
   })
 
-  it('looks at the console, which is a client of any gateway, in texts and in marked-up ones', () => {
+  it('checks the console, in plain texts and in JSX', () => {
     const root = tree({
       ...acme,
       'src/destinations/lake.ts': `export const type = 'lake'\n`,
@@ -98,7 +98,7 @@ describe('findVendorNames', () => {
     ])
   })
 
-  it('takes a folder with an index for an extension of that name', () => {
+  it('treats a folder with an index file as an extension of that name', () => {
     const root = tree({
       'src/destinations/lake/index.ts': `export const type = 'lake'\n`,
       'src/destinations/lake/sign.ts': `export const name = 'lake'\n`,

@@ -40,7 +40,7 @@ describe('gaps', () => {
   it('are cells without a test, whether the format can or not', () => {
     expect(gapsOf({ builtin_tools: [NONE, 'left out'] })).toEqual(['openai-chat, builtin_tools: names no test'])
   })
-  it('are cells that deny what the dialect declares', () => {
+  it('are cells that say no where the dialect declares support', () => {
     expect(gapsOf({ tools: [NONE, 'left out', 'request: tool choice'] })).toEqual([
       'openai-chat declares tools, and its cell tools says it lacks it',
       'openai-chat declares tool_choice, and its cell tools says it lacks it',

@@ -14,7 +14,7 @@ function instructionsOf(kind: 'COPY' | 'RUN'): readonly string[] {
 }
 
 it(
-  'the image has all that its build asks for',
+  'every file that the image build copies exists',
   () => {
     const place = mkdtempSync(join(tmpdir(), 'signalbox-image-'))
     try {

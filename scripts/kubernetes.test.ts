@@ -55,14 +55,14 @@ describe.each(deployments)('each deployment for Kubernetes', ({ selector, templa
   it('finds its own pods', () => expect(metadata.labels).toMatchObject(selector.matchLabels))
 
   // A pod that is killed during a migration starts the migration again, and would never finish it.
-  it('is waited for as long as a migration may take', () => {
+  it('is given as much time to start as a migration may take', () => {
     const { periodSeconds, failureThreshold } = container.startupProbe
     expect(periodSeconds * failureThreshold * 1_000).toBeGreaterThan(MAINTENANCE_LIMIT_MS)
   })
 
   // Every pod that is created after a Service of this name gets SIGNALBOX_PORT=tcp://..., which is not a port to listen on, so the gateway would not
   // start.
-  it('is told of no Services by variables', () => {
+  it('gets no environment variables for Services', () => {
     expect(manifests.filter(({ kind }) => kind === 'Service').map((service) => service.metadata.name)).toEqual(['signalbox'])
     expect(spec.enableServiceLinks).toBe(false)
   })
@@ -72,7 +72,7 @@ describe.each(deployments)('each deployment for Kubernetes', ({ selector, templa
     expect(spec.terminationGracePeriodSeconds * 1000).toBeGreaterThanOrEqual(shutdownDelay + shutdownGrace + AFTER_GRACE_MS)
   })
 
-  it('is asked where the gateway answers, on the port of the image', () => {
+  it('is probed at paths the gateway answers, on the port of the image', () => {
     const [port] = container.ports
     expect(read('deploy/Dockerfile')).toMatch(new RegExp(`^EXPOSE ${port?.containerPort}$`, 'm'))
     expect([container.startupProbe, container.readinessProbe, container.livenessProbe].map(({ httpGet }) => httpGet)).toEqual(
@@ -80,7 +80,7 @@ describe.each(deployments)('each deployment for Kubernetes', ({ selector, templa
     )
   })
 
-  it('may write what the image writes and nothing else, as nobody of importance', () => {
+  it('may write where the image writes and nowhere else, and does not run as root', () => {
     expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 65532 })
     expect(container.securityContext).toEqual({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } })
     expect(container.volumeMounts.filter(({ readOnly }) => readOnly !== true).map(({ mountPath }) => mountPath)).toEqual(['/data', '/tmp'])

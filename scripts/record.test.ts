@@ -163,7 +163,7 @@ describe('a scenario', () => {
     expect(readRecordings(join(folder, 'out'), 'chat')).toHaveLength(2)
   })
 
-  it('holds refusals too, with what says when to come back', async () => {
+  it('includes error answers, with the headers that say when to retry', async () => {
     const message =
       'Rate limit reached for acme-holding (org-AbCdEfGh12345678), request req_011CQabcdefghijk, arn:aws:bedrock:eu-west-1:123456789012:model/x'
     const recorded = await run(chat, [status(429, { error: { message } }, LEAKY_HEADERS)])
@@ -174,7 +174,7 @@ describe('a scenario', () => {
     expect(readFileSync(join(folder, 'out/index.json'), 'utf8')).toContain('"retry-after": "7"')
   })
 
-  it('has a name that is a folder, and a model somebody serves', async () => {
+  it('needs a name that can be a folder, and a model that some provider serves', async () => {
     await expect(run(chat, [speak(chat, true)], { name: '../up' })).rejects.toThrow('--name')
     expect(upstream!.requests).toHaveLength(0)
   })
@@ -182,7 +182,7 @@ describe('a scenario', () => {
 
 describe('scrubbing', () => {
   const scrubber = createScrubber({ secrets: [KEY], names: ['acme-holding'], scenario: 's' })
-  it('takes fields of accounts, wherever they stand, and nothing else', () => {
+  it('removes account fields at any depth, and nothing else', () => {
     const body = {
       organization: 'whoever',
       user_id: 'u1',

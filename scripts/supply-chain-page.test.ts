@@ -47,7 +47,7 @@ it('the composition gives no process more than it needs', () => {
   }
 })
 
-it('whoever kills waits as long as a stop may take, and the guide says how long that is', () => {
+it('every deployment waits before it kills for as long as a stop may take, and the guide says how long that is', () => {
   const guide = read('docs/guides/operations.md')
   const [, grace, rest] = /`server\.shutdown_grace` \((\d+) s\) and (\d+) s for/.exec(guide) ?? []
   const told = [/`stop_grace_period` of the compose file are (\d+) s/, /--stop-timeout (\d+)/].map((said) => Number(said.exec(guide)?.[1]))

@@ -51,7 +51,7 @@ describe('AnswerParser', () => {
     )
   })
 
-  it('knows an answer that is not complete', () => {
+  it('reports an answer that is not complete', () => {
     expect(parse(Buffer.from(fixed('hello').slice(0, -1)))).toEqual([{ status: 200, body: 'hell', ended: false }])
     expect(parse(Buffer.from(chunked(['hello']).slice(0, -2)))).toEqual([{ status: 200, body: 'hello', ended: false }])
   })

@@ -20,7 +20,7 @@ describe('NeedleCounter', () => {
     )
   })
 
-  it('starts anew after reset', () => {
+  it('starts from zero after reset', () => {
     const counter = new NeedleCounter('ab')
     counter.push(Buffer.from('aba'))
     counter.reset()

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { cpuSeconds, processTree, residentKb } from './process-usage.ts'
 
 describe.skipIf(process.platform !== 'linux')('process usage', () => {
-  it('sees the time a process burns and the memory it holds', () => {
+  it('measures the processor time and the memory of a process', () => {
     const before = cpuSeconds([process.pid])
     const spent = process.cpuUsage()
     // CPU time instead of wall-clock time, because other processes may use the CPU.
@@ -13,7 +13,7 @@ describe.skipIf(process.platform !== 'linux')('process usage', () => {
     expect(residentKb([process.pid])).toBeGreaterThan(10_000)
   })
 
-  it('finds what a process started, and counts nothing for one that is gone', async () => {
+  it('includes child processes, and counts nothing for a process that has ended', async () => {
     const child = spawn('sleep', ['30'])
     expect(processTree(process.pid)).toContain(child.pid)
     child.kill()

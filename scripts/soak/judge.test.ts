@@ -23,7 +23,7 @@ it('measures a slope', () => {
   expect(slopePerHour([{ at: 0, value: 1 }])).toEqual({ value: 0, from: 0, to: 0 })
 })
 
-it('says how sure it is of a slope', () => {
+it('gives a confidence range for a slope', () => {
   const random = seeded(7)
   const noisy = (perHour: number) => slopePerHour(minutes.map((at) => ({ at, value: (at / 3_600) * perHour + random() * 5 })))
   const { from, to } = noisy(0)
@@ -32,7 +32,7 @@ it('says how sure it is of a slope', () => {
   expect(noisy(60).from).toBeGreaterThan(0)
 })
 
-it('has the true slope in its range nineteen times of twenty', () => {
+it('has the true slope in its range 95% of the time', () => {
   const random = seeded(11)
   const hits = Array.from({ length: 400 }, () => slopePerHour(minutes.map((at) => ({ at, value: at / 360 + random() * 5 })))).filter(
     ({ from, to }) => from <= 10 && to >= 10,
@@ -46,7 +46,7 @@ it('is not led astray by a few high points at the end', () => {
   expect(slopePerHour(points).value).toBeCloseTo(60)
 })
 
-it('passes over what grows before everything is warm', () => {
+it('ignores growth during warm-up', () => {
   const samples = minutes.map((at) => sample(at, { heap: Math.min(at, 300) * MB }))
   for (const { first, last, allowedMb } of judgeGrowth(samples, 300)) expect(last - first).toBeLessThanOrEqual(allowedMb)
 })
@@ -58,7 +58,7 @@ it('finds a leak of a megabyte a minute', () => {
   expect(heap!.slopeMbPerHour.value).toBeCloseTo(60)
 })
 
-it('tells what the process holds from pages of files that come back', () => {
+it('separates memory of the process from reclaimable file pages', () => {
   const samples = minutes.map((at) => sample(at, { rss: (150 + at / 30) * MB }))
   const grown = judgeGrowth(samples, 300).filter(({ first, last, allowedMb }) => last - first > allowedMb)
   expect(grown.map(({ name }) => name)).toEqual(['resident memory'])
@@ -74,7 +74,7 @@ it.runIf(process.platform === 'linux')('reads what a process holds itself', () =
   expect(ownMemory(0)).toBe(0)
 })
 
-it('names what is left open', () => {
+it('names resources that are left over', () => {
   const before = sample(0)
   expect(judgeLeftOver(before, sample(1200, { sockets: 12 }), 3)).toEqual([])
   expect(judgeLeftOver(before, sample(1200, { sockets: 25, resources: { Timeout: 40 } }), 3)).toEqual([
