@@ -16,7 +16,7 @@ function scripted(answer: () => Response | Promise<Response>): { readonly fetch:
 }
 
 describe('a call of the API', () => {
-  it('puts what it is given where the route has a place for it', async () => {
+  it('puts its arguments into the path, the query and the body', async () => {
     const { fetch, sent } = scripted(() => Response.json({ data: [] }))
     const api = createApi({ key: 'sk-1', fetch })
     await api('GET /api/v1/keys/{hash}', { params: { hash: 'a/b c' } })
@@ -30,7 +30,7 @@ describe('a call of the API', () => {
     expect(sent.every(({ init }) => new Headers(init.headers).get('authorization') === 'Bearer sk-1')).toBe(true)
   })
 
-  it('asks for what is required, and for nothing else', () => {
+  it('has types that demand the parameters the route requires, and no others', () => {
     expectTypeOf<Args<'GET /api/v1/keys'>>().toExtend<[input?: { readonly query?: { readonly offset?: number | undefined } }, signal?: AbortSignal]>()
     expectTypeOf<Args<'GET /api/v1/keys/{hash}'>[0]>().toExtend<{ readonly params: { readonly hash: string } }>()
     // @ts-expect-error -- there is no such route
@@ -39,7 +39,7 @@ describe('a call of the API', () => {
     void ((api: ReturnType<typeof createApi>) => api('GET /api/v1/keys/{hash}'))
   })
 
-  it('rejects with the words and the field of a refusal, and tells of a key that is not taken', async () => {
+  it('rejects with the message and the field of an error, and reports a key that is not accepted', async () => {
     const refused: string[] = []
     const body = { error: { code: 401, message: 'no such key', metadata: { error_type: 'authentication', path: 'config.endpoint' } } }
     const { fetch } = scripted(() => Response.json(body, { status: 401 }))
@@ -50,7 +50,7 @@ describe('a call of the API', () => {
     expect(refused).toEqual(['refused'])
   })
 
-  it('is not asked again with a key that was refused: it would look as if keys were guessed', async () => {
+  it('is not sent again with a key that was refused: that would look like guessing keys', async () => {
     const refused: string[] = []
     const { fetch, sent } = scripted(() => Response.json({ error: { message: 'no such key' } }, { status: 401 }))
     const api = createApi({ key: 'sk-1', fetch, onRefused: () => refused.push('refused') })
@@ -67,7 +67,7 @@ describe('a call of the API', () => {
     expect([refused, sent]).toEqual([['refused'], []])
   })
 
-  it('says that the gateway is away, or slow, in words of its own', async () => {
+  it('explains in its own words that the gateway cannot be reached, or is slow', async () => {
     const away = createApi({ key: 'sk-1', fetch: scripted(() => Promise.reject(new TypeError('Failed to fetch'))).fetch })
     await expect(away('GET /api/v1/credits')).rejects.toMatchObject({ status: 0, message: 'The gateway cannot be reached.' })
     const never = (_url: unknown, init?: RequestInit): Promise<Response> =>
@@ -76,7 +76,7 @@ describe('a call of the API', () => {
     await expect(slow('GET /api/v1/credits')).rejects.toMatchObject({ status: 0, message: 'The gateway did not answer in time.' })
   })
 
-  it('waits longer where the gateway itself waits for a platform that is silent, or works through its queue', async () => {
+  it('waits longer where the gateway itself waits for a platform, or works through its queue', async () => {
     const limits: number[] = []
     const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
       limits.push(ms)
@@ -94,7 +94,7 @@ describe('a call of the API', () => {
     }
   })
 
-  it('that is not wanted any more ends as that, not as a fault', async () => {
+  it('that is aborted rejects as aborted, not as a failure', async () => {
     const never = (_url: unknown, init?: RequestInit): Promise<Response> =>
       new Promise((_resolve, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal!.reason as Error)))
     const leaving = new AbortController()
@@ -104,7 +104,7 @@ describe('a call of the API', () => {
   })
 })
 
-it('a refusal that is a page of a proxy is told by its status', () => {
+it('an error whose body is the page of a proxy is reported by its status', () => {
   expect(refusalOf(502, '<html>Bad Gateway</html>').message).toBe('The gateway answered with status 502.')
   expect(refusalOf(500, '{"error":{}}').message).toBe('The gateway answered with status 500.')
 })

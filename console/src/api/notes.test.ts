@@ -13,7 +13,7 @@ function tab(room: number) {
   }
 }
 
-it('notes are read once, and not at all when they were forgotten', () => {
+it('stored notes are read once, and not at all after forgetNotes', () => {
   const store = tab(1_000)
   expect(leaveNotes(store, { text: 'half a sent' })).toBe(true)
   expect(takeNotes(store)).toEqual({ text: 'half a sent' })
@@ -23,7 +23,7 @@ it('notes are read once, and not at all when they were forgotten', () => {
   expect(takeNotes(store)).toEqual({})
 })
 
-it('leaving notes reports a lack of room, and invalid notes count as none', () => {
+it('storing notes reports a lack of room, and invalid notes count as none', () => {
   const store = tab(30)
   expect(leaveNotes(store, { text: 'x'.repeat(100) })).toBe(false)
   for (const text of ['{', 'null', '7']) {

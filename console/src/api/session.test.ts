@@ -37,7 +37,7 @@ it('signing out forgets the key that calls models, too', () => {
   expect(storedInferenceKey(one.tab)).toBeUndefined()
 })
 
-it('a key that is not taken any more takes no other with it', () => {
+it('removing a key that is no longer accepted removes no other', () => {
   const one = stores()
   keepKey(one, 'sk-kept', true)
   keepKey(one, 'sk-of-a-link', false)
@@ -47,7 +47,7 @@ it('a key that is not taken any more takes no other with it', () => {
   expect(storedKey(one)).toBeUndefined()
 })
 
-it('signing out is heard by every other tab, and not by the one that says it', async () => {
+it('signing out notifies every other tab, and not the one that signs out', async () => {
   const heard: string[] = []
   await new Promise<void>((resolve) => {
     const [here, there, elsewhere] = ['here', 'there', 'elsewhere'].map((name) =>
@@ -62,7 +62,7 @@ it('signing out is heard by every other tab, and not by the one that says it', a
   expect(heard.toSorted()).toEqual(['elsewhere', 'there'])
 })
 
-it('a link carries a key in its fragment', () => {
+it('the key of a sign-in link is read from its fragment', () => {
   expect(keyOfFragment('#key=sk-sb-mgmt-v1-abc')).toBe('sk-sb-mgmt-v1-abc')
   expect([keyOfFragment(''), keyOfFragment('#'), keyOfFragment('#key='), keyOfFragment('#other=1')]).toEqual([
     undefined,

@@ -16,11 +16,11 @@ it('a list is not an object with the same entries', () => {
   expect(changesOf({ value: ['a'] as unknown }, { value: { 0: 'a' } })).toEqual({ value: { 0: 'a' } })
 })
 
-it('what is made new leaves out what is null, and keeps zero, false and nothing', () => {
+it('the body of a new resource leaves out null, and keeps zero, false and empty texts', () => {
   expect(withoutNulls({ limit: null, zero: 0, no: false, text: '', list: [] })).toEqual({ zero: 0, no: false, text: '', list: [] })
 })
 
-it('a form is changed until all of it is as it was', () => {
+it('a form counts as changed until every field has its original value again', () => {
   const before = { name: 'a', rates: { rpm: '' as number | string }, models: ['x'] }
   expect([{ ...before }, { ...before, rates: { rpm: '' } }, { ...before, models: ['x'] }].map((after) => isChanged(before, after))).toEqual([
     false,
@@ -35,7 +35,7 @@ it('a form is changed until all of it is as it was', () => {
   ).toEqual([true, true])
 })
 
-it('what was typed while a form was saved stays, and the rest is as it is stored', () => {
+it('what was typed while a form was saved is kept, and the other fields show what is stored', () => {
   const sent = { name: ' a ', text: 'b', list: ['x'] }
   expect(afterSave(sent, { ...sent, text: 'bc' }, { name: 'a', text: 'b', list: ['x', 'y'] })).toEqual({ name: 'a', text: 'bc', list: ['x', 'y'] })
 })

@@ -15,17 +15,17 @@ it('emptied fields are null, and zero is a number', () => {
   ])
 })
 
-it('what is no number is refused by the gateway, and takes no limit away', () => {
+it('text that is not a number is sent for the gateway to refuse, and does not remove the limit', () => {
   expect(JSON.stringify({ limit: numberOf('.') })).toBe('{"limit":"."}')
 })
 
-it('rates are whole: those that are set, or null', () => {
+it('rates are sent as one object with those that are set, or null', () => {
   expect(ratesOf(rateFieldsOf({ requests_per_minute: 60, concurrent_requests: 4 }))).toEqual({ requests_per_minute: 60, concurrent_requests: 4 })
   expect(ratesOf({ requests: '', tokens: 1_000, concurrent: '' })).toEqual({ tokens_per_minute: 1_000 })
   expect(ratesOf(rateFieldsOf(undefined))).toBeNull()
 })
 
-it('a refusal stands at the field it names, and nowhere twice', () => {
+it('an error is shown at the field it names, and only once', () => {
   const at = (path?: string) => new ApiError(400, 'invalid_request', 'no', path)
   expect(refusalAt(at('limit'), 'limit')).toBe('no')
   expect(refusalAt(at('limit_reset'), 'limit')).toBeUndefined()

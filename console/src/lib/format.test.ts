@@ -46,11 +46,11 @@ it('counts are grouped, or cut to three figures', () => {
   expect([count(null), short(undefined)]).toEqual([NOTHING, NOTHING])
 })
 
-it('small shares keep a digit more', () => {
+it('small percentages keep one digit more', () => {
   expect([percent(0), percent(0.004), percent(0.5), percent(1), percent(null)]).toEqual(['0 %', '0.4 %', '50 %', '100 %', NOTHING])
 })
 
-it('a moment is told to the second, in the zone of the reader', () => {
+it('a time is shown to the second, in the time zone of the reader', () => {
   const date = new Date(2026, 0, 5, 7, 8, 9)
   expect(moment(date.toISOString())).toBe('2026-01-05 07:08:09')
   expect(moment(null)).toBe(NOTHING)

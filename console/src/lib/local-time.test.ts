@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { isoOf, localOf } from './local-time.ts'
 
-it('a moment comes back from a date field as it went in, to the second', () => {
+it('a time that is read back from a date field is the one that was written to it, to the second', () => {
   for (const iso of ['2026-01-31T12:00:00.000Z', '2026-07-31T23:59:58.000Z', '0987-07-31T23:00:00.000Z']) expect(isoOf(localOf(iso))).toBe(iso)
 })
 

@@ -65,7 +65,7 @@ describe('a new destination', () => {
 describe('a change', () => {
   it('of nothing is empty', () => expect(changed({})).toEqual({ body: {}, problems: {} }))
 
-  it('names only what is another', () => {
+  it('names only what differs', () => {
     expect(changed({ name: 'other', sampling: '12.5' }).body).toEqual({ name: 'other', sampling_rate: 0.125 })
     expect(changed({ keys: [] }).body).toEqual({ api_key_hashes: null })
     expect(changed({ rules: { enabled: true, groups: [] } }).body).toEqual({ filter_rules: null })

@@ -42,7 +42,7 @@ describe('filter rules', () => {
     expect(rulesOf({ enabled: true, groups: [{ logic: 'and', rules: [rule] }] })?.groups[0]?.rules[0]?.value).toBe(wanted)
   })
 
-  it('that ask whether there is anything compare it with nothing', () => {
+  it('that ask whether a field exists have no value', () => {
     const rule = { field: 'user_id', operator: 'not_exists', value: 'left over' }
     expect(rulesOf({ enabled: true, groups: [{ logic: 'and', rules: [rule] }] })?.groups[0]?.rules[0]).toEqual({
       field: 'user_id',
@@ -59,14 +59,14 @@ describe('filter rules', () => {
     }
   })
 
-  it('are made of the words of the schema, behind a reference and beside null', () => {
+  it('take their fields and operators from the schema, also behind a reference and beside null', () => {
     const rule = { properties: { field: { enum: ['model'] }, operator: { enum: ['equals'] } } }
     const Rules = { type: 'object', properties: { groups: { maxItems: 20, items: { properties: { rules: { maxItems: 50, items: rule } } } } } }
     const schema = { anyOf: [{ $ref: '#/components/schemas/Rules' }, { type: 'null' }] }
     expect(ruleWords(schema, { Rules })).toEqual({ fields: ['model'], operators: ['equals'], maxGroups: 20, maxRules: 50 })
   })
 
-  it('are said in a line', () => {
+  it('are summarised in one line', () => {
     expect(sentenceOf(RULES)).toBe('(model starts with "demo/" or total_cost gt 0.01) and (input exists)')
     expect(sentenceOf({ groups: [{ rules: RULES.groups[1]!.rules }], enabled: false })).toBe('Everything; filter disabled: input exists')
     expect(sentenceOf(null)).toBe('Everything')

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../api/client.ts'
 import { elsewhere, problemAt, refusedFields } from './problems.ts'
 
-describe('a refusal', () => {
-  it('stands at the field it names, which it need not name again', () => {
+describe('an error', () => {
+  it('is shown at the field it names, without repeating the name', () => {
     expect(refusedFields(new ApiError(400, 'invalid_request', 'config.url: must be an address', 'config.url'))).toEqual({
       'config.url': 'must be an address',
     })
@@ -12,20 +12,20 @@ describe('a refusal', () => {
     })
   })
 
-  it('that names no field stands at none', () => {
+  it('that names no field is shown at none', () => {
     expect(refusedFields(new ApiError(409, 'conflict', 'There are five of this type already.'))).toEqual({})
     expect(refusedFields(new Error('other'))).toEqual({})
     expect(refusedFields(null)).toEqual({})
   })
 })
 
-it('a problem of a part is one of the whole, and names the part', () => {
+it('a problem in a nested value is shown at the whole field, and names the nested value', () => {
   const problems = { 'config.headers.host': 'this header is set by the gateway', 'config.urls': 'other' }
   expect(problemAt(problems, 'config.headers')).toBe('host: this header is set by the gateway')
   expect(problemAt(problems, 'config.headers.host')).toBe('this header is set by the gateway')
   expect(problemAt(problems, 'config.url')).toBeUndefined()
 })
 
-it('what a form has no place for is not lost', () => {
+it('an error about a field that the form does not have is not lost', () => {
   expect(elsewhere({ 'config.new': 'missing', 'config.url.host': 'bad', name: 'is needed' }, ['config.url', 'name'])).toEqual(['config.new: missing'])
 })

@@ -47,7 +47,7 @@ describe('a setting becomes a field', () => {
 })
 
 describe('the settings of a type', () => {
-  it('ask first for what has to be given', () => {
+  it('list required fields first', () => {
     const fields = fieldsOf(
       { type: 'object', required: ['b'], properties: { a: { type: 'string' }, b: { type: 'string' }, c: { type: 'string' } } },
       {},
@@ -59,7 +59,7 @@ describe('the settings of a type', () => {
     ])
   })
 
-  it('are no form where they are no object', () => expect(fieldsOf({ type: 'string' }, {})).toBeUndefined())
+  it('have no fields if their schema is not an object', () => expect(fieldsOf({ type: 'string' }, {})).toBeUndefined())
 
   it.each([
     ['apiKey', 'API key'],

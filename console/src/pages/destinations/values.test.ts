@@ -32,18 +32,18 @@ describe('a new destination', () => {
     })
   })
 
-  it('names everything that lacks, at once', () => {
+  it('reports everything that is missing at once', () => {
     expect(filled([url, key, token], valuesOf([url, key, token])).problems).toEqual({ 'config.url': 'is needed', 'config.key': 'is needed' })
   })
 
-  it('has groups that lack nothing until they are begun', () => {
+  it('requires the fields of an optional group only once one of them is filled in', () => {
     const withRate = field('retry', { kind: 'group', fields: [...(retry as { fields: readonly Field[] }).fields, field('unit', { kind: 'text' })] })
     expect(filled([withRate], { retry: { times: '', unit: '' } })).toEqual({ config: {}, problems: {} })
     expect(filled([withRate], { retry: { times: '', unit: 's' } }).problems).toEqual({ 'config.retry.times': 'is needed' })
     expect(filled([withRate], { retry: { times: '3', unit: 's' } }).config).toEqual({ retry: { times: 3, unit: 's' } })
   })
 
-  it('takes numbers, lists of numbers and JSON, and says where they are none', () => {
+  it('reads numbers, lists of numbers and JSON, and reports invalid ones', () => {
     const ports = field('ports', { kind: 'list', ofNumbers: true })
     const size = field('size', { kind: 'number', isWhole: false })
     expect(filled([ports, size, filter], { ports: '1\n2', size: '0.5', filter: '{"a": [1]}' }).config).toEqual({
@@ -68,7 +68,7 @@ describe('a new destination', () => {
     expect(filled([headers], { headers: [{ name: '', value: '' }] })).toEqual({ config: {}, problems: {} })
   })
 
-  it('has a switch as it was left, once somebody touched it', () => {
+  it('sends a switch only once somebody has touched it', () => {
     expect(filled([loud], valuesOf([loud])).config).toEqual({})
     expect(filled([loud], { loud: false }).config).toEqual({ loud: false })
   })
@@ -100,7 +100,7 @@ describe('a change', () => {
     expect(sent(fields, rich, {})).toBeUndefined()
   })
 
-  it('sends what is another, and no secret that was left alone', () => {
+  it('sends what differs, and no secret that was not touched', () => {
     expect(sent([url, key, headers], STORED, { url: 'https://b.example' })).toEqual({ url: 'https://b.example' })
     expect(sent([url, key, headers], STORED, { key: 'new' })).toEqual({ key: 'new' })
   })
@@ -120,7 +120,7 @@ describe('a change', () => {
   })
 })
 
-it('values are the same whatever the order of their members, and others by any of them', () => {
+it('values are equal whatever the order of their members, and differ if any member differs', () => {
   expect(isSame({ a: [1, { b: null }], c: 2 }, { c: 2, a: [1, { b: null }] })).toBe(true)
   for (const other of [{ a: [1], c: 2 }, { a: [1, { b: null }] }, { a: [1, { b: 0 }], c: 2 }, [1], null, undefined]) {
     expect(isSame({ a: [1, { b: null }], c: 2 }, other)).toBe(false)

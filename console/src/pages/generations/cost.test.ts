@@ -13,7 +13,7 @@ it('a cost is the sum over all payers, and an unknown one is not zero', () => {
   ])
 })
 
-it('what is known of a cost is told, as a part', () => {
+it('the known part of a cost is shown, marked as a part', () => {
   expect([costOf(summary(0.01, null, 'unknown')), partlyKnown({ total: 0.01 }), partlyKnown({ total: 0 })]).toEqual([
     '$0.01 or more',
     'at least $0.01: part of it has no price',

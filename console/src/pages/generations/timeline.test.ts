@@ -42,7 +42,7 @@ it('attempts and tools stand where they happened within the call, in the order t
   ])
 })
 
-it('stays on its line whatever the clocks said, and what took no time can be seen', () => {
+it('bars stay within the timeline whatever the clocks said, and what took no time is still visible', () => {
   const line = timelineOf({
     created_at: at(0),
     generation_time: 0,

@@ -32,7 +32,7 @@ const fields = ruleFields({
 })
 const empty = formOf(fields)
 
-it('every rule the gateway describes has a field of its kind, one it learns later JSON at least', () => {
+it('every rule of the schema has a field of its kind, and a rule of an unknown kind is edited as JSON', () => {
   expect(fields.map(({ name, kind }) => [name, kind])).toEqual([
     ['allowed_models', 'names'],
     ['enforce_zdr', 'flag'],
@@ -52,7 +52,7 @@ it('every rule the gateway describes has a field of its kind, one it learns late
   expect(ruleFields({})).toEqual([])
 })
 
-it('a new guardrail is sent with what it demands, and nothing else', () => {
+it('a new guardrail is sent with the rules that are set, and nothing else', () => {
   expect(createBody(fields, { ...empty, name: ' Mine ' })).toEqual({ name: 'Mine' })
   const rules = {
     ...empty.rules,
@@ -73,7 +73,7 @@ it('a new guardrail is sent with what it demands, and nothing else', () => {
   })
 })
 
-it('a change is sent as what is not as it was, an emptied rule as null', () => {
+it('a change sends the rules that differ, an emptied one as null', () => {
   const stored = {
     name: 'Mine',
     description: 'Why',
@@ -103,7 +103,7 @@ it('a change is sent as what is not as it was, an emptied rule as null', () => {
   })
 })
 
-it('a number that is still text, as fields hold 5. and 0.50, is that number and not none', () => {
+it('a number that is still text, such as 5. and 0.50, counts as that number', () => {
   const before = formOf(fields, { name: 'Mine', limit_usd: 5 })
   const limited = (limit: string | number): object => changes(fields, before, { ...before, rules: { ...before.rules, limit_usd: limit } })
   expect(['0.50', '5.', '5.0', '', '.'].map(limited)).toEqual([{ limit_usd: 0.5 }, {}, {}, { limit_usd: null }, { limit_usd: '.' }])
@@ -111,7 +111,7 @@ it('a number that is still text, as fields hold 5. and 0.50, is that number and 
   expect(made).toEqual({ name: 'Mine', limit_usd: 1.5 })
 })
 
-it('what was typed while it was saved stays, rule by rule, over what is stored now', () => {
+it('what was typed while a guardrail was saved is kept, rule by rule, over what is stored', () => {
   const form = (name: string, rules: object) => ({ name, description: '', rules: { ...empty.rules, ...rules } })
   const sent = form(' mine ', { limit_usd: 5 })
   const now = form(' mine ', { limit_usd: 5, include_byok: true })
@@ -120,7 +120,7 @@ it('what was typed while it was saved stays, rule by rule, over what is stored n
   )
 })
 
-it('what cannot be sent is said at its field', () => {
+it('an invalid value is reported at its field', () => {
   const problems = problemsOf(fields, {
     ...empty,
     rules: { ...empty.rules, newest: '{', filters: [{ pattern: 'x', action: 'flag' }, { action: 'flag' }] },
@@ -130,7 +130,7 @@ it('what cannot be sent is said at its field', () => {
   expect([fieldOfPath('filters.2.pattern'), fieldOfPath(undefined)]).toEqual(['filters', ''])
 })
 
-it('a guardrail is told in a line', () => {
+it('a guardrail is summarised in one line', () => {
   expect(summaryOf(fields, {})).toBe('demands nothing')
   expect(summaryOf(fields, { allowed_models: ['a', 'b'], enforce_zdr: false, include_byok: false, limit_usd: 5, newest: {} })).toBe(
     'Allowed models (2), Enforce ZDR: no, Limit USD: 5, Newest: set',

@@ -53,7 +53,7 @@ describe('a change of a key', () => {
   })
 })
 
-it('a disabled key is that before it is expired, and expiry counts from its moment on', () => {
+it('a disabled key is shown as disabled even if it has expired, and a key counts as expired from that moment on', () => {
   const at = Date.parse('2026-01-01T00:00:00Z')
   const expires_at = new Date(at).toISOString()
   expect([stateOf(key(), at), stateOf(key({ expires_at }), at - 1), stateOf(key({ expires_at }), at)]).toEqual(['active', 'active', 'expired'])
@@ -68,7 +68,7 @@ it('keys are found by name, label and hash, in any case', () => {
   expect(keysWith(rows, 'none')).toEqual([])
 })
 
-it('rates are told in a few words', () => {
+it('rates are described in a few words', () => {
   expect(ratesOfKey(key({ rate_limits: { requests_per_minute: 60, tokens_per_minute: 1_200_000, concurrent_requests: null } }))).toEqual([
     '60 req/min',
     '1.2M tok/min',
@@ -76,7 +76,7 @@ it('rates are told in a few words', () => {
   expect(ratesOfKey({ ...key(), rate_limits: undefined })).toEqual([])
 })
 
-it('the share of a limit that is used stays between nothing and all', () => {
+it('the used share of a limit stays between 0 and 1', () => {
   const used = (limit: number | null, left: number | null) => usedShare(key({ limit, limit_remaining: left }))
   expect([used(5, 4), used(5, 0), used(0, 0), used(null, null)]).toEqual([expect.closeTo(0.2), 1, 1, undefined])
 })

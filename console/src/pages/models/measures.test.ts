@@ -20,7 +20,7 @@ it('speeds are in tokens per second', () => {
   expect([speedShown(7.25), speedShown(143.6)]).toEqual(['7.3 tok/s', '144 tok/s'])
 })
 
-it('what was measured is told by percentiles, and what was not is left out', () => {
+it('measurements are shown as percentiles, and missing ones are left out', () => {
   const latency = { p50: 300, p75: 450, p90: 1_200, p99: 65_000 }
   expect(measuresOf(latency, null)).toEqual([{ name: 'First token', p50: '300 ms', p75: '450 ms', p90: '1.2 s', p99: '1 min 5 s' }])
   expect(measuresOf(null, { p50: 80, p75: 70, p90: 60, p99: 5 })).toEqual([

@@ -11,14 +11,14 @@ describe('the prices of an endpoint', () => {
     ])
   })
 
-  it('are said to be unknown, not to be nothing', () => {
+  it('are shown as unknown, not as zero', () => {
     expect(priceLines({ prompt: '-1', completion: '0' })).toEqual([
       { name: 'Input', price: 'not known' },
       { name: 'Output', price: '$0 per million' },
     ])
   })
 
-  it('tell those of long prompts and of hours', () => {
+  it('include those of long prompts and of times of day', () => {
     const overrides = [
       { prompt: '0.000002', completion: '0.000004', min_prompt_tokens: 200_000 },
       { completion: '0.000001', utc_start: 1630, utc_end: 30 },

@@ -6,12 +6,12 @@ const asked = (search: string) => {
   return Object.fromEntries(Object.entries(queryOf((name) => params.get(name) ?? undefined)).filter(([, value]) => value !== undefined))
 }
 
-describe('what the gateway is asked', () => {
-  it('is a page of everything without an address that says more', () => {
+describe('the query of the model list', () => {
+  it('is a page of all models if the URL has no filters', () => {
     expect(asked('')).toEqual({ limit: PAGE, offset: 0, output_modalities: 'all' })
   })
 
-  it('is what the address says', () => {
+  it('has the filters of the URL', () => {
     expect(
       asked('q=mini&provider=acme&input=image&output=embeddings&supports=tools,reasoning&context=128000&max_price=0.5&sort=newest&page=3'),
     ).toEqual({
@@ -28,7 +28,7 @@ describe('what the gateway is asked', () => {
     })
   })
 
-  it('leaves out orders nobody offers, and amounts that are none', () => {
+  it('leaves out unknown orders and invalid amounts', () => {
     expect(asked('sort=best&max_price=cheap&max_output_price=0,5&context=-1')).toEqual({ limit: PAGE, offset: 0, output_modalities: 'all' })
     expect(asked('max_price=.5&max_output_price=0')).toMatchObject({ max_price: 0.5, max_output_price: 0 })
   })

@@ -15,7 +15,7 @@ test.each([
   [[false, false], false, { value: '2' }],
   [[false, true], false, { value: '2', about: '1 off' }],
   [[false], true, { value: '1 or more' }],
-])('keys %# are counted, those that are off among them', (off, isPart, words) => {
+])('keys %# are counted, including disabled ones', (off, isPart, words) => {
   expect(keysShown({ found: off.map((disabled) => ({ disabled })), isPart })).toEqual(words)
 })
 
@@ -27,7 +27,7 @@ test.each<[readonly Delivery[], object]>([
   [[on(), on({ ...fine, paused: true }), { enabled: false }], { value: '3', about: '1 paused, 1 off' }],
   [[on({ ...fine, dead: 1 })], { value: '1', about: '1 record not delivered', isTrouble: true }],
   [[on(), on({ ...fine, breaker: 'open', dead: 9 })], { value: '2', about: '1 failing', isTrouble: true }],
-])('destinations %# are told by what needs somebody first', (found, words) => {
+])('destinations %# are summed up by what needs attention first', (found, words) => {
   expect(deliveryShown({ found, isPart: false })).toEqual(words)
 })
 
@@ -35,6 +35,6 @@ test.each([
   [0, false, 'None'],
   [1_200, false, '1,200'],
   [3, true, '3 or more'],
-])('%i failed calls, of which there may be more: %s', (found, isPart, value) => {
+])('%i failed calls, possibly a partial count: %s', (found, isPart, value) => {
   expect(failedShown({ count: found, isPart })).toEqual({ value, about: 'in 24 hours' })
 })

@@ -18,16 +18,16 @@ function row(date: string, model: string, change: Partial<ActivityRow> = {}): Ac
 }
 
 describe('the days', () => {
-  it('end today, by the clock of the world and not of the reader, and cross months', () => {
+  it('end today, in UTC and not in the time zone of the reader, and cross months', () => {
     expect(lastDays([], NOW, 4)).toEqual(['2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02'])
     expect(lastDays([row('2026-03-01', 'a/one')], NOW, 1)).toEqual(['2026-03-02'])
   })
 
-  it('end with the latest day of the gateway where the clock of the reader is behind', () => {
+  it('end with the latest day that the gateway reports where the clock of the reader is behind', () => {
     expect(lastDays([row('2026-03-03', 'a/one'), row('2026-02-20', 'a/one')], NOW, 2)).toEqual(['2026-03-02', '2026-03-03'])
   })
 
-  it('have totals, also those on which nobody called', () => {
+  it('have totals, also days without calls', () => {
     const rows = [row('2026-03-01', 'a/one'), row('2026-03-01', 'a/two', { requests: 2 }), row('2026-02-01', 'a/one')]
     expect(byDay(rows, ['2026-02-28', '2026-03-01']).map(METRICS.calls.of)).toEqual([0, 3])
   })
@@ -70,7 +70,7 @@ describe('a ranking', () => {
     ])
   })
 
-  it('knows no shares where nobody has any', () => {
+  it('has no shares where all figures are zero', () => {
     expect(rank(rows, 'model', 'tokens').map(({ share }) => share)).toEqual([undefined, undefined, undefined])
   })
 })
@@ -97,6 +97,6 @@ describe('the series of a chart', () => {
   })
 })
 
-it('metrics are known by name, and by no inherited one', () => {
+it('metrics are found by name, and not by inherited property names', () => {
   expect(['calls', 'own_keys', 'toString', undefined].map(isMetric)).toEqual([true, true, false, false])
 })

@@ -27,6 +27,6 @@ test.each([
   [12.5, '▲ 1,250 %'],
   [0.001, 'no change'],
   [-0.001, 'no change'],
-])('a change of %s is told as %s', (change, shown) => {
+])('a change of %s is shown as %s', (change, shown) => {
   expect(changeShown(change)).toBe(shown)
 })

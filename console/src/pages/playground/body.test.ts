@@ -48,7 +48,7 @@ describe('the body of a request', () => {
     })
   })
 
-  it('is not made of what cannot be read: each field says what is wrong with it', () => {
+  it('is not made while a field is invalid: each field says what is wrong with it', () => {
     const { problems } = bodyOf({ ...settings, model: ' ', temperature: 'warm', provider: '{', tools: '{}' }, [])
     expect(Object.keys(problems).sort()).toEqual(['model', 'provider', 'temperature', 'tools'])
     expect(problems.provider).toContain('not JSON')
@@ -62,7 +62,7 @@ describe('the conversation that is sent again', () => {
     expect(historyOf(turns)).toEqual([userMessage('one'), { type: 'reasoning', id: 'rs_1' }, message('1'), userMessage('two'), message('2')])
   })
 
-  it('leaves out what was refused, question and all, and half of anything but a message', () => {
+  it('leaves out refused turns with their questions, and incomplete items other than messages', () => {
     const refused = turn('no', [], { phase: 'refused' })
     const call = { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{"a', status: 'in_progress' }
     const stopped = turn('half', [message('hal', 'in_progress'), call, { type: 'message', status: 'in_progress', content: [] }], { phase: 'stopped' })
@@ -70,12 +70,12 @@ describe('the conversation that is sent again', () => {
     expect(openCalls([stopped])).toEqual([])
   })
 
-  it('begins anew with a body that somebody wrote himself: it held all of it', () => {
+  it('starts over at a body that was written as JSON, because that holds the whole conversation', () => {
     const own: Turn = { ...turn('', [message('2')]), isWhole: true, input: itemsOf({ input: [{ role: 'user', content: 'mine' }] }) }
     expect(historyOf([turn('one', [message('1')]), own])).toEqual([{ type: 'message', role: 'user', content: 'mine' }, message('2')])
   })
 
-  it('goes on with the results of the calls the last answer made', () => {
+  it('continues with the results of the calls in the last answer', () => {
     const call = { type: 'function_call', call_id: 'c1', name: 'weather', arguments: '{}', status: 'completed' }
     expect(openCalls([turn('hi', [call, { type: 'gateway:datetime', id: 'st_1' }])])).toEqual([
       { callId: 'c1', name: 'weather', type: 'function_call' },
@@ -86,7 +86,7 @@ describe('the conversation that is sent again', () => {
   })
 })
 
-it('a body typed as JSON is an object, or a sentence about it', () => {
+it('a body typed as JSON gives an object or an error message', () => {
   expect(parseBody('{"model": "m"}')).toEqual({ model: 'm' })
   expect(parseBody('[]')).toBeInstanceOf(SyntaxError)
   expect(parseBody('{')).toBeInstanceOf(SyntaxError)

@@ -4,7 +4,7 @@ import { snippetsOf } from './code.ts'
 const textOf = (label: string, body: { readonly [member: string]: unknown }): string =>
   snippetsOf(body, 'https://gateway.example').find((snippet) => snippet.label === label)?.text ?? ''
 
-it('curl gets a body that a shell hands on as it is, quotes included', () => {
+it('curl code quotes the body so that a shell passes it on unchanged', () => {
   expect(textOf('curl', { model: 'demo/echo', input: "it's" })).toBe(`curl https://gateway.example/api/v1/responses \\
   -H "Authorization: Bearer $SIGNALBOX_API_KEY" \\
   -H 'Content-Type: application/json' \\
@@ -14,11 +14,11 @@ it('curl gets a body that a shell hands on as it is, quotes included', () => {
 }'`)
 })
 
-it('curl does not hold a stream back', () => {
+it('curl code does not buffer a stream', () => {
   expect(textOf('curl', { model: 'demo/echo', stream: true })).toContain('curl -N https://')
 })
 
-it('Python gets its own words, and what its client does not know beside the body', () => {
+it('Python code has Python literals, and fields its client does not know in extra_body', () => {
   expect(textOf('Python', { model: 'm', input: 'say "hi"\n', parallel_tool_calls: false, models: ['a'], user: null, stream: true })).toBe(`import os
 from openai import OpenAI
 
@@ -41,7 +41,7 @@ for event in stream:
         print(event.delta, end="", flush=True)`)
 })
 
-it('TypeScript gets members by name, and what the types do not know past them', () => {
+it('TypeScript code has property names, and a cast for fields the types do not know', () => {
   expect(
     textOf('TypeScript', { model: 'm', input: 'hi', reasoning: { effort: 'low' }, provider: { 'x-y': 1 }, tools: [{ type: 'gateway:datetime' }] }),
   ).toBe(`import OpenAI from 'openai'
@@ -68,6 +68,6 @@ const response = await client.responses.create({
 console.log(response.output_text)`)
 })
 
-it('functions are tools every client knows', () => {
+it('function tools need no cast', () => {
   expect(textOf('TypeScript', { tools: [{ type: 'function', name: 'f' }] })).toContain('\n  tools: [')
 })

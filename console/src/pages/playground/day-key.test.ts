@@ -8,7 +8,7 @@ it('a key for a day may spend its limit once, not once on either side of midnigh
   expect(dayKeyBody(1, 'w1', NOW)).toMatchObject({ workspace_id: 'w1' })
 })
 
-it('a limit that is still text is that number; what is none, or nothing, makes no key', () => {
+it('a limit that is still text counts as that number; an invalid or empty one makes no key', () => {
   expect(dayKeyBody('1.50', null, NOW)).toMatchObject({ limit: 1.5 })
   expect(['', '.', '0.00', 0, '-1'].map((limit) => dayKeyBody(limit, null, NOW))).toEqual([undefined, undefined, undefined, undefined, undefined])
 })

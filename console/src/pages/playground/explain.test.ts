@@ -3,7 +3,7 @@ import { explain } from './explain.ts'
 
 const asked = (answer: () => Promise<Response>) => explain({ model: 'm' }, { key: 'sk-1', signal: new AbortController().signal, fetch: answer })
 
-it('says in words of its own that the gateway is away, before it answered and within', async () => {
+it('explains in its own words that the gateway cannot be reached, before and during its answer', async () => {
   const away = { status: 0, message: 'The gateway cannot be reached.' }
   await expect(asked(() => Promise.reject(new TypeError('Failed to fetch')))).rejects.toMatchObject(away)
   const broken = new ReadableStream({ start: (controller) => controller.error(new TypeError('network error')) })

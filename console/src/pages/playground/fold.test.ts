@@ -21,7 +21,7 @@ const usage = { input_tokens: 3, output_tokens: 2, total_tokens: 5, cost: 0.5 }
 const metadata = { requested: 'demo/echo', attempts: [{ provider: 'Demo', model: 'demo/echo', status: 200 }] }
 const ended: Happening = { type: 'ended' }
 
-describe('an answer that comes', () => {
+describe('an answer that arrives', () => {
   const words = [created, event('response.in_progress', { response: {} }), added(0, openMessage), openPart, text('Hel'), text('lo')]
 
   it('is shown while it grows, and knows when its first word came', () => {
@@ -41,7 +41,7 @@ describe('an answer that comes', () => {
     expect(run.failure).toBeUndefined()
   })
 
-  it('tells reasoning as text and as summary, refusals, and what was cited', () => {
+  it('shows reasoning as text and as summary, refusals and citations', () => {
     const run = after(
       created,
       added(0, { type: 'reasoning', id: 'rs_1', summary: [] }),
@@ -76,7 +76,7 @@ describe('an answer that comes', () => {
     expect(run.unknown).toEqual({})
   })
 
-  it('tells calls with their arguments, and how far a tool of the gateway came', () => {
+  it('shows calls with their arguments, and the progress of gateway tools', () => {
     const run = after(
       created,
       added(0, { type: 'function_call', call_id: 'c', name: 'f', arguments: '', status: 'in_progress' }),
@@ -92,7 +92,7 @@ describe('an answer that comes', () => {
     expect(run.unknown).toEqual({ 'response.web_search_call.partial_image': 1 })
   })
 
-  it('as one object is the same answer, of which no first word is known', () => {
+  it('as one JSON object is the same answer, without a time of the first word', () => {
     const run = after(
       { type: 'head', id: 'gen-2' },
       { type: 'whole', response: { id: 'gen-2', status: 'completed', output: [message('Hi')], usage } },
@@ -101,14 +101,14 @@ describe('an answer that comes', () => {
     expect(timingOf(run)).toEqual({ firstMs: undefined, totalMs: 20, rate: undefined })
   })
 
-  it('that a limit cut says which', () => {
+  it('that was cut off by a limit says which', () => {
     const response = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, output: [message('Hel', 'incomplete')] }
     expect(after(created, event('response.incomplete', { response }), ended)).toMatchObject({ phase: 'incomplete', reason: 'max_output_tokens' })
   })
 })
 
-describe('an answer that does not come', () => {
-  it('was refused: the words of the gateway, what it is about, and what was tried', () => {
+describe('an answer that fails', () => {
+  it('with an HTTP error has the message, the field it is about, and the attempts', () => {
     const attempts = [{ provider: 'Acme', model: 'a/b', status: 429, error_type: 'rate_limit_exceeded' }]
     const endpoints = { total: 1, available: [] }
     const body = {
@@ -126,12 +126,12 @@ describe('an answer that does not come', () => {
     })
   })
 
-  it('was refused by somebody else, whose page is not shown', () => {
+  it('with the error page of a proxy does not show that page', () => {
     expect(after({ type: 'refused', status: 502, text: '<html>' }).failure?.message).toBe('The gateway answered with status 502.')
     expect(after({ type: 'refused', status: 502, text: 'null' }).failure?.message).toBe('The gateway answered with status 502.')
   })
 
-  it('failed in the middle: what came stays', () => {
+  it('in the middle keeps what had arrived', () => {
     const response = { status: 'failed', error: { code: 'server_error', message: 'It died' }, error_type: 'provider_unavailable', output: [], usage }
     const run = after(created, added(0, openMessage), openPart, text('Hel'), event('response.failed', { response }), ended)
     expect(run).toMatchObject({
@@ -142,23 +142,23 @@ describe('an answer that does not come', () => {
     })
   })
 
-  it('told an error and nothing after it', () => {
+  it('with an error event is failed, whatever events follow', () => {
     const run = after(created, event('error', { code: 'server_error', message: 'Gone', error: { type: 'provider_unavailable' } }), ended)
     expect(run).toMatchObject({ phase: 'failed', failure: { message: 'Gone', code: 'server_error', errorType: 'provider_unavailable' }, endedAt: 30 })
   })
 
-  it('was cut: no last event came', () => {
+  it('without a terminal event counts as broken', () => {
     const run = after(created, added(0, openMessage), text('Hel'), ended)
     expect(run).toMatchObject({ phase: 'broken', failure: { message: 'The connection ended before the answer did.' }, endedAt: 40 })
   })
 
-  it('broke, or was stopped, which is no failure', () => {
+  it('because its connection broke is told apart from one the user stopped', () => {
     expect(after(created, { type: 'broken', message: 'reset' })).toMatchObject({ phase: 'broken', failure: { message: 'reset' } })
     const stopped = after(created, { type: 'stopped' })
     expect([stopped.phase, stopped.failure]).toEqual(['stopped', undefined])
   })
 
-  it('is not undone by what happens after its end', () => {
+  it('keeps its phase whatever happens after its end', () => {
     const whole = event('response.completed', { response: { status: 'completed', output: [message('Hi')] } })
     for (const late of [ended, { type: 'stopped' }, { type: 'broken', message: 'reset' }] as const)
       expect(after(created, whole, late)).toMatchObject({ phase: 'completed', endedAt: 20 })
@@ -171,7 +171,7 @@ describe('events this page does not know', () => {
     expect([run.unknown, run.items]).toEqual([{ 'response.new_thing': 2, '': 1 }, []])
   })
 
-  it('and broken ones do no harm: no place that is not there, no part that is none', () => {
+  it('and malformed ones with indexes that do not exist or parts that are not objects are ignored', () => {
     const strange = [
       text('before any item'),
       added(7, openMessage),
@@ -185,12 +185,12 @@ describe('events this page does not know', () => {
     expect(after(...strange)).toMatchObject({ phase: 'completed', items: [openMessage] })
   })
 
-  it('what providers were sent is kept where it was asked for', () => {
+  it('the request body that providers were sent is kept where the user asked for it', () => {
     expect(after(event('response.debug', { debug: { echo_upstream_body: { model: 'x' } } })).debug).toEqual([{ echo_upstream_body: { model: 'x' } }])
   })
 })
 
-it('tokens per second are of the time after the first, where it is long enough to tell', () => {
+it('tokens per second are measured after the first token, if that time is long enough', () => {
   const run: Run = { ...startRun(1_000), firstAt: 1_200, endedAt: 2_200, usage: { output_tokens: 50 } }
   expect(timingOf(run)).toEqual({ firstMs: 200, totalMs: 1_200, rate: 50 })
   expect(timingOf({ ...run, endedAt: 1_250 }).rate).toBeUndefined()

@@ -32,13 +32,13 @@ it('a message shows its texts as they are, refusals, and what it cites', () => {
   })
 })
 
-it('reasoning is its summary and its text, or sealed', () => {
+it('reasoning shows its summary and its text, or that it is encrypted', () => {
   const item = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Short' }], content: [{ type: 'reasoning_text', text: 'Long' }] }
   expect(viewOf(item)).toEqual({ kind: 'reasoning', text: 'Short\n\nLong', isSealed: false })
   expect(viewOf({ type: 'reasoning', summary: [], encrypted_content: 'x' })).toEqual({ kind: 'reasoning', text: '', isSealed: true })
 })
 
-it('a call shows its name and arguments, an item nobody knows all it holds', () => {
+it('a call shows its name and arguments, an item of an unknown type all its members', () => {
   expect(viewOf({ type: 'function_call', id: 'fc', call_id: 'c', name: 'f', arguments: '{"a":1}', status: 'completed' })).toEqual({
     kind: 'step',
     title: 'f',
@@ -67,7 +67,7 @@ it('an image is shown once, and only when it is in the answer itself', () => {
   expect([imageOf('data:text/html,x'), imageOf('iVBORw0KGgo <b>'), imageOf(1)]).toEqual([undefined, undefined, undefined])
 })
 
-it('only http and https are addresses to follow', () => {
+it('only http and https URLs become links', () => {
   expect(['https://a.example', 'HTTP://a.example', 'javascript:alert(1)', 'ftp://a', 'see https://a.example', 3].map(linkOf)).toEqual([
     'https://a.example',
     'HTTP://a.example',

@@ -9,7 +9,7 @@ const attempt = (provider: string, status: number, error_type?: string) => ({
   ...(error_type === undefined ? {} : { error_type }),
 })
 
-it('one endpoint that answered is nothing to remark on; the others were not asked', () => {
+it('one endpoint that answered is not notable; the others are shown as not asked', () => {
   const routing = routingOf({ endpoints: { total: 2, available: [endpoint('One', true), endpoint('Two')] }, attempts: [attempt('One', 200)] })
   expect(routing).toMatchObject({ sentence: 'One answered.', served: 'One', isNotable: false, hasUnasked: true })
   expect(routing.endpoints.map(({ fate }) => fate)).toEqual(['answered', 'not asked'])
@@ -35,14 +35,14 @@ it('a broken answer counts as unfinished, whatever its status was', () => {
   })
 })
 
-it('nobody answered where all refused', () => {
+it('a call whose attempts all failed says that nobody answered', () => {
   expect(routingOf({ attempts: [attempt('One', 429, 'rate_limit_exceeded')] })).toMatchObject({
     sentence: 'No answer; 1 failed attempt: One 429 rate_limit_exceeded.',
     served: undefined,
   })
 })
 
-it('a request that no endpoint can serve was not sent', () => {
+it('a request that no endpoint can serve is shown as not sent', () => {
   const routing = routingOf({ endpoints: { total: 1, available: [endpoint('One')] } })
   expect(routing.sentence).toBe('None of 1 endpoint was called.')
   expect(routingOf({}).sentence).toBe('None of 0 endpoints was called.')

@@ -20,7 +20,7 @@ const stream = (...pieces: readonly (string | Uint8Array)[]): Response =>
     { headers: { 'content-type': 'text/event-stream; charset=utf-8', 'x-generation-id': 'gen-1' } },
   )
 
-it('asks with the key and for the metadata', async () => {
+it('sends the key, and asks for routing metadata', async () => {
   let asked: RequestInit | undefined
   const call = async (_url: unknown, init?: RequestInit): Promise<Response> => {
     asked = init
@@ -31,7 +31,7 @@ it('asks with the key and for the metadata', async () => {
   expect(asked?.body).toBe('{"model":"m"}')
 })
 
-it('reads events wherever the network cut them, a character in two included', async () => {
+it('reads events wherever the network cuts them, even within a character', async () => {
   const bytes = new TextEncoder().encode(': still here\n\ndata: {"type":"a","delta":"é"}\n\ndata: nonsense\n\ndata: [DONE]\n\n')
   const cut = bytes.indexOf(0xc3) + 1
   expect(await happenings(() => stream(bytes.slice(0, cut), bytes.slice(cut)))).toEqual([
@@ -41,7 +41,7 @@ it('reads events wherever the network cut them, a character in two included', as
   ])
 })
 
-it('takes an answer that is no stream, and a refusal as it was written', async () => {
+it('reads an answer that is not a stream, and an error with its original text', async () => {
   expect(await happenings(() => Response.json({ id: 'gen-2', status: 'completed' }))).toEqual([
     { type: 'head', id: undefined },
     { type: 'whole', response: { id: 'gen-2', status: 'completed' } },
@@ -49,7 +49,7 @@ it('takes an answer that is no stream, and a refusal as it was written', async (
   expect((await happenings(() => new Response('no', { status: 403 }))).at(-1)).toEqual({ type: 'refused', status: 403, text: 'no' })
 })
 
-it('tells a connection that breaks from one that was stopped', async () => {
+it('distinguishes a broken connection from one the user stopped', async () => {
   const fails = (): Promise<Response> => Promise.reject(new TypeError('network error'))
   expect(await happenings(fails)).toEqual([{ type: 'broken', message: 'The connection to the gateway broke: network error' }])
   expect(await happenings(fails, AbortSignal.abort())).toEqual([{ type: 'stopped' }])

@@ -17,7 +17,7 @@ import {
 const version = { system_prompt: 'Be brief.', config: { temperature: 0.2, stop: ['x'] } } as unknown as PresetVersion
 const preset = { name: 'A', description: 'old', status: 'active' } as Preset
 
-it('the configuration is an object of JSON, or nothing', () => {
+it('the configuration has to be a JSON object, or empty', () => {
   expect([parseConfig(' '), parseConfig('{"a": [1]}')]).toEqual([{ config: {} }, { config: { a: [1] } }])
   expect(parseConfig('[1]').problem).toContain('Enter an object')
   expect(parseConfig('null').problem).toContain('Enter an object')
@@ -35,20 +35,20 @@ it('a new preset leaves out what was not given', () => {
   })
 })
 
-it('a change of a preset says what was changed', () => {
+it('a change of a preset sends only what was changed', () => {
   const form = presetFormOf(preset)
   expect(presetChanges(preset, form)).toEqual({})
   expect(presetChanges(preset, { ...form, description: '', status: 'disabled' })).toEqual({ description: null, status: 'disabled' })
 })
 
-it('a new version sends what differs from that it was made of, however it is written', () => {
+it('a new version sends what differs from the version it is based on, however the JSON is written', () => {
   const { prompt, config } = contentFormOf(version)
   expect(contentChanges(version, prompt, parseConfig(config).config!)).toEqual({})
   expect(contentChanges(version, prompt, { stop: ['x'], temperature: 0.2 })).toEqual({})
   expect(contentChanges(version, '', { stop: [], temperature: 0.2 })).toEqual({ system_prompt: null, config: { stop: [], temperature: 0.2 } })
 })
 
-it('what the gateway refuses in a configuration stands beside it', () => {
+it('an error about the configuration is shown beside it', () => {
   const at = (path?: string) => refusalOfConfig(new ApiError(400, 'invalid_request', 'no', path))
   expect([at('temperature'), at('config'), at('tools[0].type'), at('slug'), at('system_prompt'), at(), refusalOfConfig(null)]).toEqual([
     'no',
@@ -71,7 +71,7 @@ describe('the difference of two texts', () => {
       .map(({ kind, text }) => `${kind === 'same' ? ' ' : kind === 'added' ? '+' : '-'}${text}`)
       .join('|')
 
-  it('is told line by line', () => {
+  it('is shown line by line', () => {
     expect(shown('a\nb\nc', 'a\nx\nc')).toBe(' a|-b|+x| c')
     expect(shown('a\nb\nc\nd', 'b\nd\ne')).toBe('-a| b|-c| d|+e')
     expect(shown('', 'a')).toBe('+a')
@@ -91,7 +91,7 @@ describe('the difference of two texts', () => {
     }
   })
 
-  it('of very long texts is what was replaced', () => {
+  it('of very long texts shows whole blocks as replaced', () => {
     const long = (word: string): string => Array.from({ length: 3_000 }, (_, n) => `${word} ${n}`).join('\n')
     expect(diffLines(long('a'), long('b')).length).toBe(6_000)
   })

@@ -12,7 +12,7 @@ const own = {
   allowed_user_ids: ['u1', 'u2'],
 } as unknown as BYOKKey
 
-it('a new one has its key, and leaves out what narrows nothing', () => {
+it('a new provider key is sent with its secret, and without restrictions that are empty', () => {
   expect(createProviderKeyBody({ ...newProviderKeyForm('', 'acme'), secret: 'sk-1' })).toEqual({ provider: 'acme', key: 'sk-1', is_fallback: false })
   expect(createProviderKeyBody({ ...newProviderKeyForm('w1', 'acme'), secret: 'sk-1', name: ' a ', models: ['x'], fallback: true })).toEqual({
     provider: 'acme',
@@ -24,7 +24,7 @@ it('a new one has its key, and leaves out what narrows nothing', () => {
   })
 })
 
-it('a change sends the key only where it was typed anew', () => {
+it('a change sends the secret only if a new one was typed', () => {
   const form = providerKeyFormOf(own)
   expect(providerKeyChanges(own, form)).toEqual({})
   expect(providerKeyChanges(own, { ...form, secret: 'sk-2' })).toEqual({ key: 'sk-2' })
@@ -39,7 +39,7 @@ it('a change of lists sends them whole, and null for those that were emptied', (
   })
 })
 
-it('who may use it is told in a few words', () => {
+it('the restrictions on who may use a key are summarised in a few words', () => {
   expect(narrowedTo(own)).toBe('1 model, 2 users')
   expect(narrowedTo({ ...own, allowed_models: null, allowed_user_ids: null })).toBeUndefined()
 })

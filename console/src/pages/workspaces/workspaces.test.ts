@@ -65,7 +65,7 @@ describe('budgets', () => {
     expect(budgetFieldsOf([budget(null, 9), budget('daily', 1)])).toEqual(fields(9, '', '', 1))
   })
 
-  it('change one by one, and every state between two that are right is right', () => {
+  it('change one by one, and every state between two valid ones is valid', () => {
     const states = [
       fields(100, 50, 20, 5),
       fields(10, 5, 2, 1),
@@ -89,21 +89,21 @@ describe('budgets', () => {
     }
   })
 
-  it('that are the same need no step', () => {
+  it('that are unchanged need no step', () => {
     expect(budgetSteps(fields(1, '', '', ''), fields(1, '', '', ''))).toEqual([])
   })
 
-  it('say of own provider keys along with one that is there', () => {
+  it('carry the setting for own provider keys on an existing budget', () => {
     expect(byokStep(fields('', 5, '', 1))).toEqual({ interval: 'monthly', limit: 5 })
     expect(byokStep(fields('', '', '', ''))).toBeUndefined()
   })
 
-  it('say of own provider keys only where that was changed', () => {
+  it('carry the setting for own provider keys only if it was changed', () => {
     expect([budgetBody(5, true, true), budgetBody(5, false, true)]).toEqual([{ limit_usd: 5 }, { limit_usd: 5, include_byok_in_budgets: true }])
   })
 })
 
-it('spending is of the day, the week from Monday and the month, in UTC', () => {
+it('spending is summed for the day, the week from Monday and the month, in UTC', () => {
   const row = (date: string, usage: number, byok_usage_inference = 0) => ({ date, usage, byok_usage_inference })
   const rows = [row('2026-10-31', 100), row('2026-11-01', 10), row('2026-11-22', 5), row('2026-11-23', 2), row('2026-11-26', 1, 0.5)]
   const thursday = Date.parse('2026-11-26T23:59:00Z')
