@@ -19,10 +19,10 @@ describe('requirements', () => {
   it('leave out no number of the lists', () => {
     expect(listed.filter((id) => !(id in REQUIREMENTS))).toEqual([])
   })
-  it('that tests or reasons name exist', () => {
+  it('cited by tests or reasons exist', () => {
     expect([...cited.keys(), ...Object.keys(WITHOUT_TEST)].filter((id) => !(id in REQUIREMENTS))).toEqual([])
   })
-  it('stand in the titles of their tests', () => {
+  it('appear in the titles of their tests', () => {
     expect(verifies('P12', 'P13', 'a title')).toBe('a title (P12, P13)')
   })
 })

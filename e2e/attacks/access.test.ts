@@ -26,7 +26,7 @@ const BODY = { model: 'acme/small', input: 'hi' }
 const good = JSON.stringify(BODY)
 
 describe('keys', () => {
-  it(verifies('F4', 'have 64 letters of chance: more than 380 bits, evenly spread, never twice'), () => {
+  it(verifies('F4', 'have 64 random letters: more than 380 bits, evenly distributed, never repeated'), () => {
     const keys = Array.from({ length: 2_000 }, () => generateKey('inference', randomId).reveal().replace('sk-sb-v1-', ''))
     expect(new Set(keys).size).toBe(keys.length)
     for (const key of keys) expect(key).toMatch(/^[0-9A-Za-z]{64}$/)
@@ -67,7 +67,7 @@ describe('keys', () => {
 })
 
 describe('an address that guesses', () => {
-  it(verifies('F5', 'is slowed down on every route; whoever was there with a good key goes on'), async () => {
+  it(verifies('F5', 'is slowed down on every route; a caller there who already used a valid key is not'), async () => {
     const own = await startGateway(chatConfig([upstream.url], { server: { wrong_keys_per_minute: 20 } }))
     const statusOf = async (key: string, path = '/api/v1/responses'): Promise<number> =>
       (await fetch(`${own.url}${path}`, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body: good })).status
@@ -88,7 +88,7 @@ describe('an address that guesses', () => {
   })
 })
 
-describe('a browser that was sent here by somebody else', () => {
+describe('a browser that another site sent here', () => {
   const evil = [
     'origin: https://evil.test',
     'sec-fetch-site: cross-site',
@@ -109,7 +109,7 @@ describe('a browser that was sent here by somebody else', () => {
     }
   })
 
-  it(verifies('F8', 'may ask beforehand and is allowed nothing: no CORS header, whatever is asked'), async () => {
+  it(verifies('F8', 'may send a preflight request and is allowed nothing: no CORS header in any answer'), async () => {
     const preflight = [...evil, 'access-control-request-method: POST', 'access-control-request-headers: authorization']
     for (const path of ['/api/v1/responses', '/api/v1/keys', '/openapi.json']) {
       expect((await exchange(port, request('OPTIONS', path, preflight))).text).not.toMatch(/access-control-allow/i)
@@ -127,7 +127,7 @@ describe('a browser that was sent here by somebody else', () => {
 })
 
 describe('what is served without a key', () => {
-  it(verifies('F10', 'names no key, no secret, no address of an upstream, nothing that was said'), async () => {
+  it(verifies('F10', 'contains no key, no secret, no address of an upstream, no prompt and no answer'), async () => {
     const canary = 'canary-of-a-prompt'
     await (await gateway.respond({ ...BODY, input: canary, user: canary, session_id: canary, metadata: { canary } })).text()
     await gateway.respond({ ...BODY, model: `acme/${canary}` })
@@ -143,14 +143,14 @@ describe('what is served without a key', () => {
     }
   })
 
-  it(verifies('F10', 'tells no metric by what callers write: labels are bounded'), async () => {
+  it(verifies('F10', 'takes no metric label from what callers write: labels are bounded'), async () => {
     for (let n = 0; n < 50; n++) await gateway.respond({ ...BODY, model: `acme/made-up-${n}` }, { headers: { 'x-title': `app ${n}` } })
     expect(await (await fetch(`${gateway.url}/metrics`)).text()).not.toContain('made-up-')
   })
 })
 
-describe('headers that travel', () => {
-  it(verifies('F11', 'are cut and free of control characters'), async () => {
+describe('headers that are passed on', () => {
+  it(verifies('F11', 'are shortened and free of control characters'), async () => {
     const answer = await exchange(
       port,
       request(
@@ -201,7 +201,7 @@ describe('where a request goes', () => {
   })
 })
 
-describe('fields that bind whoever sends them', () => {
+describe('protected fields in management requests', () => {
   it.each([
     ['POST', '/api/v1/keys', { name: 'x', hash: 'aa' }],
     ['POST', '/api/v1/keys', { name: 'x', workspaceId: 'other' }],
@@ -218,7 +218,7 @@ describe('fields that bind whoever sends them', () => {
 })
 
 describe('an answer', () => {
-  it(verifies('H6', 'is of the call that asked for it: nothing is served from a cache, however alike two calls are'), async () => {
+  it(verifies('H6', 'belongs to its own call: nothing is served from a cache, even if two calls are identical'), async () => {
     const made = (await (await gateway.api('POST', '/api/v1/keys', { name: 'another caller' })).json()) as { key: string }
     const same = { ...BODY, prompt_cache_key: 'same', session_id: 'same', user: 'same', temperature: 0, seed: 1 }
     const seen = upstream.requests.length

@@ -48,7 +48,7 @@ describe.each(ROUTES)('POST $path', (route) => {
     ['br', () => brotliCompressSync(bomb.subarray(0, 1024 * 1024))],
     ['zstd', () => zstdCompressSync(bomb)],
     ['gzip, gzip', () => gzipSync(gzipSync(bomb, { level: 1 }))],
-  ])(verifies('A12', 'a bomb in %s is refused unopened'), async (encoding, make) => {
+  ])(verifies('A12', 'a compression bomb in %s is refused without being decompressed'), async (encoding, make) => {
     const { statuses, text } = await post(route, make(), ['content-type: application/json', `content-encoding: ${encoding}`])
     expect(statuses[0]).toBe(400)
     expect(answerOf(text).error?.message).toContain(`content-encoding ${encoding} is not accepted`)
@@ -118,7 +118,7 @@ describe('large values', () => {
     expect(answerOf(text).error?.message).toContain('more than 250000 keys')
   })
 
-  it(verifies('B1', 'what nests too deep for an answer is not kept as a preset either'), async () => {
+  it(verifies('B1', 'a body that nests too deep is not stored as a preset either'), async () => {
     const route = { ...PRESET, path: '/api/v1/presets/deep/responses' }
     const tool = `{"type":"function","name":"f","parameters":{"type":"object","x":${'['.repeat(4_000)}${']'.repeat(4_000)}}}`
     expect((await post(route, `{"model":"acme/small","input":"hi","tools":[${tool}]}`)).statuses).toEqual([400])
@@ -167,7 +167,7 @@ describe('values that JSON allows', () => {
     expect(lastBody()).toMatchObject({ temperature: 0, top_p: 0 })
   })
 
-  it(verifies('B6', 'fields nobody knows reach a provider that may know them'), async () => {
+  it(verifies('B6', 'unknown fields reach a provider that may know them'), async () => {
     const item = '{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}],"x_item":1}'
     expect((await respond(`{"model":"acme/small","input":[${item}],"x_future":{"a":[1,null]}}`)).code).toBe(200)
   })
@@ -185,7 +185,7 @@ describe('values that JSON allows', () => {
     expect(answer.answer.error?.message).toContain('UTF-8')
   })
 
-  it(verifies('B5', 'a BOM is passed over, half a surrogate is mended'), async () => {
+  it(verifies('B5', 'a BOM is ignored, a lone surrogate is replaced'), async () => {
     expect((await respond('\uFEFF{"model":"acme/small","input":"a \\ud83d b"}')).code).toBe(200)
     expect(lastBody()).toMatchObject({ messages: [{ content: 'a \uFFFD b' }] })
   })
@@ -223,7 +223,7 @@ describe('long lists', () => {
     expect(threadTime() - began).toBeLessThan(2_000)
   })
 
-  it(verifies('B1', 'of functions that wait to be searched for cost linear time'), async () => {
+  it(verifies('B1', 'of deferred functions for a tool search cost linear time'), async () => {
     const began = threadTime()
     const functions = many(80_000, (n) => ({ type: 'function', name: `f${n}`, defer_loading: true }))
     const tools = [...functions, { type: 'gateway:tool_search' }]

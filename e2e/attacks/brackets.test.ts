@@ -57,7 +57,7 @@ describe('millions of brackets', () => {
     },
   )
 
-  it(verifies('B1', 'in the header of an envelope are not read either'), async () => {
+  it(verifies('B1', 'in the header of a reasoning envelope are not read as JSON either'), async () => {
     const sealed = `sb1.${Buffer.from(OPEN).toString('base64url')}.x`
     expect(await costOf({ model: 'm/acme', input: [asked, { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: sealed }] })).toBeLessThan(
       MOST_MS,

@@ -42,7 +42,7 @@ describe('a caller of a stream', () => {
     return socket
   }
 
-  it(verifies('A2', 'who reads nothing costs a bounded buffer: the provider is slowed down, not stored'), async () => {
+  it(verifies('A2', 'who reads nothing costs a bounded buffer: the provider is slowed down, and its answer is not stored'), async () => {
     const source = await startRawUpstream()
     const own = await startGateway(chatConfig([source.url]))
     let taken = 0
@@ -76,7 +76,7 @@ describe('a caller of a stream', () => {
     await source.close()
   })
 
-  it(verifies('D2', 'who closes the sending half is gone, while the answer streams and before it does'), async () => {
+  it(verifies('D2', 'who closes the sending half counts as gone, during the stream and before it'), async () => {
     for (const events of [[chatEvents.role()], [chatEvents.role(), chatEvents.text('a')]]) {
       upstream.script(stream(events, { then: 'hang' }))
       const seen = upstream.requests.length
@@ -95,7 +95,7 @@ describe('a caller of a stream', () => {
     ['what is no HTTP', '\x00\r\n\r\n'],
     ['a tunnel that is asked for', 'CONNECT a.test:443 HTTP/1.1\r\nhost: a.test\r\n\r\n'],
     ['an expectation nobody meets', request('GET', '/healthz', ['expect: 200-ok'])],
-  ])(verifies('D1', 'D2', 'who closes it, or all of it, behind %s is gone as well'), async (_what, bytes) => {
+  ])(verifies('D1', 'D2', 'who closes it, or the whole connection, after sending %s counts as gone as well'), async (_what, bytes) => {
     for (const leave of ['end', 'destroy'] as const) {
       upstream.script(stream([chatEvents.role(), chatEvents.text('a')], { then: 'hang' }))
       const seen = upstream.requests.length
@@ -109,7 +109,7 @@ describe('a caller of a stream', () => {
     }
   })
 
-  it(verifies('D2', 'who closes it after half a body is gone as well, and no provider is asked'), async () => {
+  it(verifies('D2', 'who closes it after half a body counts as gone as well, and no provider is asked'), async () => {
     const seen = upstream.requests.length
     const socket = await dial(call({}).slice(0, -5))
     socket.resume().end()
@@ -117,7 +117,7 @@ describe('a caller of a stream', () => {
     expect(upstream.requests).toHaveLength(seen)
   })
 
-  it(verifies('D1', 'who leaves while the provider is being connected to is gone at once'), async () => {
+  it(verifies('D1', 'who leaves while the provider is being connected to is noticed at once'), async () => {
     // This address accepts connections but never answers the TLS hello.
     const silent = await startRawUpstream()
     silent.answer = () => undefined
@@ -205,7 +205,7 @@ describe('thousands of connections', () => {
   }
 
   it.runIf(process.platform === 'linux')(
-    verifies('A10', 'that were used once and sit there cost less than 20 KB each, and the next caller is served'),
+    verifies('A10', 'that were used once and are idle cost less than 20 KB each, and the next caller is served'),
     { timeout: 60_000 },
     async () => {
       const { port, pid } = await start()
@@ -223,7 +223,7 @@ describe('thousands of connections', () => {
   )
 
   it.runIf(process.platform === 'linux')(
-    verifies('A10', 'more than the process may have files for: some wait outside, those inside are served, and all is well afterwards'),
+    verifies('A10', 'more than the limit of open files allows: some wait to be accepted, the others are served, and afterwards all are'),
     { timeout: 60_000 },
     async () => {
       const { port } = await start('ulimit -n 400;')

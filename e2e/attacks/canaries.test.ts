@@ -180,20 +180,20 @@ describe('planted secrets', () => {
     expect(answers.flatMap((text) => found(text, SAID).map((what) => `${text.slice(0, 60)} ${what}`))).toEqual([])
   })
 
-  it(verifies('G1', 'turn up in no line of the log, what was said included, at any level'), () => {
+  it(verifies('G1', 'turn up in no line of the log, nor do prompts and answers, at any level'), () => {
     expect(log).toMatch(/call failed/)
     // As JSON, as a page, at the start of a stream and in the middle of one: the callers received it.
     expect(answers.filter((text) => text.startsWith('POST /api/v1/responses') && text.includes(CANARIES.quoted)).length).toBeGreaterThan(4)
     expect(found(log)).toEqual([])
   })
 
-  it(verifies('G1', 'turn up in no metric and no record of a prompt'), () => {
+  it(verifies('G1', 'turn up in no metric and in no stored prompt'), () => {
     const told = answers.filter((text) => /^GET \/(metrics|api\/v1\/(generation|activity|keys|observability))/.test(text))
     // The owner of a destination may read its answers.
     expect(told.flatMap((text) => found(text, text.startsWith('GET /api/v1/observability') ? new Set([CANARIES.quoted]) : undefined))).toEqual([])
   })
 
-  it(verifies('G1', 'G2', 'turn up in no file: what is kept is hashed or sealed'), async () => {
+  it(verifies('G1', 'G2', 'turn up in no file: what is stored is hashed or encrypted'), async () => {
     child.kill('SIGTERM')
     await once(child, 'exit')
     const files = (await readdir(directory, { recursive: true, withFileTypes: true })).filter(
@@ -205,7 +205,7 @@ describe('planted secrets', () => {
       expect([name, found((await readFile(join(parentPath, name))).toString('latin1'), new Set([CANARIES.quoted]))]).toEqual([name, []])
   })
 
-  it(verifies('G1', 'turn up in no message to a destination either, but for what was said'), () => {
+  it(verifies('G1', 'turn up in no message to a destination either, except prompts and answers'), () => {
     const sent = receiver.accepted.map(({ body }) => body.toString()).join('\n')
     expect(sent).toContain(CANARIES.prompt)
     expect(found(sent, SAID)).toEqual([])

@@ -18,8 +18,8 @@ afterEach(() => rm(directory, { recursive: true }))
 
 const run = (...command: readonly string[]) => promisify(execFile)(process.execPath, [MAIN, ...command], { cwd: directory, env: {}, ...somebody })
 
-describe.runIf(process.platform === 'linux')('what belongs to somebody else', () => {
-  it.runIf(isRoot)(verifies('I1', 'is a secret key: the start is refused, and says whose it has to be'), async () => {
+describe.runIf(process.platform === 'linux')('what belongs to another user of the system', () => {
+  it.runIf(isRoot)(verifies('I1', 'is a secret key: the start is refused, and says who has to own it'), async () => {
     await chown(directory, 65_534, 65_534)
     await writeFile(join(directory, 'secret.key'), Buffer.alloc(32, 7).toString('base64'), { mode: 0o600 })
     await expect(run('serve', '--data', directory, '--port', '0')).rejects.toMatchObject({

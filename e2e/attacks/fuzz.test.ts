@@ -126,7 +126,7 @@ describe('the Authorization header', () => {
     ),
   )
 
-  it(verifies('F4', 'B9', 'opens nothing, whatever stands in it: 401 and no more, on every route'), { timeout: 600_000 }, async () => {
+  it(verifies('F4', 'B9', 'with arbitrary content gets 401 on every route'), { timeout: 600_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(value, fc.constantFrom('/api/v1/responses', '/api/v1/keys'), async (authorization, path) => {
         fc.pre(authorization.trim() !== `Bearer ${TEST_KEY}`)
@@ -142,7 +142,7 @@ describe('the Authorization header', () => {
   })
 })
 
-describe('targets', () => {
+describe('request targets', () => {
   const segment = fc.oneof(
     fc.constantFrom(
       'api',
@@ -186,7 +186,7 @@ describe('targets', () => {
   )
   const method = fc.constantFrom('GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PROPFIND')
 
-  it(verifies('A8', 'B9', 'of any shape are answered by the contract, with a key and a body'), { timeout: 600_000 }, async () => {
+  it(verifies('A8', 'B9', 'of any shape are answered as the contract says, with a key and a body'), { timeout: 600_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(target, method, nasty, async (path, how, body) => {
         const text = how === 'GET' || how === 'HEAD' ? '' : JSON.stringify(body)

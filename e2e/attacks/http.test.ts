@@ -78,7 +78,7 @@ describe('a message that two servers could read differently', () => {
     expect([answer.statuses, answer.closed]).toEqual([[400], true])
   })
 
-  it(verifies('A4', 'is not one with a short chunk extension: that is legal, and means nothing'), async () => {
+  it(verifies('A4', 'is not one with a short chunk extension, which is legal and has no meaning'), async () => {
     expect((await exchange(port, framed([chunked], `${HEX};a="b"\r\n${BODY}\r\n0\r\n\r\n`))).statuses).toEqual([200])
   })
 
@@ -104,12 +104,12 @@ describe('expectations and offers', () => {
     ['a body beyond the limit', waiting([KEY, 'content-length: 999999999']), 413],
     ['an encoding nobody opens', waiting([KEY, 'content-length: 100', 'content-encoding: gzip']), 400],
     ['a path that is none', waiting([KEY, 'content-length: 100'], '/api/v1/nothing'), 404],
-  ])(verifies('A5', 'are not met for %s: nothing of the body is asked for'), async (_what, bytes, status) => {
+  ])(verifies('A5', 'of 100-continue get no 100 for %s: the body is not asked for'), async (_what, bytes, status) => {
     const answer = await exchange(port, bytes)
     expect([answer.statuses, answer.closed]).toEqual([[status], true])
   })
 
-  it(verifies('A5', 'leave the connection to whoever they were met for'), async () => {
+  it(verifies('A5', 'leave the connection usable after a 100-continue was honoured'), async () => {
     const again = `GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`
     const body = ['POST /api/v1/responses HTTP/1.1', 'host: x', KEY, 'expect: 100-continue', `content-length: ${BODY.length}`].join('\r\n')
     expect((await exchange(port, `${body}\r\n\r\n${BODY}${again}`)).statuses).toEqual([100, 200, 200])
@@ -125,7 +125,7 @@ describe('expectations and offers', () => {
   it.each([
     ['HTTP/2', ['connection: Upgrade, HTTP2-Settings', 'upgrade: h2c', 'http2-settings: AAMAAABkAAQCAAAAAAIAAAAA']],
     ['websockets', ['connection: Upgrade', 'upgrade: websocket', 'sec-websocket-version: 13', 'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==']],
-  ])(verifies('A5', 'of %s are passed over: the request is served as it is'), async (_name, headers) => {
+  ])(verifies('A5', 'of %s are ignored: the request is served as it is'), async (_name, headers) => {
     const body = `POST /api/v1/responses HTTP/1.1\r\n${['host: x', KEY, ...headers, `content-length: ${BODY.length}`].join('\r\n')}\r\n\r\n${BODY}`
     expect((await exchange(port, body, 10_000, 100)).statuses).toEqual([200])
   })
@@ -164,7 +164,7 @@ describe('expectations and offers', () => {
     expect(uncaught).toEqual([])
   })
 
-  it(verifies('A5', 'to echo the request (TRACE) find nothing, and no header comes back'), async () => {
+  it(verifies('A5', 'to echo the request (TRACE) get 404, and no header is echoed'), async () => {
     const answer = await exchange(port, request('TRACE', '/api/v1/responses', [KEY, 'x-canary: echo-me']))
     expect(answer.statuses).toEqual([404])
     expect(answer.text).not.toMatch(/echo-me|sk-sb/)
@@ -249,7 +249,7 @@ describe('many requests on one connection', () => {
     ['a wrong key', request('POST', '/api/v1/responses', [bearer('x')], BODY, { keep: true }), 401],
     ['a wrong key on a management route', request('POST', '/api/v1/keys', [bearer('x')], '{"name":"x"}', { keep: true }), 401],
     ['a body in an encoding we do not open', request('POST', '/api/v1/responses', [KEY, 'content-encoding: gzip'], BODY, { keep: true }), 400],
-  ])(verifies('A9', 'go on after %s, and no byte of its body is taken for a request'), async (_name, bad, status) => {
+  ])(verifies('A9', 'continue after %s, and no byte of its body is taken for a request'), async (_name, bad, status) => {
     const answer = await exchange(port, bad + last)
     expect([answer.statuses, answer.closed]).toEqual([[status, 200], true])
   })
@@ -264,7 +264,7 @@ describe('many requests on one connection', () => {
     ['bytes that are no HTTP', '\x00\x01\r\n\r\n', 400],
     ['a tunnel', 'CONNECT a.test:443 HTTP/1.1\r\nhost: a.test\r\n\r\n', 400],
     ['both lengths', request('POST', '/healthz', ['content-length: 3', 'transfer-encoding: chunked'], 'abc', { framed: true }), 400],
-  ])(verifies('A9', 'get their own answers before the refusal of %s behind them'), async (_name, bad, status) => {
+  ])(verifies('A9', 'get their answers before the error for %s that follows them'), async (_name, bad, status) => {
     const answer = await exchange(port, call(BODY) + health + bad)
     expect([answer.statuses, answer.closed]).toEqual([[200, 200, status], true])
     expect(answer.text.match(/"object":"response"|"status":"ok"|"error_type"/g)).toEqual(['"object":"response"', '"status":"ok"', '"error_type"'])
@@ -277,7 +277,7 @@ describe('many requests on one connection', () => {
 })
 
 describe('HTTP/2 without TLS', () => {
-  it(verifies('A11', 'is refused in words of HTTP/1.1, the frames that follow unread'), async () => {
+  it(verifies('A11', 'is refused in HTTP/1.1, and the frames that follow are not read'), async () => {
     const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from('000000040000000000', 'hex')])
     // Streams that are opened and reset at once, as in the rapid-reset attack.
     const rapid = Buffer.alloc(22_000, Buffer.from('0000010105000000018200000403000000010000000800', 'hex').subarray(0, 22))

@@ -85,7 +85,7 @@ const isWhole = ({ status, body }: Got): boolean => status === 200 && (body.star
 const isToldOver = ({ status, body }: Got): boolean => (status === 503 || body.includes('event: response.failed')) && body.includes('no memory left')
 
 it(
-  verifies('I9', 'more large answers at once than the heap has room for: they come one after the other, each whole or told why it is not'),
+  verifies('I9', 'large answers beyond the free memory come one after the other, each complete or with an error that says why'),
   { timeout: 180_000 },
   async () => {
     const port = await start()

@@ -51,7 +51,7 @@ async function start(heapMb: number): Promise<number> {
 }
 
 it(
-  verifies('I9', 'more large bodies at once than the heap has room for: some wait for their model, the others are told to come back'),
+  verifies('I9', 'more large bodies at once than the heap has room for: some wait for their model, the others are told to retry later'),
   { timeout: 120_000 },
   async () => {
     const port = await start(112)

@@ -14,7 +14,7 @@ afterAll(async () => {
   await upstream.close()
 })
 
-it('a prompt or file of an account that is not there does not make an endpoint look broken', async () => {
+it('a stored prompt or file that does not exist in an account does not count as a failure of the endpoint', async () => {
   upstream.script(status(404, { error: { message: "Prompt with id 'pmpt_1' not found.", type: 'invalid_request_error' } }))
   for (let n = 0; n < 4; n++) {
     const response = await gateway.respond({ model: 'acme/small', input: 'hi', prompt: { id: 'pmpt_1' } })

@@ -58,7 +58,7 @@ describe.each(ENDINGS)('a key that is %s while a model makes its first turn', (_
     else expect(told.status).toBe(401)
   })
 
-  it(verifies('F6', 'asks no other model for it'), async () => {
+  it(verifies('F6', 'is not served by another model'), async () => {
     const made = await makeKey()
     const tools = [{ type: 'gateway:subagent' }]
     const told = await askWith(made, { tools }, [during(made.data.hash, calls(['subagent', { task_name: 'one', task_description: 'one' }]))])
@@ -66,7 +66,7 @@ describe.each(ENDINGS)('a key that is %s while a model makes its first turn', (_
     expect(told.status).toBe(401)
   })
 
-  it('has its answer, if that is all there is', async () => {
+  it('gets the answer if that turn was the last', async () => {
     const made = await makeKey()
     const told = await askWith(made, { tools: [{ type: 'gateway:datetime' }] }, [during(made.data.hash, says('done'))])
     expect([told.status, told.asked]).toEqual([200, 1])

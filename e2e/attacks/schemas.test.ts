@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-describe('schemas that unfold without end', () => {
+describe('schemas that expand without end', () => {
   const deep = (levels: number): Json => {
     let schema: Json = { type: 'string' }
     for (let n = 0; n < levels; n++) schema = { type: 'object', properties: { a: schema }, required: ['a'], additionalProperties: false }
@@ -47,7 +47,7 @@ describe('schemas that unfold without end', () => {
     ['booleans', { type: 'object', properties: { a: true, b: false }, items: true, additionalProperties: true }],
   ]
 
-  it.each(SCHEMAS)(verifies('B8', 'a reference to %s: an answer in every format, soon and small'), async (_name, schema) => {
+  it.each(SCHEMAS)(verifies('B8', 'a reference to %s gets an answer in every format, in bounded time and size'), async (_name, schema) => {
     for (const [dialect, upstream] of stage.upstreams) {
       for (const body of [
         { tools: [{ type: 'function', name: 'f', parameters: schema, strict: true }] },

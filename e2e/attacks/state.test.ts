@@ -147,7 +147,7 @@ describe('a database file', () => {
     expect(running.child.exitCode).toBeNull()
   })
 
-  it(verifies('I1', 'that is locked by somebody for seconds: calls wait for nothing, and everything is on record afterwards'), async () => {
+  it(verifies('I1', 'that another process locks for seconds: calls do not wait, and everything is on record afterwards'), async () => {
     const running = await start()
     expect(await served(running, 1)).toEqual([200])
     await pause(200)

@@ -79,7 +79,7 @@ describe.each([
 const USAGE = { prompt_tokens: 10, completion_tokens: TOKENS, total_tokens: TOKENS + 10 }
 
 describe('a caller who leaves while a tool asks models', () => {
-  it.each([true, false])(verifies('P29', 'pays for those that have answered, which he may have read (stream: %s)'), async (streamed) => {
+  it.each([true, false])(verifies('P29', 'pays for those that have answered, read or not (stream: %s)'), async (streamed) => {
     const tasks = ['one', 'two'].map((task) => ['subagent', { task_name: task, task_description: task }] as const)
     const answered = stream([...chatText('done').slice(0, 3), chatEvents.usage(USAGE), chatEvents.done()])
     const cost = await costOfLeaving([], { stream: streamed, tools: [{ type: 'gateway:subagent' }] }, {}, [calls(...tasks), answered])
@@ -93,13 +93,13 @@ describe('a caller who leaves in the second turn of a tool loop', () => {
   const first = stream([chatEvents.role(), call, chatEvents.finish('tool_calls'), chatEvents.usage(USAGE), chatEvents.done()])
   const tools = [{ type: 'gateway:datetime' }]
 
-  it.each([true, false])(verifies('P29', 'pays for the first, seen or not (stream: %s)'), async (streamed) => {
+  it.each([true, false])(verifies('P29', 'pays for the first turn, whether the caller saw it or not (stream: %s)'), async (streamed) => {
     const cost = await costOfLeaving([], { stream: streamed, tools }, {}, [first])
     expect(cost).toBeGreaterThan(USD * 0.9)
     expect(cost).toBeLessThan(USD * 1.2)
   })
 
-  it.each([true, false])(verifies('P29', 'pays for what he was given of the second, or would have been (stream: %s)'), async (streamed) => {
+  it.each([true, false])(verifies('P29', 'pays for the part of the second turn that was sent, or would have been (stream: %s)'), async (streamed) => {
     const cost = await costOfLeaving(written.text, { stream: streamed, tools }, {}, [first])
     expect(cost).toBeGreaterThan(USD * 1.9)
     expect(cost).toBeLessThan(USD * 2.3)

@@ -88,7 +88,7 @@ describe('compressed answers', () => {
     ['a stream', EVENTS, '200 OK', 'data: '],
     ['one JSON body', 'content-type: application/json', '200 OK', '{"a":'],
     ['an error', 'content-type: application/json', '500 Internal Server Error', '{"error":'],
-  ])(verifies('C21', 'that swell inside %s cost bounded memory, and move the call on'), async (_name, type, line, start) => {
+  ])(verifies('C21', 'that expand a lot inside %s cost bounded memory, and move the call on'), async (_name, type, line, start) => {
     primary.answer = answerWith([type, 'content-encoding: gzip'], await bomb(start), line)
     const before = memory()
     let peak = before
@@ -99,12 +99,12 @@ describe('compressed answers', () => {
   })
 })
 
-describe('answers that bend HTTP', () => {
+describe('answers that break the rules of HTTP', () => {
   const good = answerWith([EVENTS], chatStream('fine'))
   it.each([
     ['102 Processing', 'HTTP/1.1 102 Processing\r\n\r\n'],
     ['103 Early Hints', 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>; rel=preload\r\n\r\n'],
-  ])(verifies('C23', '%s before the answer is passed over'), async (_name, informational) => {
+  ])(verifies('C23', '%s before the answer is ignored'), async (_name, informational) => {
     primary.answer = (socket) => {
       socket.write(informational)
       setTimeout(() => good(socket), 20)
@@ -206,7 +206,7 @@ describe('events in any shape', () => {
       EVENTS,
       `\n\n${JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content: 'za\u017c\u00f3\u0142\u0107 \u{1F600}' }, finish_reason: 'stop' }] })}`,
     ],
-  ])(verifies('C20', 'told by bytes that come one by one: %s'), async (_name, type, text) => {
+  ])(verifies('C20', 'are recognised from bytes that arrive one by one: %s'), async (_name, type, text) => {
     primary.answer = async (socket) => {
       socket.setNoDelay(true)
       socket.write(`HTTP/1.1 200 OK\r\nconnection: close\r\n${type === '' ? '' : `${type}\r\n`}\r\n`)
@@ -234,7 +234,7 @@ describe('events in any shape', () => {
   })
 })
 
-describe('answers that make no sense', () => {
+describe('answers with strange contents', () => {
   const chat = (...events: readonly unknown[]) => answerWith([EVENTS], events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))
   const delta = (part: object, finish: string | null = null): object => ({
     id: 'c',
@@ -323,7 +323,7 @@ describe('answers without end', () => {
     }
   }
 
-  it(verifies('C25', 'are cut by size, and told as a failure'), async () => {
+  it(verifies('C25', 'are cut off by size, and reported as a failure'), async () => {
     primary.answer = endless
     // On any machine, the size must be what ends it, and not the time.
     const patient = await gatewayFor([primary.url], { ...TIMEOUTS, total: '60s' })
@@ -335,7 +335,7 @@ describe('answers without end', () => {
     await patient.close()
   })
 
-  it(verifies('C25', 'P14', 'are cut by time, though every token comes in time; a long one that ends is whole'), async () => {
+  it(verifies('C25', 'P14', 'are cut off by time, though every token comes in time; a long one that ends is complete'), async () => {
     const drip = (words: number) => async (socket: Socket) => {
       socket.write(`HTTP/1.1 200 OK\r\n${EVENTS}\r\nconnection: close\r\n\r\n`)
       for (let n = 0; n < words && socket.writable; n++) {
@@ -354,7 +354,7 @@ describe('answers without end', () => {
 })
 
 describe('one slow provider', () => {
-  it(verifies('C28', 'stands in nobody’s way: two hundred silent calls, and the next is served at once'), async () => {
+  it(verifies('C28', 'delays no other call: with two hundred silent calls open, the next is served at once'), async () => {
     const slow = await startFakeUpstream((request, response) => {
       const body = JSON.stringify(request.body)
       if (body.includes('be quick')) return void stream(chatText('quick'))(request, response)
@@ -413,7 +413,7 @@ describe('Retry-After', () => {
 })
 
 describe('a provider that ignores an abort', () => {
-  it(verifies('C30', 'D1', 'goes on into a closed socket: the call is over at once'), async () => {
+  it(verifies('C30', 'D1', 'writes into a closed socket: the call is over at once'), async () => {
     let written = 0
     primary.answer = async (socket) => {
       socket.write(`HTTP/1.1 200 OK\r\n${EVENTS}\r\n\r\n`)
@@ -472,7 +472,7 @@ describe('connections that cannot be trusted or made', () => {
   ])(verifies('C17', 'a certificate that is %s: the next endpoint serves'), async (_name, host, from, to) => {
     expect((await through(await secure(host, Date.now() + from, Date.now() + to))).text).toBe('from the backup')
   })
-  it(verifies('C17', 'a certificate nobody vouches for: the next endpoint serves'), async () => {
+  it(verifies('C17', 'a certificate of an unknown authority: the next endpoint serves'), async () => {
     const url = await secure('localhost', Date.now() - day, Date.now() + day)
     setDefaultCACertificates(trusted)
     expect((await through(url)).text).toBe('from the backup')

@@ -37,7 +37,7 @@ describe.each(DIALECTS)(verifies('S2-clients', '@ai-sdk/google in front of an up
     await expect(stream({ prompt: 'A story' })).rejects.toThrow()
   })
 
-  it('who hangs up frees the upstream', async () => {
+  it('a client that disconnects frees the upstream', async () => {
     stage.says(hesitates(dialect, { text: ['Once upon '] }))
     const leave = new AbortController()
     const result = streamText({ ...quiet, model: provider(MODEL), prompt: 'A story', abortSignal: leave.signal, onError: () => undefined })

@@ -43,7 +43,7 @@ describe.each(DIALECTS)(verifies('S2-clients', '@ai-sdk/openai by chat completio
     expect(error).toMatchObject({ statusCode: 502, message: expect.stringContaining('The engine broke down') })
   })
 
-  it('a failure after the text has begun, of a stream: passed over in a chunk with choices, told where it comes as one of its own', async () => {
+  it('a failure after the text has begun, of a stream: ignored in a chunk with choices, reported if it comes in a chunk of its own', async () => {
     stage.says({ text: ['Half an '], fails: 'The engine broke down' })
     expect(await stream({ prompt: 'Hi' })).toMatchObject({ text: 'Half an ', finishReason: 'other' })
     const error: unknown = await stream({ prompt: 'Hi', headers: { 'X-Gateway-Error-Event': 'on' } }).catch((thrown: unknown) => thrown)

@@ -129,7 +129,7 @@ describe.each(DIALECTS)(verifies('S2-clients', '@ai-sdk/openai in front of an up
       expect(stage.heard()[0]!.images).toEqual([PIXEL])
     })
 
-    it('a refusal, which it neither drops nor chokes on', async () => {
+    it('a refusal, which it reads without an error', async () => {
       stage.says({ refusal: 'No.' })
       expect(['', 'No.']).toContain((await ask({ prompt: 'Hi' })).text)
     })

@@ -139,7 +139,7 @@ describe.each(DIALECTS)(verifies('S2-clients', 'the SDK of the Messages format i
     })
   })
 
-  it('the models, one by one and page by page, under the names it has for what they are', async () => {
+  it('the models, one by one and page by page, with the fields this client reads', async () => {
     const all: Anthropic.ModelInfo[] = []
     for await (const model of client.models.list({ limit: 4 })) all.push(model)
     const { data, has_more: more } = await client.models.list()
@@ -177,7 +177,7 @@ describe.each(DIALECTS)(verifies('S2-clients', 'the SDK of the Messages format i
     },
   )
 
-  it('tools its loop adds and takes away on the way', async () => {
+  it('tools that are added and removed while its loop runs', async () => {
     const call = (id: string, name: string) => ({ calls: [{ id, name, arguments: ['{"city":"Bern"}'] }] })
     stage.says(call('call_1', 'weather'), call('call_2', 'time'), { text: ['Noon.'] })
     const make = (name: string, answer: string) => betaTool({ name, description: name, inputSchema: WEATHER_SCHEMA, run: () => answer })
@@ -196,13 +196,13 @@ describe.each(DIALECTS)(verifies('S2-clients', 'the SDK of the Messages format i
     await expect(thread.send({ role: 'user', content: 'Hi' })).rejects.toBeInstanceOf(Anthropic.ThreadUnsupportedRequestError)
   })
 
-  it('its own word for a token of the key: a bearer, as programs behind a gateway send it', async () => {
+  it('its option authToken, which is sent as a bearer token', async () => {
     stage.says({ text: ['Hello'] })
     const bearer = new Anthropic({ apiKey: null, authToken: stage.gateway().key, baseURL: `${stage.gateway().url}/api`, maxRetries: 0 })
     expect(await bearer.messages.create(hi)).toMatchObject({ content: [{ text: 'Hello' }] })
   })
 
-  it('a caller who leaves takes the upstream along', async () => {
+  it('a caller who leaves aborts the upstream request', async () => {
     stage.says(hesitates(dialect, { text: ['Hel'] }))
     const leaving = client.messages.stream(hi)
     const ended = leaving.done().catch((thrown: unknown) => thrown)

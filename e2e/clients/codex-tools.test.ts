@@ -117,7 +117,7 @@ describe.each(['openai-chat', 'openai-responses'] as const)(
       }
     })
 
-    it('tells its agents what they are to do, and hears what came of it', async () => {
+    it('gives tasks to its agents, and gets their results', async () => {
       stage.says({ text: ['Three files.'] })
       const task = {
         type: 'agent_message',
@@ -158,7 +158,7 @@ describe(verifies('S2-clients', 'P23', 'Codex that finds tools by its own search
     expect((again!['input'] as object[]).slice(-2)).toEqual([search, { ...found, tools }])
   })
 
-  it('asks for a summary of what was said with an item of its own', async () => {
+  it('asks for a compaction of the conversation with an item of its own', async () => {
     stage.says(says({ type: 'compaction', id: 'cmp_upstream', encrypted_content: 'gAAAA-summary' }), { text: ['On.'] })
     const input = [...PROMPT.slice(1), { type: 'compaction_trigger' }]
     const [summary] = await turn(stage, { input })

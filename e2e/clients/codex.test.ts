@@ -145,7 +145,7 @@ describe.each(DIALECTS)(verifies('S2-clients', 'P23', 'an exchange of Codex in f
       429,
       'rate_limit_exceeded',
     ],
-  ])('is told of %s by status and type before the stream', async (_name, upstream, error, expected, errorType) => {
+  ])('reads %s from status and type before the stream', async (_name, upstream, error, expected, errorType) => {
     stage.says(status(upstream, { error: { type: 'x', ...error } }))
     const response = await stage.gateway().respond(request(PROMPT))
     expect(response.status).toBe(expected)

@@ -61,7 +61,7 @@ describe('ai', () => {
     expect(many.embeddings[0]).toEqual(embedding)
   })
 
-  it('says how many dimensions', async () => {
+  it('asks for a number of dimensions', async () => {
     const { embedding } = await embed({ model: model(), value: TEXTS[0], maxRetries: 0, providerOptions: { openai: { dimensions: 8 } } })
     expect(embedding).toHaveLength(8)
   })
@@ -86,7 +86,7 @@ describe('@openrouter/sdk', () => {
     expect(ids).toEqual([MODEL])
   })
 
-  it('is told in its own words what is wrong', async () => {
+  it('gets errors in its own types', async () => {
     await expect(client().embeddings.generate({ requestBody: { model: 'demo/echo', input: 'a' } })).rejects.toMatchObject({ statusCode: 404 })
   })
 })

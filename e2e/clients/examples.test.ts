@@ -54,7 +54,7 @@ describe('examples', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  it('has none that is not looked at here, and tells of all', () => {
+  it('are all tested here, and all listed in the README', () => {
     expect(namesOf('*.ts')).toEqual(Object.keys(PROGRAMS).sort())
     expect(namesOf('configs/*.yaml')).toEqual(Object.keys(CONFIGURATIONS).sort())
     const page = readFileSync(join(ROOT, 'examples/README.md'), 'utf8')

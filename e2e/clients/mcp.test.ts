@@ -62,7 +62,7 @@ describe('openai', () => {
     expect(seen).toEqual(expect.arrayContaining(['response.mcp_list_tools.completed', 'response.mcp_call.completed']))
   })
 
-  it('approves a call, and reads what it gave', async () => {
+  it('approves a call, and reads its result', async () => {
     upstream.script(calls(['math__add', { a: 2, b: 3 }]))
     const first = await client().responses.create({ model: 'acme/small', input: 'Add.', tools: [tool('always')] })
     const request = first.output.find((item) => item.type === 'mcp_approval_request')!

@@ -234,7 +234,7 @@ describe.each(DIALECTS)(verifies('S2-clients', 'openai by chat completions in fr
     expect([first![limit], second![limit]]).toEqual([50, 40])
   })
 
-  it('usage on the last chunk, in one of its own for who asks, and nowhere for who does not want it', async () => {
+  it('usage on the last chunk by default, in a chunk of its own with include_usage, and nowhere without it', async () => {
     stage.says({ text: ['Hi'] })
     const shapes = async (options?: OpenAI.ChatCompletionStreamOptions): Promise<string[]> => {
       const chunks = await chunksOf({ model: MODEL, messages: HI, ...(options === undefined ? {} : { stream_options: options }) })

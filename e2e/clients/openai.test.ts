@@ -44,7 +44,7 @@ describe.each(DIALECTS)(verifies('S2-clients', 'openai in front of an upstream o
     ],
   ]
 
-  it('a model by its name alone, as clients of one vendor know it', async () => {
+  it('a model by its name without an author, as clients of a single vendor send it', async () => {
     stage.says({ text: ['Hello'] })
     expect(await client.responses.create({ model: 'small', input: 'Hi' })).toMatchObject({ model: MODEL, output_text: 'Hello' })
     expect(stage.heard()[0]!.body['model']).toBe('small-1')

@@ -100,7 +100,7 @@ describe.each(DIALECTS)(verifies('S2-clients', 'P44', '@openrouter/sdk by chat c
       expect(stage.heard()[0]!.system).toBe('Be brief')
     })
 
-    it('reasoning in pieces that name who made them and go back as they came', async () => {
+    it('reasoning details that name their format and go back as they came', async () => {
       stage.says({ ...WEATHER_TURNS[0]! }, { text: ['Sunny.'] })
       const tools: Body['tools'] = [{ type: 'function', function: { name: 'weather', parameters: { ...WEATHER_SCHEMA } } }]
       const messages: ChatMessages[] = [{ role: 'user', content: 'Bern and Oslo?' }]
@@ -214,7 +214,7 @@ describe.each(DIALECTS)(verifies('S2-clients', 'P44', '@openrouter/sdk by chat c
     expect(await outcome).toBeInstanceOf(Error)
   })
 
-  it('so does leaving a stream in the middle', async () => {
+  it('leaving a stream in the middle reaches the upstream within 100 ms', async () => {
     stage.says(hesitates(dialect, { text: ['Well, '] }))
     const chunks = (await client.chat.send({ chatRequest: { model: MODEL, messages: HI, stream: true } })) as AsyncIterable<ChatStreamChunk>
     let at = 0

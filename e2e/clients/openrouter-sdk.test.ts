@@ -195,7 +195,7 @@ describe.each(DIALECTS)(verifies('S2-clients', 'P44', '@openrouter/sdk in front 
     expect((await stage.hungUp()) - at).toBeLessThan(100)
     expect(await outcome).toBeInstanceOf(Error)
   })
-  it('so does leaving a stream in the middle', async () => {
+  it('leaving a stream in the middle reaches the upstream within 100 ms', async () => {
     stage.says(hesitates(dialect, { text: ['Well, '] }))
     const events = (await client.beta.responses.send({
       responsesRequest: { model: MODEL, input: 'Hi', stream: true },

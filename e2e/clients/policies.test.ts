@@ -89,14 +89,14 @@ describe('presets', () => {
   })
 })
 
-describe('names that stand for a choice', () => {
+describe('names of model routers', () => {
   it.each(all)('serve %s, %s', async (_name, _how, speak, streamed) => {
     expect(await speak('openrouter/auto', streamed, { plugins: [{ id: 'auto-router', cost_tier: 'low', costTier: 'low' }] })).toBe('acme/small')
     expect(await speak('openrouter/pareto-code', streamed)).toBe('acme/small')
     expect(await speak('gateway/fusion', streamed)).toBe('acme/small')
   })
 
-  it('let @openrouter/sdk know a deliberation by its schema', async () => {
+  it('let @openrouter/sdk parse a fusion item with its schema', async () => {
     const analysis = { consensus: ['a'], contradictions: [], partial_coverage: [], unique_insights: [], blind_spots: [] }
     upstream.script(calls(['fusion', { prompt: 'x' }]), says('an opinion'), says(JSON.stringify(analysis)), says('hello'))
     const answer = (await router.beta.responses.send({

@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser)('the console is for everybody', () => {
     expect(await faultsOf(page)).toEqual([])
   })
 
-  it.each(['/', '/generations', '/keys'])('%s, while nothing was answered yet', async (path) => {
+  it.each(['/', '/generations', '/keys'])('%s, before the first answer has arrived', async (path) => {
     const { page } = await browser.console(gateway, path)
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.route('**/api/v1/**', () => undefined)
@@ -81,7 +81,7 @@ describe.skipIf(!hasBrowser)('the console is for everybody', () => {
     expect(await faultsOf(page)).toEqual([])
   })
 
-  it('an answer that comes, one that failed, and what lies under the pointer, in light and dark', async () => {
+  it('an answer that streams, one that failed, and elements under the pointer, in light and dark', async () => {
     const { page } = await browser.console(gateway, '/playground')
     await page.getByLabel('Inference key').fill(gateway.key)
     await page.getByRole('button', { name: 'Use this key' }).click()
@@ -118,7 +118,7 @@ describe.skipIf(!hasBrowser)('the console is for everybody', () => {
     }
   })
 
-  it('the door', async () => {
+  it('the sign-in page', async () => {
     const { page } = await browser.open(`${gateway.url}/console/`)
     await page.getByLabel('Management key').waitFor()
     expect(await faultsOf(page)).toEqual([])

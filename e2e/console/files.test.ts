@@ -11,7 +11,7 @@ describe('the files of the console', () => {
 
   const get = (path: string, headers: { readonly [name: string]: string } = {}) => fetch(`${gateway.url}${path}`, { headers, redirect: 'manual' })
 
-  it('lead browsers from the root to the console, and programs nowhere', async () => {
+  it('redirect browsers from the root to the console, and other clients not', async () => {
     const browser = await get('/', { accept: 'text/html,application/xhtml+xml' })
     expect([browser.status, browser.headers.get('location')]).toEqual([302, '/console/'])
     expect((await get('/', { accept: 'application/json' })).status).toBe(404)
@@ -46,7 +46,7 @@ describe('the files of the console', () => {
     expect(sizes['br;q=0']).toBe(sizes['identity'])
   })
 
-  it('are what people are meant to run, whoever built them: without what React has for development', async () => {
+  it('are a production build, whoever built them: without React’s development code', async () => {
     const entry = await (await get('/console/')).text()
     const scripts = [...entry.matchAll(/\/console\/assets\/[^"]+\.js/g)].map(([path]) => path)
     const texts = await Promise.all(scripts.map(async (path) => (await get(path)).text()))
@@ -55,13 +55,13 @@ describe('the files of the console', () => {
     expect(/jsxDEV|react-dom-client\.development|React DevTools/.exec(texts.join(''))?.[0]).toBeUndefined()
   })
 
-  it('are not sent again to who has them', async () => {
+  it('are not sent again to browsers that have them cached', async () => {
     const tag = (await get('/console/')).headers.get('etag') ?? ''
     const again = await get('/console/', { 'if-none-match': tag })
     expect([again.status, await again.text()]).toEqual([304, ''])
   })
 
-  it('are those that were built: no other path is looked up', async () => {
+  it('are only those that were built: no other path is read from the disk', async () => {
     for (const path of [
       '/console/nothing.js',
       '/console/files.json',
@@ -72,7 +72,7 @@ describe('the files of the console', () => {
       expect([path, (await get(path)).status]).toEqual([path, 404])
   })
 
-  it('stay away where the operator does not want them', async () => {
+  it('are not served where the operator has switched the console off', async () => {
     const without = await startGateway({ server: { console: false } })
     try {
       expect((await fetch(`${without.url}/console/`)).status).toBe(404)

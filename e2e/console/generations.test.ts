@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
     await gateway.api('PATCH', '/api/v1/workspaces/default', { is_observability_io_logging_enabled: false })
   })
 
-  it('tells every try of a call that failed over, where it happened', async () => {
+  it('shows every attempt of a call that failed over, on the timeline', async () => {
     const response = await gateway.respond({ model: 'acme/small', input: 'please' })
     expect(response.status).toBe(200)
     await response.json()
@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
     expect(await dialog.getByRole('table', { name: 'Attempt 2' }).innerText()).toContain('200')
   })
 
-  it('tells no cost where no price is known', async () => {
+  it('shows no cost where no price is known', async () => {
     expect((await gateway.respond({ model: 'acme/mystery', input: 'please' })).status).toBe(200)
     const { page } = await browser.console(gateway, '/generations?model=acme/mystery')
     const row = page.getByRole('table', { name: 'Generations' }).getByRole('row').nth(1)
@@ -112,12 +112,12 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
     await gateway.api('PATCH', '/api/v1/workspaces/default', { is_observability_io_logging_enabled: false })
   })
 
-  it('an id nobody knows is said so', async () => {
+  it('an unknown id is reported as such', async () => {
     const { page } = await browser.console(gateway, '/generations?id=gen-unknown')
     await page.getByRole('dialog').getByText('There is no generation gen-unknown').waitFor()
   })
 
-  it('goes back as far as there are records', async () => {
+  it('pages back to the oldest record', async () => {
     for (let call = 0; call < 70; call++) await (await gateway.respond({ model: 'demo/echo', input: `${call}` })).json()
     const { page } = await browser.console(gateway, '/generations?model=demo/echo')
     const rows = page.getByRole('table', { name: 'Generations' }).getByRole('row')
@@ -128,7 +128,7 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
     await page.getByLabel('Live (paused while older records are shown)').waitFor({ state: 'attached' })
   })
 
-  it('looks on at every press of the button, until something is found', async () => {
+  it('searches further at every press of the button, until something is found', async () => {
     const { page, problems } = await browser.console(gateway, '/generations')
     const asked: string[] = []
     let isRefused = true
@@ -156,7 +156,7 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
     expect(problems).toEqual([])
   })
 
-  it('goes on showing what comes where it had to look far back by itself, and again once somebody is done with older records', async () => {
+  it('goes on showing new calls after an automatic search far back, and again after the user leaves the older records', async () => {
     await (await gateway.respond({ model: 'demo/echo', input: 'hi' })).json()
     const { page } = await browser.console(gateway, '/generations')
     const [one] = ((await (await gateway.api('GET', '/api/v1/generations?limit=1')).json()) as { readonly data: readonly object[] }).data
@@ -203,7 +203,7 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
     await said.waitFor({ state: 'detached' })
   })
 
-  it('shows the calls between two times, in the time zone of who reads, and the address says them', async () => {
+  it('shows the calls between two times, in the time zone of the reader, and keeps the times in the URL', async () => {
     await (await gateway.respond({ model: 'demo/echo', input: 'now' })).json()
     const { page } = await browser.console(gateway, '/generations')
     const table = page.getByRole('table', { name: 'Generations' })

@@ -167,7 +167,7 @@ describe.skipIf(!hasBrowser)('the page of guardrails', () => {
     expect(problems).toEqual([])
   })
 
-  it('leads back from a page that is not there any more', async () => {
+  it('leads back to the first page from a page beyond the end', async () => {
     await make({ name: 'Left over' })
     const { page, problems } = await browser.console(gateway, '/guardrails?offset=50')
     await page.getByText('This page does not exist.').waitFor()

@@ -9,7 +9,7 @@ const attack = (where: string): string => `<img src=x onerror="window.owned='${w
 
 const REMOTE = 'https://attacker.example/steal.png'
 
-describe.skipIf(!hasBrowser)('what callers, models and platforms say is text in the console', () => {
+describe.skipIf(!hasBrowser)('texts of callers, models and platforms are shown as plain text in the console', () => {
   const browser = withBrowser()
   let gateway: TestGateway
   let upstream: FakeUpstream
@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser)('what callers, models and platforms say is text in 
     }),
   )
 
-  it('a generation, its record and what was said in it', () =>
+  it('a generation, its record and its stored texts', () =>
     watched('/generations', async (page) => {
       await page.getByRole('row').filter({ hasText: 'acme/small' }).click()
       const dialog = page.getByRole('dialog', { name: 'Generation' })
@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser)('what callers, models and platforms say is text in 
       expect(await page.locator('a[href^="javascript:"]').count()).toBe(0)
     }))
 
-  it('what a platform answered to a test of its connection', () =>
+  it('the answer of a platform to a connection test', () =>
     watched('/destinations', async (page) => {
       await page.getByText(attack('destination'), { exact: true }).first().click()
       const dialog = page.getByRole('dialog')

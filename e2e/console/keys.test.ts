@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     expect(problems).toEqual([])
   })
 
-  it('lets Escape take away a question that is being answered, and not the key below it', async () => {
+  it('lets Escape close the confirmation dialog, and not the new key below it', async () => {
     const { hash } = await create({ name: 'asked about' })
     const { page, problems } = await browser.console(gateway, `/keys?key=${hash}`)
     await page.route(`**/api/v1/keys/${hash}`, (route) => (route.request().method() === 'DELETE' ? undefined : route.continue()))
@@ -145,7 +145,7 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     })
   })
 
-  it('tells a key as expired when it expires, while somebody looks', async () => {
+  it('shows a key as expired at the moment it expires, without a reload', async () => {
     const { page } = await browser.console(gateway, '/keys')
     await page.getByRole('table', { name: 'Inference keys' }).waitFor()
     await create({ name: 'short-lived', expires_at: new Date(Date.now() + 8_000).toISOString() })
@@ -167,7 +167,7 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     expect(await form.getByRole('alert').count()).toBe(0)
   })
 
-  it('a limit made here is held, and the bar says that nothing is left', async () => {
+  it('a limit set here is enforced, and the bar shows that nothing is left', async () => {
     const { hash, secret } = await create({ name: 'to limit' })
     expect(await call(secret)).toBe(200)
     const { page } = await browser.console(gateway, `/keys?key=${hash}`)
@@ -317,7 +317,7 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     expect(problems).toEqual([])
   })
 
-  it('tells rows of the workspace before as such while those of the next are on their way', async () => {
+  it('marks the rows of the previous workspace as outdated while those of the next are loading', async () => {
     const { data } = (await (await gateway.api('POST', '/api/v1/workspaces', { name: 'Slow one', slug: 'slow-one' })).json()) as {
       data: { id: string }
     }
@@ -340,7 +340,7 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     expect(await page.locator('[aria-busy="true"]').count()).toBe(0)
   })
 
-  it('says why no key is made in a workspace that the address names and the key may not see', async () => {
+  it('says why no key is created in a workspace of the URL that the management key has no access to', async () => {
     const { data } = (await (await gateway.api('POST', '/api/v1/workspaces', { name: 'Apart', slug: 'apart' })).json()) as { data: { id: string } }
     const [{ workspace_id: other }] = (await keys()) as readonly [Key]
     const managementKey = (await gateway.app.accounts.create({ name: 'apart', kind: 'management', workspaceId: data.id })).secret.reveal()

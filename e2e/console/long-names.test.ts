@@ -21,7 +21,7 @@ describe.skipIf(!hasBrowser)('a name without spaces that is wider than a window'
   it.each([
     ['/destinations', 'Delete destination'],
     ['/keys', 'Revoke'],
-  ])('leaves what closes a panel and a question in reach (%s)', async (path, question) => {
+  ])('leaves the close buttons of panels and dialogs within the window (%s)', async (path, question) => {
     const { page, problems } = await browser.console(gateway, path)
     await page.setViewportSize({ width: 375, height: 800 })
     await page.getByText(LONG).first().click()
@@ -39,7 +39,7 @@ describe.skipIf(!hasBrowser)('a name without spaces that is wider than a window'
   it.each([
     ['/guardrails', 'Guardrails', 'Updated'],
     ['/generations', 'Generations', 'Provider'],
-  ])('leaves the other columns of a list in sight (%s)', async (path, list, column) => {
+  ])('leaves the other columns of a list visible (%s)', async (path, list, column) => {
     const { page } = await browser.console(gateway, path)
     const table = page.getByRole('table', { name: list })
     await table.getByText(LONG).first().waitFor()

@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser)('the models', () => {
     expect(problems).toEqual([])
   })
 
-  it('say at the field what is no price, and when nothing is left', async () => {
+  it('report an invalid price at the field, and say when no model matches', async () => {
     const { page } = await browser.console(gateway, '/models?max_price=cheap')
     await page.getByText('Enter an amount such as 0.5').waitFor()
     await page.getByRole('textbox', { name: 'Search' }).fill('nobody')
@@ -127,7 +127,7 @@ describe.skipIf(!hasBrowser)('the models', () => {
     expect(problems).toEqual([])
   })
 
-  it('are named by the address, copied, and tried in the Playground', async () => {
+  it('can be opened by URL, copied, and tried in the Playground', async () => {
     const { page, problems } = await browser.console(gateway, '/models?model=demo/echo')
     const drawer = page.getByRole('dialog', { name: 'demo/echo' })
     await drawer.getByRole('heading', { name: 'One endpoint' }).waitFor()
@@ -139,7 +139,7 @@ describe.skipIf(!hasBrowser)('the models', () => {
     expect(problems).toEqual([])
   })
 
-  it('that make vectors are there, too, and are nothing for the Playground', async () => {
+  it('for embeddings are listed, too, and are not offered in the Playground', async () => {
     const { page, problems } = await browser.console(gateway, '/models?output=embeddings')
     await page.getByText('1 to 1 of 1 models').waitFor()
     await row(page, 'demo/embed').press('Enter')
@@ -149,7 +149,7 @@ describe.skipIf(!hasBrowser)('the models', () => {
     expect(problems).toEqual([])
   })
 
-  it("that nobody serves are told in the gateway's own words", async () => {
+  it('that nobody serves show the error message of the gateway', async () => {
     const { page } = await browser.console(gateway, '/models?model=acme/none')
     await page.getByRole('dialog').getByText('No endpoint serves acme/none').waitFor()
   })

@@ -33,7 +33,7 @@ describe.skipIf(!hasBrowser)('a window of 320 pixels', () => {
     expect(problems).toEqual([])
   })
 
-  it('has the navigation for the keyboard while it is there, and not while it is away', async () => {
+  it('has the navigation in the tab order while it is open, and not while it is closed', async () => {
     const { page } = await browser.console(gateway, '/keys')
     await page.setViewportSize(NARROW)
     const menu = page.getByRole('button', { name: 'Menu' })
@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)('a window of 320 pixels', () => {
     await away.waitFor({ state: 'attached' })
   })
 
-  it('has a table without rows to open within reach of the keyboard, and no word of a panel beyond it', async () => {
+  it('lets the keyboard scroll a table whose rows do not open, and fits the texts of a panel', async () => {
     const { page } = await browser.console(gateway, `/presets?preset=${'x'.repeat(50)}`)
     await page.setViewportSize(NARROW)
     const panel = page.getByRole('dialog')

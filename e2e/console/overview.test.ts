@@ -23,7 +23,7 @@ async function counted(gateway: TestGateway, calls: number): Promise<Activity['d
 const choose = (page: Page, group: string, label: string) => page.getByRole('radiogroup', { name: group }).getByText(label, { exact: true }).click()
 const figure = (page: Page, label: string) => page.getByRole('region', { name: label, exact: true })
 
-describe.skipIf(!hasBrowser)('the overview of a gateway nobody has called', () => {
+describe.skipIf(!hasBrowser)('the overview of a gateway without calls', () => {
   const browser = withBrowser()
   let gateway: TestGateway
   beforeAll(async () => {
@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     expect(problems).toEqual([])
   })
 
-  it('draws what is chosen, which stands in the address, and tells it as a table as well', async () => {
+  it('draws the chosen metric, which the URL keeps, and offers it as a table as well', async () => {
     const { page, problems } = await browser.console(gateway, '/?of=tokens')
     await page.getByRole('figure', { name: 'Tokens by day, stacked by model' }).waitFor()
     await choose(page, 'Group by', 'Providers')
@@ -132,7 +132,7 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     expect(await figure(empty.page, 'Calls').textContent()).toContain('3today')
   })
 
-  it('tells the money of own provider keys apart from that of the gateway', async () => {
+  it('separates the money of own provider keys from that of the gateway', async () => {
     const { page, problems } = await browser.console(gateway, '/')
     const listPrice = /^\$0\.0000\d+$/
     const spent = figure(page, 'USD spent')
@@ -148,7 +148,7 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     expect(problems).toEqual([])
   })
 
-  it('counts the calls that failed, of which no report of usage tells, and leads to them', async () => {
+  it('counts failed calls, which the usage report does not contain, and links to them', async () => {
     await gateway.respond({ model: 'demo/error-400', input: 'fails' })
     const failures = async (): Promise<number> => {
       const answer = await gateway.api('GET', '/api/v1/generations?status=failed')
@@ -165,12 +165,12 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     expect(problems).toEqual([])
   })
 
-  it("shows the gateway's own words where it refuses a filter", async () => {
+  it('shows the error message of the gateway where it refuses a filter', async () => {
     const { page } = await browser.console(gateway, '/?key=nothing')
     await page.getByRole('alert').getByText('There is no such key').waitFor()
   })
 
-  it('holds a day without calls against those before', async () => {
+  it('compares a day without calls with the days before', async () => {
     const { page } = await browser.console(gateway, '/', { apart: true })
     await page.clock.setFixedTime(Date.now() + DAY_MS)
     await page.reload()
@@ -185,7 +185,7 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     await page.getByRole('table', { name: 'Models by share' }).getByRole('row', { name: 'demo/echo' }).waitFor()
   })
 
-  it('tells one day alone where its bar is clicked', async () => {
+  it('shows one day alone after a click on its bar', async () => {
     const { page, problems } = await browser.console(gateway, '/')
     const canvas = page.locator('canvas')
     await expect.poll(async () => (await canvas.count()) > 0 && (await isDrawn(page)), { timeout: 15_000 }).toBe(true)

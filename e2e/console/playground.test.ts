@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect(problems).toEqual([])
   })
 
-  it('tells a failover: who failed, why, and who answered', async () => {
+  it('shows a failover: which endpoint failed, why, and which answered', async () => {
     const { page, problems } = await ready('acme/small')
     await page.getByLabel('Provider preferences (JSON)').fill('{"order": ["acme", "backup1"]}')
     await send(page, 'Hello')
@@ -141,7 +141,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect(problems).toEqual([])
   })
 
-  it('shows a refusal in the words of the gateway, keeps what was typed, and tells what was tried', async () => {
+  it('shows an error with the message of the gateway, keeps what was typed, and lists the attempts', async () => {
     const { page, problems } = await ready('demo/error-429')
     await send(page, 'Please')
     await turn(page, 1).getByRole('alert').getByText('(simulated) Error 429 (simulated)', { exact: true }).waitFor()
@@ -163,7 +163,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect(problems).toEqual([])
   })
 
-  it('shows a stream that died with what came of it', async () => {
+  it('shows a stream that broke with the part that had arrived', async () => {
     const { page, problems } = await ready('demo/cut')
     await send(page, 'one two three four')
     await turn(page, 1).getByRole('alert').getByText('Demo (simulated): the connection ended early').waitFor()
@@ -182,7 +182,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect(problems).toEqual([])
   })
 
-  it('says what a connection that breaks has left', async () => {
+  it('shows what had arrived before the connection broke', async () => {
     const wire = await startWire(gateway.url)
     try {
       const { page } = await ready('hanging/words', { ...gateway, url: wire.url })
@@ -196,7 +196,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     }
   })
 
-  it('plans without asking, and says why somebody would not be asked', async () => {
+  it('plans a call without sending it, and says why an endpoint would not be used', async () => {
     const { page, problems } = await ready('acme/small')
     const asked = serving.requests.length
     await page.getByLabel('Provider preferences (JSON)').fill('{"ignore": ["acme"]}')
@@ -208,7 +208,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect(problems).toEqual([])
   })
 
-  it('is code that works, without the key in it', async () => {
+  it('shows code that works, without the key in it', async () => {
     const { page, problems } = await ready('demo/echo')
     await page.getByLabel('Message').fill("it's")
     await page.getByRole('button', { name: 'As code' }).click()
@@ -235,7 +235,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect(problems).toEqual([])
   })
 
-  it('keeps the conversation and what is typed when its page is loaded again, and ends there what was coming', async () => {
+  it('keeps the conversation and what is typed when its page is reloaded, and ends an answer that was streaming', async () => {
     const { page, problems } = await ready('demo/echo')
     await send(page, 'remember me')
     await seen(page, 1, 'Demo (simulated) answered.')
@@ -255,7 +255,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect(problems).toEqual([])
   })
 
-  it('keeps the conversation and what is typed through a look at another page, and nothing after signing out', async () => {
+  it('keeps the conversation and what is typed while another page is open, and nothing after signing out', async () => {
     const { page, problems } = await ready('demo/echo')
     await send(page, 'remember me')
     await seen(page, 1, 'Demo (simulated) answered.')

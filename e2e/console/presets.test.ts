@@ -45,7 +45,7 @@ describe.skipIf(!hasBrowser)('the presets page', () => {
     expect(problems).toEqual([])
   })
 
-  it('says beside the configuration what is no JSON, and what the gateway refuses', async () => {
+  it('shows beside the configuration that it is not JSON, or what the gateway refuses', async () => {
     await create('refused')
     const { page } = await browser.console(gateway, '/presets?preset=refused')
     const form = page.getByRole('form', { name: 'New version' })
@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser)('the presets page', () => {
     await form.getByText('a masked credential cannot be stored').waitFor()
   })
 
-  it('changes name and status: a disabled preset serves nobody', async () => {
+  it('changes name and status: requests cannot use a disabled preset', async () => {
     await create('switched', { description: 'old' })
     expect(await call('switched')).toBe(200)
     const { page } = await browser.console(gateway, '/presets?preset=switched')
@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser)('the presets page', () => {
     expect(await call('switched')).toBe(404)
   })
 
-  it('closes a preset that was archived, which is not there any more', async () => {
+  it('closes the panel of a preset when it is archived', async () => {
     await gateway.api('POST', '/api/v1/presets', { slug: 'outworn', config: {} })
     const { page, problems } = await browser.console(gateway, '/presets?preset=outworn')
     const form = page.getByRole('form', { name: 'Edit preset' })

@@ -24,7 +24,7 @@ describe.skipIf(!hasBrowser)('the provider keys page', () => {
     ((await (await gateway.api('POST', '/api/v1/byok', { provider: 'acme', key: 'sk-stored-0123456789', ...body })).json()) as { data: ProviderKey })
       .data
 
-  it('adds a key that is not shown again, for whom it is', async () => {
+  it('adds a key with its restrictions, and never shows the secret again', async () => {
     const made = (await (await gateway.api('POST', '/api/v1/keys', { name: 'team key' })).json()) as { data: { hash: string } }
     const { page, problems } = await browser.console(gateway, '/provider-keys')
     await page.getByText('This workspace has no key of its own').waitFor()
@@ -61,7 +61,7 @@ describe.skipIf(!hasBrowser)('the provider keys page', () => {
     expect(problems).toEqual([])
   })
 
-  it('sends the key only where it was typed anew, and lists that were emptied as null', async () => {
+  it('sends the secret only if a new one was typed, and lists that were emptied as null', async () => {
     const { id, label } = await create({ name: 'changing', allowed_models: ['a'], allowed_user_ids: ['u'] })
     const { page } = await browser.console(gateway, `/provider-keys?key=${id}`)
     const sent: unknown[] = []

@@ -4,7 +4,7 @@ import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
 /** Keys are revoked while somebody types. */
-describe.skipIf(!hasBrowser)('a management key that is not taken any more', () => {
+describe.skipIf(!hasBrowser)('a management key that is no longer accepted', () => {
   const browser = withBrowser()
   let gateway: TestGateway
   let elsewhere: string
@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser)('a management key that is not taken any more', () =
     await again(page).getByRole('button', { name: 'Sign in' }).click()
   }
 
-  it('takes nothing of what was typed with it: another of the same workspace goes on', async () => {
+  it('loses nothing that was typed: the user continues with another key of the same workspace', async () => {
     const { page, problems, asked } = await typed()
     await again(page).waitFor()
     await page.keyboard.press('Escape')
@@ -58,14 +58,14 @@ describe.skipIf(!hasBrowser)('a management key that is not taken any more', () =
     expect(problems).toEqual([])
   })
 
-  it('leaves nothing to a key that sees something else', async () => {
+  it('keeps nothing for a key with access to something else', async () => {
     const { page } = await typed()
     await signIn(page, (await makeKey(elsewhere)).secret.reveal())
     await page.getByText('No keys in use in this workspace yet').waitFor()
     expect(await page.getByRole('dialog').count()).toBe(0)
   })
 
-  it('leads to the door where nothing was typed, or whoever typed it has no other', async () => {
+  it('leads to the sign-in page where nothing was typed, or the user has no other key', async () => {
     const { page } = await typed()
     await again(page).getByRole('button', { name: 'Discard changes' }).click()
     await page.getByText('This key is no longer accepted').waitFor()

@@ -34,7 +34,7 @@ describe.skipIf(!hasBrowser)('signing in to the console', () => {
     expect(await page.getByRole('link', { name: 'Keys', exact: true }).count()).toBe(0)
   })
 
-  it('knows no key with letters that no key has, as of quotes that a text program made: the gateway is not away', async () => {
+  it('reports a key with impossible characters, such as typographic quotes, as invalid and not the gateway as unreachable', async () => {
     const { page } = await atTheDoor()
     await page.getByLabel('Management key').fill(`“${TEST_MANAGEMENT_KEY}”`)
     await page.getByRole('button', { name: 'Sign in' }).click()
@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser)('signing in to the console', () => {
     await followed.page.getByText('This key is no longer accepted').waitFor()
   })
 
-  it('takes the key of a printed link, which then stands nowhere in the address', async () => {
+  it('takes the key of a printed link, and removes it from the URL', async () => {
     const { page } = await browser.open(`${gateway.url}/console/#key=${TEST_MANAGEMENT_KEY}`)
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     expect(page.url()).toBe(`${gateway.url}/console/`)
@@ -96,7 +96,7 @@ describe.skipIf(!hasBrowser)('signing in to the console', () => {
     await elsewhere.getByLabel('Management key').waitFor()
   })
 
-  it('a key of a link that is not taken leaves the one that the browser keeps', async () => {
+  it('a link with a key that is not accepted leaves the key that the browser keeps', async () => {
     const { page } = await atTheDoor()
     await page.getByLabel('Management key').fill(TEST_MANAGEMENT_KEY)
     await page.getByLabel('Stay signed in on this computer').check()
@@ -132,7 +132,7 @@ describe.skipIf(!hasBrowser)('signing in to the console', () => {
     expect(questions).toHaveLength(1)
   })
 
-  it('a key that is not taken any more leads back to the door, and says so', async () => {
+  it('a key that is no longer accepted leads back to the sign-in page, which says so', async () => {
     const { page } = await browser.open(`${gateway.url}/console/#key=sk-sb-mgmt-v1-${'c3'.repeat(24)}`)
     await page.getByText('This key is no longer accepted').waitFor()
   })

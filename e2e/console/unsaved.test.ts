@@ -61,7 +61,7 @@ describe.skipIf(!hasBrowser)('what was typed in a form', () => {
     return { page, field: field(page), problems }
   }
 
-  it.each(Object.keys(forms))('stays by a click beside %s, by Escape and by its cross, until somebody says otherwise', async (what) => {
+  it.each(Object.keys(forms))('is not lost by a click beside %s, by Escape or by its close button without a confirmation', async (what) => {
     const { page, field, problems } = await opened(what)
     const typed = what === 'budgets' ? '$3' : 'typed'
     await field.fill(what === 'budgets' ? '3' : typed)
@@ -87,7 +87,7 @@ describe.skipIf(!hasBrowser)('what was typed in a form', () => {
     expect(problems).toEqual([])
   })
 
-  it.each(['a new key', 'a workspace', 'a guardrail'])('is asked for nowhere in %s when it is nothing', async (what) => {
+  it.each(['a new key', 'a workspace', 'a guardrail'])('needs no confirmation in %s when it was emptied again', async (what) => {
     const { page, field } = await opened(what)
     await field.fill('typed')
     await field.fill(what === 'a guardrail' ? 'rule' : '')
@@ -96,7 +96,7 @@ describe.skipIf(!hasBrowser)('what was typed in a form', () => {
   })
 
   it.each(['a key', 'a guardrail'])(
-    'is asked for by Escape, too, where the focus is nowhere in %s: a button was pressed and disabled',
+    'needs a confirmation after Escape, too, where %s has lost the focus because the pressed button was disabled',
     async (what) => {
       const { page, field, problems } = await opened(what)
       await page.route('**/api/v1/*/*', (route) =>
@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser)('what was typed in a form', () => {
     },
   )
 
-  it('stays by a step back, which is taken once somebody says so', async () => {
+  it('is not lost by the back button, which takes effect once confirmed', async () => {
     const { page } = await browser.console(gateway, '/keys')
     await page.getByRole('row', { name: /one/ }).click()
     const field = inForm('Edit key', 'Name')(page)
@@ -132,7 +132,7 @@ describe.skipIf(!hasBrowser)('what was typed in a form', () => {
     expect(page.url()).not.toContain('key=')
   })
 
-  it('stays by a look at another tab of a destination, and by a way to another page', async () => {
+  it('is not lost by opening another tab of a destination or a link to another page', async () => {
     const destination = await opened('a destination')
     await destination.field.fill('typed')
     await destination.page.getByRole('tab', { name: 'Status' }).click()

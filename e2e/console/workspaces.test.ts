@@ -98,7 +98,7 @@ describe.skipIf(!hasBrowser)('the workspaces page', () => {
     expect(problems).toEqual([])
   })
 
-  it('sets budgets in an order that is taken, and says which was refused', async () => {
+  it('sets budgets in an order that the gateway accepts, and says which one was refused', async () => {
     const { id } = await create({ name: 'Spending', slug: 'spending' })
     const { page } = await browser.console(gateway, `/workspaces?workspace=${id}`)
     const form = page.getByRole('form', { name: 'Budgets' })
@@ -134,7 +134,7 @@ describe.skipIf(!hasBrowser)('the workspaces page', () => {
     expect((await budgets(id)).at(-1)).toEqual(['daily', 20])
   })
 
-  it('stays open when it was saved while budgets are typed, or what was typed since is not', async () => {
+  it('stays open after saving while budgets, or newer input, are not saved', async () => {
     const { id } = await create({ name: 'Half saved', slug: 'half-saved' })
     const { page, problems } = await browser.console(gateway, `/workspaces?workspace=${id}`)
     const form = page.getByRole('form', { name: 'Edit workspace' })
@@ -168,7 +168,7 @@ describe.skipIf(!hasBrowser)('the workspaces page', () => {
     expect(problems).toEqual([])
   })
 
-  it('tells as today what was spent on the day it is, over midnight', async () => {
+  it('shows the spending of the current day, also across midnight', async () => {
     const upstream = await startFakeUpstream(stream(chatText('hello')))
     const paid = await startGateway(chatConfig([upstream.url]))
     try {
@@ -187,7 +187,7 @@ describe.skipIf(!hasBrowser)('the workspaces page', () => {
     }
   })
 
-  it('a budget that is set here stops the calls it is for', async () => {
+  it('a budget that is set here is enforced', async () => {
     // Nothing listens there: a call is either refused because of its budget, or fails.
     const paid = await startGateway(chatConfig(['http://127.0.0.1:9']))
     try {
@@ -230,7 +230,7 @@ describe.skipIf(!hasBrowser)('the workspaces page', () => {
     await question.getByText('The default workspace cannot be deleted').waitFor()
   })
 
-  it('shows a key of another workspace its own, and what it may not do', async () => {
+  it('shows a management key of another workspace its own workspace, and what the key may not do', async () => {
     const { id } = await create({ name: 'Theirs', slug: 'theirs' })
     const managementKey = (await gateway.app.accounts.create({ name: 'their manager', kind: 'management', workspaceId: id })).secret.reveal()
     const { page, problems } = await browser.console({ url: gateway.url, managementKey }, '/workspaces')
