@@ -68,7 +68,7 @@ describe.each([true, false])('a caller who leaves (stream: %s)', (streamed) => {
 })
 
 describe('an upstream whose connection cannot be opened', () => {
-  it('costs the caller no more than the connect limit, and a caller who leaves nothing', async () => {
+  it('costs the caller no more than the connect limit, and delays no caller who leaves', async () => {
     // An address of the documentation range on loopback's side: nothing listens, nothing answers.
     const config = chatConfig(['http://127.0.0.1:1/v1'])
     const own = await startGateway(config)

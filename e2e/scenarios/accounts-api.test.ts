@@ -133,8 +133,8 @@ describe('/keys', () => {
   })
 })
 
-describe('the walls', () => {
-  it(verifies('F3', 'close management routes to inference keys, and inference to management keys'), async () => {
+describe('access rules', () => {
+  it(verifies('F3', 'refuse inference keys on management routes, and management keys for inference'), async () => {
     const routes = [
       ['GET', '/keys'],
       ['POST', '/keys'],
@@ -167,7 +167,7 @@ describe('the walls', () => {
     expect((await ask(gateway.managementKey)).status).toBe(403)
   })
 
-  it(verifies('F1', 'hide one workspace from the management keys of another'), async () => {
+  it(verifies('F1', 'hide a workspace from management keys of another workspace'), async () => {
     const [mine, theirs] = [await createWorkspace(), await createWorkspace()]
     const key = await managementKeyOf(mine)
     const { hash } = dataOf(await call('POST', '/keys', '/keys', 201, { name: 'theirs', workspace_id: theirs })) as { hash: string }
@@ -284,15 +284,15 @@ describe('an id in capitals, as some platforms write a UUID', () => {
     await call('DELETE', `/workspaces/${capitals}`, '/workspaces/{id}', 200)
   })
 
-  it('stays what a slug was chosen to be', async () => {
+  it('keeps its spelling where it is a slug', async () => {
     const slug = 'ABCDEFAB-0000-4000-8000-00000000000A'
     expect((await gateway.api('POST', '/api/v1/presets', { slug })).status).toBe(201)
     expect((await gateway.api('DELETE', `/api/v1/presets/${slug}`)).status).toBe(200)
   })
 })
 
-describe('an id that is none', () => {
-  it.each(['/keys', '/workspaces', '/byok', '/guardrails', '/presets', '/observability/destinations'])('is not there under %s', async (path) => {
+describe('a malformed id', () => {
+  it.each(['/keys', '/workspaces', '/byok', '/guardrails', '/presets', '/observability/destinations'])('gets 404 under %s', async (path) => {
     for (const id of ['nothing', '00000000-0000-4000-8000-00000000dead', 'x'.repeat(2_000)])
       for (const [method, body] of [['GET'], ['DELETE'], ['PATCH', { name: 'x' }]] as const)
         await call(method, `${path}/${id}`, `${path}/{id}`, 404, body)
@@ -392,7 +392,7 @@ describe('usage', () => {
     expect(credits['total_usage']).toBeGreaterThan(0)
   })
 
-  it(verifies('P3', 'includes what was said, where the workspace keeps it'), async () => {
+  it(verifies('P3', 'includes prompts and answers, where the workspace keeps them'), async () => {
     const kept = async () => {
       const response = await ask(gateway.key)
       await response.json()
@@ -416,7 +416,7 @@ describe('usage', () => {
 })
 
 describe('/route/explain', () => {
-  it(verifies('P27', 'answers the plan of a request and calls nobody'), async () => {
+  it(verifies('P27', 'answers with the plan of a request, without calling a provider'), async () => {
     const before = upstream.requests.length
     const explain = (body: object) => gateway.api('POST', '/api/v1/route/explain', body, gateway.key)
     expect(await (await explain({ model: 'acme/small', input: 'hi' })).json()).toMatchObject({
@@ -487,7 +487,7 @@ describe('own provider keys', () => {
     await call('GET', `/byok/${id}`, '/byok/{id}', 404)
   })
 
-  it('serve first, are marked, and cost the key nothing unless its limit includes them', async () => {
+  it('serve first, are marked as such, and do not count for the limit of the gateway key unless it includes them', async () => {
     await make()
     const plain = (await call('POST', '/keys', '/keys', 201, { name: 'plain', limit: 0 })) as { key: string; data: { hash: string } }
     const answer = (await (await gateway.respond({ model: 'acme/small', input: 'hi' }, { key: plain.key, ...metadata })).json()) as Json
@@ -521,7 +521,7 @@ describe('own provider keys', () => {
     await clear()
   })
 
-  it('leave the limit in force for what the gateway pays after them', async () => {
+  it('leave the limit in force for attempts that the gateway pays for after them', async () => {
     await make()
     const plain = (await call('POST', '/keys', '/keys', 201, { name: 'nothing', limit: 0 })) as { key: string }
     const before = upstream.requests.length
@@ -531,7 +531,7 @@ describe('own provider keys', () => {
     await clear()
   })
 
-  it('and the gateway’s credentials are paid for apart within one answer', async () => {
+  it('and the gateway’s credentials are accounted for separately within one answer', async () => {
     await make()
     const limited = (await call('POST', '/keys', '/keys', 201, { name: 'both', limit: 1 })) as { key: string; data: { hash: string } }
     const busy = status(429, { error: { message: 'your own limit' } })
@@ -578,7 +578,7 @@ describe('own provider keys', () => {
     await clear()
   })
 
-  it('tell their refusal to the caller only when nothing else could serve', async () => {
+  it('pass their error on to the caller only when nothing else could serve', async () => {
     await make({ key: 'sk-refused-own-key-000' })
     upstream.script(status(403, { error: { message: 'country not supported' } }))
     const mixed = await gateway.respond({ model: 'acme/small', input: 'hi' })
@@ -622,7 +622,7 @@ describe('own provider keys', () => {
     expect(await uses({ disabled: true }, key)).toBe(false)
   })
 
-  it('are for keys of this gateway only', async () => {
+  it('can be restricted to existing gateway keys only', async () => {
     const { data } = (await call('POST', '/keys', '/keys', 201, { name: 'known' })) as { data: { hash: string } }
     const unknown = { allowed_api_key_hashes: [data.hash, 'f'.repeat(64)] }
     const refusal = await call('POST', '/byok', '/byok', 400, { provider: 'acme', key: secret, ...unknown })
@@ -634,7 +634,7 @@ describe('own provider keys', () => {
   })
 })
 
-it('own provider keys are for keys of their own workspace only', async () => {
+it('own provider keys can be restricted to gateway keys of their own workspace only', async () => {
   const theirs = await createWorkspace()
   const created = await call('POST', '/keys', '/keys', 201, { name: 'of theirs', workspace_id: theirs })
   const { hash } = dataOf(created) as { hash: string }

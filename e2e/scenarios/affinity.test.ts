@@ -57,7 +57,7 @@ describe('a session at a provider with several keys', () => {
     gateway = await startGateway({ ...config, providers: config.providers.map((provider) => ({ ...provider, api_keys: KEYS })) })
   }
 
-  it('keeps to one of them, as keys may be of accounts that share no cache', async () => {
+  it('keeps using one of them, because the keys may belong to accounts that share no cache', async () => {
     await startWithKeys()
     for (const session of ['s1', 's2', 's3', 's4', 's5', 's6', 's7', 's8']) {
       for (let n = 0; n < 3; n++) await ask(later, { session_id: session })
@@ -67,13 +67,13 @@ describe('a session at a provider with several keys', () => {
     expect(new Set(usedKeys()).size).toBeGreaterThan(1)
   })
 
-  it('keeps to one without an id, too, once its prompt was read from a cache', async () => {
+  it('keeps using one without a session id, too, once its prompt was read from a cache', async () => {
     await startWithKeys()
     for (let n = 0; n < 5; n++) await ask(later)
     expect(new Set(usedKeys().slice(1)).size).toBe(1)
   })
 
-  it('goes on with another one while its own is limited', async () => {
+  it('continues with another key while its own is rate limited', async () => {
     const limited = new Set<string | undefined>()
     await cheap.close()
     cheap = await startFakeUpstream((request, response) =>
@@ -95,7 +95,7 @@ describe('a session that a client names in a header of its own', () => {
     return ((await (await gateway.api('GET', `/api/v1/generation?id=${id}`)).json()) as { data: { session_id: unknown } }).data.session_id
   }
 
-  it.each(['X-Claude-Code-Session-Id', 'session-id', 'session_id', 'X-Session-Affinity'])('is that of the call: %s', async (header) => {
+  it.each(['X-Claude-Code-Session-Id', 'session-id', 'session_id', 'X-Session-Affinity'])('is the session of the call: %s', async (header) => {
     expect(await sessionOf({ [header]: 's-1' })).toBe('s-1')
     expect(await sessionOf({ [header]: 's-1', 'x-session-id': 's-2' })).toBe('s-2')
     expect(await sessionOf({ [header]: 's-1' }, { session_id: 's-3' })).toBe('s-3')
@@ -109,7 +109,7 @@ describe('a session that a client names in a header of its own', () => {
     expect(served()).toEqual([0, 4])
   })
 
-  it('is looked for where the operator says', async () => {
+  it('is read from the headers that the operator configures', async () => {
     await gateway.close()
     gateway = await startGateway(chatConfig([cheap.url], { routing: { session_headers: ['X-Conversation'] } }))
     expect(await sessionOf({ 'x-conversation': 'c-1' })).toBe('c-1')

@@ -54,8 +54,8 @@ function toldOf(response: Response, { id, usage, output }: Resource): Told {
   return { status: response.headers.get('x-gateway-cache-status'), headers: response.headers, text, id, usage }
 }
 
-describe('a caller who asks the same again', () => {
-  it('is told the same answer, for nothing and by no model, as a call of its own', async () => {
+describe('a caller who repeats a request', () => {
+  it('gets the cached answer at no cost and without a model, recorded as a call of its own', async () => {
     const input = fresh()
     const first = await ask(input)
     expect(first.status).toBe('MISS')
@@ -75,7 +75,7 @@ describe('a caller who asks the same again', () => {
       .poll(record, { timeout: 5_000 })
       .toMatchObject({ response_cache_source_id: first.id, total_cost: 0, model: 'acme/small', provider_responses: [] })
   })
-  it('is told it streamed or whole, however it was asked the first time', async () => {
+  it('gets it streamed or in one piece, whichever the first request asked for', async () => {
     const input = fresh()
     const whole = await ask(input)
     const streamed = await ask(input, CACHE, { stream: true })
@@ -85,7 +85,7 @@ describe('a caller who asks the same again', () => {
     expect(first.status).toBe('MISS')
     expect(await ask(other)).toMatchObject({ status: 'HIT', text: first.text })
   })
-  it('is told calls of functions again, with their ids', async () => {
+  it('gets function calls again, with their ids', async () => {
     says({ calls: [{ id: 'call_7', name: 'weather', arguments: ['{"city":', '"Bern"}'] }] })
     const input = fresh()
     const body = { model: 'acme/small', input, tools: [{ type: 'function', name: 'weather', parameters: {} }] }
@@ -97,8 +97,8 @@ describe('a caller who asks the same again', () => {
   })
 })
 
-describe('what is not the same', () => {
-  it('is a stream, where a plugin mends only what is told whole', async () => {
+describe('a request that does not match the cached one', () => {
+  it('is a streamed one, where a plugin changes only answers in one piece', async () => {
     says({ text: ['```json\n{"a": 1,}\n```'] })
     const input = fresh()
     const body = { text: { format: { type: 'json_object' } }, plugins: [{ id: 'response-healing' }] }
@@ -110,7 +110,7 @@ describe('what is not the same', () => {
     await ask(input, CACHE, { ...other, stream: true })
     expect((await ask(input, CACHE, other)).status).toBe('HIT')
   })
-  it('is what the operator wants of all calls from then on', async () => {
+  it('is one made after the operator has changed the default plugins', async () => {
     const config = chatConfig([upstream.url])
     const judged = { defaults: { plugins: [{ id: 'moderation', prevent_overrides: true }] }, plugins: { moderation: { model: 'acme/small' } } }
     const lax = await startGateway(config)
@@ -129,7 +129,7 @@ describe('what is not the same', () => {
       await strict.close()
     }
   })
-  it(verifies('H6', 'is what another key asks, and what differs in anything the answer depends on'), async () => {
+  it(verifies('H6', 'is one by another key, and one that differs in anything the answer depends on'), async () => {
     const input = fresh()
     await ask(input, CACHE, { temperature: 0 })
     expect((await ask(input, CACHE, { temperature: 0 })).status).toBe('HIT')
@@ -140,7 +140,7 @@ describe('what is not the same', () => {
     const { secret } = await gateway.app.accounts.create({ name: 'Other', kind: 'inference', workspaceId: workspace.id })
     expect((await ask(input, CACHE, { temperature: 0 }, secret.reveal())).status).toBe('MISS')
   })
-  it('is not who is asked for, where it only serves records', async () => {
+  it('is not one that differs only in metadata, session or trace', async () => {
     const input = fresh()
     await ask(input, CACHE, { metadata: { run: '1' }, session_id: 'a', trace: { trace_id: 't1' } })
     expect((await ask(input, CACHE, { metadata: { run: '2' }, session_id: 'b', trace: { trace_id: 't2' } })).status).toBe('HIT')
@@ -148,7 +148,7 @@ describe('what is not the same', () => {
 })
 
 describe('headers', () => {
-  it('nobody sent leave everything as it is', async () => {
+  it('are optional: without them nothing is cached', async () => {
     const input = fresh()
     await ask(input)
     const plain = await ask(input, {})
@@ -156,7 +156,7 @@ describe('headers', () => {
     expect(plain.usage.output_tokens).toBe(7)
     expect((await ask(input, { 'x-gateway-cache': 'false' })).status).toBeNull()
   })
-  it('say how long, within a day, and forget the answer then', async () => {
+  it('set the lifetime of an answer, up to a day', async () => {
     const input = fresh()
     const ttlOf = async (ttl: string): Promise<string | null> =>
       (await ask(fresh(), { ...CACHE, 'x-gateway-cache-ttl': ttl })).headers.get('x-gateway-cache-ttl')
@@ -170,7 +170,7 @@ describe('headers', () => {
       .poll(async () => (await ask(input, { ...CACHE, 'x-gateway-cache-ttl': '1' })).status, { timeout: 5_000, interval: 1_100 })
       .toBe('MISS')
   })
-  it('have an answer made anew, which takes the place of the one before', async () => {
+  it('can demand a fresh answer, which replaces the cached one', async () => {
     const input = fresh()
     const first = await ask(input)
     says({ text: ['Anew'] })
@@ -178,7 +178,7 @@ describe('headers', () => {
     expect(await ask(input)).toMatchObject({ status: 'HIT', text: 'Anew' })
     expect(first.text).not.toBe('Anew')
   })
-  it('may have the public service’s spelling, and answers then have it, too', async () => {
+  it('may have the names of the public service, and the answer then uses them, too', async () => {
     const input = fresh()
     const theirs = { 'x-openrouter-cache': 'true', 'x-openrouter-cache-ttl': '60' }
     const first = await ask(input, theirs)
@@ -188,15 +188,15 @@ describe('headers', () => {
     expect(headers.get('x-openrouter-cache-source-id')).toBe(first.id)
     expect(headers.get('x-gateway-cache-status')).toBeNull()
   })
-  it('of other words are refused with those that are known', async () => {
+  it('with other values are refused, and the error lists the valid ones', async () => {
     const response = await gateway.respond({ model: 'acme/small', input: 'x' }, { headers: { 'x-gateway-cache': 'maybe' } })
     expect(response.status).toBe(400)
     expect(await response.text()).toContain('x-gateway-cache: expected true or false')
   })
 })
 
-describe('what is not kept', () => {
-  it('is a failure, an answer that broke off, and one that a filter ended', async () => {
+describe('what is not cached', () => {
+  it('is a failure, an incomplete answer, and one that a filter ended', async () => {
     const input = fresh()
     upstream.script(status(400, { error: { message: 'no' } }))
     expect((await gateway.respond({ model: 'acme/small', input }, { headers: CACHE })).status).toBeGreaterThanOrEqual(400)
@@ -212,9 +212,9 @@ describe('what is not kept', () => {
 /** Ids belong to the call and differ. */
 const withoutIds = (content: unknown): string => JSON.stringify(content).replaceAll(/"rs_\w+"/g, '"rs"')
 
-describe('what others decided', () => {
+describe('what is decided elsewhere', () => {
   const preset = async (slug: string, config: object): Promise<Response> => gateway.api('POST', '/api/v1/presets', { slug, config })
-  it('in a preset holds for all its requests; one that says no is the last word', async () => {
+  it('in a preset holds for all its requests; a preset that disables the cache cannot be overridden', async () => {
     expect((await preset('kept', { cache_enabled: true, cache_ttl_seconds: 600 })).status).toBe(201)
     expect((await preset('never', { cache_enabled: false })).status).toBe(201)
     const input = fresh()
@@ -229,7 +229,7 @@ describe('what others decided', () => {
     expect((await preset('wrong', { cache_ttl_seconds: 0 })).status).toBe(400)
     expect((await preset('wrong', { cache_enabled: 'yes' })).status).toBe(400)
   })
-  it('of endpoints that retain nothing keeps nothing here either', async () => {
+  it('a policy of zero data retention disables the cache, too', async () => {
     const held = await startGateway({
       ...chatConfig([upstream.url]),
       guardrails: { rules: [{ name: 'nothing is kept', enforce_zdr: true }] },
@@ -243,7 +243,7 @@ describe('what others decided', () => {
       await held.close()
     }
   })
-  it('outlives a restart; an operator switches it off', async () => {
+  it('a restart keeps the cache, and an operator can switch it off', async () => {
     const first = await startGateway(chatConfig([upstream.url]))
     const status = async (of: TestGateway): Promise<string | null> =>
       (await of.respond({ model: 'acme/small', input: 'x' }, { headers: CACHE })).headers.get('x-gateway-cache-status')
@@ -267,7 +267,7 @@ describe('the other front doors', () => {
       (text: string) => ({ contents: [{ parts: [{ text }] }] }),
       ['usageMetadata', 'totalTokenCount'],
     ],
-  ] as const)('%s have them, too', async (path, bodyOf, [usage, tokens]) => {
+  ] as const)('%s support caching, too', async (path, bodyOf, [usage, tokens]) => {
     const body = { model: 'acme/small', ...bodyOf(fresh()) }
     const post = async () => {
       const response = await fetch(`${gateway.url}${path}`, {
@@ -287,7 +287,7 @@ describe('the other front doors', () => {
     says({ text: ['another'] })
     expect(await post()).toMatchObject({ status: 'HIT', tokens: 0, content: first.content })
   })
-  it('/api/v1/messages counts no tokens at the beginning of a stream, either', async () => {
+  it('/api/v1/messages shows no tokens at the beginning of a cached stream', async () => {
     const body = { model: 'acme/small', max_tokens: 100, stream: true, messages: [{ role: 'user', content: fresh() }] }
     const counted = async (): Promise<unknown> => {
       const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', ...CACHE }
@@ -298,7 +298,7 @@ describe('the other front doors', () => {
     expect(await counted()).toEqual({ status: 'MISS', isCounted: true })
     expect(await counted()).toEqual({ status: 'HIT', isCounted: false })
   })
-  it('/api/v1/embeddings has them, too', async () => {
+  it('/api/v1/embeddings supports caching, too', async () => {
     const post = async () => {
       const response = await fetch(`${gateway.url}/api/v1/embeddings`, {
         method: 'POST',

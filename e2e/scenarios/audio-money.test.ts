@@ -42,7 +42,7 @@ afterEach(async () => {
   await upstream.close()
 })
 
-it(verifies('P29', 'a budget is held against the price of sound, and of text where it is text'), async () => {
+it(verifies('P29', 'a budget is checked against the price of audio, and against that of text where the input is text'), async () => {
   const { key } = await createKey(0.02)
   expect(await statusOf(ask(key, SOUND))).toBe(402)
   expect(upstream.requests).toHaveLength(0)
@@ -51,7 +51,7 @@ it(verifies('P29', 'a budget is held against the price of sound, and of text whe
   expect(await statusOf(ask(rich.key, SOUND))).toBe(200)
 })
 
-it(verifies('P35', 'an answer whose upstream counts nothing costs what its sound probably does'), async () => {
+it(verifies('P35', 'an answer whose upstream reports no usage is charged for an estimate of its audio'), async () => {
   upstream.script(stream([chatEvents.role(), chatEvents.text('heard'), chatEvents.finish(), chatEvents.done()]))
   const { usage } = (await (await ask(gateway.key, SOUND)).json()) as { usage: { cost: number; input_tokens: number } }
   expect(usage.input_tokens).toBeGreaterThan(900)

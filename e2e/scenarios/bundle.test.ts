@@ -54,11 +54,11 @@ const call = (url: string, path: string, key: string, body?: object): Promise<Re
   })
 
 describe('the bundle', () => {
-  it('is what runs once it was made of these sources', () => {
+  it('is what runs if it was built from the current sources', () => {
     expect(currentBundle()).toMatch(/dist/)
   })
 
-  it('answers, and loads what is loaded late, without sources and packages', async () => {
+  it('serves, including modules that are loaded late, without sources and packages', async () => {
     installWithoutSources()
     const url = await serve()
     const answer = await call(url, '/api/v1/responses', KEY, { model: 'demo/echo', input: 'Grüße, 🐬!' })
@@ -81,7 +81,7 @@ describe('the bundle', () => {
     expect(read.status).toBeLessThan(500)
   })
 
-  it('is left aside when a source has changed since, so that an edit is always in force', () => {
+  it('is ignored when a source has changed since, so that edits always take effect', () => {
     installWithoutSources()
     const source = join(directory, 'src/cli/run.ts')
     mkdirSync(join(directory, 'src/cli'), { recursive: true })
@@ -100,7 +100,7 @@ describe('the bundle', () => {
     expect(paths).toContain('dist/current.json')
   })
 
-  it('is asked for where a package was installed without it, as Node strips no types there', () => {
+  it('is required where the npm package is installed without it, because Node does not strip types there', () => {
     const place = join(directory, 'node_modules/signalbox')
     for (const part of ['bin', 'package.json']) cpSync(join(ROOT, part), join(place, part), { recursive: true })
     const { status, stderr } = spawnSync(process.execPath, [join(place, 'bin/signalbox.js'), 'check'], { encoding: 'utf8' })

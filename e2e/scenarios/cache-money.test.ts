@@ -65,7 +65,7 @@ describe('a budget', () => {
     ['of the whole request, for an hour', { cache_control: { type: 'ephemeral', ttl: '1h' } }, 0.0105],
     ['of the whole request', { cache_control: { type: 'ephemeral' } }, 0.0065],
     ['of a part', { input: [{ role: 'user', content: parts }] }, 0.0065],
-  ])(verifies('P29', 'is held against what a mark makes of the prompt: %s'), async (_what, fields, limit) => {
+  ])(verifies('P29', 'is checked against the price of the prompt with its cache breakpoint: %s'), async (_what, fields, limit) => {
     const { key, hash } = await createKey(limit)
     expect(await ask(key, fields)).toBe(402)
     expect(upstream.requests).toHaveLength(0)
@@ -74,7 +74,7 @@ describe('a budget', () => {
     expect(await ask(key, {})).toBe(200)
   })
 
-  it('that holds it is charged what was written, at the price of an hour', async () => {
+  it('that covers the call is charged for the cache write, at the price of one hour', async () => {
     const { key, hash } = await createKey(0.012)
     expect(await ask(key, { cache_control: { type: 'ephemeral', ttl: '1h' } })).toBe(200)
     expect(await spentBy(hash)).toBeCloseTo((4_000 * 2 + 2) / 1e6, 12)

@@ -53,7 +53,7 @@ describe('a limit that is set while a call runs', () => {
   it.each([
     ['of its key', ofKey],
     ['of its workspace', ofWorkspace],
-  ] as const)(verifies('P30', 'counts what that call comes to cost: %s'), async (_whose, limit) => {
+  ] as const)(verifies('P30', 'counts the final cost of that call: %s'), async (_whose, limit) => {
     await open()
     expect(await limitAmidCall(limit)).toEqual([200, limit === ofKey ? 402 : 403])
   })

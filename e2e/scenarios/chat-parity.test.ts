@@ -176,7 +176,7 @@ describe('a call of chat completions', () => {
     return { id: response.headers.get('x-generation-id'), ...foldChat(await response.text()) }
   }
 
-  it('tells what each upstream was sent, behind the role and before the first word', async () => {
+  it('contains the body that each upstream was sent, after the role and before the first text', async () => {
     first.script(status(503, { error: { message: 'busy' } }))
     const { chunks, message } = await streamOf({ debug: { echo_upstream_body: true } })
     const told = chunks.flatMap(({ debug }) => (debug === undefined ? [] : [(debug as Json)['echo_upstream_body']]))
@@ -193,7 +193,7 @@ describe('a call of chat completions', () => {
     expect(data).toMatchObject({ id, model: 'acme/small', session_id: 's-7', external_user: 'u-7', streamed: true, finish_reason: 'stop' })
   })
 
-  it('reaches destinations with what was said, in the words of those of Responses', async () => {
+  it('reaches destinations with prompt and answer, in the same format as Responses', async () => {
     const receiver = await startFakeDestination()
     const base = '/api/v1/observability/destinations'
     const made = await gateway.api('POST', base, { type: 'webhook', name: 'hook', config: { url: `${receiver.url}/hook` } })
@@ -217,7 +217,7 @@ describe('a call of chat completions', () => {
     await receiver.close()
   })
 
-  it('is paid by the own key of its workspace, which its usage says', async () => {
+  it('is paid by the own provider key of its workspace, and its usage says so', async () => {
     const made = await gateway.api('POST', '/api/v1/byok', { provider: 'acme', key: 'sk-own-0123456789' })
     const { data } = (await made.json()) as { readonly data: { readonly id: string } }
     const { usage } = await streamOf({})
@@ -242,7 +242,7 @@ describe('a call of chat completions', () => {
     await gateway.api('DELETE', `/api/v1/guardrails/${data.id}`)
   })
 
-  it('is told by its own paths what no upstream could be sent', async () => {
+  it('gets errors with paths of its own format where no upstream could be sent a field', async () => {
     const picture = { type: 'image_url', image_url: { url: 'a.png' } }
     const response = await post('chat/completions', { model: 'acme/picky', provider: undefined, messages: [{ role: 'user', content: [picture] }] })
     const { error } = (await response.json()) as { readonly error: { readonly metadata: Json } }

@@ -81,7 +81,7 @@ describe.each([true, false])(verifies('S2-clients', 'P23', 'a search of tools by
     expect(upstream.requests).toHaveLength(1)
   })
 
-  it("is another one than the gateway's, and both can be offered", async () => {
+  it("is separate from the gateway's tool search, and both can be offered", async () => {
     upstream.script(calls(['gateway_tool_search', { query: 'docs' }]))
     const answer = await ask({ tools: [...tools, { type: 'gateway:tool_search' }] })
     expect(offered(0).toSorted()).toEqual(['gateway_tool_search', 'now', 'tool_search'])

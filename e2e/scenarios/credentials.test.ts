@@ -43,13 +43,13 @@ const ask = async (more: object = {}): Promise<{ readonly status: number; readon
 }
 
 describe('a pool of three credentials', () => {
-  it('is used in turns', async () => {
+  it('is used in rotation', async () => {
     const used = new Set<string>()
     for (let i = 0; i < 3; i++) for (const one of (await ask()).used) used.add(one)
     expect(used).toEqual(new Set(['one', 'two', 'three']))
   })
 
-  it.each([401, 402, 403])('goes on without one that is refused with %d, within the same call', async (code) => {
+  it.each([401, 402, 403])('continues without one that is refused with %d, within the same call', async (code) => {
     verdicts.set('Bearer one', code)
     const answers = [await ask(), await ask(), await ask(), await ask()]
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
@@ -57,7 +57,7 @@ describe('a pool of three credentials', () => {
     expect(answers.flatMap(({ used }) => used).filter((one) => one === 'one')).toHaveLength(1)
   })
 
-  it('waits for the one that is busy for a moment where all others are refused', async () => {
+  it('waits for the one that is rate limited for a moment where all others are refused', async () => {
     for (const name of ['two', 'three']) verdicts.set(`Bearer ${name}`, 401)
     let asked = 0
     upstream.script((request, response) => {
@@ -75,7 +75,7 @@ describe('a pool of three credentials', () => {
     ['lacks a model', '{"error":{"message":"Your project does not have access to the model small-1","code":"permission_denied"}}'],
     ['comes from the wrong place', '{"error":{"message":"User location is not supported for the API use."}}'],
     ['meets a wall in front of the API', '<!DOCTYPE html><html><head><title>Just a moment...</title></head></html>'],
-  ])('tries each once in a call when all are told 403 because who asks %s', async (_why, body) => {
+  ])('tries each once in a call when all get 403 because the account %s', async (_why, body) => {
     await gateway.close()
     const dearer = await startFakeUpstream(stream(chatText('from the dearer one')))
     gateway = await startWithThree(upstream.url, dearer.url)
@@ -90,7 +90,7 @@ describe('a pool of three credentials', () => {
     }
   })
 
-  it('goes on without one that is limited', async () => {
+  it('continues without one that is rate limited', async () => {
     verdicts.set('Bearer two', 429)
     const answers = [await ask(), await ask(), await ask(), await ask()]
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
@@ -117,7 +117,7 @@ describe('a pool of three credentials', () => {
     }
   })
 
-  it('is told of in the metadata when it could not be used', async () => {
+  it('is listed in the metadata when it could not be used', async () => {
     await gateway.close()
     const dearer = await startFakeUpstream(stream(chatText('from the dearer one')))
     gateway = await startWithThree(upstream.url, dearer.url)
@@ -137,7 +137,7 @@ describe('a pool of three credentials', () => {
     }
   })
 
-  it('is exhausted when all are dead: 502, never a 401, and no further knocking', async () => {
+  it('is exhausted when all are invalid: 502, never a 401, and no further attempts', async () => {
     for (const one of ['one', 'two', 'three']) verdicts.set(`Bearer ${one}`, 401)
     const first = await ask()
     expect([first.status, first.used.length]).toEqual([502, 3])
@@ -147,7 +147,7 @@ describe('a pool of three credentials', () => {
     expect(second.text).toContain('upstream_credentials_exhausted')
   })
 
-  it('serves again within seconds where all were refused for a moment only, and nobody else could serve', async () => {
+  it('serves again within seconds where all were refused only for a moment, and no other endpoint could serve', async () => {
     for (const one of ['one', 'two', 'three']) verdicts.set(`Bearer ${one}`, 401)
     expect((await ask()).status).toBe(502)
     verdicts.clear()
@@ -167,11 +167,11 @@ describe('an own key', () => {
     return attempts.map(({ state }) => state)
   }
 
-  it('that no header can carry is left aside by itself: it says nothing of the endpoint', async () => {
+  it('that no header can carry is set aside alone: its endpoint stays healthy', async () => {
     expect(await statesAfter('{\n  "type": "service_account"\n}')).toEqual(['healthy', 'healthy'])
   })
 
-  it('whose account has no such model says nothing of the endpoint either', async () => {
+  it('whose account does not have the model leaves its endpoint healthy, too', async () => {
     verdicts.set('Bearer own-key-of-a-team', 404)
     expect(await statesAfter('own-key-of-a-team')).toEqual(['healthy', 'healthy'])
   })
@@ -219,13 +219,13 @@ describe('one credential and several models of its provider', () => {
     expect(upstream.requests).toHaveLength(2)
   })
 
-  it('is told 429 with the pause, as every attempt was, where it is limited for all', async () => {
+  it('gives 429 with the pause of the attempts where it is rate limited for all models', async () => {
     refusals = { m0: limited, m1: limited }
     expect(await askFor('acme/m0', 'acme/m1')).toMatchObject({ status: 429, after: '30' })
     expect(upstream.requests).toHaveLength(2)
   })
 
-  it('is not waited for where it was limited once it is dead', async () => {
+  it('is not waited for once it is invalid, even if it was rate limited before', async () => {
     refusals = {
       m0: status(429, { error: { message: 'slow down' } }, { 'retry-after': '2' }),
       m1: status(401, { error: { message: 'no such key' } }),
@@ -236,13 +236,13 @@ describe('one credential and several models of its provider', () => {
     expect(upstream.requests).toHaveLength(2)
   })
 
-  it('is sent once when it is dead', async () => {
+  it('is sent only once when it is invalid', async () => {
     refusals = { m0: status(401, { error: { message: 'no such key' } }) }
     expect((await askFor('acme/m0', 'acme/m1', 'acme/elsewhere')).text).toContain('from elsewhere')
     expect(upstream.requests).toHaveLength(1)
   })
 
-  it('delays nobody once it is known to be dead, and what others say is told as if it were not there', async () => {
+  it('delays no call once it is known to be invalid, and errors of other endpoints are reported as if it did not exist', async () => {
     refusals = { m0: status(401, { error: { message: 'no such key' } }) }
     await askFor(...models, 'acme/elsewhere')
     const before = performance.now()

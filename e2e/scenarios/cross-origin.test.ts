@@ -77,7 +77,7 @@ describe('an origin that is allowed', () => {
 
 describe('an origin that is not allowed', () => {
   it.each(['https://evil.test', 'https://chat.example.com.evil.test', 'http://chat.example.com', 'https://chat.example.com:8443', 'null'])(
-    'is told nothing: %s',
+    'gets no CORS header: %s',
     async (origin) => {
       await open(CHAT)
       expect(corsOf(await preflight(origin))).toEqual({ vary: 'Origin' })
@@ -85,14 +85,14 @@ describe('an origin that is not allowed', () => {
     },
   )
 
-  it('is every one outside of the API', async () => {
+  it('is any origin outside of the API', async () => {
     await open('*')
     for (const path of ['/metrics', '/healthz', '/openapi.json', '/console/', '/apiary']) {
       expect(corsOf(await preflight(CHAT, path))).toEqual({})
     }
   })
 
-  it('gets back no header that it made up', async () => {
+  it('does not get unknown request headers echoed', async () => {
     await open(CHAT)
     const answer = await preflight(CHAT, '/api/v1/responses', { 'access-control-request-headers': 'a; b <c>' })
     expect(answer.status).toBe(204)

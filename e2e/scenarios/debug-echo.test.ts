@@ -30,8 +30,8 @@ const bodies = ({ events }: CheckedStream): unknown[] =>
 const read = async (body: object, at = gateway): Promise<CheckedStream> =>
   checkWire(await (await at.respond({ ...asked, ...body })).text(), { debug: true })
 
-describe('a stream', () => {
-  it('tells the body as the upstream got it, after the response was announced and before its first item', async () => {
+describe('a stream with the debug option', () => {
+  it('contains the body as the upstream got it, after response.created and before the first item', async () => {
     const told = await read({ ...order, ...echo })
     expect(told.events.slice(0, 4).map(({ type }) => type)).toEqual([
       'response.created',
@@ -43,21 +43,21 @@ describe('a stream', () => {
     expect(bodies(told)[0]).toMatchObject({ model: 'small-1', messages: [{ role: 'system', content: 'Be brief' }, { role: 'user' }] })
   })
 
-  it('tells one for each upstream that was tried', async () => {
+  it('contains one for each upstream that was tried', async () => {
     first.script(status(503, { error: { message: 'busy' } }))
     const told = await read({ ...order, ...echo })
     expect(told.text).toBe('two')
     expect(bodies(told)).toEqual([first.requests.at(-1)!.body, second.requests.at(-1)!.body])
   })
 
-  it('tells it of an answer that breaks, too', async () => {
+  it('contains it for an answer that breaks, too', async () => {
     first.script(stream([chatEvents.role(), chatEvents.text('on')], { then: 'reset' }))
     const told = await read({ ...order, ...echo })
     expect(told.terminal.type).toBe('response.failed')
     expect(bodies(told)).toHaveLength(1)
   })
 
-  it('tells one for each turn of a call in which the gateway runs tools', async () => {
+  it('contains one for each turn of a call in which the gateway runs tools', async () => {
     const { role, call, finish, usage, done } = chatEvents
     first.script(stream([role(), call(0, 'call_0', 'datetime', '{}'), finish('tool_calls'), usage(), done()]), stream(chatText('noon')))
     const told = await read({ ...order, ...echo, tools: [{ type: 'gateway:datetime' }] })
@@ -65,12 +65,12 @@ describe('a stream', () => {
     expect(bodies(told)).toEqual(first.requests.slice(-2).map(({ body }) => body))
   })
 
-  it.each([[{}], [{ debug: {} }], [{ debug: { echo_upstream_body: false } }]])('tells nobody who does not ask: %j', async (body) => {
+  it.each([[{}], [{ debug: {} }], [{ debug: { echo_upstream_body: false } }]])('contains none unless the caller asks: %j', async (body) => {
     expect(bodies(await read(body))).toEqual([])
   })
 })
 
-it('stands beside the error where no upstream began an answer: the last body', async () => {
+it('an error before any answer carries the last body', async () => {
   for (const upstream of [first, second])
     upstream.script(status(400, { error: { message: 'temperature: not with this model', type: 'invalid_request_error' } }))
   const response = await gateway.respond({ ...asked, ...order, ...echo })
@@ -78,12 +78,12 @@ it('stands beside the error where no upstream began an answer: the last body', a
   expect([response.status, debug?.echo_upstream_body]).toEqual([400, first.requests.at(-1)!.body])
 })
 
-it('is no part of JSON answers', async () => {
+it('JSON answers contain no body', async () => {
   const answer = (await (await gateway.respond({ ...asked, ...echo, stream: false })).json()) as object
   expect(answer).not.toHaveProperty('debug')
 })
 
-it('stays silent where the operator says so', async () => {
+it('the operator can switch it off', async () => {
   const silent = await startGateway(chatConfig([first.url], { responses: { echo_upstream_body: false } }))
   try {
     expect(bodies(await read(echo, silent))).toEqual([])

@@ -33,7 +33,7 @@ afterEach(async () => {
 
 const LONG = { timeout: 120_000, interval: 100 }
 
-it('what nobody will send any more goes where only gateways run, too', { timeout: 60_000 }, async () => {
+it('expired deliveries are deleted even if only gateways and no worker run', { timeout: 60_000 }, async () => {
   const month = 31 * 24 * 3_600_000
   const past = manualClock(Date.now() - month)
   const store = await createStore({ path: join(directory, 'signalbox.db'), clock: past })
@@ -65,7 +65,7 @@ it('what nobody will send any more goes where only gateways run, too', { timeout
   }
 })
 
-it('a hundred thousand deliveries wait and leave in the memory of a few', { timeout: 240_000 }, async () => {
+it('a hundred thousand deliveries wait and are sent in the memory of a few', { timeout: 240_000 }, async () => {
   const errors: string[] = []
   const store = await createStore({ path: join(directory, 'signalbox.db') })
   await store.migrate()
@@ -142,7 +142,7 @@ it('a stop with a thousand deliveries under way loses none of them', { timeout: 
   await gateway.end('SIGTERM')
 })
 
-it(verifies('I3', 'a destination that answers nothing holds up no other, and gets everything when it is back'), { timeout: 240_000 }, async () => {
+it(verifies('I3', 'a destination that does not answer delays no other, and gets everything when it is back'), { timeout: 240_000 }, async () => {
   // Speed is the drill's own subject (scripts/dead-destination-drill.ts); this only checks that nothing is lost or blocked for good.
   const report = await runDeadDestinationDrill({ seconds: 4, callsPerSecond: 20 })
   expect(report.answered).toBeGreaterThan(0)

@@ -197,7 +197,7 @@ describe('changing', () => {
     expect(await storedSecret(id)).toContain('another-secret-abcdef')
   })
 
-  it(verifies('G5', 'passes over the mask of a secret that was replaced since, and of a part of it'), async () => {
+  it(verifies('G5', 'ignores the mask of a secret that was replaced since, and of a part of it'), async () => {
     const { id, config: stale } = await create()
     await patch(id, { config: { secretKey: 'rotated-secret-0123456789' } })
     for (const secretKey of [stale['secretKey'], '********', '****...6789']) await patch(id, { config: { ...stale, secretKey } })
@@ -227,7 +227,7 @@ describe('changing', () => {
     expect(await storedSecret(id)).not.toContain(SECRET)
   })
 
-  it('takes back what was read, whole, and changes nothing by it', async () => {
+  it('accepts a destination as it was read, and changes nothing', async () => {
     const before = await create(webhook)
     expect(await patch(before.id, before)).toEqual({ ...before, updated_at: expect.any(String) })
     expect(await storedSecret(before.id)).toContain(SECRET)
@@ -284,13 +284,13 @@ describe('listing', () => {
     expect(await refusal('GET', `${BASE}?${query}`)).toMatchObject({ status: 400, type: 'invalid_request' })
   })
 
-  it.each(['limit=abc', 'limit=', 'offset=abc'])('says what is wrong with %s in words of the caller', async (query) => {
+  it.each(['limit=abc', 'limit=', 'offset=abc'])('describes what is wrong with %s in terms of the API', async (query) => {
     const { message } = await refusal('GET', `${BASE}?${query}`)
     expect(message).toBe(`${query.split('=')[0]}: a whole number is expected`)
   })
 })
 
-describe('the walls', () => {
+describe('access rules', () => {
   const calls = (id: string): readonly (readonly [string, string, object?])[] => [
     ['GET', `${BASE}/${id}`], ['PATCH', `${BASE}/${id}`, { name: 'stolen' }], ['DELETE', `${BASE}/${id}`], ['POST', `${BASE}/${id}/test`],
     ['POST', `${BASE}/${id}/send-test`], ['GET', `${BASE}/${id}/status`], ['GET', `${BASE}/${id}/dead-letters`],
@@ -342,7 +342,7 @@ it('deleting answers { deleted: true } once, and 404 from then on', async () => 
   }
 })
 
-it('no secret is readable again: not in any answer, metric or column', async () => {
+it('no secret can be read again: not in any answer, metric or column', async () => {
   const made = await create(webhook)
   const texts = [JSON.stringify(made)]
   for (const path of [BASE, `${BASE}/${made.id}`, `${BASE}/${made.id}/status`, '/metrics', '/openapi.json'])
@@ -359,7 +359,7 @@ it('no secret is readable again: not in any answer, metric or column', async () 
 })
 
 const CONTRACT = join(process.env['SIGNALBOX_FIXTURES'] ?? join(import.meta.dirname, '../../../shared/fixtures'), '../contract/openapi.json')
-describe.skipIf(!existsSync(CONTRACT))('every answer is what the contract says', () => {
+describe.skipIf(!existsSync(CONTRACT))('every answer matches the contract', () => {
   const configs: { readonly [type: string]: object } = {
     webhook: webhook.config, langfuse: langfuse.config, 'otel-collector': { endpoint: 'https://collector.example:4318' },
     newrelic: { licenseKey: SECRET }, grafana: { apiKey: SECRET, instanceId: '1' }, arize: { apiKey: SECRET, spaceKey: 'space', modelId: 'm' },

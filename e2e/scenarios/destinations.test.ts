@@ -48,7 +48,7 @@ const SOON = { timeout: 10_000, interval: 50 }
 const untilArrived = (ids: readonly string[], target = receiver) => expect.poll(() => idsOf(arrived(target)), SOON).toEqual([...ids].sort())
 const answer = (code: number, headers: { readonly [name: string]: string } = {}) => ({ kind: 'answer', status: code, headers, body: '{}' }) as const
 
-it('every call arrives, with ids that derive from it, and can be read while it is on its way', async () => {
+it('every call arrives, with ids derived from it, and can be read while its delivery is pending', async () => {
   const id = await addWebhook()
   const ids = [
     await ask('one'),
@@ -73,7 +73,7 @@ it('every call arrives, with ids that derive from it, and can be read while it i
   expect(metrics).toMatch(/gateway_delivery_total\{type="webhook",outcome="delivered"\} 3/)
 })
 
-it('filters, allowlists and disabled destinations let only theirs through', async () => {
+it('filters, allowlists and disabled destinations select the calls that are delivered', async () => {
   const rules = {
     groups: [
       {
@@ -109,7 +109,7 @@ it('sampling keeps a session whole or absent', async () => {
   await all.close()
 })
 
-it(verifies('G3', 'privacy mode lets no word of a call out, metadata excepted; nor of what waited when it was switched on'), async () => {
+it(verifies('G3', 'privacy mode sends no text of a call except metadata, also of calls that waited when it was switched on'), async () => {
   const canary = 'canary-of-the-prompt'
   const id = await addWebhook({ privacy_mode: true })
   const open = await startFakeDestination()
@@ -213,7 +213,7 @@ it('deleting a destination cancels what waits for it', async () => {
   expect(receiver.requests).toEqual([])
 })
 
-describe('trying a destination out', () => {
+describe('testing a destination', () => {
   it('tests the connection and sends a labelled sample, without recording anything', async () => {
     const id = await addWebhook()
     expect(await (await post(`${id}/test`)).json()).toMatchObject({ data: { ok: true, steps: [{ ok: true, status: 200 }] } })
@@ -237,7 +237,7 @@ describe('trying a destination out', () => {
   })
 })
 
-it('tools the gateway ran are told as it ran them, failures too, and without words where nobody may read them', async () => {
+it('tools the gateway ran are delivered as they ran, including failures, and without texts in privacy mode', async () => {
   receiver = await startFakeDestination()
   for (const name of ['open', 'private'])
     await gateway.api('POST', BASE, { type: 'webhook', name, config: { url: `${receiver.url}/${name}` }, privacy_mode: name === 'private' })

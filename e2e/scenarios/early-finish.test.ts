@@ -38,7 +38,7 @@ const ask = async (model: string): Promise<Answer> => (await (await gateway.resp
 
 const DAMAGE = { error: { code: 502, message: 'upstream died' } }
 
-describe('a format whose old models say STOP on every chunk', () => {
+describe('a format whose old models send STOP on every chunk', () => {
   const says = (text: string, counts = true): object => ({
     candidates: [{ content: { role: 'model', parts: text === '' ? [] : [{ text }] }, finishReason: 'STOP', index: 0 }],
     responseId: 'r1',
@@ -49,13 +49,13 @@ describe('a format whose old models say STOP on every chunk', () => {
     gemini.script(stream([says('The answer is'), says(' NOT to delete the disk.')], { everyMs: 2_600 }))
     expect(await ask('acme/gemini')).toMatchObject({ status: 'completed', output_text: 'The answer is NOT to delete the disk.' })
   })
-  it(verifies('C8', 'takes no broken connection for an end while the answer may go on'), async () => {
+  it(verifies('C8', 'does not take a broken connection for the end while the answer may continue'), async () => {
     gemini.script(stream([says('The answer is')], { then: 'reset' }))
     const { status, error } = await ask('acme/gemini')
     expect(status).not.toBe('completed')
     expect(error?.message).toContain('the connection ended early')
   })
-  it(verifies('C11', 'ends at once when a chunk says STOP and nothing else'), async () => {
+  it(verifies('C11', 'ends at once when a chunk contains STOP and nothing else'), async () => {
     gemini.script(stream([says('All of it.'), says('')], { then: 'hang' }))
     expect(await ask('acme/gemini')).toMatchObject({ status: 'completed', output_text: 'All of it.' })
     gemini.script(stream([says('All of it.'), says('')], { then: 'reset' }))
@@ -63,10 +63,10 @@ describe('a format whose old models say STOP on every chunk', () => {
   })
 })
 
-describe('a chat stream that said why it finishes', () => {
+describe('a chat stream that has sent its finish reason', () => {
   const part = [chatEvents.role(), chatEvents.text('part one'), chatEvents.finish()]
 
-  it(verifies('C19', 'may still tell an error, seconds later'), async () => {
+  it(verifies('C19', 'may still report an error, seconds later'), async () => {
     chat.script(async (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       for (const event of part) response.write(`data: ${JSON.stringify(event)}\n\n`)
@@ -77,13 +77,13 @@ describe('a chat stream that said why it finishes', () => {
     expect(status).not.toBe('completed')
     expect(error?.message).toBe('upstream died')
   })
-  it(verifies('C8', 'is whole when its connection breaks after the counts, and not before them'), async () => {
+  it(verifies('C8', 'is complete when its connection breaks after the usage, and not before it'), async () => {
     chat.script(stream([...part, chatEvents.usage()], { then: 'reset' }))
     expect(await ask('acme/chat')).toMatchObject({ status: 'completed', output_text: 'part one' })
     chat.script(stream(part, { then: 'reset' }))
     expect((await ask('acme/chat')).error?.message).toContain('the connection ended early')
   })
-  it(verifies('C11', 'ends within seconds when nothing follows, counts or not'), async () => {
+  it(verifies('C11', 'ends within seconds when nothing follows, with or without usage'), async () => {
     for (const events of [part, [...part, chatEvents.usage()]]) {
       chat.script(stream(events, { then: 'hang' }))
       const started = performance.now()

@@ -78,7 +78,7 @@ describe('a server that takes two inputs at a time', () => {
     expect(answer).toMatchObject({ data: inOrder, usage: { prompt_tokens: 30, total_tokens: 30, cost: 0.003 }, gateway_metadata: { attempt: 1 } })
   })
 
-  it('that fails one of them fails all: the next one makes every vector', async () => {
+  it('that fails one of the requests fails all: the next endpoint makes every vector', async () => {
     first.script(unlessAbout('3', status(500, '{"error":{"message":"broken"}}')))
     const before = second.requests.length
     const answer = await embed({ input, ...order })
@@ -86,7 +86,7 @@ describe('a server that takes two inputs at a time', () => {
     expect(askedOf(second, before).flat()).toEqual(input)
   })
 
-  it('is left as soon as the caller leaves, who pays for what was made by then', async () => {
+  it('is aborted as soon as the caller leaves, who pays for the vectors made by then', async () => {
     const made = (await (await gateway.api('POST', '/api/v1/keys', { name: 'short of time', limit: 1 })).json()) as { readonly key: string }
     first.script(unlessAbout('2', () => undefined))
     const before = first.requests.length

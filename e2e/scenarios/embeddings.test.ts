@@ -108,7 +108,7 @@ describe('routing', () => {
     expect(json).toMatchObject({ data: [{ embedding: [0, 4] }], gateway_metadata: { attempt: 2 } })
   })
 
-  it('asks nobody who makes no vectors, and nobody for text who makes nothing else', async () => {
+  it('asks only endpoints that make vectors, and asks those for nothing else', async () => {
     expect(await embed({ model: 'acme/small', input: 'a' })).toMatchObject({
       status: 404,
       json: { error: { message: expect.stringContaining('makes no embeddings') as string } },
@@ -118,7 +118,7 @@ describe('routing', () => {
     expect(await answer.text()).toContain('it makes embeddings, and nothing else')
   })
 
-  it('takes many texts that fit one by one, and none that is too long by itself', async () => {
+  it('accepts many texts that fit individually, and no text that is too long by itself', async () => {
     const many = await embed({ input: Array.from({ length: 50 }, () => 'word '.repeat(800)) })
     expect([many.status, (many.json['data'] as readonly unknown[]).length]).toEqual([200, 50])
     const before = first.requests.length
@@ -129,14 +129,14 @@ describe('routing', () => {
     expect(first.requests.length).toBe(before)
   })
 
-  it('knows from the configuration what no name tells', async () => {
+  it('learns from the configuration that a model makes vectors where its name does not say so', async () => {
     expect(await embed({ model: 'acme/mystery', provider: undefined, input: 'abc' })).toMatchObject({
       status: 200,
       json: { data: [{ embedding: [0, 3] }] },
     })
   })
 
-  it('tells the whole error where nobody serves', async () => {
+  it('gives the complete error where no endpoint serves', async () => {
     first.script(status(400, '{"error":{"message":"too long","code":"context_length_exceeded"}}'))
     second.script(status(400, '{"error":{"message":"too long","code":"context_length_exceeded"}}'))
     expect(await embed({ input: 'a' })).toMatchObject({ status: 400, json: { error: { metadata: { error_type: 'context_length_exceeded' } } } })
@@ -148,7 +148,7 @@ describe('lists of models', () => {
     const { data } = (await (await gateway.api('GET', path, undefined, gateway.key)).json()) as { readonly data: readonly { readonly id: string }[] }
     return data.map(({ id }) => id).filter((id) => id.startsWith('acme/'))
   }
-  it('show those that make vectors to who asks for them', async () => {
+  it('include embedding models for callers who ask for them', async () => {
     expect(await idsAt('/api/v1/models')).toEqual(['acme/small'])
     expect(await idsAt('/api/v1/embeddings/models')).toEqual(['acme/embedder', 'acme/mystery'])
     expect(await idsAt('/api/v1/models?output_modalities=embeddings')).toEqual(['acme/embedder', 'acme/mystery'])
@@ -157,7 +157,7 @@ describe('lists of models', () => {
 })
 
 describe('records', () => {
-  it('tell who served, what it cost, and what was sent, but no vectors', async () => {
+  it('contain the endpoint, the cost and the input, but no vectors', async () => {
     const { json, headers } = await embed({ input: ['a', 'b'], user: 'u-1', session_id: 's-1', dimensions: 2, trace: { trace_name: 'index' } })
     expect(headers.get('x-generation-id')).toBe(json['id'])
     expect(json['usage']).toMatchObject({ cost: 0.001 })
@@ -185,7 +185,7 @@ describe('records', () => {
     expect(told).not.toHaveProperty('gen_ai.output.type')
   })
 
-  it('of a failure tell why', async () => {
+  it('of a failure contain the reason', async () => {
     first.script(status(500, '{"error":{"message":"broken"}}'))
     second.script(status(500, '{"error":{"message":"broken"}}'))
     const { headers, status: code } = await embed({ input: 'a' })
@@ -195,15 +195,15 @@ describe('records', () => {
   })
 })
 
-describe('what is done to answers', () => {
-  it('is not done to texts: plugins of the operator would give them another meaning', async () => {
+describe('processing of text answers', () => {
+  it('is not applied to embeddings: default plugins would change the meaning of the texts', async () => {
     const before = first.requests.length
     await embed({ input: 'the weather' })
     expect(first.requests[before]!.body['input']).toEqual(['the weather'])
     expect(first.requests.length).toBe(before + 1)
   })
 
-  it('budgets hold', async () => {
+  it('budgets are enforced', async () => {
     const made = (await (await gateway.api('POST', '/api/v1/keys', { name: 'poor', limit: 0.005 })).json()) as { readonly key: string }
     const { status: code, json } = await embed({ input: 'x'.repeat(4_000) }, made.key)
     expect(code).toBe(402)

@@ -66,7 +66,7 @@ describe.each([
   ['a provider', (limits: Json) => open(limits)],
   ['an endpoint', (limits: Json) => open(undefined, limits)],
 ])('requests per minute of %s', (_of, limited) => {
-  it('go elsewhere when they are used up, and the answer says so', async () => {
+  it('send calls elsewhere when they are used up, and the answer says so', async () => {
     await limited({ requests_per_minute: 2 })
     expect((await answerOf(ask()))['text']).toBe('from acme')
     expect((await answerOf(ask()))['text']).toBe('from acme')
@@ -77,7 +77,7 @@ describe.each([
     expect(await (await gateway.api('GET', '/metrics')).text()).toContain('gateway_passed_over_total{provider="acme",limit="requests"} 1')
   })
 
-  it('are a 429 that says when to come again, where nobody else may serve', async () => {
+  it('give a 429 that says when to retry, where no other endpoint may serve', async () => {
     await limited({ requests_per_minute: 2 })
     await Promise.all([ask(only), ask(only)])
     const refused = await ask(only)
@@ -89,7 +89,7 @@ describe.each([
     expect(acme.requests).toHaveLength(2)
   })
 
-  it('hold for calls that come at once', async () => {
+  it('are enforced for simultaneous calls', async () => {
     await limited({ requests_per_minute: 5 })
     await Promise.all(Array.from({ length: 30 }, async () => (await ask()).text()))
     expect(acme.requests).toHaveLength(5)
@@ -98,13 +98,13 @@ describe.each([
 })
 
 describe('requests per minute', () => {
-  it('are waited for where the pause is short and nobody else may serve', async () => {
+  it('are waited for where the pause is short and no other endpoint may serve', async () => {
     await open({ requests_per_minute: 60 })
     const answers = await Promise.all(Array.from({ length: 62 }, async () => (await answerOf(ask(only)))['text']))
     expect(new Set(answers)).toEqual(new Set(['from acme']))
   })
 
-  it('are not those of callers who bring a key of their own', async () => {
+  it('do not apply to callers with a provider key of their own', async () => {
     await open({ requests_per_minute: 1 })
     const made = await gateway.api('POST', '/api/v1/byok', { provider: 'acme', key: 'sk-own-key-of-somebody' })
     expect(made.status).toBe(201)
@@ -112,7 +112,7 @@ describe('requests per minute', () => {
     expect(acme.requests.every(({ headers }) => headers.authorization === 'Bearer sk-own-key-of-somebody')).toBe(true)
   })
 
-  it('send callers with a key of their own nowhere else when they are used up', async () => {
+  it('do not send callers with a provider key of their own elsewhere when they are used up', async () => {
     await open({ requests_per_minute: 1 })
     const texts: unknown[] = []
     for (let n = 0; n < 2; n++) texts.push((await answerOf(ask()))['text'])
@@ -122,7 +122,7 @@ describe('requests per minute', () => {
     expect(acme.requests.at(-1)!.headers.authorization).toBe('Bearer sk-own-key-of-somebody')
   })
 
-  it('are not used up by what an attempt to be refused at once would have been', async () => {
+  it('are not used up by attempts that are skipped', async () => {
     await open({ requests_per_minute: 1 })
     await answerOf(ask())
     for (let n = 0; n < 5; n++) await answerOf(ask())
@@ -138,7 +138,7 @@ describe('requests per minute', () => {
   })
 })
 
-describe('what was not sent', () => {
+describe('an attempt that was not sent', () => {
   it('uses up no request: there was no key to ask with', async () => {
     await open({ requests_per_minute: 2 })
     acme.script(status(401, { error: { message: 'who are you' } }))
@@ -168,13 +168,13 @@ describe('vectors that are asked for in several requests', () => {
     })
   })
 
-  it('are as many requests a minute', async () => {
+  it('count as that many requests per minute', async () => {
     await open({ requests_per_minute: 5 }, undefined, { models: [{ slug: 'acme/embedder', endpoints: [endpoint] }] })
     expect([await embed(4), await embed(4)]).toEqual([200, 429])
     expect(acme.requests).toHaveLength(4)
   })
 
-  it('are sent one by one where so many may run at a time', async () => {
+  it('are sent one by one where the number of simultaneous requests is limited', async () => {
     await open({ concurrent_requests: 2 }, undefined, { models: [{ slug: 'acme/embedder', endpoints: [endpoint] }] })
     expect(await Promise.all([embed(6), embed(6)])).toEqual([200, 200])
     expect([acme.requests.length, atOnce]).toEqual([12, 2])
@@ -182,7 +182,7 @@ describe('vectors that are asked for in several requests', () => {
 })
 
 describe('two gateways that share Redis', () => {
-  it('send no more together than one may alone', async (context) => {
+  it('send no more together than the limit of one', async (context) => {
     const redis = await findTestRedis('limits of endpoints in Redis')
     const env: { readonly [name: string]: string } = redis.available ? { SIGNALBOX_REDIS_URL: redis.url.reveal() } : {}
     const storage = redis.available ? { storage: { redis_namespace: redis.namespace() } } : {}
@@ -201,14 +201,14 @@ describe('two gateways that share Redis', () => {
 })
 
 describe('tokens per minute', () => {
-  it('count what was used, not what might have been', async () => {
+  it('count the tokens that were used, not those that were reserved', async () => {
     await open({ tokens_per_minute: 2_000 })
     // Each expects 900 tokens of output and uses 18 in all.
     for (let n = 0; n < 10; n++) expect((await answerOf(ask({ max_output_tokens: 900 })))['text']).toBe('from acme')
     expect(acme.requests).toHaveLength(10)
   })
 
-  it('go elsewhere when they are used up', async () => {
+  it('send calls elsewhere when they are used up', async () => {
     await open({ tokens_per_minute: CALL_TOKENS * 3 })
     const texts: unknown[] = []
     for (let n = 0; n < 6; n++) texts.push((await answerOf(ask()))['text'])
@@ -227,7 +227,7 @@ describe('tokens per minute', () => {
   })
 })
 
-describe('tokens per minute of an answer that is left', () => {
+describe('tokens per minute of an answer whose caller leaves', () => {
   const begun = (text: string): Reply => {
     const start = { type: 'message_start', message: { id: 'msg_1', model: 'small-1', usage: { input_tokens: 3, output_tokens: 1 } } }
     const block = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }
@@ -238,7 +238,7 @@ describe('tokens per minute of an answer that is left', () => {
     )
   }
 
-  it('are those that were written, where its vendor counts them at the end only', async () => {
+  it('are those that were written, where the vendor reports usage only at the end', async () => {
     const endpoint = { provider: 'acme', upstream_model: 'small-1', pricing: { input: 1, output: 1 } }
     const provider = { slug: 'acme', dialect: 'anthropic-messages', base_url: acme.url, api_keys: ['k'], rate_limits: { tokens_per_minute: 2_000 } }
     gateway = await startGateway({ providers: [provider], models: [{ slug: 'acme/small', endpoints: [endpoint] }] })
@@ -258,7 +258,7 @@ describe('tokens per minute of an answer that is left', () => {
 describe('requests at a time', () => {
   const slow = stream([chatEvents.role(), chatEvents.text('slowly')], { then: 'hang' })
 
-  it('go elsewhere while all places are taken, and come back when one is free', async () => {
+  it('send calls elsewhere while all places are taken, and use the endpoint again when one is free', async () => {
     await open({ concurrent_requests: 1 })
     acme.script(slow, stream(chatText('from acme')))
     const leave = new AbortController()
@@ -271,13 +271,13 @@ describe('requests at a time', () => {
     await expect.poll(async () => (await answerOf(ask()))['text']).toBe('from acme')
   })
 
-  it('are waited for where nobody else may serve', async () => {
+  it('are waited for where no other endpoint may serve', async () => {
     await open({ concurrent_requests: 1 })
     const answers = await Promise.all(Array.from({ length: 3 }, async () => (await answerOf(ask(only)))['text']))
     expect(answers).toEqual(['from acme', 'from acme', 'from acme'])
   })
 
-  it('are waited for with the key that another endpoint of the provider was asked with before', async () => {
+  it('are waited for even if another endpoint of the provider was tried with the same key before', async () => {
     const [second] = (chatConfig([acme.url]) as unknown as Sample).models[0]!.endpoints
     await open(undefined, undefined, {
       models: [
@@ -300,7 +300,7 @@ describe('requests at a time', () => {
     expect((await waiting)['text']).toBe('from turbo')
   })
 
-  it('come back whatever becomes of the calls that had them', async () => {
+  it('are released however the calls that had them end', async () => {
     await open({ concurrent_requests: 3 }, undefined, { routing: { sticky: false, cooldown: false } })
     const fates: readonly Reply[] = [
       stream(chatText('well')),

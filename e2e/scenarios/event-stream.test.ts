@@ -54,8 +54,8 @@ afterAll(async () => {
 
 const ask = (streamed = true) => gateway.respond({ model: 'acme/small', input: 'hi', stream: streamed, provider: { order: ['frames', 'backup'] } })
 
-describe('an event stream', () => {
-  it('is an answer, under a path that holds the model as one segment', async () => {
+describe('a binary event stream', () => {
+  it('is read as an answer, from a path that holds the model as one segment', async () => {
     upstream.script(frames(start, text('Grüße '), text('🎉'), ...end, usage))
     const { text: said, terminal } = checkWire(await (await ask()).text())
     expect(said).toBe('Grüße 🎉')
@@ -79,12 +79,12 @@ describe('an event stream', () => {
     expect(checkWire(await (await ask()).text()).text).toBe('whole')
   })
 
-  it.each(faults)('%s before any content moves on', async (_name, broken) => {
+  it.each(faults)('%s before any content moves to the next endpoint', async (_name, broken) => {
     upstream.script(frames(start, ...broken))
     expect(checkWire(await (await ask()).text()).text).toBe('from the backup')
   })
 
-  it.each(faults)('%s after content is told', async (_name, broken, type) => {
+  it.each(faults)('%s after content is reported', async (_name, broken, type) => {
     upstream.script(frames(start, text('half'), ...broken))
     const { terminal } = checkWire(await (await ask()).text())
     expect(terminal).toMatchObject({ type: 'response.failed', response: { error_type: type, output_text: 'half' } })

@@ -95,7 +95,7 @@ describe('retry discipline', () => {
     expect(primary.requests).toHaveLength(1)
   })
 
-  it(verifies('P50', 'gives the caller its own mistake back at once'), async () => {
+  it(verifies('P50', 'reports an error of the caller at once'), async () => {
     primary.script(status(400, { error: { message: "Invalid value for 'temperature'", type: 'invalid_request_error', param: 'temperature' } }))
     const response = await ask(true)
     expect(response.status).toBe(400)
@@ -115,7 +115,7 @@ describe('retry discipline', () => {
     expect(text).not.toContain('sk-secret123456789')
   })
 
-  it(verifies('C1', 'is served by whoever asked for a short pause when everybody else has failed'), async () => {
+  it(verifies('C1', 'returns to an endpoint that asked for a short pause when all others have failed'), async () => {
     primary.script(status(429, overloaded, { 'retry-after': '0.2' }), stream(chatText('after the pause')))
     backup.script(status(401, { error: { message: 'bad key' } }))
     const answer = (await (await ask(false)).json()) as Record<string, unknown>
@@ -124,7 +124,7 @@ describe('retry discipline', () => {
     expect(backup.requests).toHaveLength(1)
   })
 
-  it(verifies('C1', 'answers 429 with the shortest pause when everybody is busy'), async () => {
+  it(verifies('C1', 'answers 429 with the shortest pause when all endpoints are rate limited'), async () => {
     primary.script(status(429, overloaded, { 'retry-after': '40' }))
     backup.script(status(429, overloaded, { 'retry-after': '20' }))
     const response = await ask(true)
@@ -140,13 +140,13 @@ describe('retry discipline', () => {
   })
 })
 
-describe('after the commit point', () => {
+describe('a failure after the commit point', () => {
   it.each([
     ['a reset', { then: 'reset' }, 'provider_unavailable'],
     ['silence', { then: 'hang' }, 'timeout'],
     ['a bare end', { then: 'end' }, 'provider_unavailable'],
   ] as const)(
-    verifies('P12', 'P35', 'C8', 'C9', 'P36', 'tells of %s in-band, with the partial text and a record'),
+    verifies('P12', 'P35', 'C8', 'C9', 'P36', 'reports %s in the stream, with the partial text and a record'),
     async (_name, options, errorType) => {
       primary.script(stream([chatEvents.role(), chatEvents.text('half an '), chatEvents.text('answer')], options))
       const response = await ask(true)
@@ -165,14 +165,14 @@ describe('after the commit point', () => {
     },
   )
 
-  it(verifies('P13', 'C8', 'is what a JSON caller never comes to: it has seen nothing, so the next endpoint answers whole'), async () => {
+  it(verifies('P13', 'C8', 'does not exist for a JSON caller, who has seen nothing: the next endpoint gives the whole answer'), async () => {
     primary.script(stream([chatEvents.text('half')], { then: 'reset' }))
     const response = await ask(false)
     expect(response.status).toBe(200)
     expect(await response.json()).toMatchObject({ output_text: 'from the backup' })
   })
 
-  it(verifies('P13', 'C8', 'P50', 'gives a JSON caller an HTTP error with all attempts when nobody else can answer'), async () => {
+  it(verifies('P13', 'C8', 'P50', 'gives a JSON caller an HTTP error with all attempts when no other endpoint can answer'), async () => {
     primary.script(stream([chatEvents.text('half')], { then: 'reset' }))
     backup.script(stream([chatEvents.text('half')], { then: 'reset' }))
     const response = await ask(false)
@@ -221,21 +221,21 @@ describe('after the commit point', () => {
   })
 })
 
-describe('upstreams that do not do as they are told', () => {
-  it(verifies('P43', 'asks for a stream on behalf of a JSON caller, and gathers it'), async () => {
+describe('upstreams that ignore the requested format', () => {
+  it(verifies('P43', 'are asked for a stream for a JSON caller, which the gateway collects'), async () => {
     primary.script(stream(chatText('piece ', 'by ', 'piece')))
     expect(await (await ask(false)).json()).toMatchObject({ status: 'completed', output_text: 'piece by piece' })
     expect(primary.requests.map(({ body }) => body['stream'])).toEqual([true])
   })
 
-  it(verifies('C18', 'takes a JSON answer to a stream request'), async () => {
+  it(verifies('C18', 'may answer a stream request with JSON'), async () => {
     primary.script(status(200, chatJson('whole')))
     const { text, terminal } = checkWire(await (await ask(true)).text())
     expect(text).toBe('whole')
     expect((terminal['response'] as { usage: object }).usage).toMatchObject({ input_tokens: 11, output_tokens: 7 })
   })
 
-  it(verifies('C18', 'takes JSON that calls itself a stream'), async () => {
+  it(verifies('C18', 'may send JSON with the content type of a stream'), async () => {
     const asStream = { 'content-type': 'text/event-stream' }
     for (const body of [chatJson('whole'), `\ufeff${JSON.stringify(chatJson('whole'))}`]) {
       primary.script(status(200, body, asStream))
@@ -248,7 +248,7 @@ describe('upstreams that do not do as they are told', () => {
     expect(primary.requests.length - before).toBe(1)
   })
 
-  it(verifies('C18', 'takes events under a wrong content type'), async () => {
+  it(verifies('C18', 'may send events under a wrong content type'), async () => {
     primary.script(stream(chatText('still ', 'fine'), { contentType: 'application/octet-stream' }))
     expect(checkWire(await (await ask(true)).text()).text).toBe('still fine')
   })

@@ -111,13 +111,13 @@ describe('a bad body', () => {
     expect(messages[0]!.content[0]!.image_url.url === image_url).toBe(true)
   })
 
-  it(verifies('A12', 'in an encoding the gateway does not open is refused, not misread'), async () => {
+  it(verifies('A12', 'in an encoding the gateway does not decode is refused, not misread'), async () => {
     const response = await gateway.respond(good, { headers: { 'content-encoding': 'gzip' } })
     expect(response.status).toBe(400)
     expect(await response.text()).toContain('gzip')
   })
 
-  it('with a lone surrogate is mended and answered', async () => {
+  it('with a lone surrogate is repaired and answered', async () => {
     const response = await gateway.respond('{"model":"acme/small","input":"half \\ud83d"}')
     expect(response.status).toBe(200)
     expect(JSON.stringify(upstream.requests.at(-1)!.body)).toContain('\ufffd')
@@ -147,7 +147,7 @@ describe('keys', () => {
     expect((await fetch(`${gateway.url}${path}`)).status).toBe(401)
   })
 
-  it.each(['/healthz', '/readyz', '/metrics', '/openapi.json'])('are not asked for at %s', async (path) => {
+  it.each(['/healthz', '/readyz', '/metrics', '/openapi.json'])('are not required at %s', async (path) => {
     // Right after the start the gateway is not ready yet.
     await expect.poll(async () => (await fetch(`${gateway.url}${path}`)).status, { timeout: 10_000 }).toBe(200)
   })
@@ -165,13 +165,13 @@ describe('headers', () => {
     ['X-Gateway-Experimental-Metadata', 'gateway_metadata'],
     ['X-OpenRouter-Metadata', 'openrouter_metadata'],
     ['X-OpenRouter-Experimental-Metadata', 'openrouter_metadata'],
-  ])('%s: enabled puts the metadata under %s', async (header, field) => {
+  ])('%s: enabled adds the metadata under %s', async (header, field) => {
     const answer = (await (await gateway.respond(good, { headers: { [header]: 'Enabled' } })).json()) as Record<string, unknown>
     expect(answer[field]).toMatchObject({ requested: 'acme/small', strategy: 'direct', attempt: 1 })
     expect(await (await gateway.respond(good, { headers: { [header]: 'yes' } })).json()).not.toHaveProperty(field)
   })
 
-  it('stand beside an error, too, where a route is involved', async () => {
+  it('add it to an error, too, if routing was involved', async () => {
     const response = await gateway.respond({ ...good, model: 'acme/large' }, { headers: { 'x-gateway-experimental-metadata': 'enabled' } })
     expect(await response.json()).toMatchObject({ error: { code: 404 }, gateway_metadata: { requested: 'acme/large', attempt: 0 } })
   })
@@ -208,7 +208,7 @@ describe('HTTP itself', () => {
   })
 
   it.each(['OPTIONS / HTTP/1.0\r\n\r\n', 'OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'])(
-    'says that it is ready to balancers that ask %j, as those do that were told nothing else',
+    'reports that it is ready to load balancers that probe %j by default',
     async (asked) => {
       await expect.poll(() => raw(asked), { timeout: 10_000 }).toMatch(/^HTTP\/1\.1 200 [^]*\{"status":"ready"\}$/)
     },
@@ -246,12 +246,12 @@ describe('one model', () => {
     const listed = data.find(({ id }) => id === 'acme/small')
     expect(await (await gateway.api('GET', `/api/v1/models/${name}`)).json()).toEqual({ ...listed, object: 'model', owned_by: 'acme' })
   })
-  it.each(['acme/none', 'acme%2Fnone', 'none', '..%2F..%2Fkeys'])('that nobody serves is not found: %s', async (name) => {
+  it.each(['acme/none', 'acme%2Fnone', 'none', '..%2F..%2Fkeys'])('without an endpoint is not found: %s', async (name) => {
     const answer = await gateway.api('GET', `/api/v1/models/${name}`)
     expect(answer.status).toBe(404)
     expect(await answer.json()).toMatchObject({ error: { code: 404, message: expect.stringContaining('No endpoint serves') } })
   })
-  it('is never the list with a slash behind it, and whoever asks so hears where that is', async () => {
+  it('with an empty name is not the list, and the error says where the list is', async () => {
     const answer = await gateway.api('GET', '/api/v1/models/')
     expect(await answer.json()).toMatchObject({
       error: { code: 404, message: expect.stringContaining('models are listed with GET /api/v1/models,') },

@@ -49,7 +49,7 @@ describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a turn of
   it.each([
     ['a stream', true],
     ['JSON', false],
-  ])('comes back to it as if no other format had carried it: %s', async (_name, stream) => {
+  ])('is sent back to it as if no other format had been between: %s', async (_name, stream) => {
     stage.says(dialect, PLACES)
     const expected = await stage.givenBack(dialect, [{ type: 'input_text', text: 'How is it there?' }], {
       reasoning: { enabled: true, effort: 'high', summary: 'auto', within_output: true },
@@ -63,7 +63,7 @@ describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a turn of
 
 const eventsOf = (wire: string): readonly Json[] => [...wire.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as Json)
 
-describe('keys stand where clients of the format have them', () => {
+describe('keys are read from where clients of the format send them', () => {
   const ask = { contents }
   it.each<readonly [string, (key: string) => Promise<Response>]>([
     ['in its header', (key) => call('/acme/openai-chat:generateContent', ask, { 'x-goog-api-key': key })],
@@ -82,7 +82,7 @@ describe('keys stand where clients of the format have them', () => {
   })
 })
 
-describe('newer clients say v1 and find the same there', () => {
+describe('newer clients use the path v1 and find the same there', () => {
   const keyed = (): { readonly [name: string]: string } => ({ 'x-goog-api-key': stage.gateway().key })
   const later = (path: string, headers: { readonly [name: string]: string }, body?: object): Promise<Response> =>
     fetch(`${stage.gateway().url}/api/v1/models${path}`, body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) })
@@ -99,7 +99,7 @@ describe('newer clients say v1 and find the same there', () => {
     expect(new Set(texts).size).toBe(1)
   })
 
-  it('models, where their key says who asks', async () => {
+  it('models, where the place of the key identifies the client', async () => {
     const all = (await (await call('?pageSize=1000')).json()) as Json
     expect(await (await later('?pageSize=1000', keyed())).json()).toEqual(all)
     expect(await (await later(`?pageSize=1000&key=${stage.gateway().key}`, {})).json()).toEqual(all)
@@ -107,7 +107,7 @@ describe('newer clients say v1 and find the same there', () => {
     expect(await (await later('/acme/gemini', { authorization: `Bearer ${stage.gateway().key}` })).json()).toMatchObject({ object: 'model' })
   })
 
-  it('failures, and nobody else does', async () => {
+  it('failures in this format, and no other client gets them', async () => {
     const status = async (answer: Promise<Response>): Promise<unknown> => ((await (await answer).json()) as { error: Json }).error['status']
     expect(await status(later('/nobody/nothing', keyed()))).toBe('NOT_FOUND')
     expect(await status(later('/nobody/nothing:generateContent', keyed(), { contents }))).toBe('NOT_FOUND')
@@ -119,7 +119,7 @@ describe('newer clients say v1 and find the same there', () => {
 describe('vectors', () => {
   const embed = async (path: string, body: object): Promise<Json> => (await (await call(path, body)).json()) as Json
 
-  it('are made of one content and of several, as by the gateway’s own route', async () => {
+  it('are made for one content and for several, as by the gateway’s own route', async () => {
     const [first, second] = [{ parts: [{ text: 'a cat' }] }, { parts: [{ text: 'a dog' }] }]
     const own = await stage.gateway().api('POST', '/api/v1/embeddings', { model: 'demo/embed', input: ['a cat', 'a dog'] }, stage.gateway().key)
     const { data, usage } = (await own.json()) as { data: readonly { embedding: number[] }[]; usage: { prompt_tokens: number } }
@@ -131,7 +131,7 @@ describe('vectors', () => {
     expect(short.values).toHaveLength(8)
   })
 
-  it('have their models in the list, and stand in records as what they are', async () => {
+  it('have their models in the list, and are recorded as embeddings', async () => {
     expect(await (await call('/demo/embed')).json()).toMatchObject({ supportedGenerationMethods: ['embedContent', 'batchEmbedContents'] })
     const { models } = (await (await call('?pageSize=1000')).json()) as { models: readonly { name: string }[] }
     expect(models.at(-1)!.name).toBe('models/demo/embed')
@@ -143,7 +143,7 @@ describe('vectors', () => {
   })
 })
 
-it('a stream that nobody wants in events is a list that comes in pieces', async () => {
+it('a stream without alt=sse is one JSON array that arrives in pieces', async () => {
   stage.says('openai-chat', { text: 'Hello.' })
   const events = eventsOf(await (await call('/acme/openai-chat:streamGenerateContent?alt=sse', { contents })).text())
   const listed = await call('/acme/openai-chat:streamGenerateContent', { contents })
@@ -152,7 +152,7 @@ it('a stream that nobody wants in events is a list that comes in pieces', async 
   expect(without((await listed.json()) as readonly Json[])).toEqual(without(events))
 })
 
-it('a stream that breaks ends with its failure as an event, and once more bare, in a piece of its own: some clients read the one, some the other', async () => {
+it('a stream that breaks ends with its failure as an event and once more as bare JSON, because clients read one or the other', async () => {
   stage.does('openai-chat', stream([chatEvents.role(), chatEvents.text('Hel'), { error: { message: 'Out of ideas', code: 500 } }]))
   const { body } = await call('/acme/openai-chat:streamGenerateContent?alt=sse', { contents })
   const pieces: string[] = []
@@ -163,7 +163,7 @@ it('a stream that breaks ends with its failure as an event, and once more bare, 
   expect(JSON.parse(bare)).toMatchObject({ error: { code: 502, message: 'Out of ideas', status: 'UNAVAILABLE' } })
 })
 
-it('a failure that an upstream of the format tells as its vendor does, bare in its stream, is told with its words', async () => {
+it('a failure that an upstream sends as bare JSON in its stream keeps its message', async () => {
   const fault = { error: { code: 503, message: 'The model is overloaded', status: 'UNAVAILABLE' } }
   stage.does('gemini', (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -192,7 +192,7 @@ it('models are listed in pages', async () => {
   expect((await call('?pageSize=many')).status).toBe(400)
 })
 
-it('a prompt is weighed, as a body or within one', async () => {
+it('the tokens of a prompt are counted, as a body or within one', async () => {
   const weigh = async (body: object): Promise<number> =>
     ((await (await call('/acme/openai-chat:countTokens', body)).json()) as { readonly totalTokens: number }).totalTokens
   const tokens = await weigh({ contents })
@@ -203,7 +203,7 @@ it('a prompt is weighed, as a body or within one', async () => {
   expect(await weigh({ generateContentRequest: { model: 'models/acme/openai-chat', contents } })).toBe(tokens)
 })
 
-describe('a failure is told as the format tells it', () => {
+describe('a failure has the error envelope of the format', () => {
   it.each<readonly [string, string, unknown, number, string]>([
     ['nobody serves the model', '/nobody/nothing:generateContent', { contents }, 404, 'NOT_FOUND'],
     ['there is no such model', '/nobody/nothing', undefined, 404, 'NOT_FOUND'],
@@ -219,7 +219,7 @@ describe('a failure is told as the format tells it', () => {
     expect(await response.json()).toMatchObject({ error: { code, status, message: expect.any(String) as string } })
   })
 
-  it('and elsewhere as it is told there', async () => {
+  it('and on other routes the envelope of those', async () => {
     const response = await fetch(`${stage.gateway().url}/v1/models/x`, { headers: { authorization: `Bearer ${stage.gateway().key}` } })
     expect(((await response.json()) as { error: Json }).error).not.toHaveProperty('status')
     const missed = await fetch(`${stage.gateway().url}/v1beta/models/x:generateContent`, { method: 'POST' })
@@ -227,7 +227,7 @@ describe('a failure is told as the format tells it', () => {
   })
 })
 
-it('what was asked is written down with its format and the name that was asked for', async () => {
+it('a call is recorded with its format and the model name that was requested', async () => {
   stage.says('openai-chat', { text: 'Hello.' })
   const response = await call('/acme/openai-chat:generateContent', { contents, models: ['acme/gemini'] })
   const { responseId } = (await response.json()) as { readonly responseId: string }
@@ -238,7 +238,7 @@ it('what was asked is written down with its format and the name that was asked f
   })
 })
 
-describe('what its vendor is to let through', () => {
+describe('safety settings of the vendor', () => {
   const wished = [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' }]
   const set = [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_LOW_AND_ABOVE' }]
   const sent = async (provider: object): Promise<Json> => {
@@ -260,10 +260,10 @@ describe('what its vendor is to let through', () => {
     return google.requests.at(-1)!.body
   }
 
-  it('is the caller’s to say', async () => {
+  it('can be set by the caller', async () => {
     expect((await sent({}))['safetySettings']).toEqual(wished)
   })
-  it('where the operator has not said it', async () => {
+  it('unless the operator has set them', async () => {
     expect((await sent({ options: { safety_settings: set } }))['safetySettings']).toEqual(set)
   })
 })

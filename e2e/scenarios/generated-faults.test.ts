@@ -184,7 +184,7 @@ describe('calls whose endpoints fail by generated schedules', () => {
       'C1',
       'C4',
       'C8',
-      'are served whenever the discipline allows, by one endpoint alone, and told and recorded as they went',
+      'are served whenever the retry rules allow, by one endpoint alone, and reported and recorded as they went',
     ),
     async () => {
       const all = generate()

@@ -79,7 +79,7 @@ describe('the list of calls', () => {
     expect(page.data.map(({ attempts }) => attempts)).toEqual([2, 1, 0])
   })
 
-  it('tells of a call what a line has room for', async () => {
+  it('shows the main facts of a call', async () => {
     const { data } = await list({ session_id: 'session-7' })
     expect(data).toEqual([
       {
@@ -119,13 +119,13 @@ describe('the list of calls', () => {
     for (const field of ['created_at', 'total_cost', 'latency', 'generation_time']) expect(data[0]![field]).toBe(answer.data[field])
   })
 
-  it('says why a call failed that reached nobody', async () => {
+  it('says why a call failed that reached no endpoint', async () => {
     expect((await list({ status: 'failed' })).data).toMatchObject([
       { id: failed, model: null, provider: null, status: 'failed', error_message: expect.any(String), http_status: expect.any(Number), attempts: 0 },
     ])
   })
 
-  it('is narrowed by everything one knows of a call', async () => {
+  it('can be filtered by every property of a call', async () => {
     const [newest, , oldest] = (await list()).data
     const first = Date.parse(oldest!['created_at'] as string)
     const whole = { from: new Date(first).toISOString(), to: new Date(Date.parse(newest!['created_at'] as string) + 1).toISOString() }
@@ -148,7 +148,7 @@ describe('the list of calls', () => {
     for (const [query, expected] of cases) expect([query, idsOf(await list(query))]).toEqual([query, expected])
   })
 
-  it('is walked with its cursor, also while calls come in', async () => {
+  it('can be paged with its cursor, also while new calls arrive', async () => {
     const first = await list({ limit: '1' })
     expect(idsOf(first)).toEqual([failedOver])
     const later = await call({}, team.inference)
@@ -160,7 +160,7 @@ describe('the list of calls', () => {
     expect(idsOf(await list({ limit: '1' }))).toEqual([later])
   })
 
-  it('refuses what it cannot read, and names it', async () => {
+  it('refuses invalid filters, and names them', async () => {
     for (const [query, path] of [
       ['cursor=page-2', 'cursor'],
       ['cursor=', 'cursor'],
@@ -174,7 +174,7 @@ describe('the list of calls', () => {
       expect([query, await refusal(`?${query}`)]).toEqual([query, { status: 400, path }])
   })
 
-  it('ends at the wall of a workspace, and is for management keys', async () => {
+  it('contains only calls of the own workspace, and needs a management key', async () => {
     const own = await list({}, team.management)
     expect(idsOf(own)).toContain(theirs)
     expect(new Set(own.data.map((one) => one['workspace_id']))).toEqual(new Set([team.workspace]))
@@ -188,13 +188,13 @@ describe('the list of calls', () => {
   })
 })
 
-describe('all of one call', () => {
+describe('the details of one call', () => {
   const read = async (id: string, key?: string): Promise<Json> => {
     const response = await gateway.api('GET', `/api/v1/generations/${id}`, undefined, key)
     return ((await response.json()) as { readonly data: Json }).data
   }
 
-  it('tells of every attempt, and what the list tells', async () => {
+  it('contain every attempt, and all that the list shows', async () => {
     const found = await read(failedOver)
     const [line] = (await list({ provider: 'backup1' })).data
     expect(found).toMatchObject({ ...line, attempts: expect.any(Array) })
@@ -219,7 +219,7 @@ describe('all of one call', () => {
     ])
   })
 
-  it('tells what was asked, of whom, and what it cost', async () => {
+  it('contain the request, the endpoint and the cost', async () => {
     expect(await read(failedOver)).toMatchObject({
       external_user: 'user-1',
       upstream_model: 'small-1',
@@ -239,12 +239,12 @@ describe('all of one call', () => {
     })
   })
 
-  it('is found while it is on its way to the store', async () => {
+  it('are found while the record is not yet stored', async () => {
     const id = await call({})
     expect(await read(id)).toMatchObject({ id, status: 'completed' })
   })
 
-  it('exists within reach of a management key only', async () => {
+  it('can be read only by a management key with access to the workspace', async () => {
     expect(await read(theirs, team.management)).toMatchObject({ id: theirs, workspace_id: team.workspace })
     expect((await refusal(`/${failed}`, team.management)).status).toBe(404)
     expect((await refusal('/nobody')).status).toBe(404)

@@ -74,7 +74,7 @@ describe(verifies('K3', 'a filter cannot be got round by'), () => {
     expect(text).not.toContain('219-09')
   })
 
-  it('more filler than can be taken out, and nothing of it is kept', async () => {
+  it('more filler than can be removed, and nothing of it is stored', async () => {
     await send('PATCH', '/workspaces/default', 200, { is_observability_io_logging_enabled: true })
     const { status, text, id } = await afterFiller('boss@corp.example', 100_001)
     await send('PATCH', '/workspaces/default', 200, { is_observability_io_logging_enabled: false })
@@ -93,8 +93,8 @@ describe(verifies('K3', 'a filter cannot be got round by'), () => {
   })
 })
 
-describe(verifies('B7', 'patterns of a tenant'), () => {
-  it('are refused when they would stall the others', async () => {
+describe(verifies('B7', 'patterns of a workspace'), () => {
+  it('are refused when they would slow down other workspaces', async () => {
     const filters = { content_filters: [{ pattern: '(?:a?){900}b', action: 'flag' }] }
     const response = await gateway.api('PATCH', `/api/v1/guardrails/${tenant.guardrail}`, filters, tenant.management)
     expect(response.status).toBe(400)
@@ -106,7 +106,7 @@ describe('a guardrail of the configuration', () => {
   const ssn = { input: '219-09-9999' }
   const phone = { input: 'call 914-309-4996' }
 
-  it('is not lifted by who it binds: neither by another slug nor by another name', async () => {
+  it('cannot be lifted by those it applies to: neither with another slug nor with another name', async () => {
     expect((await ask(ssn, tenant.key)).status).toBe(403)
     const slug = await gateway.api('PATCH', `/api/v1/workspaces/${tenant.id}`, { slug: 'team-b' }, tenant.management)
     expect(slug.status).toBe(403)
@@ -120,7 +120,7 @@ describe('a guardrail of the configuration', () => {
     expect((await ask(phone, tenant.key)).status).toBe(403)
   })
 
-  it('lets whom it binds change all else, and the operator everything', async () => {
+  it('lets those it applies to change everything else, and the operator everything', async () => {
     await send('PATCH', `/workspaces/${tenant.id}`, 200, { name: 'Team A', slug: 'team-a' }, tenant.management)
     await send('PATCH', `/keys/${tenant.hash}`, 200, { name: 'intern', limit: 5 }, tenant.management)
     const other = await send('POST', '/keys', 201, { name: 'other' }, tenant.management)

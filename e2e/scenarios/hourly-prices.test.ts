@@ -4,7 +4,7 @@ import { startGateway } from '../../src/testing/start-gateway.ts'
 
 afterEach(() => void vi.useRealTimers())
 
-it('an answer is charged by the hour where the price data has hours', async () => {
+it('an answer is charged by the time of day where the price data has prices by time of day', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-10-01T12:00:00Z') })
   const upstream = await startFakeUpstream(stream(chatText('hi')))
   const gateway = await startGateway({ providers: [{ slug: 'deepseek', base_url: upstream.url, api_keys: ['k'] }] })

@@ -34,7 +34,7 @@ async function signalbox(args: readonly string[], env: { readonly [name: string]
 const SMALL = 'model_list: [{ model_name: gpt-4o, litellm_params: { model: openai/gpt-4o, api_key: os.environ/TEAM_KEY } }]\n'
 
 describe('signalbox import', () => {
-  it('prints what check takes, with variables that are to be set', async () => {
+  it('prints a configuration that signalbox check accepts, with the variables to set', async () => {
     await writeFile(join(directory, 'config.yaml'), SMALL)
     const imported = await signalbox(['import', 'litellm', 'config.yaml'])
     expect(imported).toMatchObject({ code: 0, errors: 'Set these variables where the gateway starts; they are not set here: TEAM_KEY\n' })
@@ -44,7 +44,7 @@ describe('signalbox import', () => {
     expect(checked.code).toBe(0)
   })
 
-  it('writes a new file that nobody else reads, and none that is there', async () => {
+  it('writes a new file that only its owner can read, and does not overwrite one', async () => {
     const first = await signalbox(['import', 'litellm', '-', '--output', 'signalbox.yaml'], { TEAM_KEY: 'key' }, SMALL)
     expect(first).toEqual({ code: 0, out: '', errors: 'Wrote signalbox.yaml. To see what it serves, run: signalbox check --config signalbox.yaml\n' })
     const file = join(directory, 'signalbox.yaml')
@@ -55,7 +55,7 @@ describe('signalbox import', () => {
     expect(await readFile(file, 'utf8')).toBe(before)
   })
 
-  it('reads the files that one includes, from beside it', async () => {
+  it('reads included files, relative to the including file', async () => {
     await mkdir(join(directory, 'proxy'))
     await writeFile(join(directory, 'proxy/config.yaml'), `include: [models.yaml]\n${SMALL}`)
     await writeFile(join(directory, 'proxy/models.yaml'), SMALL.replaceAll('gpt-4o', 'gpt-5-mini'))
@@ -67,7 +67,7 @@ describe('signalbox import', () => {
     expect(piped.errors).toMatch(/^".*models\.yaml" cannot be read \(ENOENT\)\n$/)
   })
 
-  it('ends with 1 where callers may ask for what nobody serves, and says so', async () => {
+  it('exits with 1 where callers may request models that nothing serves, and says so', async () => {
     const { code, out, errors } = await signalbox(
       ['import', 'litellm', '-'],
       { TEAM_KEY: 'key' },
@@ -104,7 +104,7 @@ describe('files of other gateways', () => {
       /openai\/gpt-4o: openai \(gpt-4o\)/,
     ],
     ['portkey', { provider: 'openai', api_key: '${TEAM_KEY}', override_params: { model: 'gpt-4o' } }, /portkey\/config: openai \(gpt-4o\)/],
-  ])('of %s become what check takes', async (format, config, served) => {
+  ])('of %s become a configuration that signalbox check accepts', async (format, config, served) => {
     const imported = await signalbox(['import', format, '-', '--output', 'signalbox.yaml'], { TEAM_KEY: 'key' }, JSON.stringify(config))
     expect(imported.code).toBe(0)
     const checked = await signalbox(['check'], { TEAM_KEY: 'key' })
@@ -113,7 +113,7 @@ describe('files of other gateways', () => {
   })
 })
 
-describe('a gateway with what was imported', () => {
+describe('a gateway with an imported configuration', () => {
   let eu: FakeUpstream
   let us: FakeUpstream
   let own: FakeUpstream
@@ -143,7 +143,7 @@ router_settings:
 general_settings: { master_key: sk-1234-of-old }
 `
 
-  it('answers callers of the old one under the names they know, at both doors', async () => {
+  it('answers callers of the old gateway under the same model names, in both formats', async () => {
     const imported = await signalbox(['import', 'litellm', '-'], ENV, config())
     expect(imported.code).toBe(0)
     const { tree } = parseSource(imported.out, 'signalbox.yaml')
@@ -178,7 +178,7 @@ general_settings: { master_key: sk-1234-of-old }
     }
   })
 
-  it('goes on to the second deployment, and then to the fallback', async () => {
+  it('fails over to the second deployment, and then to the fallback', async () => {
     await eu.close()
     eu = await startFakeUpstream(status(503, { error: { message: 'down' } }))
     const { out } = await signalbox(['import', 'litellm', '-'], ENV, config())

@@ -6,7 +6,7 @@ import { verifies } from '../requirements.ts'
 
 const CANARY = 'canary-of-a-tool-server'
 
-it(verifies('G1', 'what a tool that stands in the input proves itself with is kept nowhere'), async () => {
+it(verifies('G1', 'the credentials of a tool in the input are stored nowhere'), async () => {
   const upstream = await startFakeUpstream(says('hello'))
   const gateway = await startGateway(chatConfig([upstream.url]))
   try {

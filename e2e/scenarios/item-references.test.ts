@@ -32,7 +32,7 @@ const askAgain = (items: readonly object[], key?: string) =>
 const upstreamInput = (): string => JSON.stringify(upstream.requests.at(-1)!.body['messages'])
 
 describe('a reference to an item of an earlier answer', () => {
-  it('stands for the item: text, calls with their results, whole or streamed', async () => {
+  it('is replaced by the item: text, calls with their results, streamed or not', async () => {
     const [message] = await answered()
     expect((await askAgain([reference(message!.id)])).status).toBe(200)
     expect(upstreamInput()).toContain('"42"')
@@ -46,7 +46,7 @@ describe('a reference to an item of an earlier answer', () => {
     expect(upstreamInput()).toContain('"{\\"city\\":\\"Bern\\"}"')
   })
 
-  it('stands for what the caller had seen of an answer that broke off', async () => {
+  it('is replaced by the part that the caller had received of a broken answer', async () => {
     says({ text: ['forty-'], fails: 'The engine broke down' })
     const { output } = checkWire(await (await gateway.respond({ model: 'acme/small', input: [question], stream: true })).text())
     says({ text: ['two'] })
@@ -54,7 +54,7 @@ describe('a reference to an item of an earlier answer', () => {
     expect(upstreamInput()).toContain('"forty-"')
   })
 
-  it('is refused when the caller had asked for nothing to be kept', async () => {
+  it('is refused when the caller had asked for nothing to be stored', async () => {
     const [message] = await answered({ store: false })
     const response = await askAgain([reference(message!.id)])
     expect(response.status).toBe(400)

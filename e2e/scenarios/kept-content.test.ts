@@ -25,7 +25,7 @@ afterAll(async () => {
   await upstream.close()
 })
 
-it('holds no bytes of pictures and sound, wherever they stand', async () => {
+it('stored content contains no bytes of images and audio, at any depth', async () => {
   const content = [
     { type: 'input_text', text: 'What is this?' },
     { type: 'input_image', detail: 'auto', image_url: `data:image/png;base64,${BYTES}` },
@@ -42,7 +42,7 @@ it('holds no bytes of pictures and sound, wherever they stand', async () => {
   expect(kept).not.toContain(BYTES.slice(0, 200))
 })
 
-it('holds what a model said when it would not answer', async () => {
+it('stored content contains the text of a refusal', async () => {
   upstream.script(
     stream([{ ...chatEvents.role(), choices: [{ index: 0, delta: { refusal: 'I will not.' }, finish_reason: null }] }, chatEvents.finish('stop')]),
   )

@@ -131,7 +131,7 @@ describe('the credit limit of a key', () => {
     expect((await keyOf(key)).usage).toBeCloseTo(2 * CALL_USD, 12)
   })
 
-  it('is as new as the last change of it', async () => {
+  it('takes effect at once when it is changed', async () => {
     await open()
     const key = await createKey({ limit: 0 })
     expect(await drained(await ask(key.key))).toBe(402)
@@ -143,7 +143,7 @@ describe('the credit limit of a key', () => {
     expect(await drained(await ask(key.key))).toBe(200)
   })
 
-  it('costs nothing for calls that produced nothing', async () => {
+  it('is not reduced by calls that produced nothing', async () => {
     await open()
     const key = await createKey({ limit: 1 })
     upstream.script(status(503, { error: { message: 'busy' } }))
@@ -153,7 +153,7 @@ describe('the credit limit of a key', () => {
     expect((await keyOf(key)).usage).toBeCloseTo(CALL_USD, 12)
   })
 
-  it(verifies('H3', 'P31', 'is not passed by a fallback to a dearer endpoint'), async () => {
+  it(verifies('H3', 'P31', 'is not exceeded by a fallback to a more expensive endpoint'), async () => {
     await open()
     const cheap = await createKey({ limit: CALL_USD * 10 })
     upstream.script(status(503, { error: { message: 'busy' } }))
@@ -165,7 +165,7 @@ describe('the credit limit of a key', () => {
     expect(backup.requests).toHaveLength(1)
   })
 
-  it(verifies('P29', 'bounds the output of a call that names no bound'), async () => {
+  it(verifies('P29', 'bounds the output of a call without max_output_tokens'), async () => {
     await open()
     const key = await createKey({ limit: 500e-6 })
     const response = await gateway.respond(
@@ -181,7 +181,7 @@ describe('the credit limit of a key', () => {
   })
 })
 
-it(verifies('H1', 'a budget too small for the first model leads to the next that was named'), async () => {
+it(verifies('H1', 'a budget too small for the first model moves the call to the next model of the request'), async () => {
   const at = (slug: string, dollars: number) => ({
     slug,
     context_length: 128_000,
@@ -196,17 +196,17 @@ it(verifies('H1', 'a budget too small for the first model leads to the next that
   expect(upstream.requests.map(({ body }) => body['model'])).toEqual(['acme/small'])
 })
 
-describe('an endpoint whose price nobody knows', () => {
+describe('an endpoint whose price is unknown', () => {
   const unpriced = () => ({
     models: [{ slug: 'acme/small', context_length: 128_000, endpoints: [{ provider: 'acme', upstream_model: 'mystery-1' }] }],
   })
-  it(verifies('H8', 'serves a limited key and says so'), async () => {
+  it(verifies('H8', 'serves a key with a limit and says so'), async () => {
     await open(unpriced())
     const { key } = await createKey({ limit: 1 })
     const response = await gateway.respond({ model: 'acme/small', input: 'hi' }, { key, headers: { 'x-gateway-experimental-metadata': 'enabled' } })
     expect(await response.json()).toMatchObject({ gateway_metadata: { params: { unknown_price: expect.any(String) } } })
   })
-  it(verifies('H8', 'does not, when the operator says so; a key without limits is served'), async () => {
+  it(verifies('H8', 'does not serve it, if so configured; a key without limits is served'), async () => {
     await open({ ...unpriced(), limits: { unknown_price: 'deny' } })
     const { key } = await createKey({ limit: 1 })
     const refused = await gateway.respond({ model: 'acme/small', input: 'hi' }, { key })
@@ -238,7 +238,7 @@ describe('an endpoint that is paid per request and not by tokens', () => {
 })
 
 describe('a key whose limit is used up', () => {
-  it('is served by an own key that stands behind the gateway’s credentials, unless it counts there, too', async () => {
+  it('is served by an own provider key that comes after the gateway’s credentials, unless the limit counts it, too', async () => {
     await open()
     const own = await gateway.api('POST', '/api/v1/byok', { provider: 'backup1', key: 'sk-their-own', is_fallback: true })
     expect(own.status).toBe(201)
@@ -251,7 +251,7 @@ describe('a key whose limit is used up', () => {
     expect(refused.status).toBe(402)
     expect([upstream.requests.length, backup.requests.length]).toEqual([0, 1])
   })
-  it('is served by that own key also where it is busy for a moment', async () => {
+  it('is served by that own provider key also after a short rate limit', async () => {
     await open({ routing: { sticky: false } })
     await gateway.api('POST', '/api/v1/byok', { provider: 'backup1', key: 'sk-their-own', is_fallback: true })
     const { key } = await createKey({ limit: 0 })
@@ -293,8 +293,8 @@ describe('credits', () => {
   })
 })
 
-describe('credits, told to a workspace', () => {
-  it('are what the others leave of them: as much is left for one as for all', async () => {
+describe('credits, as a workspace reads them', () => {
+  it('include the spending of other workspaces: the remainder is the same for all', async () => {
     await open({ limits: { credits: 1 } })
     const { id } = ((await (await gateway.api('POST', '/api/v1/workspaces', { name: 'Team', slug: 'team' })).json()) as { data: { id: string } }).data
     const manager = (await gateway.app.accounts.create({ name: 'manager', kind: 'management', workspaceId: id })).secret.reveal()
@@ -324,7 +324,7 @@ describe('rates', () => {
     expect(await refused.json()).toMatchObject({ error: { metadata: { error_type: 'rate_limit_exceeded', source: 'gateway', limit: 'requests' } } })
   })
 
-  it('count requests that are kept as presets like those that are asked, and nothing of a management key', async () => {
+  it('count requests saved as presets like calls, and no requests of a management key', async () => {
     await open()
     const { key } = await createKey({ rate_limits: { requests_per_minute: 2 } })
     const body = { model: 'acme/small', temperature: 0.1 }
@@ -338,7 +338,7 @@ describe('rates', () => {
     expect(await (await gateway.api('GET', '/api/v1/presets/mine/versions')).json()).toMatchObject({ total_count: 2 })
   })
 
-  it('of a workspace are for all its keys together, beside those of each key', async () => {
+  it('of a workspace apply to all its keys together, in addition to those of each key', async () => {
     await open()
     await gateway.api('PATCH', '/api/v1/workspaces/00000000-0000-4000-8000-000000000001', { rate_limits: { requests_per_minute: 3 } })
     const [one, two] = [await createKey({ rate_limits: { requests_per_minute: 1 } }), await createKey({})]
@@ -351,7 +351,7 @@ describe('rates', () => {
     expect([refused.status, JSON.stringify(await refused.json())]).toEqual([429, expect.stringContaining('This workspace may')])
   })
 
-  it('are told to the key that asks: its own, the configuration’s, and those of its workspace', async () => {
+  it('are shown to a key at /api/v1/key: its own, the configuration’s, and those of its workspace', async () => {
     await open({ limits: { concurrent_requests: 7 } })
     const told = async (key: string): Promise<unknown> =>
       ((await (await gateway.api('GET', '/api/v1/key', undefined, key)).json()) as { data: { rate_limit: unknown } }).data.rate_limit
@@ -367,7 +367,7 @@ describe('rates', () => {
     expect(await told(gateway.managementKey)).toEqual({ requests: -1, interval: '1m', note: 'This key has no limit on its rate.' })
   })
 
-  it('are told at the address that older clients know, too', async () => {
+  it('are shown at the path that older clients use, too', async () => {
     await open()
     const { key } = await createKey({ rate_limits: { requests_per_minute: 2 } })
     const told = async (path: string): Promise<unknown> => (await gateway.api('GET', path, undefined, key)).json()
@@ -382,7 +382,7 @@ describe('rates', () => {
     expect((await ask(key)).status).toBe(429)
   })
 
-  it.each(['completed', 'failed', 'cancelled'] as const)('give the place of a %s call back', async (ending) => {
+  it.each(['completed', 'failed', 'cancelled'] as const)('release the place of a %s call', async (ending) => {
     await open()
     const { key } = await createKey({ rate_limits: { concurrent_requests: 1 } })
     for (let i = 0; i < 3; i++) {
@@ -408,7 +408,7 @@ describe('rates', () => {
 })
 
 describe('Redis that dies during traffic', () => {
-  it(verifies('I2', 'fails no inference, and limits go on when it is back'), async (context) => {
+  it(verifies('I2', 'fails no inference, and limits continue when it is back'), async (context) => {
     const redis = await startPrivateRedis('Redis that dies during traffic')
     await open({ storage: { redis_namespace: 'e2e' } }, redis === undefined ? {} : { SIGNALBOX_REDIS_URL: redis.url })
     if (redis === undefined) return context.skip()
@@ -437,7 +437,7 @@ describe('Redis that dies during traffic', () => {
   })
 })
 
-describe('thoughts that come on top of the answer', () => {
+describe('reasoning tokens beyond the output limit', () => {
   let claude: FakeUpstream
   const answer = [
     { type: 'message_start', message: { id: 'msg_1', model: 'thinker', usage: { input_tokens: 3, output_tokens: 1 } } },
@@ -467,7 +467,7 @@ describe('thoughts that come on top of the answer', () => {
   })
   afterEach(() => claude.close())
 
-  it(verifies('P29', 'are reserved like it'), async () => {
+  it(verifies('P29', 'are reserved like output'), async () => {
     // 50,000 tokens of reasoning cost 0.50 USD, the 16 of the answer almost nothing.
     const { key } = await createKey({ limit: 0.1 })
     expect(await think(key, { max_output_tokens: 16, reasoning: { max_tokens: 50_000 } })).toBe(402)
@@ -478,7 +478,7 @@ describe('thoughts that come on top of the answer', () => {
     expect(await think(rich.key, { max_output_tokens: 16, reasoning: { max_tokens: 50_000 } })).toBe(200)
   })
 
-  it(verifies('P29', 'fit what is left where the caller names no bound'), async () => {
+  it(verifies('P29', 'fit what is left of a budget where the caller sets no limit'), async () => {
     const { key } = await createKey({ limit: 0.008 })
     for (const reasoning of [{ effort: 'high' }, { max_tokens: 50_000 }]) {
       expect(await think(key, { reasoning })).toBe(200)

@@ -52,7 +52,7 @@ async function until(holds: () => boolean, ms = 5_000): Promise<void> {
   }
 }
 
-describe('a server whose tools cannot be had', () => {
+describe('a server whose tools cannot be listed', () => {
   it.each<[string, () => Json | Promise<Json>, string]>([
     [
       'for it refuses the credentials',
@@ -72,7 +72,7 @@ describe('a server whose tools cannot be had', () => {
     ],
     ['for nobody is there', () => entry({ server_url: 'http://127.0.0.1:9/mcp' }), 'port 9 is not allowed'],
     ['for nobody listens', () => entry({ server_url: 'http://127.0.0.1:59999/mcp' }), 'cannot be reached'],
-  ])('%s: the answer says so and goes on without them', async (_name, tool, words) => {
+  ])('%s: the answer says so and continues without them', async (_name, tool, words) => {
     for (const streamed of [true, false]) {
       upstream.script(says('I have no tools.'))
       const answer = await askGateway(gateway, { tools: [await tool()], tool_choice: { type: 'mcp', server_label: 'math' } }, streamed)
@@ -86,7 +86,7 @@ describe('a server whose tools cannot be had', () => {
     }
   })
 
-  it('tells of it in the stream by the event for it', async () => {
+  it('is reported by its event in the stream', async () => {
     server.intercept((_request, response) => (response.writeHead(403).end(), true))
     upstream.script(says('ok'))
     const response = await gateway.respond({ model: 'acme/small', input: 'hi', tools: [entry({ authorization: 'denied' })], stream: true })
@@ -97,7 +97,7 @@ describe('a server whose tools cannot be had', () => {
     ])
   })
 
-  it('is asked again in the next answer: a list that failed is not sent back as one', async () => {
+  it('is asked again in the next answer: a failed list does not count as a list', async () => {
     server.intercept((_request, response) => (response.writeHead(500).end(), true))
     upstream.script(says('ok'))
     const first = await askGateway(gateway, { tools: [entry({ authorization: 'once more' })] }, false)
@@ -109,7 +109,7 @@ describe('a server whose tools cannot be had', () => {
   })
 })
 
-describe('a list no model should see', () => {
+describe('a list that no model gets', () => {
   it.each([['is too long', (base: TestMcpServer) => Array.from({ length: 130 }, (_, n) => base.addTool(`t${n}`)), 'at most 128 can be offered']])(
     '%s',
     async (_name, spoil, words) => {
@@ -132,7 +132,7 @@ describe('a list of which some tools cannot be offered', () => {
   const huge = { name: 'huge', inputSchema: { ...object, description: 'x'.repeat(70_000) } }
   const twin = { name: 'good', inputSchema: object, description: 'another' }
 
-  it.each([true, false])('offers the others, says which are missing, and is not asked for again (streamed: %s)', async (streamed) => {
+  it.each([true, false])('offers the others, says which are missing, and is not requested again (streamed: %s)', async (streamed) => {
     const own = await startMcpServer('modern')
     own.listAs(() => ({ tools: [{ name: 'good', inputSchema: object }, ...bad, huge, twin] }))
     const tools = [entry({ server_url: own.url })]
@@ -159,7 +159,7 @@ describe('a list of which some tools cannot be offered', () => {
     await own.close()
   })
 
-  it('says nothing of tools the caller does not want', async () => {
+  it('does not report tools that the caller did not allow', async () => {
     const own = await startMcpServer('modern')
     own.listAs(() => ({ tools: [{ name: 'good', inputSchema: object }, ...bad] }))
     upstream.script(says('ok'))
@@ -176,7 +176,7 @@ describe('a call that goes wrong', () => {
     ['has arguments the server refuses', ['math__add', { a: 'one' }], 'a'],
     ['has arguments that are not JSON', ['math__add', '{"a" 1}'], 'not valid JSON'],
     ['has arguments that break off', ['math__add', '{"a":'], 'cut off'],
-  ])('%s: the model is told and goes on', async (_name, call, words) => {
+  ])('%s: the model gets the error and continues', async (_name, call, words) => {
     upstream.script(calls(call), says('I give up.'))
     const answer = await askGateway(gateway, { tools: [entry()] }, true)
     expect(answer.output[1]).toMatchObject({ type: 'mcp_call', status: 'failed', output: null, error: expect.stringContaining(words) })
@@ -184,7 +184,7 @@ describe('a call that goes wrong', () => {
     expect(answer).toMatchObject({ status: 'completed', output_text: 'I give up.' })
   })
 
-  it('is cut where its result is too long', async () => {
+  it('has its result cut where it is too long', async () => {
     upstream.script(calls(['math__big', { chars: 200_000 }]), says('ok'))
     const answer = await askGateway(gateway, { tools: [entry()] }, false)
     const output = String(answer.output[1]!['output'])
@@ -193,13 +193,13 @@ describe('a call that goes wrong', () => {
     expect(String(heard(1).at(-1)!['content']).length).toBeLessThan(100_100)
   })
 
-  it('brings more than the gateway reads', async () => {
+  it('fails if the result is larger than the gateway reads', async () => {
     upstream.script(calls(['math__big', { chars: 9_000_000 }]), says('ok'))
     const answer = await askGateway(gateway, { tools: [entry()] }, false)
     expect(answer.output[1]).toMatchObject({ status: 'failed', error: expect.stringContaining('more than 8388608 bytes') })
   })
 
-  it.each<McpKind>(['modern', 'sessions', 'sse'])('loses its server on the way (%s)', async (kind) => {
+  it.each<McpKind>(['modern', 'sessions', 'sse'])('loses its server during the call (%s)', async (kind) => {
     const own = await startMcpServer(kind)
     upstream.script(calls(['math__die', {}]), says('It is gone.'))
     const begun = performance.now()
@@ -212,7 +212,7 @@ describe('a call that goes wrong', () => {
     await own.close()
   })
 
-  it('finds its session forgotten, and gets another', async () => {
+  it('opens a new session if the server has forgotten its own', async () => {
     upstream.script(calls(['math__add', { a: 1, b: 1 }]), says('Two.'))
     const own = entry({ authorization: 'forgotten' })
     const { output } = await askGateway(gateway, { tools: [own] }, false)
@@ -234,7 +234,7 @@ describe('a call that goes wrong', () => {
 
 describe('a caller who leaves', () => {
   it.each<McpKind>(['modern', 'sessions', 'sse'])(
-    verifies('D1', 'in the middle of a tool is gone for the server within 100 ms (%s)'),
+    verifies('D1', 'in the middle of a tool call is disconnected from the server within 100 ms (%s)'),
     async (kind) => {
       const own = await startMcpServer(kind)
       for (const streamed of [true, false]) {
@@ -256,7 +256,7 @@ describe('a caller who leaves', () => {
     },
   )
 
-  it('while the tools are asked for ends the asking', async () => {
+  it('while the tools are listed ends that request', async () => {
     const own = await startMcpServer('modern')
     let gone = 0
     own.intercept((_request, response) => {
@@ -275,7 +275,7 @@ describe('a caller who leaves', () => {
   })
 })
 
-it('a failure before the first words of the model is an HTTP error, whatever was opened', async () => {
+it('a failure before the first content of the model is an HTTP error, whatever connections were open', async () => {
   upstream.script(status(429, { error: { message: 'slow down' } }))
   const response = await gateway.respond({ model: 'acme/small', input: 'hi', tools: [entry()], stream: true })
   expect(response.status).toBe(429)
@@ -368,7 +368,7 @@ describe('addresses of servers', () => {
     'http://0.0.0.0:PORT/mcp',
     'https://93.184.216.34:25/mcp',
     'http://93.184.216.34/mcp',
-  ])(verifies('E5', 'are held to the rules of every address callers choose: %s'), async (url) => {
+  ])(verifies('E5', 'obey the rules for all addresses that callers choose: %s'), async (url) => {
     upstream.script(says('ok'))
     const answer = await askGateway(strict, { tools: [entry({ server_url: url.replace('PORT', String(server.port)), authorization: TOKEN })] }, false)
     expect(answer.output).toMatchObject([

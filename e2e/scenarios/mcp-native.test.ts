@@ -61,7 +61,7 @@ describe('the gateway', () => {
     ['where it is asked to', 'acme/able', { engine: 'gateway' }],
     ['where not every endpoint can', 'acme/mixed', { engine: 'native' }],
     ['where no endpoint can', 'acme/unable', { engine: 'native' }],
-  ])('runs them %s, and the provider learns no credential', async (_name, model, more) => {
+  ])('runs remote tools %s, and the provider gets no credential', async (_name, model, more) => {
     expect((await ask(model, entry(more))).status).toBe(200)
     expect(toolsSent().every(({ type }) => type === 'function')).toBe(true)
     expect(JSON.stringify(upstream.requests[0]!.body)).not.toContain('token-of-alice')
@@ -70,7 +70,7 @@ describe('the gateway', () => {
 })
 
 describe('the provider', () => {
-  it('runs them where the caller prefers that, and gets the entry as it came', async () => {
+  it('runs remote tools where the caller prefers that, and gets the tool as it came', async () => {
     const response = await ask('acme/able', entry({ engine: 'native' }))
     const { output, tools } = (await response.json()) as { output: object[]; tools: object[] }
     expect(output).toMatchObject([{ type: 'mcp_call', name: 'add', output: '5' }])
@@ -80,7 +80,7 @@ describe('the provider', () => {
     expect(JSON.stringify(tools)).not.toContain('token-of-alice')
   })
 
-  it('gets the history of its own calls as it was', async () => {
+  it('gets its own earlier calls unchanged', async () => {
     await ask('acme/able', entry({ engine: 'native' }), [
       { type: 'message', role: 'user', content: 'hi' },
       call,
@@ -89,7 +89,7 @@ describe('the provider', () => {
     expect((upstream.requests[0]!.body['input'] as { type: string }[]).map(({ type }) => type)).toContain('mcp_call')
   })
 
-  it('is the only one who knows its connectors', async () => {
+  it('alone can run its connectors', async () => {
     const connector = { type: 'mcp', server_label: 'mail', connector_id: 'connector_gmail', authorization: 'token-of-alice' }
     expect((await ask('acme/able', connector)).status).toBe(200)
     expect(toolsSent()).toEqual([connector])
@@ -100,7 +100,7 @@ describe('the provider', () => {
 })
 
 describe('credentials of a tool that a provider was sent', () => {
-  it('are told to nobody when the provider repeats them in an error: a preset may have set them', async () => {
+  it('are removed when the provider repeats them in an error, because a preset may have set them', async () => {
     const tool = entry({ engine: 'native', server_url: 'https://mcp.example/s/path-of-alice?k=1', headers: { 'x-key': 'header of-alice' } })
     await gateway.api('POST', '/api/v1/presets', { slug: 'remote', config: { model: 'acme/able', tools: [tool] } })
     upstream.script((request, response) => status(400, { error: { message: `bad request: ${JSON.stringify(request.body)}` } })(request, response))

@@ -103,7 +103,7 @@ const readBy = (n: number): { role: string; content: unknown }[] =>
   upstreams.get('openai-chat')!.requests[n]!.body['messages'] as { role: string; content: unknown }[]
 
 describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a model behind %s', (_dialect, voice) => {
-  it('uses a server that stands in the input, of which its endpoint learns nothing', async () => {
+  it('uses a server declared in the input, which its endpoint does not see', async () => {
     turns = [calling(['math__add', { a: 2, b: 3 }]), { text: 'Five.' }]
     const added = { type: 'additional_tools', role: 'developer', tools: [entry('modern', { headers: { 'x-canary': 'canary' } })] }
     const answer = await ask({ input: [added, user('What is two and three?')] }, { voice })
@@ -162,14 +162,14 @@ describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a model b
     expect(rpc('modern')).toEqual([])
   })
 
-  it.each([true, false])('may have nothing to add to what a tool did (stream: %s)', async (streamed) => {
+  it.each([true, false])('may end without text after a tool call (stream: %s)', async (streamed) => {
     turns = [calling(['math__add', { a: 2, b: 3 }]), {}]
     const answer = await ask({ tools: [entry()] }, { voice, streamed })
     expect(types(answer)).toEqual(['mcp_list_tools', 'mcp_call'])
     expect(answer.resource).toMatchObject({ status: 'completed', output_text: '', usage: { output_tokens: 24 } })
   })
 
-  it.each([true, false])('that sees no pictures is told of one that a tool gives (stream: %s)', async (streamed) => {
+  it.each([true, false])('without image input gets a note where a tool returns an image (stream: %s)', async (streamed) => {
     turns = [calling(['math__draw', {}]), { text: 'A dot.' }]
     const model = `acme/blind-${voice.dialect}`
     const answer = await ask({ model, tools: [entry()] }, { voice, streamed })
@@ -189,7 +189,7 @@ describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a model b
     ])
   })
 
-  it.each([true, false])('waits for the word of the caller (stream: %s)', async (streamed) => {
+  it.each([true, false])('waits for the approval of the caller (stream: %s)', async (streamed) => {
     const held = entry('sessions', { require_approval: 'always' })
     turns = [calling(['math__add', { a: 2, b: 3 }])]
     const first = await ask({ tools: [held] }, { voice, streamed })
@@ -226,7 +226,7 @@ describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a model b
 it.each([
   [{ order: ['v-openai-chat'] }, 'gemini', true],
   [{ only: ['v-openai-chat'] }, 'openai-chat', false],
-])('a picture goes to the endpoint of the model that sees, where the call may go there: %o', async (provider, dialect, shown) => {
+])('an image goes to an endpoint with image input, if the call may go there: %o', async (provider, dialect, shown) => {
   turns = [calling(['math__draw', {}]), { text: 'A dot.' }]
   await ask({ model: 'acme/half-blind', provider, tools: [entry()] })
   expect(readBy(0)).toHaveLength(1)
@@ -243,7 +243,7 @@ describe('an approval', () => {
     expect(servers.get('modern')!.calls.map(({ tool }) => tool)).toEqual(['add'])
   })
 
-  it('that is refused is told to the model, with the reason', async () => {
+  it('that is denied is reported to the model, with the reason', async () => {
     turns = [calling(['math__draw', {}])]
     const first = await ask({ tools: [entry('modern', held)] })
     turns = [{ text: 'Then not.' }]
@@ -255,7 +255,7 @@ describe('an approval', () => {
     expect(servers.get('modern')!.calls).toEqual([])
   })
 
-  it('of two calls runs both, in one go', async () => {
+  it('of two calls runs both together', async () => {
     turns = [calling(['math__draw', {}], ['math__fail', {}])]
     const first = await ask({ tools: [entry('modern', held)] })
     const requests = first.output.filter(({ type }) => type === 'mcp_approval_request')
@@ -278,7 +278,7 @@ describe('an approval', () => {
     expect(types(await ask({ tools: [entry('modern', held)], input }))).toEqual(['mcp_list_tools', 'mcp_call', 'message'])
   })
 
-  it('of nothing is refused by name', async () => {
+  it('of an unknown request is refused, with its path', async () => {
     const input = [user('Go.'), { type: 'mcp_approval_response', approval_request_id: 'mcpr_none', approve: true }]
     const response = await gateway.respond({ model: 'acme/openai-chat', tools: [entry()], input })
     expect(response.status).toBe(400)
@@ -286,7 +286,7 @@ describe('an approval', () => {
   })
 })
 
-describe('a conversation that allows another tool', () => {
+describe('a conversation that allows one more tool', () => {
   const allowing = (...names: string[]) => entry('modern', { allowed_tools: names })
   const begun = async (): Promise<Item[]> => {
     turns = [{ text: 'Hello.' }]
@@ -294,7 +294,7 @@ describe('a conversation that allows another tool', () => {
     return [user('Hi.'), ...output, user('Draw.')]
   }
 
-  it('has it from then on, and asks the server once', async () => {
+  it('offers it from then on, and lists the tools of the server once', async () => {
     const input = await begun()
     turns = [calling(['math__draw', {}]), { text: 'Drawn.' }]
     const second = await ask({ tools: [allowing('add', 'draw')], input })
@@ -306,7 +306,7 @@ describe('a conversation that allows another tool', () => {
     expect(rpc('modern')).toEqual([])
   })
 
-  it('goes on with what it has where the server has no such tool, or nothing to say', async () => {
+  it('continues with the known tools where the server lacks the new one, or fails', async () => {
     const input = await begun()
     turns = [{ text: 'I cannot.' }]
     expect(types(await ask({ tools: [allowing('add', 'paint')], input }))).toEqual(['message'])
@@ -318,7 +318,7 @@ describe('a conversation that allows another tool', () => {
 })
 
 describe('several servers', () => {
-  it('may have tools of the same name, and run side by side', async () => {
+  it('may have tools of the same name, and run in parallel', async () => {
     turns = [calling(['left__add', { a: 1, b: 1 }], ['right__add', { a: 2, b: 2 }]), { text: 'Two and four.' }]
     const tools = [entry('modern', { server_label: 'left' }), entry('sse', { server_label: 'right' })]
     const answer = await ask({ tools }, { streamed: true })
@@ -332,7 +332,7 @@ describe('several servers', () => {
     expect([servers.get('modern')!.calls, servers.get('sse')!.calls]).toMatchObject([[{ args: { a: 1 } }], [{ args: { a: 2 } }]])
   })
 
-  it('stand beside functions of the caller, which end the loop', async () => {
+  it('can be combined with functions of the caller, which end the loop', async () => {
     turns = [calling(['math__add', { a: 1, b: 1 }], ['weather', {}])]
     const answer = await ask({
       tools: [entry(), { type: 'function', name: 'weather', parameters: { type: 'object' } }, { type: 'gateway:datetime' }],
@@ -341,26 +341,26 @@ describe('several servers', () => {
     expect(offeredTo()).toEqual(expect.arrayContaining(['weather', 'datetime', 'math__add']))
   })
 
-  it('give way to a function of the caller that has the name already', async () => {
+  it('get other names for tools whose name a function of the caller has', async () => {
     turns = [calling(['gateway_math__add', { a: 1, b: 1 }]), { text: 'ok' }]
     const answer = await ask({ tools: [{ type: 'function', name: 'math__add', parameters: { type: 'object' } }, entry()] })
     expect(answer.output[1]).toMatchObject({ type: 'mcp_call', name: 'add', output: '2' })
   })
 })
 
-describe('what of a server is offered', () => {
+describe('the tools of a server that are offered', () => {
   it.each([
     [['add'], ['math__add']],
     [{ read_only: true }, ['math__add']],
     [{ tool_names: ['draw', 'fail'] }, ['math__draw', 'math__fail']],
-  ])('is what is allowed: %j', async (allowed_tools, names) => {
+  ])('are those that are allowed: %j', async (allowed_tools, names) => {
     turns = [{ text: 'ok' }]
     const answer = await ask({ tools: [entry('modern', { allowed_tools })] })
     expect(offeredTo().toSorted()).toEqual(names)
     expect((answer.output[0]!['tools'] as unknown[]).length).toBe(names.length)
   })
 
-  it('says whose it is, when the caller does', async () => {
+  it('have the description of the server in theirs, if the caller gives one', async () => {
     turns = [{ text: 'ok' }]
     await ask({ tools: [entry('modern', { server_description: 'Sums for everyone.', allowed_tools: ['add'] })] })
     expect(upstreams.get('openai-chat')!.requests[0]!.body['tools']).toMatchObject([
@@ -373,7 +373,7 @@ describe('what of a server is offered', () => {
     ])
   })
 
-  it('is what the server has now: the list of an earlier answer grows old only where the caller sends it', async () => {
+  it('are those the server has now, unless the caller sends the list of an earlier answer', async () => {
     const server = await startMcpServer('modern')
     const own = { ...entry(), server_url: server.url }
     turns = [{ text: 'ok' }]
@@ -388,7 +388,7 @@ describe('what of a server is offered', () => {
   it.each<[string, object]>([
     ['which tools may be used', { allowed_tools: { read_only: true } }],
     ['which need approval', { allowed_tools: ['add', 'draw'], require_approval: { never: { read_only: true } } }],
-  ])('is asked of the server where its own words decide %s: a list sent back may say anything', async (_what, rules) => {
+  ])('are listed by the server itself where its annotations decide %s, because a list from the caller may be forged', async (_what, rules) => {
     const says = (name: string, readOnlyHint: boolean): object => ({ name, input_schema: { type: 'object' }, annotations: { readOnlyHint } })
     const forged = { type: 'mcp_list_tools', id: 'mcpl_1', server_label: 'math', tools: [says('add', true), says('draw', true)] }
     turns = [calling(['math__draw', {}]), { text: 'ok' }]
@@ -398,14 +398,14 @@ describe('what of a server is offered', () => {
     expect(types(answer)).not.toContain('mcp_list_tools')
   })
 
-  it('can be forced, and is let go after the first turn', async () => {
+  it('can be forced for the first turn', async () => {
     turns = [calling(['math__add', { a: 1, b: 1 }]), { text: 'ok' }]
     await ask({ tools: [entry()], tool_choice: { type: 'mcp', server_label: 'math', name: 'add' } })
     const choices = upstreams.get('openai-chat')!.requests.map(({ body }) => body['tool_choice'] ?? 'auto')
     expect(choices).toEqual([{ type: 'function', function: { name: 'math__add' } }, 'auto'])
   })
 
-  it('can be forced as a whole', async () => {
+  it('can be forced as a group', async () => {
     turns = [calling(['math__add', { a: 1, b: 1 }]), { text: 'ok' }]
     const tools = [entry(), { type: 'function', name: 'weather', parameters: { type: 'object' } }]
     await ask({ tools, tool_choice: { type: 'mcp', server_label: 'math' } })
@@ -418,7 +418,7 @@ describe('what of a server is offered', () => {
 })
 
 describe('the loop', () => {
-  it('counts calls of servers in its budget', async () => {
+  it('counts calls of remote tools in its budget', async () => {
     // The second call is against its instructions, so the model is asked once more, without tools.
     turns = [calling(['math__add', { a: 1, b: 1 }]), calling(['math__add', { a: 2, b: 2 }]), { text: 'enough' }]
     const answer = await ask({ tools: [entry()], max_tool_calls: 1 })
@@ -434,14 +434,14 @@ describe('the loop', () => {
     expect(answer.resource['gateway_metadata']).toMatchObject({ pipeline: [{ data: { stopped_by: 'has_tool_call' } }] })
   })
 
-  it('notices a call that is repeated in vain', async () => {
+  it('stops when a call is repeated with the same result', async () => {
     const turn = calling(['math__add', { a: 1, b: 1 }])
     turns = [turn, turn, turn, { text: 'it is 2' }]
     const answer = await ask({ tools: [entry()] })
     expect(answer.resource['gateway_metadata']).toMatchObject({ pipeline: [{ data: { stopped_by: 'repeated_call' } }] })
   })
 
-  it('tells in the metadata what ran', async () => {
+  it('lists in the metadata what ran', async () => {
     turns = [calling(['math__add', { a: 1, b: 1 }], ['math__fail', {}]), { text: 'ok' }]
     const answer = await ask({ tools: [entry()] })
     expect(answer.resource['gateway_metadata']).toMatchObject({
@@ -473,7 +473,7 @@ it('one session serves a caller over many answers, and no other credential', asy
   await server.close()
 })
 
-it('histories are readable without the tool, too', async () => {
+it('a history with remote calls is readable without the tool, too', async () => {
   turns = [{ text: 'As I said.' }]
   const call = { type: 'mcp_call', id: 'mcp_1', server_label: 'math', name: 'add', arguments: '{"a":2,"b":3}', output: '5', error: null }
   await ask({ input: [user('Add.'), { type: 'mcp_list_tools', id: 'mcpl_1', server_label: 'math', tools: [] }, call, user('Sure?')] })
@@ -485,7 +485,7 @@ it('histories are readable without the tool, too', async () => {
   ])
 })
 
-it('callers of the gateway’s own spelling get its own items, and no events of the vendor', async () => {
+it('callers who use the gateway’s own tool type get its own items, and no events of the vendor', async () => {
   turns = [calling(['math__add', { a: 2, b: 3 }]), { text: 'Five.' }]
   const answer = await ask({ tools: [entry('modern', { type: 'openrouter:mcp' })] }, { streamed: true })
   expect(answer.output).toMatchObject([

@@ -77,7 +77,7 @@ const ask = (gateway: TestGateway, path: string, body: object = {}): Promise<Res
     ],
   })
 
-describe('media the caller gave by address', () => {
+describe('media that the caller gave by URL', () => {
   test('reach an upstream that needs bytes as bytes, fetched once for all attempts', async () => {
     const upstreams = [
       await startFakeUpstream(status(503, { error: { code: 503, status: 'UNAVAILABLE', message: 'busy' } })),
@@ -105,7 +105,7 @@ describe('media the caller gave by address', () => {
     expect(fetched).toEqual(['/a'])
   })
 
-  test('are fetched to their end though the network is closed meanwhile; the next ones are not', async () => {
+  test('are fetched to their end even if private networks are forbidden meanwhile; the next ones are not', async () => {
     const upstream = await startFakeUpstream(ANSWER)
     const gateway = await start([upstream], true)
     const response = ask(gateway, '/slow')
@@ -121,7 +121,7 @@ describe('media the caller gave by address', () => {
   test.each([
     ['that is not there', '/missing', true],
     ['inside a network the operator has not opened', '/a', false],
-  ])('%s: the caller is told, and no upstream is asked', async (_name, path, allowPrivate) => {
+  ])('%s: the caller gets an error, and no upstream is asked', async (_name, path, allowPrivate) => {
     const upstream = await startFakeUpstream(ANSWER)
     const response = await ask(await start([upstream], allowPrivate), path)
     expect(response.status).toBe(400)

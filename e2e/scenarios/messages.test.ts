@@ -37,7 +37,7 @@ describe.each(voices.map((voice) => [voice.dialect, voice] as const))('a turn of
   it.each([
     ['a stream', true],
     ['JSON', false],
-  ])('comes back to it as if no other format had carried it: %s', async (_name, stream) => {
+  ])('is sent back to it as if no other format had been between: %s', async (_name, stream) => {
     stage.says(dialect, PLACES)
     const expected = await stage.givenBack(dialect, question, { reasoning: { enabled: true, effort: 'high', within_output: true } })
     const heard = await byMessages(stream)
@@ -71,7 +71,7 @@ function contentOf(wire: string): readonly Json[] {
 }
 
 it.each(voices.map(({ dialect }) => dialect))(
-  'a stream of %s says at its start what the prompt takes, as readers that add nothing later want it',
+  'a stream of %s reports the input tokens in its first event, for clients that do not read later counts',
   async (dialect) => {
     stage.says(dialect, { text: 'Hello.' })
     const body = { model: `acme/${dialect}`, max_tokens: 100, stream: true, messages: [{ role: 'user', content: 'word '.repeat(100) }] }
@@ -90,7 +90,7 @@ it.each([
   ['gemini', '"response":{"error":"no such file"}'],
   ['openai-chat', '"content":"Error:\\n\\nno such file"'],
   ['openai-responses', '"Error:'],
-])('a result that failed reaches %s as its format says it', async (dialect, told) => {
+])('a failed tool result reaches %s in the notation of its format', async (dialect, told) => {
   stage.says(dialect, { text: 'Sorry.' })
   const messages = [
     { role: 'user', content: 'Read it.' },
@@ -102,7 +102,7 @@ it.each([
   expect(JSON.stringify(stage.heardBy(dialect))).toContain(told)
 })
 
-it.each(['anthropic-messages', 'bedrock-converse', 'gemini'])('thoughts are part of what %s may write at most', async (dialect) => {
+it.each(['anthropic-messages', 'bedrock-converse', 'gemini'])('reasoning counts within the output limit of %s', async (dialect) => {
   stage.says(dialect, { text: 'Hello.' })
   const ask = { model: `acme/${dialect}`, messages: [{ role: 'user', content: 'Hi' }] }
   for (const thinking of [{ type: 'enabled', budget_tokens: 8_000 }, { type: 'adaptive' }]) {
@@ -112,7 +112,7 @@ it.each(['anthropic-messages', 'bedrock-converse', 'gemini'])('thoughts are part
   }
 })
 
-describe('documents that are to be cited', () => {
+describe('documents with citations enabled', () => {
   const cited = { citations: { enabled: true } }
   const content = [
     { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Grass is green.' }, title: 'Facts', ...cited },
@@ -162,7 +162,7 @@ describe('documents that are to be cited', () => {
     response.end(events.map((event) => `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`).join(''))
   }
 
-  it.each([true, false])('are documents to their vendor, whose citations come back block by block (stream: %s)', async (stream) => {
+  it.each([true, false])('are sent as documents to their vendor, whose citations come back block by block (stream: %s)', async (stream) => {
     stage.does('anthropic-messages', answers)
     const text = await (await ask('anthropic-messages', stream)).text()
     expect((stage.heardBy('anthropic-messages')['messages'] as [{ content: unknown }])[0].content).toEqual([
@@ -182,7 +182,7 @@ describe('documents that are to be cited', () => {
     ])
   })
 
-  it('are cited in the words of their vendor when the answer is told again', async () => {
+  it('keep the citations of their vendor when the answer comes from the cache', async () => {
     stage.does('anthropic-messages', answers)
     const body = {
       model: 'acme/anthropic-messages',
@@ -199,7 +199,7 @@ describe('documents that are to be cited', () => {
   })
 
   it.each(voices.map(({ dialect }) => dialect).filter((dialect) => dialect !== 'anthropic-messages'))(
-    'are read by %s, which has no word for it',
+    'are read by %s, which has no such feature',
     async (dialect) => {
       stage.says(dialect, { text: 'Grass.' })
       const response = await ask(dialect, false)
@@ -211,7 +211,7 @@ describe('documents that are to be cited', () => {
   )
 })
 
-describe('what goes wrong', () => {
+describe('an error', () => {
   const hi = { model: 'acme/openai-chat', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }
 
   it.each<readonly [string, number, string, () => Promise<Response>]>([
@@ -227,7 +227,7 @@ describe('what goes wrong', () => {
     ['metadata that is none', 400, 'invalid_request_error', () => post(hi, undefined, { 'x-gateway-metadata': 'team=search' })],
     ['no key to count with', 401, 'authentication_error', () => post(hi, '/api/v1/messages/count_tokens', { 'x-api-key': 'sk-sb-v1-wrong' })],
     ['another method', 404, 'not_found_error', () => fetch(`${stage.gateway().url}/api/v1/messages`)],
-  ])('is told in the envelope of the format: %s', async (_name, status, type, send) => {
+  ])('has the envelope of the format: %s', async (_name, status, type, send) => {
     const response = await send()
     const body: unknown = await response.json()
     expect([response.status, body]).toEqual([
@@ -240,7 +240,7 @@ describe('what goes wrong', () => {
     ])
   })
 
-  it('is nothing where the address has a query, as that of clients with betas has', async () => {
+  it('is not caused by a query in the URL, as clients with betas send it', async () => {
     stage.says('openai-chat', { text: 'Hello' })
     const response = await post(hi, '/api/v1/messages?beta=true', { 'anthropic-beta': 'a,b', 'anthropic-version': '2023-06-01' })
     expect([response.status, await response.json()]).toMatchObject([200, { content: [{ type: 'text', text: 'Hello' }] }])

@@ -8,7 +8,7 @@ const PAGE = readFileSync(new URL('../../docs/reference/operations.md', import.m
 /** Names and labels in the table of the documentation. */
 const documented = new Map([...PAGE.matchAll(/^\| `(gateway_\w+)` \| (.*?)\| /gm)].map(([, name = '', labels = '']) => [name, labels]))
 
-it('every figure of the gateway is on the page of operations with its labels, and no other', async () => {
+it('every metric of the gateway is on the page of operations with its labels, and no other', async () => {
   const gateway = await startGateway()
   try {
     await (await gateway.respond({ model: 'demo/echo', input: 'hello' })).text()
@@ -25,7 +25,7 @@ it('every figure of the gateway is on the page of operations with its labels, an
   }
 })
 
-it('say which version runs', async () => {
+it('the metrics contain the version', async () => {
   const gateway = await startGateway()
   try {
     const text = await (await fetch(`${gateway.url}/metrics`)).text()

@@ -24,7 +24,7 @@ const asked = { model: 'acme/small', input: 'hi', reasoning: { effort: 'low' } }
 const reasoningOf = (output: readonly { readonly type: string }[]) => output.find(({ type }) => type === 'reasoning')
 const content = [{ type: 'reasoning_text', text: 'Let me see' }]
 
-it('tells raw reasoning as a summary, too, where the operator wants it: in the stream and in the JSON answer', async () => {
+it('raw reasoning is sent as a summary, too, if so configured, in the stream and in the JSON answer', async () => {
   const mirrored = { summary: [{ type: 'summary_text', text: 'Let me see' }], content }
   const { events, output } = checkWire(await (await gateway.respond({ ...asked, stream: true })).text())
   expect(reasoningOf(output)).toMatchObject(mirrored)
@@ -34,7 +34,7 @@ it('tells raw reasoning as a summary, too, where the operator wants it: in the s
   expect(reasoningOf(answer.output)).toMatchObject(mirrored)
 })
 
-it('tells it by both names that servers of Chat Completions have for it', async () => {
+it('chat completions contain reasoning under both names in use', async () => {
   const { model, reasoning } = asked
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${gateway.key}` }
   const body = JSON.stringify({ model, reasoning, messages: [{ role: 'user', content: 'hi' }] })
@@ -43,7 +43,7 @@ it('tells it by both names that servers of Chat Completions have for it', async 
   expect(choices[0]!.message).toMatchObject({ reasoning: 'Let me see', reasoning_content: 'Let me see' })
 })
 
-it('follows a change of the configuration while it runs, and tells reasoning as the model gave it unless asked', async () => {
+it('the setting is off by default, and a changed configuration takes effect while the gateway runs', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'signalbox-'))
   try {
     const file = join(directory, 'signalbox.json')

@@ -52,7 +52,7 @@ async function ask(body: object): Promise<{ readonly status: number; readonly an
 }
 const stageOf = ({ metadata }: { readonly metadata: Json }): { readonly name: string; readonly data: Json } => (metadata['pipeline'] as never[])[0]!
 
-describe('preferences of the request', () => {
+describe('provider preferences of the request', () => {
   it.each(['gateway/auto', 'gateway/pareto-code'])('leave %s the models they allow, whichever they are', async (name) => {
     for (const provider of [{ quantizations: ['bf16'] }, { quantizations: ['bf16'], order: ['acme'], allow_fallbacks: false }]) {
       const { status, answer } = await ask({ model: name, input: 'hello there', provider })
@@ -64,14 +64,14 @@ describe('preferences of the request', () => {
   })
 })
 
-describe('plans that are only explained', () => {
+describe('explained plans', () => {
   const explain = async (body: object): Promise<{ readonly status: number; readonly plan: Json }> => {
     const response = await gateway.api('POST', '/api/v1/route/explain', body, gateway.key)
     return { status: response.status, plan: (await response.json()) as Json }
   }
 
   it.each(['gateway/auto', 'gateway/auto:nitro', 'gateway/pareto-code', 'gateway/fusion'])(
-    'show for %s the models a call would be given, and call nobody',
+    'show for %s the models a call would get, without calling a provider',
     async (name) => {
       const before = upstream.requests.length
       const { status, plan } = await explain({ model: name, input: 'hello there' })
@@ -98,7 +98,7 @@ describe('plans that are only explained', () => {
     expect(plan).toMatchObject({ error: { message: expect.stringContaining('no model to ask') } })
   })
 
-  it('have the tools that plugins add: endpoints that cannot call any come only where no other is', async () => {
+  it('consider tools that plugins add: endpoints without tools come last', async () => {
     const required = { provider: { require_parameters: true }, plugins: [{ id: 'fusion' }], input: 'hi' }
     for (const [name, served] of [
       ['dyno/blind', 404],
@@ -131,12 +131,12 @@ describe('gateway/auto', () => {
     })
   }
 
-  it('is spelled as drop-in clients spell it, and passes variants on', async () => {
+  it('is recognised under the name of drop-in clients, and passes variants on', async () => {
     const asked = await ask({ model: 'openrouter/auto:floor', input: 'hello' })
     expect(asked.metadata).toMatchObject({ requested: 'openrouter/auto:floor', strategy: 'auto' })
   })
 
-  it('goes by the work, the band of prices and the caller’s patterns', async () => {
+  it('chooses by the task, the price band and the caller’s patterns', async () => {
     const code = 'Fix this bug: my python function throws an exception.\n```python\ndef f(): return 1/0\n```'
     expect(stageOf(await ask({ model: 'gateway/auto', input: code })).data).toMatchObject({ task_type: 'code:debugging' })
     const medium = await ask({ model: 'gateway/auto', input: code, plugins: [{ id: 'auto-router', cost_tier: 'high' }] })
@@ -182,7 +182,7 @@ describe('gateway/auto', () => {
     expect(stageOf(second).data).toMatchObject({ chosen_by: 'conversation' })
   })
 
-  it('stays with the model the last answer names, when that is wanted', async () => {
+  it('stays with the model of the last answer, if so configured', async () => {
     const input = [
       { role: 'user', content: 'hi' },
       {
@@ -210,7 +210,7 @@ describe('gateway/auto', () => {
     expect(((await response.json()) as Json)['model']).toBe('coil/large')
   })
 
-  it('never chooses what is only simulated, unless it is named', async () => {
+  it('never chooses a simulated model, unless it is named', async () => {
     const alone = await startGateway({})
     try {
       expect((await alone.respond({ model: 'gateway/auto', input: 'hi', provider: { only: ['demo'] } })).status).toBe(404)
@@ -224,7 +224,7 @@ describe('gateway/auto', () => {
 
 describe('gateway/pareto-code', () => {
   for (const stream of [false, true]) {
-    it(`takes the cheapest of the best coders, ${stream ? 'streamed' : 'in JSON'}`, async () => {
+    it(`takes the cheapest of the best coding models, ${stream ? 'streamed' : 'in JSON'}`, async () => {
       const asked = await ask({ model: 'gateway/pareto-code', input: 'merge two lists', stream })
       expect(asked.answer['model']).toBe('bolt/coder')
       expect(asked.metadata).toMatchObject({ strategy: 'pareto' })
@@ -242,7 +242,7 @@ describe('gateway/pareto-code', () => {
     expect(none.status).toBe(404)
   })
 
-  it('falls to the next of the tier when the first is down', async () => {
+  it('falls back to the next of the tier when the first is down', async () => {
     upstream.script(
       (_request, response) => void response.writeHead(503).end('{}'),
       (_request, response) => void response.writeHead(503).end('{}'),

@@ -48,7 +48,7 @@ describe('the next model', () => {
     expect([first, twin, other].map(({ requests }) => requests.length)).toEqual([1, 0, 1])
   })
 
-  it(verifies('C12', 'is not there: the caller is told what was too long'), async () => {
+  it(verifies('C12', 'does not exist: the caller gets the error about the context length'), async () => {
     first.script(status(400, tooLong))
     const response = await ask(['acme/small'])
     expect(response.status).toBe(400)
@@ -59,7 +59,7 @@ describe('the next model', () => {
     expect(twin.requests).toHaveLength(0)
   })
 
-  it(verifies('C13', 'is not there for a prompt that was flagged: one try, and the reason of the provider'), async () => {
+  it(verifies('C13', 'does not exist for a flagged prompt: one try, and the reason of the provider'), async () => {
     first.script(status(400, flagged))
     const response = await ask(['acme/small'])
     expect(response.status).toBe(400)
@@ -96,7 +96,7 @@ describe('the next model', () => {
     expect(first.requests).toHaveLength(1)
   })
 
-  it('takes over where the first knows of something the caller may not combine, and its reason is told when nobody does', async () => {
+  it('takes over where the first answers 422, whose reason reaches the caller if no other model can serve', async () => {
     first.script(status(422, { error: { message: 'max 4 tools' } }))
     expect(await (await ask(['acme/small', 'acme/large'])).json()).toMatchObject({ model: 'acme/large' })
     first.script(status(422, { error: { message: 'max 4 tools' } }))
@@ -108,7 +108,7 @@ describe('the next model', () => {
     })
   })
 
-  it('takes over from an endpoint that has a conflict with itself, which is not the caller`s', async () => {
+  it('takes over from an endpoint that answers 409, which is not an error of the caller', async () => {
     first.script(status(409, { error: { message: 'busy' } }))
     expect(await (await ask(['acme/small'])).json()).toMatchObject({ output_text: 'from the twin' })
     first.script(status(409, { error: { message: 'busy' } }))
@@ -130,7 +130,7 @@ describe('the next model', () => {
       expect([first, twin].map(({ requests }) => requests.length)).toEqual([1, 0])
     })
 
-    it('is not there: 400, not an answer without a word', async () => {
+    it('does not exist: 400, not an empty answer', async () => {
       first.script(filtered)
       const response = await call(['acme/small'])
       expect(response.status).toBe(400)

@@ -170,7 +170,7 @@ describe.each(DIALECTS)(verifies('S2-open-responses', 'Open Responses in front o
   const question = [said('user', 'How is the weather in Bern?')]
   const call = { id: 'call_1', name: 'weather', arguments: ['{"city":', '"Bern"}'] }
 
-  it('tool-calling: a function offered comes back as a call, and its definition completed with null', async () => {
+  it('tool-calling: an offered function comes back as a call, and its definition has null for absent fields', async () => {
     stage.says({ calls: [call] })
     const { output, tools } = await create({ input: question, tools: [weather] })
     expect(output).toMatchObject([{ type: 'function_call', name: 'weather', arguments: '{"city":"Bern"}', status: 'completed' }])

@@ -94,7 +94,7 @@ describe('the document', () => {
     }
   })
 
-  it('says every refusal there is: of guesses, slow bodies, addresses that cannot be read, workspaces and secrets of yesterday', () => {
+  it('lists every refusal there is: of guessed keys, slow bodies, unreadable URLs, unknown workspaces and rotated secrets', () => {
     const nowhere: string[] = []
     for (const [method, path, operation] of operations()) {
       const { 'x-key': kind, requestBody } = operation as unknown as { readonly 'x-key': string; readonly requestBody?: object }
@@ -108,7 +108,7 @@ describe('the document', () => {
     expect(those('412').toSorted()).toEqual(STORE_SECRETS)
   })
 
-  it("says of which type a destination's settings are, by what name people know it, and what of them is never readable again", () => {
+  it('describes for each type of destination its name, its settings and which of them can never be read again', () => {
     const schemas = document.components.schemas as unknown as { readonly [name: string]: DescribedSettings }
     for (const { type, name, secrets } of DESTINATIONS.values()) {
       const own = Object.values(schemas).filter((schema) => schema['x-type'] === type)
@@ -138,7 +138,7 @@ describe('answers', () => {
     return copy.properties === undefined ? copy : { unevaluatedProperties: false, ...copy }
   }
 
-  it('of every management route are as described, without a field more', async () => {
+  it('of every management route are as described, without additional fields', async () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     ajv.addSchema({ $id: 'ours', components: closed(document.components) })
     const seen = new Set<string>()
@@ -292,13 +292,13 @@ const DIFFERENCES: readonly (readonly [RegExp, why: string])[] = [
   ],
 ]
 
-describe.skipIf(!existsSync(CONTRACT))('where the contract speaks of the same', () => {
+describe.skipIf(!existsSync(CONTRACT))('operations that the contract has, too', () => {
   const contract = existsSync(CONTRACT) ? (JSON.parse(readFileSync(CONTRACT, 'utf8')) as ApiDocument) : { paths: {}, components: { schemas: {} } }
   const shared = Object.entries(contract.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => [`${method} ${path}`, path, method, operation] as const),
   )
 
-  it('there is much of it', () => expect(shared.length).toBeGreaterThan(30))
+  it('there are many', () => expect(shared.length).toBeGreaterThan(30))
 
   it.each(shared)('%s agrees', (title, path, method, theirs) => {
     const ours = document.paths[`/api/v1${path}`]?.[method]

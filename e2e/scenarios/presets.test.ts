@@ -53,7 +53,7 @@ describe('a preset made from a request', () => {
     })
   })
 
-  it('keeps what configures, and nothing of the conversation', async () => {
+  it('contains the settings, and nothing of the conversation', async () => {
     const preset = dataOf(await api('GET', '/classifier', 200))
     expect(preset).toMatchObject({ slug: 'classifier', name: 'classifier', status: 'active' })
     expect(preset['designated_version']).toMatchObject({
@@ -84,19 +84,19 @@ describe('a preset made from a request', () => {
     })
   }
 
-  it('yields to the request', async () => {
+  it('is overridden by the request', async () => {
     await ask({ model: '@preset/classifier', input: 'hi', temperature: 1, instructions: 'Be kind.' })
     expect(lastSent()).toMatchObject({ temperature: 1, messages: [{ content: 'Be kind.' }, { content: 'hi' }] })
   })
 
-  it('is named by the record', async () => {
+  it('is named in the record', async () => {
     const { answer } = await ask({ model: '@preset/classifier', input: 'hi' })
     const id = dataOf(await api('GET', '/classifier', 200))['id']
     const record = (await (await gateway.api('GET', `/api/v1/generation?id=${answer['id'] as string}`, undefined, gateway.key)).json()) as Json
     expect(dataOf(record)).toMatchObject({ preset_id: id })
   })
 
-  it('serves its new version at once', async () => {
+  it('uses its new version at once', async () => {
     const { version } = dataOf(await api('POST', '/classifier/responses', 200, { model: 'acme/small', temperature: 0.9 }))['designated_version'] as {
       readonly version: number
     }
@@ -162,7 +162,7 @@ describe('presets of operators', () => {
     expect(error['message']).toContain('masked')
   })
 
-  it('show of the address of a server neither query nor user, and do not take a masked one back', async () => {
+  it('show neither query nor user in the URL of a server, and refuse a masked one', async () => {
     const tool = (server_url: string) => ({ type: 'mcp', server_label: 'docs', server_url })
     const tools = [
       tool('https://docs.example.com/mcp'),
@@ -176,7 +176,7 @@ describe('presets of operators', () => {
     expect(error['message']).toContain('masked')
   })
 
-  it('show tools of callers as they are, whatever their parameters are called, and take them back', async () => {
+  it('show tools of callers unchanged, whatever their parameters are called, and accept them back', async () => {
     const properties = { headers: { type: 'string', description: 'CSV headers' }, authorization: { const: '***' }, api_key: { type: 'string' } }
     const schema = { type: 'object', properties, required: ['headers', 'authorization', 'api_key'], additionalProperties: false }
     const config = {
@@ -207,7 +207,7 @@ describe('presets of operators', () => {
     await api('GET', '/wrong', 404)
   })
 
-  it('is not there under a name that is no slug, and says so of the slug where it would be made', async () => {
+  it('are not found under a name that is not a slug, and creating one reports the slug as invalid', async () => {
     for (const path of ['/%20', '/a%2Fb', `/${'x'.repeat(300)}`, '/%20/versions', '/%20/versions/1']) await api('GET', path, 404)
     await api('PATCH', '/%20', 404, { name: 'a' })
     await api('DELETE', '/%20', 404)
@@ -226,7 +226,7 @@ describe('presets of operators', () => {
 })
 
 describe('presets of another workspace', () => {
-  it('do not exist, whoever asks and how', async () => {
+  it('do not exist for any key, on any route', async () => {
     const workspace = (await (await gateway.api('POST', '/api/v1/workspaces', { name: 'Second', slug: 'second' })).json()) as Json
     const workspaceId = dataOf(workspace)['id'] as string
     const key = (await gateway.app.accounts.create({ name: 'theirs', kind: 'inference', workspaceId })).secret.reveal()

@@ -110,7 +110,7 @@ describe('signalbox serve', () => {
   })
 
   // Nothing else would end the first process of a container, where a signal without a handler has no effect.
-  it.each([1, 2])(verifies('I5', 'told to stop while it waits for its database, ends at once and in order, with %i processes'), async (workers) => {
+  it.each([1, 2])(verifies('I5', 'stopped while it waits for its database, ends at once and gracefully, with %i processes'), async (workers) => {
     const silent = createServer().listen(0, '127.0.0.1')
     await once(silent, 'listening')
     const connected = once(silent, 'connection')
@@ -151,7 +151,7 @@ describe('signalbox serve', () => {
     expect((await fetch(`${again.url}/api/v1/generation?id=${id}`, { headers })).status).toBe(200)
   })
 
-  it('started by npm, hears the SIGTERM that npm gets', async () => {
+  it('started by npm, receives the SIGTERM that npm gets', async () => {
     const child = spawn('npm', ['start', '--silent', '--', '--data', join(directory, 'data')], {
       cwd: join(import.meta.dirname, '../..'),
       env: { ...process.env, SIGNALBOX_PORT: '0', SIGNALBOX_CONFIG: '/dev/null' },
@@ -222,7 +222,7 @@ describe('signalbox serve', () => {
     expect((await ask(url, /sk-sb-v1-\w+/.exec(out())?.[0] ?? '', { model: 'demo/echo', input: 'hi' })).status).toBe(200)
   })
 
-  it('goes on after a failure nobody heard of, and ends in order, as failed, after one nobody caught', async () => {
+  it('continues after an unhandled rejection, and ends gracefully with an exit code after an uncaught exception', async () => {
     const fail =
       "process.on('SIGUSR2', () => void Promise.reject(new Error('unheard'))).on('SIGWINCH', () => setImmediate(() => { throw new Error('uncaught') }))"
     const { url, key, child, exit, out, errors } = await serving([], { NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(fail)}"` })
@@ -235,7 +235,7 @@ describe('signalbox serve', () => {
     expect(said()).toContain('shutting down in order')
   })
 
-  it('serves on when its log cannot be written: the disk is full', async () => {
+  it('continues to serve when its log cannot be written: the disk is full', async () => {
     const full = openSync('/dev/full', 'w')
     const started = signalbox(['serve'], { SIGNALBOX_API_KEY: 'a-key' }, full)
     closeSync(full)
@@ -251,7 +251,7 @@ describe('signalbox serve', () => {
   it.each([
     ['', []],
     [', with several processes', ['--workers', '2']],
-  ])('serves on when nobody can read what it shows: its standard output is full%s', async (_name, args) => {
+  ])('continues to serve when its standard output is full%s', async (_name, args) => {
     const port = await freePort()
     const full = openSync('/dev/full', 'w')
     const child = spawn(process.execPath, [MAIN, 'serve', ...args], {
@@ -272,7 +272,7 @@ describe('signalbox serve', () => {
     expect((await exit)[0]).toBe(0)
   })
 
-  it('says of a command whose output cannot be written that what it was to show is lost', async () => {
+  it('reports that the output of a command could not be written', async () => {
     const full = openSync('/dev/full', 'w')
     const child = spawn(process.execPath, [MAIN, 'check'], {
       cwd: directory,
@@ -287,7 +287,7 @@ describe('signalbox serve', () => {
     expect(errors).toBe('Standard output cannot be written, and what was to be shown there is lost (ENOSPC).\n')
   })
 
-  it('lives on when it is told to reload while it starts', async () => {
+  it('survives a reload signal during its start', async () => {
     const early = "setImmediate(function look() { process.listenerCount('SIGHUP') > 0 ? process.kill(process.pid, 'SIGHUP') : setImmediate(look) })"
     await writeFile(join(directory, 'signalbox.yaml'), 'defaults: { model: demo/echo }\n')
     const { url, key, errors } = await serving([], { NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(early)}"` })

@@ -90,18 +90,18 @@ describe.each([...VENDOR_VOICES.values()].map((voice) => [voice.dialect, voice] 
       return ask(to, [start, ...history, { type: 'function_call_output', call_id: call['call_id'], output: 'ok' }])
     }
 
-    it(verifies('P26', 'comes back to who minted it'), async () => {
+    it(verifies('P26', 'is sent back to the account that created it'), async () => {
       expect((await replay('acme/one', 'acme/one')).body.includes(SECRET)).toBe(voice.returnsSecret)
     })
 
-    it(verifies('P26', 'stays away from another provider of the same format, which is said'), async () => {
+    it(verifies('P26', 'is not sent to another provider of the same format, and the answer says so'), async () => {
       const { body, params } = await replay('acme/one', 'acme/two')
       expect(body).not.toContain(SECRET)
       expect(body).not.toContain('sb1.')
       if (voice.returnsSecret) expect(JSON.stringify(params)).toMatch(/reasoning/)
     })
 
-    it('stays away from another account of the same provider', async () => {
+    it('is not sent to another account of the same provider', async () => {
       answer = FIRST
       const { output } = await ask('acme/one', [{ type: 'message', role: 'user', content: 'q' }])
       const created = await gateway.api('POST', '/api/v1/byok', { provider: 'one', key: 'sk-their-own-key-123456' })

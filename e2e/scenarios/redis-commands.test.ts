@@ -56,7 +56,7 @@ const executed = async (command: string, times: number, looks = 500): Promise<vo
   for (let n = 0; n < looks && ((await counts())[command] ?? 0) < times; n++) await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
-it.skipIf(redis === undefined)('is one round trip before the call and one behind it, whatever limits it has', async () => {
+it.skipIf(redis === undefined)('a call costs one round trip before and one after it, whatever limits it has', async () => {
   gateway = await startGateway(chatConfig([upstream.url], { limits: { credits: 100 }, routing: { sticky: false } }), {
     SIGNALBOX_REDIS_URL: redis!.url,
   })
@@ -80,7 +80,7 @@ it.skipIf(redis === undefined)('is one round trip before the call and one behind
   for (const command of INSIDE_SCRIPTS) expect(stats).toContain(`cmdstat_${command}:`)
 })
 
-it.skipIf(redis === undefined)('asks for the pin of a session once, and tells others only when it moves', async () => {
+it.skipIf(redis === undefined)('a call reads the pin of its session once, and publishes it only when it moves', async () => {
   gateway = await startGateway(chatConfig([upstream.url]), { SIGNALBOX_REDIS_URL: redis!.url })
   await ask(gateway.key)
   await observer.config('RESETSTAT')
@@ -88,7 +88,7 @@ it.skipIf(redis === undefined)('asks for the pin of a session once, and tells ot
   expect(await counts()).toEqual({ get: 1, set: 4 })
 })
 
-it.skipIf(redis === undefined)('shows a session where another process has pinned it, in plans that are only explained, too', async () => {
+it.skipIf(redis === undefined)('an explained plan shows the pin that another process has set', async () => {
   const backup = await startFakeUpstream(reply)
   const config = chatConfig([upstream.url, backup.url], { storage: { redis_namespace: 'pins-explained' } })
   gateway = await startGateway(config, { SIGNALBOX_REDIS_URL: redis!.url })
@@ -110,7 +110,7 @@ it.skipIf(redis === undefined)('shows a session where another process has pinned
   }
 })
 
-it.skipIf(redis === undefined)('knows what the others know with its first call, though Redis takes a moment to answer at the start', async () => {
+it.skipIf(redis === undefined)('the first call knows the state of other processes, even if Redis answers slowly at the start', async () => {
   const backup = await startFakeUpstream(reply)
   const config = chatConfig([upstream.url, backup.url], { storage: { redis_namespace: 'first-contact' } })
   gateway = await startGateway(config, { SIGNALBOX_REDIS_URL: redis!.url })
@@ -130,7 +130,7 @@ it.skipIf(redis === undefined)('knows what the others know with its first call, 
   }
 })
 
-it.skipIf(redis === undefined)(verifies('P48', 'leaves an endpoint aside that has asked another process for a pause'), async () => {
+it.skipIf(redis === undefined)(verifies('P48', 'an endpoint that asked another process for a pause is avoided'), async () => {
   const backup = await startFakeUpstream(reply)
   const config = chatConfig([upstream.url, backup.url], { storage: { redis_namespace: 'cooldowns-told' }, routing: { sticky: false } })
   gateway = await startGateway(config, { SIGNALBOX_REDIS_URL: redis!.url })

@@ -98,7 +98,7 @@ describe.skipIf(redis === undefined)('Redis killed and started again during 200 
     await redis!.start()
   })
 
-  it(verifies('S4-redis', 'I2', 'fails no inference, and no budget is passed'), { timeout: 60_000 }, async () => {
+  it(verifies('S4-redis', 'I2', 'fails no inference, and no budget is exceeded'), { timeout: 60_000 }, async () => {
     await open()
     const rich = await createKey({
       limit: 1_000,
@@ -127,7 +127,7 @@ describe.skipIf(redis === undefined)('Redis killed and started again during 200 
     expect(distinct(limited.slice(-20))).toEqual([402])
   })
 
-  it(verifies('S4-redis', 'I2', 'refuses budgets meanwhile where the operator wants it so, and nobody else'), { timeout: 60_000 }, async () => {
+  it(verifies('S4-redis', 'I2', 'refuses only calls with budgets meanwhile, if so configured'), { timeout: 60_000 }, async () => {
     await open({ when_unknown: 'refuse' })
     const limited = await createKey({ limit: 1_000 })
     const traffic = startTraffic([gateway.key, limited.key])

@@ -37,7 +37,7 @@ describe('a parameter the upstream refuses', () => {
   })
   const ASKED = { input: 'Where is it?', temperature: 0.2, top_p: 0.5, frequency_penalty: 0.1 }
 
-  it('is left out, and so is the next', async () => {
+  it('is left out of a second try, and so is the next one', async () => {
     upstream.script(picky('temperature', 'top_p'))
     const answer = await askGateway(gateway, ASKED, false)
     expect(answer['output_text']).toBe('Rome')
@@ -46,7 +46,7 @@ describe('a parameter the upstream refuses', () => {
     expect(upstream.requests[2]!.body).toMatchObject({ frequency_penalty: 0.1 })
   })
 
-  it('is told elsewhere where it is a description of a tool that is too long', async () => {
+  it('has its text moved to the instructions if it is a tool description that is too long', async () => {
     const description = 'Looks at the clock. '.repeat(60)
     upstream.script((request, response) => {
       const [tool] = request.body['tools'] as readonly { readonly function: { readonly description: string } }[]
@@ -80,7 +80,7 @@ describe('a parameter the upstream refuses', () => {
  * GPT since 5.6 in chat completions reasons unless told not to, and does not accept tools while it reasons. The name of a deployment may not reveal the
  * model.
  */
-describe('a model that takes tools only where it is told not to reason', () => {
+describe('a model that accepts tools only with reasoning switched off', () => {
   let upstream: FakeUpstream
   let gateway: TestGateway
   beforeEach(async () => {
@@ -110,7 +110,7 @@ describe('a model that takes tools only where it is told not to reason', () => {
   })
   const tools = [{ type: 'function', name: 'f' }]
 
-  it.each([[{}], [{ reasoning: { effort: 'high' } }]])('is told so when it has said so, and only then: %j', async (body) => {
+  it.each([[{}], [{ reasoning: { effort: 'high' } }]])('has reasoning switched off after it has refused, and only with tools: %j', async (body) => {
     const answer = await askGateway(gateway, { ...body, tools }, true)
     expect(answer['output_text']).toBe('Rome')
     expect(upstream.requests.map(({ body: sent }) => sent['reasoning_effort'])).toHaveLength(2)
@@ -121,7 +121,7 @@ describe('a model that takes tools only where it is told not to reason', () => {
     expect(upstream.requests[2]!.body['reasoning_effort']).not.toBe('none')
   })
 
-  it('is not where the caller wants its wishes heeded', async () => {
+  it('is not used where the caller requires its parameters', async () => {
     const response = await gateway.respond({
       model: 'acme/small',
       input: 'hi',
@@ -198,7 +198,7 @@ describe('a conversation in a form the upstream refuses', () => {
       ),
       [{ role: 'user' }, { role: 'assistant', reasoning_content: ' ' }, { role: 'tool' }],
     ],
-  ])('is told again %s', async (_name, input, reply, expected) => {
+  ])('is sent again %s', async (_name, input, reply, expected) => {
     upstream.script(reply)
     const answer = await askGateway(gateway, { input, tools: [{ type: 'function', name: 'look' }] }, false)
     expect(answer['output_text']).toBe('Rome')
@@ -215,7 +215,7 @@ describe('a conversation in a form the upstream refuses', () => {
     expect((await askGateway(gateway, asked, false))['output_text']).toBe('Rome')
   })
 
-  it('ends the call where it is refused in any form, and reads no form from callers', async () => {
+  it('ends the call where it is refused in every form; the internal form field of callers is ignored', async () => {
     upstream.script(strict(400, 'Conversation roles must alternate user/assistant/user/assistant/...', () => true))
     const response = await gateway.respond({ model: 'acme/small', input: 'a', told_as: { systemless: true } })
     expect(response.status).toBe(400)
@@ -224,7 +224,7 @@ describe('a conversation in a form the upstream refuses', () => {
   })
 })
 
-describe('a request with a field the upstream has another one for, or none', () => {
+describe('a request with a field that the upstream names differently or does not know', () => {
   let upstream: FakeUpstream
   let gateway: TestGateway
   beforeEach(async () => {
@@ -262,7 +262,7 @@ describe('a request with a field the upstream has another one for, or none', () 
 })
 
 /** Clients of Claude set cache breakpoints wherever they send their requests. */
-describe('marks of what is cached, where the upstream knows none', () => {
+describe('cache breakpoints, where the upstream does not know them', () => {
   let upstream: FakeUpstream
   let gateway: TestGateway
   afterEach(async () => {
@@ -298,7 +298,7 @@ describe('marks of what is cached, where the upstream knows none', () => {
 })
 
 /** DeepSeek and Kimi reason unless told not to, in this format too, and require their reasoning back; clients of this format omit unsigned reasoning. */
-describe('calls without their thoughts, where the upstream insists on them', () => {
+describe('calls without their reasoning, where the upstream requires it', () => {
   let upstream: FakeUpstream
   let gateway: TestGateway
   beforeEach(async () => {
@@ -328,7 +328,7 @@ describe('calls without their thoughts, where the upstream insists on them', () 
   it.each([
     ['with what the client has kept', [{ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'why' }] }], 'why'],
     ['with a blank', [], ' '],
-  ])('are told again %s', async (_name, thoughts, thinking) => {
+  ])('are sent again %s', async (_name, thoughts, thinking) => {
     const call = { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' }
     const input = [{ type: 'message', role: 'user', content: 'a' }, ...thoughts, call, { type: 'function_call_output', call_id: 'c1', output: 'sun' }]
     const answer = await askGateway(gateway, { input, tools: [{ type: 'function', name: 'look' }] }, false)

@@ -91,7 +91,7 @@ describe.each(REFUSALS)('%s (%s)', (dialect, upstream_model, refusal) => {
     response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(refusal))
   }
 
-  it('is asked again with the schema in the prompt', async () => {
+  it('is sent again with the schema in the prompt', async () => {
     upstream.script(strict)
     const answer = await askGateway(gateway, ASKED, false)
     expect(answer['output_text']).toBe('{"city":"Rome"}')
@@ -102,7 +102,7 @@ describe.each(REFUSALS)('%s (%s)', (dialect, upstream_model, refusal) => {
     expect(seen[1]).toContain('\\"required\\":[\\"city\\"]')
   })
 
-  it('is not asked again where the caller wants nothing else', async () => {
+  it('is not sent again where the caller requires the parameter', async () => {
     upstream.script(strict)
     const body = { model: 'acme/small', ...ASKED, provider: { require_parameters: true } }
     const response = await gateway.respond(body)
@@ -110,7 +110,7 @@ describe.each(REFUSALS)('%s (%s)', (dialect, upstream_model, refusal) => {
     expect(upstream.requests).toHaveLength(1)
   })
 
-  it('is not asked again for a request that holds it to nothing', async () => {
+  it('is not sent again for a request without a schema', async () => {
     upstream.script((_request, response) => void response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(refusal)))
     const response = await gateway.respond({ model: 'acme/small', input: 'Hi' })
     expect(response.status).toBe(400)

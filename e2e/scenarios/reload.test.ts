@@ -38,7 +38,7 @@ async function start(tree: object): Promise<App> {
   return (app = await createApp({ config: await read(tree), env, logger }))
 }
 
-it('says what a configuration names and nobody has, as at the start', async () => {
+it('reports names in the configuration that do not exist, as at the start', async () => {
   const tree = {
     providers: [{ slug: 'acme', dialect: 'openai-chat', base_url: 'http://127.0.0.1:9/v1/chat/completions', api_keys: null }],
     guardrails: { rules: [{ name: 'one', keys: ['nobody'], enforce_zdr: true }] },
@@ -52,7 +52,7 @@ it('says what a configuration names and nobody has, as at the start', async () =
   expect(warnings).toEqual(expected)
 })
 
-it('bounds wrong keys by where it listens, and not by where it will after a restart', async () => {
+it('the limit on wrong keys goes by the current listening address, not by the one after a restart', async () => {
   const running = await start({ server: { host: '0.0.0.0' } })
   const { port } = new URL((await running.listen()).url)
   await running.reload(await read({ server: { host: '127.0.0.1' } }))
@@ -67,7 +67,7 @@ it('bounds wrong keys by where it listens, and not by where it will after a rest
   expect(await guess(101)).toBe(401)
 })
 
-it('decides anew what becomes of budgets while nobody can say what was spent', async () => {
+it('a reload changes what happens to calls with budgets while the spending is unknown', async () => {
   const running = await start({ limits: { credits: 10 } })
   const { url } = await running.listen()
   vi.spyOn(running.boot.store.spend, 'of').mockRejectedValue(new Error('away'))

@@ -294,7 +294,7 @@ it('presets are read back as they were made and changed, field by field, and are
   expect((await gateway.api('GET', `/api/v1/presets/round${query}`)).status).toBe(404)
 })
 
-it('what may be null is taken away by it', async () => {
+it('nullable fields are cleared by null', async () => {
   const { workspace, hash } = await ofWorkspace()
   for (const [name, nullable] of [
     ['keys', ['limit', 'limit_reset']],

@@ -165,7 +165,7 @@ describe.skipIf(!postgres.available || !redis.available)('two gateways and a wor
   })
 
   it.each(['gateway', 'worker'] as const)(
-    verifies('S7-kill', 'go on when a %s is killed: nobody else fails a request, and what it was delivering arrives'),
+    verifies('S7-kill', 'continue when a %s is killed: no other process fails a request, and what it was delivering arrives'),
     async (victimRole) => {
       const [a, b, worker, spare] = await Promise.all([start('gateway', 'a'), start('gateway', 'b'), start('worker'), start('worker', 'spare')])
       await addWebhook(a, b)
@@ -214,7 +214,7 @@ describe.skipIf(!postgres.available || !redis.available)('two gateways and a wor
     await expect.poll(missing, { timeout: 30_000, interval: 250 }).toBe(0)
   })
 
-  it(verifies('S7-outage', 'start while database and Redis are away: whom they know is served'), async () => {
+  it(verifies('S7-outage', 'start while database and Redis are away: known keys are served'), async () => {
     const before = await start('gateway', 'a')
     const made = (await (await api(before, 'POST', '/keys', { name: 'known' })).json()) as { key: string }
     await expect.poll(async () => (await ask(before, made.key)).status).toBe(200)

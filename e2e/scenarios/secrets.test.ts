@@ -42,7 +42,7 @@ async function untilDelivered(id: string): Promise<void> {
   expect(receiver.accepted[0]?.body.toString()).toContain('what waited')
 }
 
-describe('secrets rotate', () => {
+describe('signalbox secrets rotate', () => {
   it(verifies('G2', 'replaces the key file, and what waited is delivered with the new key'), async () => {
     const id = await prepare()
     const { path } = gateway.app.boot.directory
@@ -66,7 +66,7 @@ describe('secrets rotate', () => {
     await untilDelivered(id)
   })
 
-  it(verifies('G2', 'takes the key named, refuses a malformed one, and a gateway with the old one does not start'), async () => {
+  it(verifies('G2', 'accepts a given key, refuses a malformed one, and a gateway with the old one does not start'), async () => {
     const old = Buffer.alloc(32, 5).toString('base64')
     const next = Buffer.alloc(32, 6).toString('base64')
     await prepare({ SIGNALBOX_SECRET_KEY: old })
@@ -87,7 +87,7 @@ describe('secrets rotate', () => {
   })
 
   it(
-    verifies('G2', 'leaves a gateway that still runs recording, delivering, and paying with the callers own keys'),
+    verifies('G2', 'lets a running gateway continue to record, deliver and use own provider keys'),
     async () => {
       const usage = { prompt_tokens: 1_000, completion_tokens: 1_000 }
       const message = { role: 'assistant', content: 'hi' }

@@ -44,7 +44,7 @@ async function serve(options: readonly string[] = [], env: { readonly [name: str
 }
 
 describe.skipIf(process.platform !== 'linux')('the process of a server', () => {
-  it('begins with what servers want of V8 and the C library, under the id its parent knows', async () => {
+  it('starts with the server settings of V8 and the C library, under the process id its parent knows', async () => {
     const { options, environment } = await serve(['--max-old-space-size=1000'], { MINE: 'stays' })
     expect(options).toEqual([`${OPTION}=300000`, '--max-old-space-size=1000'])
     expect(environment).toEqual(
@@ -52,14 +52,14 @@ describe.skipIf(process.platform !== 'linux')('the process of a server', () => {
     )
   })
 
-  it('ends in order when its parent tells it to', async () => {
+  it('ends gracefully when its parent tells it to', async () => {
     await serve()
     const ended = once(child!, 'exit')
     child!.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
   })
 
-  it('keeps what the operator has chosen of the allocator and of threads', async () => {
+  it('keeps the operator’s settings of the allocator and of threads', async () => {
     const { options, environment } = await serve([], { MALLOC_ARENA_MAX: '4', UV_THREADPOOL_SIZE: '6' })
     expect(options).toEqual([`${OPTION}=300000`])
     expect(environment).toEqual(expect.arrayContaining(['MALLOC_ARENA_MAX=4', 'UV_THREADPOOL_SIZE=6']))
@@ -73,7 +73,7 @@ describe.skipIf(process.platform !== 'linux')('the process of a server', () => {
     ['is watched by a debugger', ['--inspect=127.0.0.1:0'], {}],
     ['may not start processes', ['--permission', '--allow-fs-read=*', '--allow-fs-write=*', '--allow-worker'], {}],
     ['has a path that is not UTF-8', [], { STRANGE: 'caf\uFFFD' }],
-  ])('stays as it is when it %s', async (_, given, env) => {
+  ])('is not restarted when it %s', async (_, given, env) => {
     const { options, environment } = await serve(given, env)
     expect(options).toEqual(given)
     expect(environment.some((entry) => entry.startsWith('MALLOC_'))).toBe(false)

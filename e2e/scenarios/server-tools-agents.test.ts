@@ -71,7 +71,7 @@ const ask = (body: Json, streamed: boolean) => askGateway(gateway, body, streame
 const messagesOf = (request: SeenRequest) => request.body['messages'] as { role: string; content: string }[]
 
 describe.each([true, false])('agents (stream: %s)', (streamed) => {
-  it('asks an advisor, whose tokens cost but are not the answer’s', async () => {
+  it('asks an advisor, whose tokens are paid for but do not count as the answer’s', async () => {
     scripts = { small: [calls(['advisor', { prompt: 'Which way?' }]), says('Left.')], big: [says('Go left.')] }
     const answer = await ask({ tools: [{ type: 'gateway:advisor', parameters: { model: 'acme/big', instructions: 'Be decisive.' } }] }, streamed)
     expect(answer.output[0]).toMatchObject({
@@ -133,7 +133,7 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
     expect(made!.tool_calls[0]!.function.name).toBe('advisor_reviewer')
   })
 
-  it('goes on without advice when the advisor fails', async () => {
+  it('continues without advice when the advisor fails', async () => {
     scripts = { small: [calls(['advisor', { prompt: 'x' }]), says('Alone then.')], big: [status(400, { error: { message: 'no such parameter' } })] }
     const answer = await ask({ tools: [{ type: 'gateway:advisor', parameters: { model: 'acme/big' } }] }, streamed)
     expect(answer.output).toMatchObject([
@@ -142,7 +142,7 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
     ])
   })
 
-  it('takes a refusal of an agent, or thoughts alone, for no answer', async () => {
+  it('treats a refusal of an agent, or reasoning alone, as no answer', async () => {
     const end = (reason: string): object[] => [chatEvents.finish(reason), chatEvents.usage()]
     const refuses = stream([
       { ...chatEvents.role(), choices: [{ index: 0, delta: { refusal: 'I will not.' }, finish_reason: null }] },
@@ -276,7 +276,7 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
     expect(JSON.stringify(requestsTo('small')[1]!.body)).not.toContain(picture)
   })
 
-  it('hands an image on that is none, without looking at it for long', async () => {
+  it('passes on invalid image data, without spending time on it', async () => {
     const address = `data:image/${'a'.repeat(40_000)}`
     scripts = { small: [calls(['image_generation', { prompt: 'a cat' }]), says('Here.')], 'draw-image': [draws(address)] }
     const started = threadTime()
@@ -284,7 +284,7 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
     expect(answer.output[0]).toMatchObject({ status: 'completed', result: address })
     expect(threadTime() - started).toBeLessThan(1_000)
   })
-  it.each(['gateway:image_generation', 'image_generation'])('says of an image by %s what it is', async (type) => {
+  it.each(['gateway:image_generation', 'image_generation'])('gives the media type of an image by %s', async (type) => {
     scripts = { small: [calls(['image_generation', { prompt: 'a cat' }]), says('Here.')], 'draw-image': [draws('data:image/jpeg;base64,/9j/4A==')] }
     const answer = await ask({ tools: [{ type }] }, streamed)
     expect(answer.output[0]).toMatchObject({ result: '/9j/4A==', output_format: 'jpeg' })
@@ -348,7 +348,7 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
     expect(JSON.parse(result!.content)).toEqual({ note: expect.stringMatching(/^Searched in an earlier turn/) })
   })
 
-  it.each(['gateway:apply_patch', 'apply_patch'])('hands valid patches of %s to the caller and bad ones back to the model', async (type) => {
+  it.each(['gateway:apply_patch', 'apply_patch'])('passes valid patches of %s to the caller and invalid ones back to the model', async (type) => {
     const bad = { type: 'create_file', path: 'a.txt', diff: 'no plus' }
     const good = { type: 'update_file', path: 'a.txt', diff: '@@\n-old\n+new\n' }
     scripts = { small: [calls(['apply_patch', bad]), calls(['apply_patch', good])] }
@@ -410,7 +410,7 @@ describe.each([true, false])('agents (stream: %s)', (streamed) => {
     }
   })
 
-  it('tells the model of an earlier answer what it wrote and read in it, letter by letter: what it has cached stays cached', async () => {
+  it('repeats calls and results of an earlier answer byte by byte, so that the prompt stays cached', async () => {
     const tools = ['shell', 'bash'].map((name) => ({ type: `gateway:${name}` }))
     const written: [string, string][] = [
       ['shell', '{ "commands": ["echo hello"] , "why": "to see" }'],
@@ -515,7 +515,7 @@ describe('a caller who leaves', () => {
     ['by the estimate', [], 5e-6 + 2 * 2e-6],
     ['as their provider had counted it', [chatEvents.usage()], turn],
   ])(
-    verifies('D1', 'while a panel thinks: what those who have answered and those who were answering cost is on record, %s'),
+    verifies('D1', 'while a panel runs: the cost of models that have answered and of those still answering is on record, %s'),
     async (_how, counts, left) => {
       scripts = {
         small: [calls(['fusion', { prompt: 'x' }])],
@@ -542,7 +542,7 @@ describe('a caller who leaves', () => {
     },
   )
 
-  it.each(phases)(verifies('D1', '%s: the upstream hears of it at once'), async (_name, prepare) => {
+  it.each(phases)(verifies('D1', '%s: the upstream request is aborted at once'), async (_name, prepare) => {
     const { tools, hangsAt } = prepare()
     const gone = new AbortController()
     const turns = hangsAt === 'small' && tools[0]!['type'] === 'gateway:datetime' && scripts['small']!.length > 1 ? 2 : 1

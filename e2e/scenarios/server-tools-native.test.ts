@@ -73,7 +73,7 @@ async function ask(model: string, tool: object, input: unknown = 'hi') {
 }
 
 describe('web_search', () => {
-  it('takes a place that is null for none, as a tool and as a plugin', async () => {
+  it('treats a location of null as absent, as a tool and as a plugin', async () => {
     await ask('acme/able', { type: 'gateway:web_search', parameters: { user_location: null } })
     expect(sentTools()).toEqual([{ type: 'web_search' }])
     const plugin = await gateway.respond({ model: 'acme/able', input: 'hi', plugins: [{ id: 'web', user_location: null }] })
@@ -89,7 +89,7 @@ describe('web_search', () => {
     expect(upstream.requests.at(-1)!.body['input']).toEqual(expect.arrayContaining([expect.objectContaining({ type: 'web_search_call' })]))
   })
 
-  it.each(['gateway:web_search', 'web_search'])('as %s may find a feed of the vendor, and the conversation goes on', async (type) => {
+  it.each(['gateway:web_search', 'web_search'])('as %s may cite a feed of the vendor, and the conversation continues', async (type) => {
     const sources = [
       { type: 'url', url: 'https://a.example' },
       { type: 'api', name: 'a-weather' },
@@ -103,7 +103,7 @@ describe('web_search', () => {
     expect(terminal.type).toBe('response.completed')
   })
 
-  it('names domains as the vendor does, however the caller writes them', async () => {
+  it('sends domains in the vendor’s notation, however the caller writes them', async () => {
     const [included, excluded] = [['example.com', '*.substack.com'], ['https://reddit.com/r/all']]
     const filters = { allowed_domains: ['example.com', 'substack.com'], blocked_domains: ['reddit.com/r/all'] }
     await ask('acme/able', { type: 'gateway:web_search', parameters: { allowed_domains: included, excluded_domains: excluded } })
@@ -127,13 +127,13 @@ describe('web_search', () => {
     expect(seen.map(({ type }) => type)).toContain('response.web_search_call.searching')
   })
 
-  it('takes what the contract says of it, of which the vendor hears only what it understands', async () => {
+  it('accepts all fields of the contract, and sends those that the vendor understands', async () => {
     const filters = { excluded_domains: ['a.test'] }
     await ask('acme/able', { type: 'web_search', engine: 'auto', max_results: 3, max_uses: 2, filters })
     expect(sentTools()).toEqual([{ type: 'web_search', filters: { blocked_domains: ['a.test'] } }])
   })
 
-  it('of acme/able:nitro:free is left to it, however the name is put together', async () => {
+  it('is left to the provider for a model name with several variants', async () => {
     await ask('acme/able:nitro:free', { type: 'gateway:web_search' })
     expect(sentTools()).toEqual([{ type: 'web_search' }])
   })
@@ -153,14 +153,14 @@ describe('web_search', () => {
 describe('image_generation', () => {
   const set = { size: '1024x1024', quality: 'high' }
 
-  it('is the provider’s own, with the settings its tool has', async () => {
+  it('is the provider’s own tool, with the settings that tool has', async () => {
     await ask('acme/able', { type: 'gateway:image_generation', parameters: set })
     expect(sentTools()).toEqual([{ type: 'image_generation', ...set }])
     await ask('acme/able', { type: 'gateway:image_generation', parameters: { ...set, aspect_ratio: '16:9' } })
     expect(sentTools()).toEqual([{ type: 'image_generation', ...set }])
   })
 
-  it('is a function for the model where only an image model knows a setting, and there is one', async () => {
+  it('is a function for the model if a setting is known only to an image model, and there is one', async () => {
     const drawing = await startGateway({
       providers: [{ slug: 'able', dialect: 'openai-responses', base_url: upstream.url, api_keys: ['k'] }],
       models: [
@@ -290,7 +290,7 @@ describe.each(Object.entries(SEARCHES))('web_search through %s', (dialect, { opt
     { tools: [{ type: 'gateway:web_search', parameters: { engine: 'native', max_uses: 2 } }] },
     { tools: [{ type: 'web_search', max_uses: 2 }] },
     { plugins: [{ id: 'web', max_uses: 2 }] },
-  ])('keeps to a bound the vendor understands: %j', async (asked) => {
+  ])('passes on a limit that the vendor understands: %j', async (asked) => {
     const answer = await own.respond({ model: 'acme/searcher', input: 'hi', ...asked, stream: true })
     checkWire(await answer.text())
     expect(vendor.requests.at(-1)!.body['tools']).toEqual(bounded)

@@ -114,13 +114,13 @@ describe.each([true, false])('stop conditions (stream: %s)', (streamed) => {
   })
 })
 
-it(verifies('H4', 'P46', 'allows thirty calls when nobody says otherwise, and never more'), async () => {
+it(verifies('H4', 'P46', 'a tool loop allows thirty calls by default, and never more'), async () => {
   const answer = await askGateway(gateway, { tools, max_tool_calls: 99 }, false)
   expect(upstream.requests.slice(from)).toHaveLength(30)
   expect(answer['usage']).toMatchObject({ server_tool_use_details: { tool_calls_requested: 30, tool_calls_executed: 30 } })
 })
 
-it(verifies('P46', 'ends a loop of calls that are refused each time, like one of calls that change nothing'), async () => {
+it(verifies('P46', 'a loop of calls that are refused each time ends like one with repeated results'), async () => {
   const choice = { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'gateway:experimental__search_models' }] }
   const always = obedient(calls(['datetime', {}]))
   upstream.script(always)
@@ -129,7 +129,7 @@ it(verifies('P46', 'ends a loop of calls that are refused each time, like one of
   expect(answer.gateway_metadata).toMatchObject({ pipeline: [{ data: { stopped_by: 'repeated_call', turns: 4, tool_calls_executed: 0 } }] })
 })
 
-it('runs what fits the budget of a turn with too many calls, and says so to the model', async () => {
+it('a turn with too many calls runs those that fit the budget, and the model learns so', async () => {
   upstream.script(calls(['datetime', { timezone: 'UTC' }], ['datetime', { timezone: 'Asia/Tokyo' }], ['datetime', {}]))
   const answer = await askGateway(gateway, { tools, max_tool_calls: 2 }, true)
   expect(answer.output.map(({ status }) => status)).toEqual(['completed', 'completed', 'incomplete'])
@@ -137,7 +137,7 @@ it('runs what fits the budget of a turn with too many calls, and says so to the 
   expect(results.map(({ content }) => content.includes('budget'))).toEqual([false, false, true])
 })
 
-it('asks a model that calls against its orders once more, without tools, and fails when it calls even then', async () => {
+it('a model that calls although it must not is asked once more without tools, and a second such call is a failure', async () => {
   upstream.script(calls(['datetime', {}]), calls(['datetime', {}]), word)
   const answer = await askGateway(gateway, { tools, max_tool_calls: 1 }, true)
   expect(upstream.requests.slice(from).map(({ body }) => [body['tool_choice'], 'tools' in body])).toEqual([
@@ -155,7 +155,7 @@ it('asks a model that calls against its orders once more, without tools, and fai
   })
 })
 
-it('gives the last turn no tools where the endpoint cannot be told to leave them', async () => {
+it('the last turn has no tools where the endpoint has no tool_choice none', async () => {
   const other = await startGateway({
     ...chatConfig([upstream.url]),
     models: [

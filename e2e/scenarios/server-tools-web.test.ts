@@ -99,7 +99,7 @@ describe('web_search', () => {
     expect(new URL(web.seen[0]!.url, web.url).searchParams.get('q')).toBe('how far is the moon')
   })
 
-  it('keeps to the domains and numbers of the caller, whatever the engine sends', async () => {
+  it('obeys the domains and limits of the caller, whatever the engine returns', async () => {
     const parameters = { allowed_domains: ['example.com', 'example.org'], max_results: 5, max_total_results: 2 }
     upstream.script(calls(['web_search', { query: 'a' }]), calls(['web_search', { query: 'b' }]), says('ok'))
     const answer = await askGateway(gateway, { tools: [{ type: 'gateway:web_search', parameters }] }, false)
@@ -110,7 +110,7 @@ describe('web_search', () => {
     expect(new URL(web.seen[0]!.url, web.url).searchParams.get('q')).toBe('a (site:example.com OR site:example.org)')
   })
 
-  it('asks the engine for domains as it reads them, however the caller wrote them', async () => {
+  it('sends domains in the notation of the engine, however the caller writes them', async () => {
     const asked = async (parameters: object): Promise<string | null> => {
       upstream.script(calls(['web_search', { query: 'a' }]), says('ok'))
       await askGateway(gateway, { tools: [{ type: 'gateway:web_search', parameters }] }, false)
@@ -120,7 +120,7 @@ describe('web_search', () => {
     expect(await asked({ allowed_domains: ['*'], excluded_domains: ['.bad.test', '*'] })).toBe('a -site:bad.test')
   })
 
-  it('keeps to the number of results when searches of one turn run side by side', async () => {
+  it('obeys the limit of results when searches of one turn run in parallel', async () => {
     const parameters = { max_results: 2, max_total_results: 2 }
     upstream.script(calls(['web_search', { query: 'a' }], ['web_search', { query: 'b' }], ['web_search', { query: 'c' }]), says('ok'))
     const answer = await askGateway(gateway, { tools: [{ type: 'gateway:web_search', parameters }] }, false)
@@ -142,7 +142,7 @@ describe('web_search', () => {
     expect(await counts({ max_total_results: 60 })).toEqual([25, 25, 10])
   })
 
-  it('cuts what it cites between characters', async () => {
+  it('cuts citations between whole characters', async () => {
     web.pages['/search'] = json({ results: [{ url: 'https://example.com/moon', title: 'The Moon', content: `${'x'.repeat(1_999)}🌕 and more` }] })
     upstream.script(calls(['web_search', { query: 'a' }]), says('See https://example.com/moon.'))
     const answer = await askGateway(gateway, { tools: [{ type: 'gateway:web_search' }] }, false)
@@ -158,7 +158,7 @@ describe('web_search', () => {
     expect(web.seen).toHaveLength(1)
   })
 
-  it('tells the model when the engine fails, without its words', async () => {
+  it('tells the model when the engine fails, without the message of the engine', async () => {
     web.pages['/search'] = (_request, response) => void response.writeHead(500).end('secret stack trace')
     upstream.script(calls(['web_search', { query: 'a' }]), says('ok'))
     await askGateway(gateway, { tools: [{ type: 'gateway:web_search' }] }, false)
@@ -166,7 +166,7 @@ describe('web_search', () => {
   })
 })
 
-it('prices of searches count while the call is under way: a key searches as often as its limit pays for, and no more', async () => {
+it('prices of searches count during the call: a key searches as often as its limit pays for, and no more', async () => {
   web.pages['/search'] = json({ results: [] })
   const gateway = await start({ tools: { web_search: { engines: { searxng: { base_url: web.url, price: 0.01 } } } } })
   const { key } = (await (await gateway.api('POST', '/api/v1/keys', { name: 'limited', limit: 0.025 })).json()) as { key: string }
@@ -228,7 +228,7 @@ describe('web_fetch', () => {
     expect((await fetchPage(`${web.url}/gone`)).output[0]).toMatchObject({ httpStatus: 404, error: expect.stringContaining('404') })
   })
 
-  it(verifies('E3', 'K1', 'follows redirects only past the lists of the caller'), async () => {
+  it(verifies('E3', 'K1', 'follows redirects only within the domain lists of the caller'), async () => {
     web.pages['/in'] = redirect('/out')
     web.pages['/out'] = html('<p>moved</p>')
     expect((await fetchPage(`${web.url}/in`)).output[0]).toMatchObject({ status: 'completed' })
@@ -243,7 +243,7 @@ describe('web_fetch', () => {
     expect((await fetchPage(`${web.url}/in`)).output[0]).toMatchObject({ error: expect.stringContaining('too often') })
   })
 
-  it(verifies('H7', 'survives a page that swells'), async () => {
+  it(verifies('H7', 'survives a page that decompresses to a huge size'), async () => {
     const { gzipSync } = await import('node:zlib')
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, 0x20))
     web.pages['/bomb'] = (_request, response) => void response.writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' }).end(bomb)
@@ -255,7 +255,7 @@ describe('a caller who leaves', () => {
   it.each([
     ['web_search', { query: 'x' }, '/search'],
     ['web_fetch', { url: 'SITE/slow' }, '/slow'],
-  ])(verifies('D1', 'while %s waits: the other side hears of it at once'), async (name, args, path) => {
+  ])(verifies('D1', 'while %s waits is noticed by the other side at once'), async (name, args, path) => {
     const gateway = await start()
     let leftAt = 0
     let arrived: () => void = () => undefined
@@ -320,7 +320,7 @@ describe('egress of web_fetch', () => {
   })
 })
 
-describe('a page that gives orders', () => {
+describe('a page with instructions for the model', () => {
   let gateway: TestGateway
   afterEach(() => gateway.close())
 

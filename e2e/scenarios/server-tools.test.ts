@@ -54,7 +54,7 @@ describe.each([true, false])('the loop (stream: %s)', (streamed) => {
     ])
   })
 
-  it('keeps what the model says before it calls, and runs parallel calls of one turn', async () => {
+  it('keeps text before a call, and runs parallel calls of one turn', async () => {
     upstream.script(callsAfter('Let me look.', ['datetime', { timezone: 'UTC' }], ['datetime', { timezone: 'Europe/Zurich' }]), says('Done.'))
     const answer = await ask({ tools: [datetime] }, streamed)
     expect(types(answer)).toEqual(['message', 'gateway:datetime', 'gateway:datetime', 'message'])
@@ -65,7 +65,7 @@ describe.each([true, false])('the loop (stream: %s)', (streamed) => {
     ])
   })
 
-  it('runs tools that stand in the input, and leaves those of the caller there', async () => {
+  it('runs gateway tools in the input, and leaves those of the caller there', async () => {
     upstream.script(calls(['datetime', {}]), calls(['weather', { city: 'Bern' }]))
     const input = [
       { type: 'additional_tools', role: 'developer', tools: [{ type: 'openrouter:datetime' }, weather] },
@@ -76,7 +76,7 @@ describe.each([true, false])('the loop (stream: %s)', (streamed) => {
     expect(offered.map((tool) => tool.function.name).toSorted()).toEqual(['datetime', 'weather'])
   })
 
-  it('names a tool that it refuses where it stands', async () => {
+  it('refuses an invalid tool with its path', async () => {
     const refused = async (body: Json): Promise<unknown> => {
       const response = await gateway.respond({ model: 'acme/small', stream: streamed, ...body })
       expect(response.status).toBe(400)
@@ -90,7 +90,7 @@ describe.each([true, false])('the loop (stream: %s)', (streamed) => {
     expect(await refused({ input, tools: [datetime] })).toBe('input[1].tools[1].type')
   })
 
-  it('answers in the spelling that was asked', async () => {
+  it('answers with the tool type that the caller used', async () => {
     upstream.script(calls(['datetime', {}]), says('Now.'))
     expect(types(await ask({ tools: [{ type: 'openrouter:datetime', parameters: { timezone: 'Asia/Tokyo' } }] }, streamed))).toEqual([
       'openrouter:datetime',
@@ -98,7 +98,7 @@ describe.each([true, false])('the loop (stream: %s)', (streamed) => {
     ])
   })
 
-  it("gives the caller's own call back together with what was done", async () => {
+  it("returns a call of the caller's function together with what the gateway ran", async () => {
     upstream.script(calls(['datetime', {}], ['weather', { city: 'Bern' }]))
     const answer = await ask({ tools: [datetime, weather] }, streamed)
     expect(answer['status']).toBe('completed')
@@ -112,7 +112,7 @@ describe.each([true, false])('the loop (stream: %s)', (streamed) => {
     expect(upstream.requests).toHaveLength(1)
   })
 
-  it('replays reasoning of a turn to the model in the next one', async () => {
+  it('sends the reasoning of a turn back to the model in the next one', async () => {
     upstream.script(
       stream([
         chatEvents.role(),
@@ -128,8 +128,8 @@ describe.each([true, false])('the loop (stream: %s)', (streamed) => {
   })
 })
 
-describe('what the model is offered', () => {
-  it("lets the caller's function keep its name when a tool has the same", async () => {
+describe('the tools that the model is offered', () => {
+  it("leave the caller's function its name when a tool has the same", async () => {
     upstream.script(calls(['gateway_datetime', {}]), says('ok'))
     const own = { type: 'function', name: 'datetime', parameters: { type: 'object' } }
     expect(types(await ask({ tools: [datetime, own] }))).toEqual(['gateway:datetime', 'message'])
@@ -139,7 +139,7 @@ describe('what the model is offered', () => {
     ])
   })
 
-  it("lets the caller's custom tool keep its name, too", async () => {
+  it("leave the caller's custom tool its name, too", async () => {
     upstream.script(calls(['gateway_datetime', {}]), says('ok'))
     expect(types(await ask({ tools: [datetime, { type: 'custom', name: 'datetime' }] }))).toEqual(['gateway:datetime', 'message'])
     expect((upstream.requests[0]!.body['tools'] as { function: { name: string } }[]).map((tool) => tool.function.name).toSorted()).toEqual([
@@ -148,7 +148,7 @@ describe('what the model is offered', () => {
     ])
   })
 
-  it("leaves calls of a function of the same name in one of the caller's namespaces to the caller", async () => {
+  it('leave calls of a function of the same name in a namespace of the caller to the caller', async () => {
     upstream.script(calls(['clock__datetime', { city: 'Bern' }]))
     const clock = {
       type: 'namespace',
@@ -161,14 +161,14 @@ describe('what the model is offered', () => {
     expect(upstream.requests).toHaveLength(1)
   })
 
-  it('forces a server tool once and then lets go', async () => {
+  it('can be forced, for the first turn only', async () => {
     upstream.script(calls(['datetime', {}]), says('ok'))
     await ask({ tools: [datetime, weather], tool_choice: { type: 'gateway:datetime' } })
     expect(upstream.requests[0]!.body['tool_choice']).toEqual({ type: 'function', function: { name: 'datetime' } })
     expect(upstream.requests[1]!.body['tool_choice'] ?? 'auto').toBe('auto')
   })
 
-  it.each(['gateway:datetime', 'openrouter:datetime'])('takes items of earlier answers back as the calls they were (%s)', async (type) => {
+  it.each(['gateway:datetime', 'openrouter:datetime'])('match items of earlier answers, which are sent as the calls they were (%s)', async (type) => {
     upstream.script(says('ok'))
     const item = { type, id: 'st_1', status: 'completed', datetime: '2026-01-02T03:04:05.000Z', timezone: 'UTC' }
     await ask({ tools: [datetime], input: [{ role: 'user', content: 'When?' }, item, { role: 'user', content: 'And now?' }] })
@@ -180,7 +180,7 @@ describe('what the model is offered', () => {
     ])
   })
 
-  it('tells the model in the next request, too, that a call has failed', async () => {
+  it('match failed calls of earlier answers, which are still shown as failed', async () => {
     upstream.script(calls(['datetime', { timezone: 5 }]), says('I give up.'))
     const { output } = await ask({ tools: [datetime] })
     upstream.script(says('ok'))
@@ -198,7 +198,7 @@ describe('what the model is offered', () => {
     [{ type: 'gateway:web_search' }, 'tools.web_search.engines'],
     [{ type: 'gateway:image_generation' }, 'tools.image_generation.model'],
     [{ type: 'gateway:subagent', parameters: { tools: [{ type: 'function' }] } }, 'server tools only'],
-  ])('refuses %j before anything is sent', async (tool, words) => {
+  ])('may not include %j, which is refused before anything is sent', async (tool, words) => {
     const response = await gateway.respond({ model: 'acme/small', input: 'hi', tools: [tool], stream: true })
     expect(response.status).toBe(400)
     expect(await response.text()).toContain(words)
@@ -206,8 +206,8 @@ describe('what the model is offered', () => {
   })
 })
 
-describe('a tool nobody knows, by a long name', () => {
-  it('is refused with the beginning of the name and those that are known, under a kilobyte', async () => {
+describe('an unknown tool with a long name', () => {
+  it('is refused with the beginning of its name and the known tools, within a kilobyte', async () => {
     const response = await gateway.respond({ model: 'acme/small', input: 'hi', tools: [{ type: `gateway:${'\u{1f600}'.repeat(1_000)}` }] })
     const text = await response.text()
     expect([response.status, Buffer.byteLength(text) < 1_024, text]).toEqual([400, true, expect.stringContaining('known are datetime')])
@@ -241,7 +241,7 @@ describe('calls that go wrong', () => {
     expect(messages(from).find(({ role }) => role === 'tool')).toMatchObject({ content: expect.stringContaining(why) })
   })
 
-  it('takes a null for an argument the model could have left out, and for no other', async () => {
+  it('accepts null for an optional argument, and for no other', async () => {
     upstream.script(calls(['datetime', { timezone: null }], ['experimental__search_models', { query: 'small', series: null }]), says('Now.'))
     const answer = await ask({ tools: [datetime, { type: 'gateway:experimental__search_models' }] })
     expect(answer.output).toMatchObject([{ status: 'completed', timezone: 'UTC' }, { status: 'completed', query: 'small' }, { type: 'message' }])
@@ -253,7 +253,7 @@ describe('calls that go wrong', () => {
     expect(messages(from + 1).at(-1)).toMatchObject({ content: expect.stringContaining('The argument url is not valid') })
   })
 
-  it.each([true, false])('tells the model of a tool that does not exist, where nobody else could answer (stream: %s)', async (streamed) => {
+  it.each([true, false])('reports an unknown tool to the model if the caller has no functions (stream: %s)', async (streamed) => {
     upstream.script(calls(['web.search', { q: 'x' }], ['datetime', {}]), says('I see.'))
     const answer = await ask({ tools: [datetime] }, streamed)
     expect(types(answer)).toEqual(['gateway:datetime', 'message'])
@@ -288,12 +288,12 @@ describe('calls that go wrong', () => {
         ],
       },
     ],
-  ])('leaves calls of a function it does not know to a caller who %s', async (_who, body) => {
+  ])('leaves calls of an unknown function to a caller who %s', async (_who, body) => {
     upstream.script(calls(['old', {}]))
     expect(types(await ask({ tools: [datetime], ...body }))).toEqual(['function_call'])
   })
 
-  it(verifies('H4', 'P46', 'ends a loop that gets nowhere'), async () => {
+  it(verifies('H4', 'P46', 'ends a loop of repeated calls'), async () => {
     const turn = calls(['experimental__search_models', { query: 'zzz' }])
     upstream.script(turn, turn, turn, says('I found none'))
     const answer = await ask({ tools: [{ type: 'gateway:experimental__search_models' }] })
@@ -305,7 +305,7 @@ describe('calls that go wrong', () => {
 })
 
 describe('failover between turns', () => {
-  it('goes on at another endpoint when the first dies, with the conversation so far', async () => {
+  it('continues at another endpoint when the first fails, with the conversation so far', async () => {
     upstream.script(calls(['datetime', {}]), reset())
     const answer = await ask({ tools: [datetime] }, true)
     expect(answer).toMatchObject({ status: 'completed', output: [{ type: 'gateway:datetime' }, { content: [{ text: 'from the backup' }] }] })
@@ -320,7 +320,7 @@ describe('failover between turns', () => {
     expect(backup.requests).toHaveLength(3)
   })
 
-  it('tells of a failure in a later turn in-band, with what was done, and records what it cost', async () => {
+  it('reports a failure in a later turn in the stream, with what was done, and records the cost', async () => {
     upstream.script(calls(['datetime', {}]), stream([chatEvents.role(), chatEvents.text('half an ')], { then: 'reset' }))
     const response = await gateway.respond({ model: 'acme/small', input: 'hi', tools: [datetime], stream: true, provider: { only: ['acme'] } })
     const { terminal, output } = checkWire(await response.text())

@@ -60,7 +60,7 @@ async function ask(body: object): Promise<{ sent: unknown; price: number; told: 
   }
 }
 
-describe('the tier asked for upstream is the one whose price is charged', () => {
+describe('the service tier requested upstream is the one whose price is charged', () => {
   it.each<[string, object, { sent: string | undefined; price: number; told: string }]>([
     ['nothing asked', {}, { sent: 'default', price: 2, told: 'default' }],
     ['auto', { service_tier: 'auto' }, { sent: 'default', price: 2, told: 'default' }],
@@ -81,7 +81,7 @@ describe('the tier asked for upstream is the one whose price is charged', () => 
     expect(await ask({ model: 'acme/tiered', ...body })).toEqual({ sent, price, told, recorded: told })
   })
 
-  it('also when priority was asked for and the default endpoint steps in', async () => {
+  it('after a fallback from a priority endpoint to the default one, too', async () => {
     upstream.script(status(503, { error: { message: 'busy' } }), status(503, { error: { message: 'busy' } }), says())
     expect(await ask({ model: 'acme/tiered', service_tier: 'priority', provider: { order: ['gamma/priority', 'gamma'] } })).toEqual({
       sent: 'default',
@@ -93,7 +93,7 @@ describe('the tier asked for upstream is the one whose price is charged', () => 
 })
 
 describe('the tier an answer names', () => {
-  it('is the upstream’s word, when it gives one the contract knows', async () => {
+  it('is the one the upstream reports, if the contract knows it', async () => {
     upstream.script(says('default'))
     expect(await ask({ model: 'acme/tiered', service_tier: 'priority' })).toMatchObject({ told: 'default', recorded: 'default' })
     upstream.script(says('platinum'))
@@ -102,7 +102,7 @@ describe('the tier an answer names', () => {
     expect(await ask({ model: 'acme/tiered' })).toMatchObject({ told: 'default', recorded: 'default' })
   })
 
-  it('is in the first event of a stream the one that is known by then', async () => {
+  it('in the first event of a stream is the one known by then', async () => {
     upstream.script(says('priority'))
     const text = await (await gateway.respond({ model: 'acme/tiered:floor', input: 'hi', stream: true })).text()
     const tiers = [...text.matchAll(/^data: (\{.*"response":.*\})$/gm)].map(

@@ -25,7 +25,7 @@ describe.skipIf(!postgres.available)('two gateways on one database', () => {
     await drop()
   })
 
-  it('know at once what the other forbids and allows', async () => {
+  it('see changes of guardrails by the other at once', async () => {
     const [here, there] = gateways as [TestGateway, TestGateway]
     const statusThere = async (): Promise<number> => (await there.respond({ model: 'demo/echo', input: 'hi' })).status
     expect(await statusThere()).toBe(200)

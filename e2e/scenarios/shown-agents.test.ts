@@ -60,7 +60,7 @@ async function readUntil(reader: ReadableStreamDefaultReader<Uint8Array>, wanted
   }
 }
 
-describe('a caller who streams is shown what a model writes for a tool while it writes', () => {
+describe('a streaming caller sees the text that a tool’s model writes while it is written', () => {
   it.each([
     ['an advisor that is to be seen', 'advisor', { model: 'acme/big', stream: true }, /output_text\.delta.*"delta":"Go "/],
     ['a panel', 'fusion', { analysis_models: ['acme/big'], tools: [] }, /fusion_call\.panel\.delta.*"delta":"Go "/],
@@ -79,7 +79,7 @@ describe('a caller who streams is shown what a model writes for a tool while it 
   })
 })
 
-it('a caller of JSON, who sees nothing before the end, is given the answer of another attempt where one breaks', async () => {
+it('a JSON caller, who sees nothing before the end, gets the answer of another attempt where one breaks', async () => {
   scripts = {
     small: [calls(['advisor', { prompt: 'Which way?' }]), says('Left.')],
     big: [stream([chatEvents.role(), chatEvents.text('Go ')], { then: 'reset' }), says('Go left.')],

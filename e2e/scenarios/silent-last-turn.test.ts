@@ -87,13 +87,13 @@ async function record(id: string): Promise<object> {
   return data!
 }
 
-describe.each(voices)('a last turn of nothing, told in the format $dialect', (voice) => {
+describe.each(voices)('an empty last turn in the format $dialect', (voice) => {
   it.each([
     [true, false],
     [false, false],
     [true, true],
     [false, true],
-  ])('is counted and paid for, and asked for once (caller streams: %s, upstream whole: %s)', async (streamed, isWhole) => {
+  ])('is counted and paid for, and not repeated (caller streams: %s, upstream in one piece: %s)', async (streamed, isWhole) => {
     whole = isWhole
     turns = [CALLING, SILENT]
     const asked = upstreams.get(voice.dialect)!.requests.length
@@ -107,15 +107,15 @@ describe.each(voices)('a last turn of nothing, told in the format $dialect', (vo
   })
 })
 
-describe('a last turn of nothing', () => {
-  it('says nothing against its endpoint', async () => {
+describe('an empty last turn', () => {
+  it('does not count as a failure of its endpoint', async () => {
     for (let times = 0; times < 8; times++) {
       turns = [CALLING, SILENT]
       expect(await ask('acme/anthropic-messages', times % 2 === 0)).toMatchObject({ status: 'completed', usage: { total_tokens: 84 } })
     }
   })
 
-  it('is left to another endpoint that has something to say, whose turn it then is', async () => {
+  it('is replaced by the turn of another endpoint with content', async () => {
     turns = [CALLING, SILENT]
     spareTurn = { text: 'Noon.' }
     const answer = await ask('acme/both', true)
@@ -123,7 +123,7 @@ describe('a last turn of nothing', () => {
     expect(answer.usage.cost).toBeCloseTo(4 * turnUsd('openai-chat'), 12)
   })
 
-  it('is that of the first endpoint where no other has more to say', async () => {
+  it('is that of the first endpoint if the others are empty, too', async () => {
     turns = [CALLING, SILENT]
     const answer = await ask('acme/both', false)
     expect(answer).toMatchObject({ output_text: '', usage: { input_tokens: 60, output_tokens: 24 } })

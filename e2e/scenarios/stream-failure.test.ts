@@ -51,7 +51,7 @@ const tries = (): readonly number[] => [primary, backup, third].map(({ requests 
 const refusesPrefill = status(400, { error: { message: 'This model does not support assistant message prefill', type: 'invalid_request_error' } })
 
 describe('stream_failure: continue', () => {
-  it(verifies('C8', 'goes on in the same message, with the answer so far as the last message of the assistant'), async () => {
+  it(verifies('C8', 'continues in the same message, with the answer so far as the last message of the assistant'), async () => {
     const { type, text, output, params, response } = await ask('continue')
     expect({ type, text }).toEqual({ type: 'response.completed', text: 'Once upon a time there was a king' })
     expect(output).toHaveLength(1)
@@ -82,7 +82,7 @@ describe('stream_failure: continue', () => {
     expect(plain).toBeGreaterThan(0.01)
   })
 
-  describe('is paid for at the prices of all who had a part in it', () => {
+  describe('is paid for at the prices of all endpoints that took part', () => {
     /** The first endpoint is expensive per call, so that its part is visible. */
     const launchDear = async (): Promise<void> => {
       const config = chatConfig([primary.url, backup.url]) as { models: readonly { readonly endpoints: readonly object[] }[] }
@@ -111,7 +111,7 @@ describe('stream_failure: continue', () => {
       await expect.poll(spent, { timeout: 10_000 }).toBeCloseTo(response.usage['cost']!, 9)
     })
 
-    it('though the caller leaves while the second one writes', async () => {
+    it('even if the caller leaves while the second endpoint writes', async () => {
       backup.script(stream(goesOn, { then: 'hang' }))
       await launchDear()
       const reader = (await send('continue', order, more)).body!.getReader()
@@ -122,13 +122,13 @@ describe('stream_failure: continue', () => {
     })
   })
 
-  it('takes a repeated beginning away', async () => {
+  it('removes a repeated beginning', async () => {
     backup.script(stream(chatText('Once upon a', ' time there', ' was a king')))
     primary.script(stream([chatEvents.text('Once upon a time ')], { then: 'hang' }))
     expect((await ask('continue')).text).toBe('Once upon a time there was a king')
   })
 
-  it('goes on after a second break', async () => {
+  it('continues after a second break', async () => {
     backup.script(stream([chatEvents.role(), chatEvents.text('there was ')], { then: 'end' }))
     third.script(stream(chatText('a dragon')))
     const { text, output } = await ask('continue')
@@ -137,7 +137,7 @@ describe('stream_failure: continue', () => {
     expect((third.requests[0]!.body['messages'] as object[]).at(-1)).toMatchObject({ content: 'Once upon a time there was' })
   })
 
-  it('begins anew after thoughts alone', async () => {
+  it('starts over if only reasoning was sent', async () => {
     primary.script(stream([chatEvents.role(), chatEvents.reasoning('Hm, a story')], { then: 'reset' }))
     backup.script(stream(chatText('A whole story')))
     const { type, text, output } = await ask('continue')
@@ -149,7 +149,7 @@ describe('stream_failure: continue', () => {
     expect((backup.requests[0]!.body['messages'] as object[]).at(-1)).toMatchObject({ role: 'user' })
   })
 
-  it('hands on a tool call of the endpoint that goes on', async () => {
+  it('passes on a tool call of the continuing endpoint', async () => {
     backup.script(
       stream([
         chatEvents.role(),
@@ -168,13 +168,13 @@ describe('stream_failure: continue', () => {
   it.each([
     ['inside a tool call', [chatEvents.role(), chatEvents.text('hm'), chatEvents.call(0, 'c1', 'look', '{"at"')], {}],
     ['in structured output', [chatEvents.role(), chatEvents.text('{"a":')], { text: { format: { type: 'json_object' } } }],
-  ])('never goes on %s', async (_where, events, body) => {
+  ])('never continues %s', async (_where, events, body) => {
     primary.script(stream(events, { then: 'reset' }))
     expect((await ask('continue', body)).type).toBe('response.failed')
     expect(tries()).toEqual([1, 0, 0])
   })
 
-  it(verifies('C14', 'passes by an endpoint that refuses prefill'), async () => {
+  it(verifies('C14', 'skips an endpoint that refuses prefill'), async () => {
     backup.script(refusesPrefill)
     expect((await ask('continue')).text).toBe('Once upon a time there was a queen')
     expect(tries()).toEqual([1, 1, 1])
@@ -186,7 +186,7 @@ describe('stream_failure: continue', () => {
     expect(tries()).toEqual([1, 0, 1])
   })
 
-  it(verifies('C14', 'P12', 'tells of the failure that broke the answer when nobody can go on'), async () => {
+  it(verifies('C14', 'P12', 'reports the original failure when no endpoint can continue'), async () => {
     backup.script(refusesPrefill)
     third.script(refusesPrefill)
     const { type, text, response } = await ask('continue')
@@ -215,7 +215,7 @@ describe('stream_failure: continue', () => {
 })
 
 describe('stream_failure: buffer', () => {
-  it(verifies('C8', 'shows nothing of a broken answer and gives all of another'), async () => {
+  it(verifies('C8', 'sends nothing of a broken answer and all of another'), async () => {
     primary.script(stream([chatEvents.role(), chatEvents.text('Once ')], { then: 'hang' }))
     const { type, text, params, response } = await ask('buffer')
     expect({ type, text }).toEqual({ type: 'response.completed', text: 'there was a king' })
@@ -223,7 +223,7 @@ describe('stream_failure: buffer', () => {
     expect(response.usage).toMatchObject({ input_tokens: CHAT_USAGE.prompt_tokens, output_tokens: CHAT_USAGE.completion_tokens })
   })
 
-  it('answers with an HTTP error when nobody completes one', async () => {
+  it('answers with an HTTP error when no endpoint completes an answer', async () => {
     for (const upstream of [primary, backup, third]) upstream.script(stream([chatEvents.text('half')], { then: 'hang' }))
     expect((await send('buffer')).status).toBe(408)
   })
@@ -239,19 +239,19 @@ describe('stream_failure: buffer', () => {
   })
 })
 
-describe('the choice', () => {
-  it('is to fail unless somebody opts in', async () => {
+describe('the setting stream_failure', () => {
+  it('is fail by default', async () => {
     expect((await ask(undefined)).type).toBe('response.failed')
     expect(tries()).toEqual([1, 0, 0])
   })
 
-  it('can be made by the operator, and by the caller over him', async () => {
+  it('can be set by the operator, and overridden by the caller', async () => {
     more = await launch([], { stream_failure: 'continue' })
     expect((await ask(undefined, {}, more)).text).toBe('Once upon a time there was a king')
     expect((await ask('fail', {}, more)).type).toBe('response.failed')
   })
 
-  it('knows three words', async () => {
+  it('has three values', async () => {
     const response = await send('retry' as Mode)
     expect(response.status).toBe(400)
     expect(await response.text()).toContain('expected fail, continue or buffer')

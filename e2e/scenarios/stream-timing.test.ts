@@ -37,7 +37,7 @@ afterAll(async () => {
 })
 
 describe('a slow stream', () => {
-  it(verifies('P20', 'passes every word on within 50 ms, and closes within 100 ms of its end'), async () => {
+  it(verifies('P20', 'is passed on within 50 ms per word, and closes within 100 ms of its end'), async () => {
     const response = await gateway.respond({ model: 'acme/small', input: 'hi', stream: true })
     const seenAt = new Map<string, number>()
     let text = ''
@@ -68,7 +68,7 @@ describe('a caller who stops reading for longer than an upstream may be silent',
     await pipeline(Readable.from([...frames, chatEvents.done()]), response).catch(() => undefined)
   }
 
-  it(verifies('A2', 'gets the whole answer with its usage, and the provider is not to blame'), async () => {
+  it(verifies('A2', 'gets the whole answer with its usage, and the provider is not blamed'), async () => {
     const fast = await startFakeUpstream(flood, stream([chatEvents.text('short'), chatEvents.finish(), chatEvents.usage(USAGE), chatEvents.done()]))
     const config = chatConfig([fast.url])
     const [provider] = config['providers'] as object[]

@@ -209,7 +209,7 @@ describe('every route', () => {
     expect(await viewOf(theirs)).toBe(before)
   })
 
-  it(verifies('S4-tenancy', 'F1', 'F2', 'lets nobody name another workspace, in a query or a body'), async () => {
+  it(verifies('S4-tenancy', 'F1', 'F2', 'refuses another workspace in a query or a body'), async () => {
     const before = await viewOf(theirs)
     let tried = 0
     for (const route of managed()) {

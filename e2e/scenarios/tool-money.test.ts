@@ -55,7 +55,7 @@ const fiveSearches = calls(...Array.from({ length: 5 }, (_, n) => ['web_search',
 const tools = [{ type: 'gateway:web_search' }]
 
 describe('a key with little left, and tools that cost something', () => {
-  it(verifies('H5', 'searches as often as what is left pays for, and tells the model of the rest'), async () => {
+  it(verifies('H5', 'run as many searches as the remainder pays for, and the model learns of the rest'), async () => {
     upstream.script(fiveSearches, says('It is far away.'))
     const limit = 2.5 * CENT
     const { status, answer, usage } = await askWith(limit, { tools })
@@ -74,14 +74,14 @@ describe('a key with little left, and tools that cost something', () => {
     expect(await usage()).toBeLessThan(limit)
   })
 
-  it(verifies('H5', 'runs all calls where a condition replaces their number, as long as they are paid for'), async () => {
+  it(verifies('H5', 'run all calls where a stop condition replaces the number of calls, as long as they can be paid for'), async () => {
     upstream.script(fiveSearches, says('It is far away.'))
     const { status } = await askWith(5.5 * CENT, { tools, stop_server_tools_when: [{ type: 'step_count_is', step_count: 9 }] })
     expect(status).toBe(200)
     expect(searches()).toBe(5)
   })
 
-  it('gives back what a search that failed would have cost', async () => {
+  it('release the reservation of a search that failed', async () => {
     web.pages['/search'] = (_request, response) => void response.writeHead(500).end()
     upstream.script(fiveSearches, fiveSearches, says('It is far away.'))
     const { answer } = await askWith(1.5 * CENT, { tools, max_tool_calls: 10, parallel_tool_calls: false })
@@ -89,7 +89,7 @@ describe('a key with little left, and tools that cost something', () => {
     expect(searches()).toBeGreaterThan(1)
   })
 
-  it(verifies('H5', 'refuses a plugin that costs more than is left, before it is paid'), async () => {
+  it(verifies('H5', 'refuse a plugin that costs more than is left, before it runs'), async () => {
     upstream.script(says('It is far away.'))
     const asked = upstream.requests.length
     const { status, usage } = await askWith(CENT / 2, { plugins: [{ id: 'web' }] })
@@ -99,7 +99,7 @@ describe('a key with little left, and tools that cost something', () => {
     expect(await usage()).toBe(0)
   })
 
-  it(verifies('H5', 'counts what a plugin has cost when it admits the model and its tools'), async () => {
+  it(verifies('H5', 'count the cost of plugins before the model and its tools are admitted'), async () => {
     upstream.script(fiveSearches, says('It is far away.'))
     const { status, usage } = await askWith(2.5 * CENT, { plugins: [{ id: 'web' }], tools })
     expect(status).toBe(200)
@@ -109,8 +109,8 @@ describe('a key with little left, and tools that cost something', () => {
   })
 })
 
-describe('a caller who leaves before the first word, when a plugin has bought something for him', () => {
-  it.each([true, false])(verifies('P29', 'H5', 'pays for it, and soon has nothing left to buy more with (stream: %s)'), async (streamed) => {
+describe('a caller who leaves before the first word, after a plugin made a paid request', () => {
+  it.each([true, false])(verifies('P29', 'H5', 'pays for it, and soon has no budget left for more (stream: %s)'), async (streamed) => {
     const { key, usage } = await makeKey(2.5 * CENT)
     const leave = async (): Promise<number | undefined> => {
       const gone = new AbortController()

@@ -53,7 +53,7 @@ async function spansOf(headers: { readonly [name: string]: string }, body: objec
 const told = (): readonly unknown[] => upstream.requests.map(({ headers }) => headers['traceparent'])
 
 describe('a caller within a trace', () => {
-  it('finds the call below its span, and the provider its own below the attempt it was', async () => {
+  it('gets the call as a child of its span, and the provider gets the span of its attempt', async () => {
     await open({ trace_context: true }, { trace_context: true })
     const [own, ...attempts] = await spansOf({ traceparent })
     expect(own).toMatchObject({ traceId: TRACE, parentSpanId: SPAN })
@@ -62,7 +62,7 @@ describe('a caller within a trace', () => {
     expect(attempts).toHaveLength(2)
   })
 
-  it('is where the body says, when it names a trace', async () => {
+  it('is overridden by a trace in the body', async () => {
     await open({ trace_context: true }, { trace_context: true })
     const [own, attempt] = await spansOf({ traceparent }, { trace: { trace_id: 'f'.repeat(32) } })
     expect(own).toMatchObject({ traceId: 'f'.repeat(32) })
@@ -70,7 +70,7 @@ describe('a caller within a trace', () => {
     expect(told()[0]).toBe(`00-${'f'.repeat(32)}-${attempt!.spanId}-01`)
   })
 
-  it('may name what else its trace is known by in the body', async () => {
+  it('may add other trace fields in the body', async () => {
     await open({ trace_context: true }, {})
     const [own] = await spansOf({ traceparent }, { trace: { trace_name: 'checkout' } })
     expect(own).toMatchObject({ traceId: TRACE, parentSpanId: SPAN })

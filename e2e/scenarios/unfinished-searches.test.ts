@@ -91,7 +91,7 @@ describe('a turn the vendor has paused', () => {
     [false, { type: 'web_search' }],
     [true, { type: 'gateway:web_search' }],
     [true, { type: 'code_execution_20250825', name: 'code_execution' }, { type: 'web_search' }],
-  ])('is gone on with, as it was written (streamed: %s, %j)', async (streamed, ...tools) => {
+  ])('is continued as it was written (streamed: %s, %j)', async (streamed, ...tools) => {
     upstream.script(says([thought, use], 'pause_turn'), says([found, said], 'end_turn'))
     const answer = await askGateway(gateway, { tools, reasoning: { effort: 'high' } }, streamed)
     expect(answer).toMatchObject({ status: 'completed', usage: { input_tokens: 20, output_tokens: 10 } })
@@ -125,7 +125,7 @@ describe('a search called beside a tool of the caller', () => {
   const answers = [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'noon' }] }]
   const waiting = { role: 'assistant', content: [use, called] }
 
-  it('is run when that has been, and stays where it was', async () => {
+  it("is run after the caller's tool, and stays in its place", async () => {
     const tools = [{ type: 'web_search' }, { type: 'function', name: 'clock', parameters: { type: 'object', properties: {} } }]
     upstream.script(says([use, called], 'tool_use'))
     const first = await askGateway(gateway, { tools }, true)
@@ -142,7 +142,7 @@ describe('a search called beside a tool of the caller', () => {
     expect(sent().at(-1)).toEqual([USER, waiting, ...answers, { role: 'assistant', content: [found, said] }, USER])
   })
 
-  it('is so in the format of Messages, too', async () => {
+  it('behaves the same in the format of Messages', async () => {
     const tools = [
       { type: 'web_search_20250305', name: 'web_search' },
       { name: 'clock', input_schema: { type: 'object', properties: {} } },

@@ -59,8 +59,8 @@ const ask = async (body: object = {}, asked = gateway): Promise<Broken> => {
   return checkWire(await response.text()).terminal['response'] as Broken
 }
 
-describe('what an unfinished answer has used', () => {
-  it(verifies('P35', 'is what the upstream had counted of the prompt, when it breaks off'), async () => {
+describe('the usage of an unfinished answer', () => {
+  it(verifies('P35', 'includes the prompt tokens that the upstream had reported before it broke off'), async () => {
     upstream.script(stream([START, ...WORDS], { then: 'reset' }))
     const { status, usage } = await ask()
     expect(status).toBe('failed')
@@ -76,7 +76,7 @@ describe('what an unfinished answer has used', () => {
     expect(usage.cost).toBeCloseTo(2 * PROMPT_USD + (usage.output_tokens * 2) / 1e6, 9)
   })
 
-  it(verifies('P35', 'is on record when the caller leaves'), async () => {
+  it(verifies('P35', 'is recorded when the caller leaves'), async () => {
     upstream.script(stream([START, ...WORDS], { then: 'hang' }))
     const gone = new AbortController()
     const response = await gateway.respond({ model: 'acme/small', input: 'Tell me a story', stream: true }, { signal: gone.signal })
@@ -130,8 +130,8 @@ const FAILURES: readonly (readonly [dialect: string, reply: Reply])[] = [
   ],
 ]
 
-describe('what an answer has used that its upstream ends as a failure', () => {
-  it.each(FAILURES)(verifies('P35', 'is what it says itself: %s'), async (dialect, reply) => {
+describe('the usage of an answer that its upstream ends as a failure', () => {
+  it.each(FAILURES)(verifies('P35', 'is the one it reports: %s'), async (dialect, reply) => {
     upstream.script(reply)
     const failing = await startGateway({
       providers: [{ slug: 'acme', name: 'Acme', dialect, base_url: upstream.url, api_keys: ['k'] }],

@@ -49,7 +49,7 @@ function reader(...turns: readonly ScriptedAnswer[]): Reply {
   }
 }
 
-it(verifies('P26', 'is left out after one refusal, for all turns of a tool loop; what was thought since stays'), async () => {
+it(verifies('P26', 'unreadable reasoning is left out after one refusal, for all turns of a tool loop; newer reasoning stays'), async () => {
   const shared = { reasoning: { effort: 'low' }, include: ['reasoning.encrypted_content'] }
   const start = { type: 'message', role: 'user', content: 'Hello' }
   upstream.script((_request, response) => speaks(response, { reasoning: { text: 'Be kind.', secret: OLD }, text: 'Hi' }))

@@ -26,7 +26,7 @@ const TOOLS = [{ type: 'function', name: 'clock', parameters: { type: 'object', 
 describe.each([
   ['one that is known for it', 'us.meta.llama4-maverick-17b-instruct-v1:0', ['/converse']],
   ['one that is not', 'acme.new-1', ['/converse-stream', '/converse']],
-])('a model whose calls come in no stream: %s', (_name, upstreamModel, paths) => {
+])('a model that cannot stream tool calls: %s', (_name, upstreamModel, paths) => {
   let upstream: FakeUpstream
   let gateway: TestGateway
   beforeEach(async () => {
@@ -48,7 +48,7 @@ describe.each([
     await upstream.close()
   })
 
-  it.each([true, false])('is asked for the whole answer (streamed to the caller: %s)', async (streamed) => {
+  it.each([true, false])('is asked for an answer in one piece (streamed to the caller: %s)', async (streamed) => {
     const { output, usage } = await askGateway(gateway, { tools: TOOLS }, streamed)
     expect(output).toMatchObject([
       { type: 'message', content: [{ text: 'I look.' }] },
@@ -58,7 +58,7 @@ describe.each([
     expect(upstream.requests.map(({ path }) => path.slice(path.lastIndexOf('/')))).toEqual(paths)
   })
 
-  it('streams what calls nothing', async () => {
+  it('streams answers without tools', async () => {
     const { output } = await askGateway(gateway, {}, true)
     expect(output).toMatchObject([{ content: [{ text: 'Hello' }] }])
     expect(upstream.requests.map(({ path }) => path.slice(path.lastIndexOf('/')))).toEqual(['/converse-stream'])

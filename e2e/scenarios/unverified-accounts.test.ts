@@ -17,7 +17,7 @@ const demandsPapers =
     response.end(JSON.stringify({ error: { message, type: 'invalid_request_error', param: refusal[1], code: 'unsupported_value' } }))
   }
 
-describe.each(['openai-responses', 'openai-chat'])('an account nobody verified: %s', (dialect) => {
+describe.each(['openai-responses', 'openai-chat'])('a provider account that is not verified: %s', (dialect) => {
   let upstream: FakeUpstream
   let gateway: TestGateway
   beforeEach(async () => {
@@ -39,7 +39,7 @@ describe.each(['openai-responses', 'openai-chat'])('an account nobody verified: 
     await upstream.close()
   })
 
-  it.each([true, false])('gets its answers whole and without the summary (streamed to the caller: %s)', async (streamed) => {
+  it.each([true, false])('gets its answers in one piece and without the summary (streamed to the caller: %s)', async (streamed) => {
     const { output, usage } = await askGateway(gateway, { input: 'Where?', reasoning: { effort: 'high', summary: 'auto' } }, streamed)
     expect(output).toMatchObject([{ type: 'message', content: [{ text: 'Rome' }] }])
     expect(usage).toMatchObject({ input_tokens: 30, output_tokens: 12 })

@@ -51,7 +51,7 @@ const ask = async (
 }
 
 describe('a variant', () => {
-  it('is what the answer, its metadata and its record name', async () => {
+  it('is named in the answer, its metadata and its record', async () => {
     const { told } = await ask({ model: FREE, provider: { only: ['cheap'] } })
     expect(told).toMatchObject({ output_text: 'from the cheap one', model: FREE })
     expect(told['gateway_metadata']).toMatchObject({
@@ -64,19 +64,19 @@ describe('a variant', () => {
     expect(other).toMatchObject({ output_text: 'from the paid one', model: 'acme/small' })
   })
 
-  it('keeps a conversation where its prompt was read from a cache', async () => {
+  it('keeps a conversation at the endpoint where its prompt was cached', async () => {
     await ask({ model: FREE, provider: { ignore: ['cheap'] } })
     for (let n = 0; n < 3; n++) expect((await ask({ model: FREE })).told).toMatchObject({ output_text: 'from the dear one' })
   })
 
-  it('that refuses a prompt as too long leaves it to the model', async () => {
+  it('that refuses a prompt as too long is followed by the model itself', async () => {
     for (const upstream of [cheap, dear]) upstream.script(status(400, tooLong))
     const { told } = await ask({ models: [FREE, 'acme/small'] })
     expect(told).toMatchObject({ output_text: 'from the paid one', model: 'acme/small' })
     expect(cheap.requests.length + dear.requests.length).toBe(1)
   })
 
-  it('has kept answers told again', async () => {
+  it('serves cached answers', async () => {
     const [first, second] = [await ask({ model: FREE }, { 'x-gateway-cache': 'true' }), await ask({ model: FREE }, { 'x-gateway-cache': 'true' })]
     expect([first, second].map(({ response }) => response.headers.get('x-gateway-cache-status'))).toEqual(['MISS', 'HIT'])
     expect(second.told).toMatchObject({ model: FREE })

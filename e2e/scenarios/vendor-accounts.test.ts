@@ -50,7 +50,7 @@ it('what one account refuses the other serves', async () => {
   expect(await ask({ order: ['azure-us'] })).toBe('from the second')
 })
 
-it('who forbids the vendor forbids all of its accounts, and who forbids one account that one', async () => {
+it('ignoring a vendor excludes all of its accounts, and ignoring an account only that one', async () => {
   expect(await ask({ ignore: ['azure'] })).toBe(404)
   expect(await ask({ ignore: ['azure-us'] })).toBe('from the first')
   const made = await gateway.api('POST', '/api/v1/guardrails', { name: 'nothing there', ignored_providers: ['azure'] })
@@ -60,7 +60,7 @@ it('who forbids the vendor forbids all of its accounts, and who forbids one acco
   await expect.poll(() => ask({})).toBe(403)
 })
 
-it('the vendor is named as its first account may be: by its name, as clients spell it, and with a tier', async () => {
+it('the vendor can be named like its first account: by its name, as clients spell it, and with a tier', async () => {
   await gateway.close()
   const account = (slug: string, { url }: FakeUpstream, vendor?: string) => ({
     slug,

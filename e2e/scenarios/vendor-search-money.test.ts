@@ -49,7 +49,7 @@ afterEach(async () => {
   await upstream.close()
 })
 
-it(verifies('P29', 'reserves as many searches of a vendor as a call may make'), async () => {
+it(verifies('P29', 'a call reserves as many searches of a vendor as it may make'), async () => {
   const key = await createKey(0.03)
   expect(await ask(key, { type: 'web_search', max_uses: 5 })).toBe(402)
   expect(await ask(key, { type: 'web_search' }, { max_tool_calls: 5 })).toBe(402)
@@ -57,13 +57,13 @@ it(verifies('P29', 'reserves as many searches of a vendor as a call may make'), 
   expect(await ask(key, { type: 'function', name: 'look', parameters: {} }, { max_tool_calls: 5 })).toBe(200)
 })
 
-it(verifies('P29', 'reserves one where nothing bounds them'), async () => {
+it(verifies('P29', 'a call reserves one search if their number is not limited'), async () => {
   expect(await ask(await createKey(0.005), { type: 'web_search' })).toBe(402)
   expect(upstream.requests).toHaveLength(0)
   expect(await ask(await createKey(0.02), { type: 'web_search' })).toBe(200)
 })
 
-describe('a tool of a vendor that is charged apart, at a price nobody knows', () => {
+describe('a tool of a vendor that is charged separately, at an unknown price', () => {
   const draws = { type: 'image_generation' }
   const drawn = stream([
     { type: 'response.created', response: { id: 'resp_1', status: 'in_progress', output: [] } },
@@ -91,7 +91,7 @@ describe('a tool of a vendor that is charged apart, at a price nobody knows', ()
   }
   beforeEach(() => upstream.script(drawn))
 
-  it(verifies('H8', 'is told of to a caller with a limit, and costs what nobody knows instead of nothing'), async () => {
+  it(verifies('H8', 'is reported to a caller with a limit, and makes the cost unknown instead of zero'), async () => {
     const other = await open({})
     const { key } = (await (await other.api('POST', '/api/v1/keys', { name: 'limited', limit: 1 })).json()) as { key: string }
     const { status, answer } = await asked(other, key, [draws])
@@ -100,7 +100,7 @@ describe('a tool of a vendor that is charged apart, at a price nobody knows', ()
     await other.close()
   })
 
-  it(verifies('H8', 'is refused to him where the operator says so, and nothing else is'), async () => {
+  it(verifies('H8', 'is refused to such a caller if so configured, and nothing else is'), async () => {
     const other = await open({ unknown_price: 'deny' })
     const { key } = (await (await other.api('POST', '/api/v1/keys', { name: 'limited', limit: 1 })).json()) as { key: string }
     const refused = await asked(other, key, [draws])

@@ -51,11 +51,11 @@ const result = { type: 'tool_result', tool_use_id: 'toolu_1', content: 'a.txt' }
 const asked = { role: 'user', content: 'Look.' }
 const messages = [asked, calls, { role: 'user', content: [result] }]
 
-describe('an answer of nothing to the results of tools', () => {
+describe('an empty answer to tool results', () => {
   it.each([
     ['acme/speaks', SILENT_MESSAGE, { input_tokens: 40, output_tokens: 3 }],
     ['acme/chats', SILENT_CHAT, { input_tokens: 8, output_tokens: 7 }],
-  ])('is the answer, asked for once, with what it took: %s', async (model, frames, usage) => {
+  ])('is accepted as the answer, without a retry, with its usage: %s', async (model, frames, usage) => {
     first.script(stream(frames))
     const before = first.requests.length
     const whole = (await (await post('/api/v1/messages', { model, max_tokens: 100, tools, messages })).json()) as object
@@ -67,7 +67,7 @@ describe('an answer of nothing to the results of tools', () => {
     expect(first.requests.length - before).toBe(2)
   })
 
-  it('is one in every format of the callers', async () => {
+  it('is accepted in every format of callers', async () => {
     first.script(stream(SILENT_MESSAGE))
     const chat = await post('/api/v1/chat/completions', {
       model: 'acme/speaks',
@@ -87,14 +87,14 @@ describe('an answer of nothing to the results of tools', () => {
     expect(await responses.json()).toMatchObject({ status: 'completed', output: [], output_text: '', usage: { input_tokens: 40, output_tokens: 3 } })
   })
 
-  it('is one also where the caller says something behind the results', async () => {
+  it('is accepted also if a message of the user follows the results', async () => {
     first.script(stream(SILENT_MESSAGE))
     const spoken = [asked, calls, { role: 'user', content: [result, { type: 'text', text: 'Tool loaded.' }] }]
     const answer = await post('/api/v1/messages', { model: 'acme/speaks', max_tokens: 100, tools, messages: spoken })
     expect(await answer.json()).toMatchObject({ content: [], stop_reason: 'end_turn' })
   })
 
-  it('is left to another endpoint that has something to say', async () => {
+  it('is replaced by the answer of another endpoint with content', async () => {
     first.script(stream(SILENT_CHAT))
     const answer = await post('/api/v1/messages', { model: 'acme/both', max_tokens: 100, tools, messages })
     expect(await answer.json()).toMatchObject({ content: [{ type: 'text', text: 'from the spare one' }] })
@@ -103,7 +103,7 @@ describe('an answer of nothing to the results of tools', () => {
     expect(await silent.json()).toMatchObject({ content: [], stop_reason: 'end_turn' })
   })
 
-  it('says nothing against its endpoint, and is recorded as an answer', async () => {
+  it('does not count as a failure of its endpoint, and is recorded as an answer', async () => {
     first.script(stream(SILENT_MESSAGE))
     for (let times = 0; times < 8; times++) {
       const answer = await post('/api/v1/messages', { model: 'acme/speaks', max_tokens: 100, tools, messages })
@@ -118,7 +118,7 @@ describe('an answer of nothing to the results of tools', () => {
       })
   })
 
-  it('is none to what a user said', async () => {
+  it('is a failure if the last message is one of the user', async () => {
     first.script(stream(SILENT_MESSAGE))
     const bare = await post('/api/v1/messages', { model: 'acme/speaks', max_tokens: 100, messages: [asked] })
     expect(bare.status).toBe(502)

@@ -101,7 +101,7 @@ function run(stderr: 'pipe' | 'ignore' = 'ignore') {
 }
 
 describe('serve --workers', () => {
-  it('spreads connections over processes and adds their figures up', async () => {
+  it('spreads connections over processes and adds up their metrics', async () => {
     const { url, output } = await start()
     expect(output()).toContain('with 2 processes')
     const answers = await Promise.all(Array.from({ length: 40 }, () => ask(url)))
@@ -111,7 +111,7 @@ describe('serve --workers', () => {
     expect(calls.size).toBe(2)
   })
 
-  it(verifies('S7-revocation', 'knows a new key and a revoked one in every process within five seconds'), async () => {
+  it(verifies('S7-revocation', 'applies new and revoked keys in every process within five seconds'), async () => {
     const { url } = await start()
     const made = (await (await api(url, 'POST', '/keys', { name: 'short-lived' })).json()) as { key: string; data: { hash: string } }
     const statuses = async (): Promise<readonly number[]> => {
@@ -136,7 +136,7 @@ describe('serve --workers', () => {
       .toBe(true)
   })
 
-  it('gives a process that replaces another the configuration of the others, whatever the file says by then', async () => {
+  it('gives a replacement process the configuration of the others, whatever the file says by then', async () => {
     const file = join(directory, 'signalbox.yaml')
     await writeFile(file, '{}')
     const { url, pid, output } = await start()
@@ -226,14 +226,14 @@ describe('serve --workers', () => {
     expect(output().match(/sk-sb-mgmt-v1-\w+/g)).toHaveLength(1)
   })
 
-  it('refuses a role nobody knows', async () => {
+  it('refuses an unknown role', async () => {
     await writeFile(join(directory, 'signalbox.yaml'), 'server: { role: gateway }\n')
     await expect(start(['--role', 'boss'])).rejects.toThrow('all, gateway, worker')
   })
 })
 
 describe('several processes that end', () => {
-  it.each([0, 300, 700])(verifies('I5', 'do so at once when they are told while they start, %d ms after they were born'), async (ms) => {
+  it.each([0, 300, 700])(verifies('I5', 'do so at once when they are stopped during their start, %d ms after they were spawned'), async (ms) => {
     const { child, exit } = run()
     await expect.poll(() => childrenOf(child.pid!).length, { timeout: 10_000, interval: 5 }).toBe(2)
     await setTimeout(ms)

@@ -35,7 +35,7 @@ afterEach(async () => {
 const set = async (defaults: object): Promise<number> => (await gateway.api('PATCH', DEFAULT, defaults)).status
 const textOf = async (response: Response): Promise<unknown> => ((await response.json()) as { readonly output_text?: string }).output_text
 
-it('names the model of calls that name none, from the moment it is set', async () => {
+it('a default model applies to calls without a model, as soon as it is set', async () => {
   expect((await gateway.respond({ input: 'hi' })).status).toBe(400)
   expect(await set({ default_text_model: 'acme/paint' })).toBe(200)
   expect(await textOf(await gateway.respond({ input: 'hi' }))).toBe('from painter')
@@ -44,14 +44,14 @@ it('names the model of calls that name none, from the moment it is set', async (
   expect((await gateway.respond({ input: 'hi' })).status).toBe(400)
 })
 
-it('is no preset, whose own fields a default comes too late for', async () => {
+it('a default model cannot be a preset', async () => {
   const response = await gateway.api('PATCH', DEFAULT, { default_text_model: '@preset/mine' })
   expect(response.status).toBe(400)
   expect(await response.text()).toContain('default_text_model: a preset cannot be a default')
   expect(await set({ default_image_model: 'acme/paint@preset/mine' })).toBe(400)
 })
 
-it('is what metadata, errors and records tell as the model that was asked for', async () => {
+it('metadata, errors and records show the default model as the requested one', async () => {
   await set({ default_text_model: 'acme/paint' })
   const ask = async (): Promise<unknown> =>
     (await gateway.respond({ input: 'hi' }, { headers: { 'x-gateway-experimental-metadata': 'enabled' } })).json()
@@ -66,7 +66,7 @@ it('is what metadata, errors and records tell as the model that was asked for', 
   )
 })
 
-it('is of that workspace alone', async () => {
+it('a default model applies to its workspace only', async () => {
   const { data } = (await (
     await gateway.api('POST', '/api/v1/workspaces', { name: 'Other', slug: 'other', default_text_model: 'acme/paint' })
   ).json()) as {
@@ -79,13 +79,13 @@ it('is of that workspace alone', async () => {
 
 const explain = async (body: object) => (await gateway.api('POST', '/api/v1/route/explain', { input: 'hi', ...body }, gateway.key)).json()
 
-it('names another model for calls that want images', async () => {
+it('calls for images have a default model of their own', async () => {
   await set({ default_text_model: 'acme/small', default_image_model: 'acme/paint' })
   expect(await explain({ modalities: ['image', 'text'] })).toMatchObject({ requested: 'acme/paint' })
   expect(await explain({})).toMatchObject({ requested: 'acme/small' })
 })
 
-it('sorts endpoints, unless the call sorts them itself', async () => {
+it('a default sort applies unless the call has its own', async () => {
   expect(await set({ default_provider_sort: 'price' })).toBe(200)
   expect(await explain({ model: 'acme/small' })).toMatchObject({ order: 'price' })
   expect(await explain({ model: 'acme/small', provider: { sort: 'latency' } })).toMatchObject({ order: 'latency' })
@@ -96,14 +96,14 @@ it('sorts endpoints, unless the call sorts them itself', async () => {
   expect(await explain({ model: 'acme/small' })).toMatchObject({ order: 'balanced' })
 })
 
-it('is what a budget is asked for before the call', async () => {
+it('budgets are checked with the default model before the call', async () => {
   await set({ default_text_model: 'acme/paint' })
   const { key } = (await (await gateway.api('POST', '/api/v1/keys', { name: 'poor', limit: 0.000_000_1 })).json()) as { key: string }
   expect((await gateway.respond({ input: 'hi', max_output_tokens: 16 }, { key })).status).toBe(402)
   expect(upstreams.flatMap(({ requests }) => requests)).toEqual([])
 })
 
-it('may be a name that stands for a choice, or one that asks for more: it means what it would mean in the request', async () => {
+it('a default model may be a router or a name with variants, with the same meaning as in the request', async () => {
   await set({ default_text_model: 'gateway/auto' })
   expect(await explain({})).toMatchObject({ requested: 'gateway/auto', strategy: 'auto', error: null })
   expect((await (await gateway.respond({ input: 'hi' })).json()) as object).toMatchObject({ status: 'completed' })

@@ -24,7 +24,7 @@ const counting = (file: string): string => `
     })
   }`
 
-it('calls that are over are not carried to the old generation by young collections', { timeout: 90_000 }, async () => {
+it('finished calls are not promoted to the old generation by minor garbage collections', { timeout: 90_000 }, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'signalbox-young-'))
   const file = join(directory, 'promoted.json')
   const upstream = await startFakeUpstream(stream(chatText('Hello ', 'there.')))

@@ -55,5 +55,5 @@ export const PARAMETERS: { readonly [parameter: string]: Feature } = {
 /** Tests that apply to several formats. */
 export const COSTS = 'e2e/recorded-costs.test.ts: costs of recorded answers in the format %s'
 export const BY_PRICE = 'src/catalog/cost.test.ts: the cost of an answer > cache reads and both kinds of writes have prices of their own'
-export const SCOPES = 'e2e/scenarios/reasoning-scope.test.ts: reasoning through %s > comes back to who minted it'
+export const SCOPES = 'e2e/scenarios/reasoning-scope.test.ts: reasoning through %s > is sent back to the account that created it'
 export const MATRIX = 'e2e/scenarios/cross-dialect.test.ts: %s and %s'
