@@ -37,7 +37,7 @@ export const cohereV2: Cells = {
   usage: ['tokens, and what is billed', 'stream: the end > brings usage: tokens, and beside them what is billed'],
   cost: [
     'billed units at list prices',
-    'src/catalog/cost.test.ts: the cost of an answer > where the vendor names what it charges for, that is priced and not what the model saw',
+    'src/catalog/cost.test.ts: the cost of an answer > where the vendor reports billed tokens, those are priced and not the tokens the model saw',
   ],
   reasoning: [
     'budget; plans are reasoning',

@@ -36,7 +36,7 @@ function scene(store: Partial<AnswerStore> = {}, size = 1_000_000) {
   return { cache, rows, trims, troubles }
 }
 
-describe('kept answers', () => {
+describe('cached answers', () => {
   it('are stored where only the holder of the secret key can read them', async () => {
     const { cache, rows } = scene()
     await cache.keep('k', 'w', answer)
@@ -44,7 +44,7 @@ describe('kept answers', () => {
     expect(JSON.stringify([...rows])).not.toContain('secret answer')
     expect(await cache.find('k')).toEqual(answer)
   })
-  it('keep the words of the vendor beside the citations made of them', async () => {
+  it('keep the vendor’s own form of citations beside the converted ones', async () => {
     const { cache } = scene()
     const cited = (): Annotation => ({ type: 'file_citation', file_id: 'Facts', filename: 'Facts', index: 15 })
     const [plain, native] = [cited(), cited()]
@@ -56,7 +56,7 @@ describe('kept answers', () => {
     const natives = found!.events.map((event) => event.type === 'annotation' && nativeCitation(event.annotation, 'messages'))
     expect(natives).toEqual([false, undefined, { type: 'char_location', document_index: 0 }])
   })
-  it('that were moved to another request, changed, or sealed by another key are not there', async () => {
+  it('that were moved to another request, changed, or encrypted with another key count as missing', async () => {
     const { cache, rows } = scene()
     await cache.keep('k', 'w', answer)
     rows.set('l', rows.get('k')!)
@@ -64,7 +64,7 @@ describe('kept answers', () => {
     expect(await cache.find('l')).toBeUndefined()
     expect(await cache.find('m')).toBeUndefined()
   })
-  it('are held within the size that was set, now and then, and one that is larger is not kept', async () => {
+  it('are trimmed to the configured size now and then, and one that is larger is not stored', async () => {
     const { cache, rows, trims } = scene({}, 2_000)
     for (let n = 0; n < 33; n++) await cache.keep(`k${n}`, 'w', answer)
     expect(trims).toEqual([2_000, 2_000])
@@ -74,7 +74,7 @@ describe('kept answers', () => {
 })
 
 describe('a store that fails', () => {
-  it('is told of once, and has models asked', async () => {
+  it('is reported once, and models are asked instead', async () => {
     let isAway = true
     const away = { find: () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve(undefined)) }
     const { cache, troubles } = scene(away)
@@ -85,7 +85,7 @@ describe('a store that fails', () => {
     await cache.find('k')
     expect(troubles).toEqual([new Error('away'), undefined])
   })
-  it('is waited for half a second, and no more than a bounded number of answers wait for it', async () => {
+  it('is waited for at most half a second, and by a bounded number of answers', async () => {
     vi.useFakeTimers()
     try {
       const kept: string[] = []

@@ -7,12 +7,12 @@ const rules = [
   { name: 'for all', rules: {} },
 ]
 
-it('tells the slugs and names a rule holds on to', () => {
+it('recognises slugs and key names that a rule refers to', () => {
   expect(['team-a', 'team-b', 'intern'].map((slug) => bindsSlug(rules, slug))).toEqual([true, false, false])
   expect(['intern', 'boss', 'team-a'].map((name) => bindsKeyName(rules, name))).toEqual([true, false, false])
 })
 
-it('tells what is named and nobody has', () => {
+it('lists names that match no workspace and no key', () => {
   expect(namesOfNobody(rules, [{ id: 'w-2', slug: 'team-b' }], [{ hash: 'abcdef', name: 'boss' }])).toEqual([
     { guardrail: 'by slug', kind: 'workspace', name: 'team-a' },
     { guardrail: 'by key', kind: 'key', name: 'intern' },

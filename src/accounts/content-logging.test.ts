@@ -7,7 +7,7 @@ const keeps = (settings: Workspace['settings'], overrides = {}) =>
   createContentPolicy((id) => (id === DEFAULT_WORKSPACE_ID ? sampleWorkspace(id, { settings }) : undefined))(sampleGeneration('gen-1', overrides))
 const ON = { is_observability_io_logging_enabled: true }
 
-describe('what was said is kept', () => {
+describe('prompts and answers are stored', () => {
   it('only where the workspace asked for it', () => {
     expect(keeps({})).toBe(false)
     expect(keeps({ is_observability_io_logging_enabled: 'true' })).toBe(false)

@@ -26,7 +26,7 @@ const attempt = (provider: string, more: Partial<GenerationAttempt>): Generation
   ...more,
 })
 
-describe('what providers are owed by the records', () => {
+describe('the cost per provider, from the records', () => {
   it(verifies('P32', 'is summed up by provider and model, tokens and money'), () => {
     const lines = report(
       { provider: 'b', model: 'm/1', cost: paid(0.25) },
@@ -42,11 +42,11 @@ describe('what providers are owed by the records', () => {
     expect(lines[0]).toMatchObject({ inputTokens: 200, cachedTokens: 80, outputTokens: 100, reasoningTokens: 20 })
   })
 
-  it('is apart for what own keys paid, and says what tools and plugins are of it', () => {
+  it('separates what own provider keys paid, and shows the share of tools and plugins', () => {
     expect(report({ cost: paid(3, { byok: 1, extras: { web: 0.5, image: 0.25 } }) })).toMatchObject([{ usd: 2, ownKeysUsd: 1, extrasUsd: 0.75 }])
   })
 
-  it('says what of it is no sure figure', () => {
+  it('shows which part of it is estimated or unknown', () => {
     const estimated = createUsage({ inputTokens: 1, outputTokens: 1, estimated: true })
     const [line] = report(
       { cost: paid(0.5, { source: 'upstream' }) },
@@ -57,14 +57,14 @@ describe('what providers are owed by the records', () => {
     expect(line).toMatchObject({ calls: 4, reported: 1, unpriced: 1, estimated: 1, estimatedUsd: 0.25 })
   })
 
-  it('has nothing of calls that reached nobody', () => {
+  it('contains no calls that reached no endpoint', () => {
     const sums = createCostReport()
     const { provider: _provider, model: _model, ...nobody } = sampleGeneration('gen-1', { status: 'failed' })
     sums.add({ ...nobody, attempts: [] })
     expect(sums.lines()).toEqual([])
   })
 
-  it('counts the answers that others ended, where they had begun', () => {
+  it('counts an answer that another endpoint ended at the endpoint where it began', () => {
     const lines = report({
       provider: 'c',
       model: 'm/1',
@@ -84,7 +84,7 @@ describe('what providers are owed by the records', () => {
     ])
   })
 
-  it(verifies('P33', 'gives each of several endpoints what it wrote for'), () => {
+  it(verifies('P33', 'gives each of several endpoints the cost of its part'), () => {
     const last = { provider: 'c', model: 'm/1', endpointId: 'm/1@c' }
     const attempts = [attempt('a', { costUsd: 0.5 }), attempt('b', { costUsd: 0.25, isByok: true }), attempt('c', { costUsd: 0.125 })]
     const money = (...generations: readonly Partial<Generation>[]) =>

@@ -17,14 +17,14 @@ describe('the data directory', () => {
   const modeOf = async (file: string) => (await stat(file)).mode & 0o777
 
   it.skipIf(process.platform !== 'linux')(
-    'is refused where nothing can be made, though everything around it is there',
+    'is refused where it cannot be created, even if a parent directory exists',
     { timeout: 10_000 },
     async () => {
       await expect(openDataDirectory({ path: '/proc/nothing/of/this' })).rejects.toThrow(/\/proc\/nothing\/of\/this cannot be made \(ENOENT\)/)
     },
   )
 
-  it('is made for its owner alone, with a secret key for its owner alone', async () => {
+  it('is created readable by its owner alone, like the secret key in it', async () => {
     const first = await openDataDirectory({ path })
     expect(await modeOf(path)).toBe(0o700)
     expect(await modeOf(join(path, 'secret.key'))).toBe(0o600)
@@ -35,14 +35,14 @@ describe('the data directory', () => {
     expect(second.secretKey).toEqual(first.secretKey)
   })
 
-  it('gives all processes that start together the same key, and leaves no drafts', async () => {
+  it('gives all processes that start together the same key, and leaves no temporary files', async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => openDataDirectory({ path })))
     expect(new Set(all.map(({ secretKey }) => secretKey.toString('hex'))).size).toBe(1)
     expect(all.filter(({ secretKeySource }) => secretKeySource === 'created')).toHaveLength(1)
     expect(await readdir(path)).toEqual(['secret.key'])
   })
 
-  it('takes the key of the environment and then makes no file', async () => {
+  it('uses the key of the environment and then creates no file', async () => {
     const secretKey = generateSecretKey()
     const opened = await openDataDirectory({ path, secretKey })
     expect(opened.secretKeySource).toBe('environment')
@@ -50,7 +50,7 @@ describe('the data directory', () => {
     expect(await readdir(path)).toEqual([])
   })
 
-  it('is refused when it cannot be written, whoever brings the key: what it is, who asks and what to do', async () => {
+  it('is refused when it cannot be written, wherever the key comes from: with the path, the user and what to do', async () => {
     // A file cannot contain files, not even for root.
     await writeFile(join(parent, 'file'), '')
     const uid = process.getuid?.()
@@ -64,7 +64,7 @@ describe('the data directory', () => {
     }
   })
 
-  it('is left as it is by who only looks: nothing is made, and what is missing is said', async () => {
+  it('is left unchanged by commands that only read: nothing is created, and what is missing is reported', async () => {
     await expect(openDataDirectory({ path, existing: true })).rejects.toMatchObject({
       errorType: 'not_found',
       message: expect.stringContaining(join(path, 'secret.key')),
@@ -73,7 +73,7 @@ describe('the data directory', () => {
     expect(await readdir(parent)).toEqual([])
   })
 
-  it('takes the key from other users when the file was open to them', async () => {
+  it('makes the key file private when other users could read it', async () => {
     await openDataDirectory({ path })
     await chmod(join(path, 'secret.key'), 0o644)
     await openDataDirectory({ path })
@@ -81,7 +81,7 @@ describe('the data directory', () => {
   })
 
   // Only root can change the owner of files, as does an administrator who rotates the key for the gateway's user.
-  it.runIf(process.getuid?.() === 0)('leaves a rotated key file with whom it belonged to', async () => {
+  it.runIf(process.getuid?.() === 0)('keeps the owner of a rotated key file', async () => {
     await openDataDirectory({ path })
     const file = join(path, 'secret.key')
     await chown(file, 65_534, 65_533)
@@ -95,7 +95,7 @@ describe('the data directory', () => {
   it.each([
     ['at the first start', () => openDataDirectory({ path })],
     ['of a rotation', () => stageSecretKey(path, generateSecretKey())],
-  ])('has a new key %s on the disk before anybody uses it, or none: a full disk leaves no part of one', async (_name, make) => {
+  ])('has a new key %s completely on the disk before it is used, or not at all, even if the disk is full', async (_name, make) => {
     await mkdir(path, { recursive: true })
     const handle = await open(parent, 'r')
     await handle.close()
@@ -110,7 +110,7 @@ describe('the data directory', () => {
     await make()
   })
 
-  it('holds the key that the database has, when a second rotation put the first one away before it was done', async () => {
+  it('keeps the key that the database uses when a second rotation replaced the staged key of an unfinished one', async () => {
     await openDataDirectory({ path })
     const first = await stageSecretKey(path, generateSecretKey())
     // To the second rotation the first one looks like an interrupted one.
@@ -123,7 +123,7 @@ describe('the data directory', () => {
     expect(await readdir(path)).toEqual(['secret.key'])
   })
 
-  it('refuses a malformed key, naming where it stands and not what it is', async () => {
+  it('refuses a malformed key, with its place and without its value', async () => {
     const malformed = openDataDirectory({ path, secretKey: new Secret('canary-key') })
     await expect(malformed).rejects.toMatchObject({
       errorType: 'invalid_request',
@@ -145,7 +145,7 @@ describe('the data directory', () => {
   })
 })
 
-it('on a file system that is mounted for reading says so, and sends nobody to change its owner', () => {
+it('a data directory on a read-only file system is reported as that, not as a wrong owner', () => {
   const refusal = notWritable('/data', '/data', Object.assign(new Error('read-only'), { code: 'EROFS' }))
   expect(refusal.message).toBe(
     '/data cannot be written (EROFS): its file system is mounted read-only; mount one that can be written there, or choose another with --data or SIGNALBOX_DATA_DIR',

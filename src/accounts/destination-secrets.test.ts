@@ -10,23 +10,23 @@ const config = { url: 'https://example.com/', publicKey: 'pk-lf-0123456789AbEfGh
 const SECRETS = ['secretKey', 'publicKey', 'headers.*']
 
 describe('secrets of a stored destination', () => {
-  it('lie in the envelope, and come back from it', () => {
+  it('are stored encrypted, and can be decrypted', () => {
     const stored = sealConfig(encryption, destination, config, SECRETS)
     expect(stored.config).toEqual({ url: 'https://example.com/' })
     expect(openDestination(encryption, sampleDestination('d1', stored)).config).toEqual(config)
   })
 
-  describe('of a setting that has become a secret since', () => {
+  describe('of a setting that was not secret when it was stored', () => {
     const before = sealConfig(encryption, destination, config, ['secretKey', 'headers.*'])
     const opened = openDestination(encryption, sampleDestination('d1', before))
 
-    it('are used as they lie there, in the open, and masked in every read', () => {
+    it('are used from plain text, and masked in every read', () => {
       expect(before.config).toHaveProperty('publicKey')
       expect(opened.config).toEqual(config)
       expect(maskConfig(opened.config, SECRETS)).toEqual({ url: 'https://example.com/', publicKey: 'pk-l...EfGh', secretKey: 'sk-l...AbCd' })
     })
 
-    it('move into the envelope with the next change, the mask written back included', () => {
+    it('are encrypted with the next change, even if that writes back the mask', () => {
       const after = sealConfig(
         encryption,
         destination,
@@ -37,7 +37,7 @@ describe('secrets of a stored destination', () => {
       expect(openDestination(encryption, sampleDestination('d1', after)).config).toEqual({ ...config, url: 'https://new.example/' })
     })
 
-    it('are those of the envelope when both are there', () => {
+    it('are the encrypted ones when both exist', () => {
       expect(joinSecrets({ publicKey: 'old' }, { publicKey: 'new' })).toEqual({ publicKey: 'new' })
     })
   })

@@ -52,7 +52,7 @@ describe('the snapshot of destinations', () => {
     expect(snapshot.get('d1')).toBeUndefined()
   })
 
-  it('leaves out, and names, what its key does not open; the others work', async () => {
+  it('leaves out and reports destinations its key cannot decrypt; the others work', async () => {
     await store.destinations.insert(sampleDestination('d1', { sealed: sealed('d1', OTHER_KEY) }), 5)
     await store.destinations.insert(sampleDestination('d2'), 5)
     await open().start()
@@ -83,7 +83,7 @@ describe('the snapshot of destinations', () => {
       await rotate()
     })
 
-    it('keeps the secrets it knows, and says that it has to be restarted', async () => {
+    it('keeps the known secrets, and says that the process has to be restarted', async () => {
       await snapshot.refresh()
       expect(snapshot.get('d1')?.config).toEqual(SECRET)
       expect(changes.at(-1)?.has('d1')).toBe(true)
@@ -103,7 +103,7 @@ describe('the snapshot of destinations', () => {
       expect(snapshot.get('d1')).toMatchObject({ paused: true, config: SECRET })
     })
 
-    it('lets events be chosen for one it never opened, and sends it nothing', async () => {
+    it('selects events for a destination that it could never decrypt, and sends it nothing', async () => {
       const added = next.seal(new Secret('{"headers":{"a":"new"}}'), 'destination:d2:webhook')
       await store.destinations.insert(sampleDestination('d2', { sealed: added }), 5)
       await snapshot.refresh()
@@ -119,7 +119,7 @@ describe('the snapshot of destinations', () => {
     expect(snapshot.get('d1')?.enabled).toBe(false)
   })
 
-  it('knows that it knows nothing while the store is away, and starts all the same', async () => {
+  it('starts while the store is down, and reports that it is empty', async () => {
     let away = true
     const version = () => (away ? Promise.reject(new GatewayError('provider_overloaded', 'away')) : store.version())
     await open({ ...store, version }).start()

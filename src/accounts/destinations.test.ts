@@ -46,7 +46,7 @@ describe('a destination whose secrets cannot be read any more', () => {
   })
   afterEach(() => store.close())
 
-  it('is shown all the same, and hides no other', async () => {
+  it('is still listed, and hides no other', async () => {
     const { destinations } = await accounts.list({ workspaceId: DEFAULT_WORKSPACE_ID, offset: 0, limit: 10 })
     expect(destinations.map(({ name, config }) => [name, config['apiKey'], config['spaceKey'], config['modelId']])).toEqual([
       ['damaged', '********', '********', 'm'],
@@ -55,7 +55,7 @@ describe('a destination whose secrets cannot be read any more', () => {
     expect(await accounts.get(damaged)).toMatchObject({ name: 'damaged', config: { baseUrl: 'https://otlp.arize.com' } })
   })
 
-  it('changes in everything else, and keeps what may be readable again', async () => {
+  it('can be changed in everything else, and keeps the encrypted secrets', async () => {
     expect(await accounts.update(damaged, { enabled: false })).toMatchObject({ enabled: false, config: { apiKey: '********' } })
     expect(await store.destinations.get(damaged)).toMatchObject({ sealed: 'damaged', revision: 3 })
   })
@@ -78,7 +78,7 @@ describe('a destination whose secrets cannot be read any more', () => {
     })
   })
 
-  it('works again with all of its secrets, and with no mask of one', async () => {
+  it('works again once all of its secrets are given, and not with a mask', async () => {
     for (const config of [{ modelId: 'n' }, { apiKey: 'a-new-secret-of-the-api' }])
       await expect(accounts.update(damaged, { config })).rejects.toMatchObject({ errorType: 'invalid_request' })
     await expect(accounts.update(damaged, { config: { apiKey: '********', spaceKey: '********' } })).rejects.toMatchObject({
@@ -89,7 +89,7 @@ describe('a destination whose secrets cannot be read any more', () => {
     expect((await accounts.get(damaged)).config).toEqual(mended.config)
   })
 
-  it('is refused as before where the secret key was changed: a restart mends that', async () => {
+  it('refuses changes where the secret key was rotated, until a restart', async () => {
     await store.rewrapSecrets((envelope, context) => (envelope === 'damaged' ? envelope : other.rewrap(envelope, context)))
     await expect(accounts.list({ workspaceId: DEFAULT_WORKSPACE_ID, offset: 0, limit: 10 })).rejects.toMatchObject({
       errorType: 'precondition_failed',

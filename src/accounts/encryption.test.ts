@@ -15,7 +15,7 @@ describe('an envelope', () => {
   const current = newKey()
   const encryption = createEncryption({ current })
 
-  it('gives back any text, and only that', () => {
+  it('decrypts to the original text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (text, context) => {
         expect(encryption.open(encryption.seal(new Secret(text), context), context).reveal()).toBe(text)

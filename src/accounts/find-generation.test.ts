@@ -23,12 +23,12 @@ describe('the record of a call', () => {
     expect(await find(idOf(0), 1)).toEqual({ found: true, looks: 1, waited: 0 })
   })
 
-  it('that another process is about to write is found a moment later, however long the call took', async () => {
+  it('that another process is about to write is found by a retry, however long the call took', async () => {
     expect(await find(idOf(0), 2)).toEqual({ found: true, looks: 2, waited: 100 })
     expect(await find(idOf(20 * 60_000), 4)).toEqual({ found: true, looks: 4, waited: 300 })
   })
 
-  it('that never comes is waited for no longer', async () => {
+  it('that does not exist is waited for only a short time', async () => {
     expect(await find(idOf(0), 99)).toEqual({ found: false, looks: 4, waited: 300 })
   })
 
@@ -41,11 +41,11 @@ describe('the record of a call', () => {
   })
 })
 
-describe('what was said in a call', () => {
+describe('the content of a call', () => {
   const record = sampleGeneration(idOf(0))
   const content = { input: [], output: [] }
 
-  it('is found where the record had to be waited for: another process was about to write both', async () => {
+  it('is found together with a record that another process was about to write', async () => {
     let looks = 0
     const look = (): Promise<Generation | undefined> => Promise.resolve(++looks === 3 ? record : undefined)
     const find = createFindContent({
@@ -57,7 +57,7 @@ describe('what was said in a call', () => {
     expect(await find(record.id, 'w')).toEqual({ generation: record, content })
   })
 
-  it('is written first, where this process has not done so', async () => {
+  it('is written first if it is still in memory', async () => {
     let written = false
     const find = createFindContent({
       find: () => Promise.resolve(record),
@@ -68,7 +68,7 @@ describe('what was said in a call', () => {
     expect(await find(record.id, 'w')).toEqual({ generation: record, content })
   })
 
-  it('of no call is not looked for', async () => {
+  it('without a call is not looked up', async () => {
     const find = createFindContent({
       find: () => Promise.resolve(undefined),
       isPending: () => false,

@@ -61,8 +61,8 @@ afterEach(async () => {
   await store.close()
 })
 
-describe('what applies to a caller', () => {
-  it('has a new revision whenever it changes or applies anew: what was spent meanwhile counts', async () => {
+describe('the guardrails of a caller', () => {
+  it('have a new revision whenever one changes or applies again, because spending in between counts', async () => {
     let config = { rules: [rule('a')], whenUnknown: 'allow' as const }
     const guardrails = snapshot({ config: () => config })
     await guardrails.start()
@@ -89,7 +89,7 @@ describe('what applies to a caller', () => {
     expect(steps).toEqual([...new Set(steps)].toSorted((a, b) => a - b))
   })
 
-  it('is nothing, until something is assigned or the default demands something', async () => {
+  it('are none until one is assigned or the default has rules', async () => {
     const guardrails = snapshot()
     await guardrails.start()
     expect(guardrails.of(owner())).toBeUndefined()
@@ -107,7 +107,7 @@ describe('what applies to a caller', () => {
     expect(guardrails.of(owner({ workspaceId: 'w2', keyHash: 'c' }))).toBeUndefined()
   })
 
-  it('is the same list for the same owner until something changes', async () => {
+  it('are the same list for the same owner until something changes', async () => {
     await accounts.update(defaultGuardrailId(DEFAULT_WORKSPACE_ID), { rules: { enforce_zdr: true } })
     const guardrails = snapshot()
     await guardrails.start()
@@ -120,7 +120,7 @@ describe('what applies to a caller', () => {
     expect(guardrails.of(me)![0]!.rules).toBe(before[0]!.rules)
   })
 
-  it('includes what the file says of its workspace and key', async () => {
+  it('include those of the configuration file for its workspace and key', async () => {
     const guardrails = snapshot({
       rules: [
         rule('all'),
@@ -153,7 +153,7 @@ describe('while the database is away', () => {
     expect(() => strict.of(owner())).toThrow(expect.objectContaining({ errorType: 'provider_overloaded' }) as Error)
   })
 
-  it('what was last known stays in force, through a new start, too', async () => {
+  it('the last known rules stay in force, even across a restart', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'signalbox-guardrails-'))
     const lastKnownGood = createKnownGuardrails(join(folder, 'known.json'))
     await accounts.update(defaultGuardrailId(DEFAULT_WORKSPACE_ID), { rules: { enforce_zdr: true } })
@@ -167,7 +167,7 @@ describe('while the database is away', () => {
   })
 })
 
-describe('people', () => {
+describe('users of the API', () => {
   it('change and assign a default that somebody else takes back at the same moment', async () => {
     const id = defaultGuardrailId(DEFAULT_WORKSPACE_ID)
     const takenBack = {
@@ -189,14 +189,14 @@ describe('people', () => {
     expect((await accounts.assignments(undefined)).map(({ guardrailId }) => guardrailId)).toEqual([id])
   })
 
-  it('see the same age of a default before and after it is changed', async () => {
+  it('see the same creation time of a default before and after it is changed', async () => {
     const id = defaultGuardrailId(DEFAULT_WORKSPACE_ID)
     const { createdAt } = await accounts.get(id)
     now += 5_000
     expect((await accounts.update(id, { name: 'new' })).createdAt).toBe(createdAt)
   })
 
-  it('see no change before the guardrail was made, also where the clock was set back', async () => {
+  it('see no change time before the creation time, also if the clock was set back', async () => {
     const { id, createdAt } = await accounts.create({ workspaceId: 'w2', name: 'g', description: null, rules: {} })
     now -= 500
     expect((await accounts.update(id, { name: 'h' })).updatedAt).toBe(createdAt)

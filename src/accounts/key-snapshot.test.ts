@@ -103,7 +103,7 @@ describe('the key snapshot', () => {
     expect(attempt(snapshot, bearer)).toBe(reason)
   })
 
-  it('keeps of a key revoked long ago that it is revoked, and no more', async () => {
+  it('keeps only the revocation of a key that was revoked long ago', async () => {
     const others = Array.from({ length: 3 }, (_, n) => keyOf({ hash: hashKey(`other ${n}`), revokedAt: Date.now() - 400_000 }))
     for (const key of [keyOf({ revokedAt: Date.now() }), ...others]) await store.keys.insert(key)
     const snapshot = createSnapshot()
@@ -115,7 +115,7 @@ describe('the key snapshot', () => {
     expect(snapshot.stats().keys).toBe(4)
   })
 
-  it('reads nothing twice of keys revoked long ago, and forgets none of them', async () => {
+  it('reads keys revoked long ago only once, and forgets none of them', async () => {
     const [old, live] = [keyOf({ hash: hashKey('old'), revokedAt: 5 }), keyOf()]
     for (const key of [old, live]) await store.keys.insert(key)
     const lists: (readonly string[])[] = []
@@ -152,7 +152,7 @@ describe('the key snapshot', () => {
     expect(attempt(snapshot)).toBe('ok')
   })
 
-  it(verifies('F6', 'lets a key expire to the millisecond, without asking anybody'), async () => {
+  it(verifies('F6', 'lets a key expire to the millisecond, without a query'), async () => {
     await store.keys.insert(keyOf({ expiresAt: Date.now() + 1_000 }))
     const snapshot = createSnapshot()
     await snapshot.start()
@@ -218,7 +218,7 @@ describe('the key snapshot', () => {
         expect([attempt(snapshot), lists]).toEqual(['revoked', 1])
       })
 
-      it('what was changed here since the reading began, until it is read', async () => {
+      it('changes in this process since the read began, until they are read', async () => {
         const changed = other({ disabled: true, updatedAt: Date.now() + 1 })
         const snapshot = await during(async (one) => {
           if (lists > 1) return
@@ -232,7 +232,7 @@ describe('the key snapshot', () => {
         expect([attempt(snapshot, OTHER), snapshot.stats().version]).toEqual(['disabled', await store.version()])
       })
 
-      it(verifies('F6', 'no change here undoes a revocation that was read'), async () => {
+      it(verifies('F6', 'a revocation that was read, whatever is changed in this process'), async () => {
         const snapshot = await during((one) => one.apply(other({ name: 'renamed', updatedAt: Date.now() })))
         await store.keys.update(other().hash, { revokedAt: Date.now() })
         await snapshot.refresh()
@@ -240,7 +240,7 @@ describe('the key snapshot', () => {
       })
     })
 
-    it(verifies('F6', 'a revocation within five seconds even when a look gets lost on the way'), async () => {
+    it(verifies('F6', 'a revocation within five seconds even if one poll is lost'), async () => {
       await store.keys.insert(keyOf())
       const snapshot = createSnapshot()
       await snapshot.start()
@@ -290,7 +290,7 @@ describe('the key snapshot', () => {
     })
   })
 
-  it('does not believe a change of its own for long that the database told of after a later one of another process', async () => {
+  it('does not prefer a change of its own for long over a later one of another process that the database reported earlier', async () => {
     await store.keys.insert(keyOf())
     const snapshot = createSnapshot()
     await snapshot.start()
@@ -313,7 +313,7 @@ describe('the key snapshot', () => {
       expect(attempt(snapshot)).toBe('ok')
     })
 
-    it('shares its look with all others of that moment, and a thousand of them cause a few', async () => {
+    it('shares a lookup with all other unknown keys of that moment, so that a thousand cause few queries', async () => {
       const snapshot = createSnapshot()
       await snapshot.start()
       const before = database.calls()
@@ -330,7 +330,7 @@ describe('the key snapshot', () => {
       expect(database.calls() - before).toBeGreaterThanOrEqual(10)
     })
 
-    it('is not looked for while the database is away, or was never there', async () => {
+    it('is not looked up while the database is down, or was never reachable', async () => {
       const snapshot = createSnapshot()
       expect(snapshot.lookAgain()).toBeUndefined()
       await snapshot.start()
@@ -373,7 +373,7 @@ describe('the key snapshot', () => {
       expect(events.map(({ type }) => type)).toEqual(['database-lost', 'database-back'])
     })
 
-    it.each(['fails', 'hangs'] as const)(verifies('P6', 'I1', 'and %s, never calls a key wrong that it cannot ask about'), async (fault) => {
+    it.each(['fails', 'hangs'] as const)(verifies('P6', 'I1', 'and %s, never rejects a key that it cannot look up'), async (fault) => {
       const snapshot = createSnapshot()
       await snapshot.start()
       expect(attempt(snapshot)).toBe('unknown')
@@ -386,7 +386,7 @@ describe('the key snapshot', () => {
       expect(attempt(snapshot)).toBe('unknown')
     })
 
-    it('reads what comes back though it counts the same: it may be a server that took over without the last change', async () => {
+    it('reads again after an outage even with an unchanged version, because a failover server may lack the last change', async () => {
       await store.keys.insert(keyOf())
       const snapshot = createSnapshot()
       await snapshot.start()
@@ -412,7 +412,7 @@ describe('the key snapshot', () => {
   describe('without the database at the start', () => {
     const file = () => join(folder, 'last-known-good.json')
 
-    it('knows nothing, says so, and calls no key wrong', async () => {
+    it('is empty, says so, and rejects no key', async () => {
       database.set('fails')
       const snapshot = createSnapshot({ lastKnownGood: createLastKnownGood(file()) })
       await expect(snapshot.start()).rejects.toThrow('connection refused')
@@ -424,7 +424,7 @@ describe('the key snapshot', () => {
       expect(attempt(snapshot)).toBe('ok')
     })
 
-    it('serves from the file of the last run, which holds no key and is its owner’s alone', async () => {
+    it('serves from the file of the last run, which contains no key and is readable by its owner alone', async () => {
       await store.keys.insert(keyOf())
       const first = createSnapshot({ lastKnownGood: createLastKnownGood(file()) })
       await first.start()
@@ -441,7 +441,7 @@ describe('the key snapshot', () => {
     })
 
     it.each(['', '{', '[]', '{"format":2}', '{"format":1,"version":1,"keys":[1],"workspaces":[]}'])(
-      'does without a file that reads %j',
+      'ignores a file that contains %j',
       async (text) => {
         await writeFile(file(), text)
         const snapshot = createSnapshot({ lastKnownGood: createLastKnownGood(file()) })
@@ -464,7 +464,7 @@ describe('the key snapshot', () => {
       expect(attempt(snapshot, 'earlier')).toEqual(UNAVAILABLE)
     })
 
-    it('keeps a person’s revocation of a key the environment names', async () => {
+    it('keeps the revocation of a key from the environment', async () => {
       const revoked = keyOf({ hash: hashKey('env-key'), revokedAt: 5 })
       await createLastKnownGood(file()).write({ version: 7, keys: [revoked], workspaces: [] })
       const snapshot = createSnapshot({
@@ -475,7 +475,7 @@ describe('the key snapshot', () => {
       expect(attempt(snapshot, 'env-key')).toBe('revoked')
     })
 
-    it('knows from the file who was revoked long ago, by their hashes alone', async () => {
+    it('knows keys revoked long ago from the file, by their hashes alone', async () => {
       for (const bearer of ['env-key', 'old']) await store.keys.insert(keyOf({ hash: hashKey(bearer), name: 'long gone', revokedAt: 5 }))
       const first = createSnapshot({ lastKnownGood: createLastKnownGood(file()) })
       await first.start()
@@ -490,7 +490,7 @@ describe('the key snapshot', () => {
       expect(['env-key', 'old'].map((bearer) => attempt(second, bearer))).toEqual(['revoked', 'revoked'])
     })
 
-    it('leaves a key the environment names as people made it: off, expiring, with its limits', async () => {
+    it('leaves the settings of a key from the environment unchanged: disabled, expiring, with its limits', async () => {
       const [named] = environmentKeys({ apiKey: new Secret('env-key') }, systemClock)
       const limits = { limit: 1, rate_limits: { requests_per_minute: 1 } }
       const restored = async (stored: ApiKey): Promise<KeySnapshot> => {
@@ -506,7 +506,7 @@ describe('the key snapshot', () => {
       expect(back).toMatchObject({ ok: true, key: { name: 'ours', settings: limits, revokedAt: null }, owner: { keyName: 'ours' } })
     })
 
-    it('says when the file cannot be written, and serves all the same', async () => {
+    it('reports when the file cannot be written, and continues to serve', async () => {
       await store.keys.insert(keyOf())
       const snapshot = createSnapshot({ lastKnownGood: createLastKnownGood(join(folder, 'nowhere', 'file.json')) })
       await snapshot.start()
@@ -516,7 +516,7 @@ describe('the key snapshot', () => {
     })
   })
 
-  it('looks no more after it is closed', async () => {
+  it('stops polling after it is closed', async () => {
     const snapshot = createSnapshot()
     await snapshot.start()
     await snapshot.close()

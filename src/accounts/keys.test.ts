@@ -51,7 +51,7 @@ describe('key accounts', () => {
     expect(await store.keys.list()).toEqual([])
   })
 
-  it('are so many in a workspace at the most, those apart that are revoked: all of them are in memory', async () => {
+  it('are limited in number per workspace, not counting revoked ones, because all are in memory', async () => {
     await store.workspaces.insert(sampleWorkspace('other'))
     const few = createKeyAccounts({ store, clock, maxKeys: 2 })
     const add = (workspaceId?: string) => few.create({ name: 'k', kind: 'inference', ...(workspaceId === undefined ? {} : { workspaceId }) })
@@ -63,7 +63,7 @@ describe('key accounts', () => {
     await expect(add()).resolves.toBeDefined()
   })
 
-  it('have names of so many characters, however many units one of them takes', async () => {
+  it('have names whose length is counted in characters, not in UTF-16 units', async () => {
     const { key } = await accounts.create({ name: '🚀'.repeat(256), kind: 'inference' })
     expect([...key.name]).toHaveLength(256)
     await expect(accounts.create({ name: '🚀'.repeat(257), kind: 'inference' })).rejects.toMatchObject({ errorType: 'invalid_request' })
@@ -73,7 +73,7 @@ describe('key accounts', () => {
     await expect(accounts.create({ name: 'k', kind: 'inference', workspaceId: 'nowhere' })).rejects.toMatchObject({ errorType: 'not_found' })
   })
 
-  it('list what still works, or everything', async () => {
+  it('list the keys that still work, or all', async () => {
     const { key: first } = await accounts.create({ name: 'a', kind: 'inference' })
     const { key: second } = await accounts.create({ name: 'b', kind: 'management' })
     await accounts.revoke(first.hash)
@@ -82,13 +82,13 @@ describe('key accounts', () => {
     expect(await accounts.list({ workspaceId: 'another' })).toEqual([])
   })
 
-  it('were never changed before they were made, also where the clock was set back', async () => {
+  it('have no change time before their creation time, also if the clock was set back', async () => {
     const { key } = await accounts.create({ name: 'a', kind: 'inference' })
     clock.advance(-10)
     expect((await accounts.update(key.hash, { name: 'b' })).updatedAt).toBe(key.updatedAt)
   })
 
-  it('change what is named: settings merge, null removes one', async () => {
+  it('change only the named fields: settings are merged, null removes one', async () => {
     const { key } = await accounts.create({ name: 'a', kind: 'inference', settings: { limit: 1, limit_reset: 'daily' } })
     clock.advance(10)
     const changed = await accounts.update(key.hash, { name: 'b', disabled: true, settings: { limit: null, include_byok_in_limit: true } })
@@ -114,7 +114,7 @@ describe('key accounts', () => {
     expect((await accounts.get(key.hash))?.settings).toEqual({ limit: 5, rate_limits: { requests_per_minute: 7 }, limit_reset: 'daily' })
   })
 
-  it('list what works, and what was revoked where that is asked for, be it by a person or with the variable that named it', async () => {
+  it('list working keys, and revoked ones on request, however they were revoked', async () => {
     await store.workspaces.default()
     await store.keys.insert(sampleKey('1'.repeat(64)))
     await store.keys.insert(sampleKey('2'.repeat(64), { revokedAt: 1 }))

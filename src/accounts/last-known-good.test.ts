@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createLastKnownGood } from './last-known-good.ts'
 
-describe('the file of what was last known', () => {
+describe('the last-known-good file', () => {
   let directory: string
   beforeEach(async () => void (directory = await mkdtemp(join(tmpdir(), 'signalbox-known-'))))
   afterEach(() => rm(directory, { recursive: true }))
 
-  it('takes away the drafts of processes that were killed, and no other file', async () => {
+  it('removes temporary files of processes that were killed, and no other file', async () => {
     const name = 'last-known-good.json'
     const long = new Date(Date.now() - 2 * 3_600_000)
     const others = ['last-known-good.json.before-upgrade', 'secret.key.20250101']

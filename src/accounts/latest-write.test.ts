@@ -13,7 +13,7 @@ function heldWrite() {
   return { written, write, end: (error?: Error) => ends.shift()!(error) }
 }
 
-it('writes the first and the newest of many that came meanwhile', async () => {
+it('writes the first value and the newest of those that came during the write', async () => {
   const { written, write, end } = heldWrite()
   const latest = createLatestWrite(write)
   for (let n = 1; n <= 1_000; n++) latest.put(n)
@@ -30,7 +30,7 @@ it('writes the first and the newest of many that came meanwhile', async () => {
   await latest.settled()
 })
 
-it('goes on after a write that failed, and is settled at the last', async () => {
+it('continues after a failed write, and settles with the last one', async () => {
   const { written, write, end } = heldWrite()
   const failures: unknown[] = []
   const latest = createLatestWrite(write, (error) => void failures.push(error))

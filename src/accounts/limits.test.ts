@@ -20,7 +20,7 @@ function limitsOf(key: object, workspace: object = {}, more: Partial<LimitsConfi
 }
 
 describe('the limits of a caller', () => {
-  it('are none when nobody set any', () => {
+  it('are none by default', () => {
     expect(limitsOf({})).toBeUndefined()
     expect(limitsOf({ limit: null, rate_limits: {} }, { budgets: {} })).toBeUndefined()
   })
@@ -83,7 +83,7 @@ describe('the limits of a caller', () => {
     ])
   })
 
-  it('are each of the key’s own, or the configuration’s; a key without any rate has none', () => {
+  it('are the key’s own for each rate, else the configuration’s; a key without any rate has none', () => {
     const defaults = { requestsPerMinute: 60, tokensPerMinute: 1_000, concurrentRequests: 4 }
     const own = { requests_per_minute: 3, tokens_per_minute: 9_000, concurrent_requests: 2 }
     const rates = (limits: ReturnType<typeof limitsOf>) => [limits?.[0]?.requestsPerMinute, limits?.[0]?.tokensPerMinute, limits?.[0]?.maxOpen]
@@ -95,13 +95,13 @@ describe('the limits of a caller', () => {
     }
   })
 
-  it('ignore what a hand-edited row makes no sense of', () => {
+  it('ignore invalid values of a row edited by hand', () => {
     expect(
       limitsOf({ limit: 'lots', rate_limits: { requests_per_minute: -1 } }, { budgets: { daily: { limit_usd: 'x' }, hourly: budget(1) } }),
     ).toBeUndefined()
   })
 
-  it('have a new revision when they come back: what was spent without them counts', () => {
+  it('have a new revision when they are set again, because spending in between counts', () => {
     let current: LimitsConfig = { ...config, credits: 5 }
     let applied: readonly AppliedGuardrail[] = [{ id: 'g1', name: 'g', scope: 'api-key', rules: { limit_usd: 5 }, revision: 7 }]
     const book = createLimitBook({ key: () => undefined, workspace: () => undefined }, () => current, { of: () => applied })

@@ -86,7 +86,7 @@ describe('accounts', () => {
       expect(generated()).toEqual([])
     })
 
-    it('replace a generated key that an earlier start died over before it could show it', async () => {
+    it('replace a generated key if the earlier start died before it could show it', async () => {
       const facts: Store['facts'] = {
         get: (name) => store.facts.get(name),
         replace: (name, expected, value) =>
@@ -140,7 +140,7 @@ describe('accounts', () => {
       expect(status(await start({ apiKey: 'three', managementKey: 'two' }), secret.reveal())).toBe('inference')
     })
 
-    it('do not bring back what a person revoked, and say so', async () => {
+    it('do not restore a key that was revoked by a user, and say so', async () => {
       const first = await start({ apiKey: 'leaked', managementKey: 'two' })
       await first.keys.revoke((await first.keys.find('leaked')).hash)
       expect(status(first, 'leaked')).toBe('revoked')
@@ -218,7 +218,7 @@ describe('accounts', () => {
       ])
     })
 
-    it('serve them, too, when it goes away between the preparation and the first look at its keys', async () => {
+    it('serve them, too, when it goes down between the migration and the first read of its keys', async () => {
       const before = await start({ apiKey: 'one' })
       const { secret } = await before.keys.create({ name: 'mine', kind: 'inference' })
       await before.snapshot.refresh()
@@ -231,7 +231,7 @@ describe('accounts', () => {
       await until(() => accounts.snapshot.stats().source === 'database')
     })
 
-    it('serve them where it answers and cannot be prepared, as its migrations are refused, and say so when that is the reason by now', async () => {
+    it('serve them where it answers but its migrations are refused, and report that reason', async () => {
       await start({ apiKey: 'one', managementKey: 'two' })
       let reason = 'away'
       const refusing = { ...store, migrate: () => Promise.reject<readonly string[]>(new GatewayError('provider_overloaded', reason)) }
@@ -263,7 +263,7 @@ describe('accounts', () => {
       await until(() => events.some(({ type }) => type === 'refused'))
     })
 
-    it('end their waiting when they are closed', async () => {
+    it('stop waiting when they are closed', async () => {
       const accounts = await start({ apiKey: 'one' }, { store: unreachable(), retryMs: 60_000 })
       await accounts.close()
     })

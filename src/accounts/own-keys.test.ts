@@ -71,7 +71,7 @@ describe('own provider keys', () => {
     expect(secretsOf(ring)).toEqual([`${SECRET}-2`])
   })
 
-  it('are of one workspace: others neither use nor find them', async () => {
+  it('belong to one workspace: others neither use nor find them', async () => {
     const { ring, other } = await byWorkspace()
     const { id } = await ring.create({ workspaceId: other, provider: 'acme', secret: new Secret(SECRET) })
     expect([secretsOf(ring), ring.of(other)?.length]).toEqual([undefined, 1])
@@ -124,7 +124,7 @@ describe('own provider keys when the secret key is changed while the process run
 })
 
 describe('own provider keys while the database is away at the start', () => {
-  it('are those last known, so that nobody is served at the expense of the gateway', async () => {
+  it('are the last known ones, so that no call is served at the expense of the gateway', async () => {
     const before = ringOver(store)
     await before.start()
     await before.create({ workspaceId: DEFAULT_WORKSPACE_ID, provider: 'acme', secret: new Secret(SECRET) })
@@ -136,7 +136,7 @@ describe('own provider keys while the database is away at the start', () => {
     expect(await readFile(file(), 'utf8')).not.toContain(SECRET)
   })
 
-  it('give way to the database once it answers', async () => {
+  it('are replaced by those of the database once it answers', async () => {
     const before = ringOver(store)
     await before.start()
     const { id } = await before.create({ workspaceId: DEFAULT_WORKSPACE_ID, provider: 'acme', secret: new Secret(SECRET) })
@@ -155,7 +155,7 @@ describe('own provider keys while the database is away at the start', () => {
     expect(secretsOf(after)).toBeUndefined()
   })
 
-  it('are none when nothing was ever known, or the file is not ours', async () => {
+  it('are none when nothing was ever stored, or the file is from another installation', async () => {
     const ring = ringOver(away)
     await ring.start().catch(() => undefined)
     expect(secretsOf(ring)).toBeUndefined()

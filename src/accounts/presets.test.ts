@@ -52,7 +52,7 @@ describe('presets', () => {
     await expect(presets.get('another workspace', 'mail')).rejects.toMatchObject({ errorType: 'not_found' })
   })
 
-  it('keep what they are called when a request is saved as one of them again, unless that says something else', async () => {
+  it('keep name and description when a request is saved as one of them again, unless it has its own', async () => {
     const { preset } = await presets.create(draft({ name: 'Mails', description: 'For letters', creatorUserId: 'first' }))
     await presets.update(DEFAULT_WORKSPACE_ID, 'mail', { status: 'disabled' })
     now = 2_000
@@ -67,7 +67,7 @@ describe('presets', () => {
     expect((await presets.save(draft({ name: 'Letters', description: null }))).preset).toMatchObject({ name: 'Letters', description: null })
   })
 
-  it('lie encrypted in the database', async () => {
+  it('are encrypted in the database', async () => {
     const { preset } = await presets.create(draft())
     expect(JSON.stringify([await store.presets.list(), await store.presets.versions(preset.id)])).not.toContain('canary-token')
   })
@@ -90,7 +90,7 @@ describe('presets', () => {
     await expect(presets.update(DEFAULT_WORKSPACE_ID, 'mail', { designatedVersion: 3 })).rejects.toMatchObject({ errorType: 'invalid_request' })
   })
 
-  it('that are disabled serve nobody and stay so through new versions; archived ones are gone until they are saved again', async () => {
+  it('that are disabled cannot be used and stay disabled through new versions; archived ones are gone until they are saved again', async () => {
     await presets.create(draft())
     now += 10
     expect((await presets.update(DEFAULT_WORKSPACE_ID, 'mail', { status: 'disabled' })).preset).toMatchObject({ statusUpdatedAt: 1_010 })
@@ -151,7 +151,7 @@ describe('presets', () => {
     await expect(presets.create(large)).rejects.toMatchObject({ errorType: 'invalid_request' })
   })
 
-  it('are not said to be absent before the database was ever read', () => {
+  it('are not reported as missing before the database was ever read', () => {
     expect(() => find()).toThrow(expect.objectContaining({ errorType: 'provider_overloaded' }) as Error)
   })
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { systemClock } from '../lib/clock.ts'
 import { createRememberedCopy } from './remembered-copy.ts'
 
-it('a copy is made again after an outage though the version is the same: another database may answer by then', async () => {
+it('a copy is read again after an outage even if the version is the same, because another database may answer', async () => {
   let isAway = false
   let text = 'of the first'
   const installed: string[] = []
@@ -26,7 +26,7 @@ it('a copy is made again after an outage though the version is the same: another
   await copy.close()
 })
 
-it('a start that knows the database to be away does not wait for it: what was last known is in force at once', async () => {
+it('a start that knows that the database is down does not wait for it: the last known state is in force at once', async () => {
   const answer = Promise.withResolvers<number>()
   const installed: string[] = []
   const copy = createRememberedCopy<string>({

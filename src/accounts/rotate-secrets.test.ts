@@ -46,7 +46,7 @@ describe('rotating the secret key', () => {
     await verifySecretKey(createEncryption({ current: OLD }), store.facts)
   })
 
-  it('lets nobody write a secret with the old key afterwards', async () => {
+  it('refuses writes of secrets with the old key afterwards', async () => {
     await rotateSecrets(store, OLD, NEW)
     const sealed = createEncryption({ current: OLD }).seal(new Secret('{}'), CONTEXT)
     await expect(store.destinations.update('d1', sampleDestination('d1').workspaceId, { sealed }, 1)).rejects.toMatchObject({

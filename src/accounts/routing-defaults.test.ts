@@ -11,23 +11,23 @@ function defaultsOf(settings: { readonly [name: string]: unknown }, model?: stri
   return createRoutingDefaults({ workspace: () => sampleWorkspace('w', { settings }) }, () => config)(owner)
 }
 
-describe('what is added to requests that do not say', () => {
-  it('comes from the configuration', () => {
+describe('the routing defaults added to requests without their own', () => {
+  it('come from the configuration', () => {
     expect(defaultsOf({})).toEqual({ cooldown: true, sticky: false })
     expect(defaultsOf({}, 'acme/small')).toEqual({ cooldown: true, sticky: false, model: 'acme/small' })
   })
 
-  it('is a lifetime of prompt caches where the configuration says one', () => {
+  it('include a lifetime of prompt caches if the configuration has one', () => {
     const config = { defaults: { plugins: [], prompt_caching: '1h' }, routing } as const
     expect(createRoutingDefaults({ workspace: () => undefined }, () => config)(owner)).toEqual({ cooldown: true, sticky: false, promptCaching: '1h' })
   })
 
-  it('comes from the workspace before the configuration', () => {
+  it('come from the workspace before the configuration', () => {
     const settings = { default_text_model: 'acme/large', default_image_model: 'acme/paint', default_provider_sort: 'latency' }
     expect(defaultsOf(settings, 'acme/small')).toMatchObject({ model: 'acme/large', imageModel: 'acme/paint', provider: { sort: 'latency' } })
   })
 
-  it('ignores what a hand-edited row makes no sense of', () => {
+  it('ignore invalid values of a row edited by hand', () => {
     expect(defaultsOf({ default_text_model: 7, default_image_model: '', default_provider_sort: 'luck' }, 'acme/small')).toEqual({
       cooldown: true,
       sticky: false,
@@ -35,7 +35,7 @@ describe('what is added to requests that do not say', () => {
     })
   })
 
-  it('is compiled once per owner and configuration', () => {
+  it('are compiled once per owner and configuration', () => {
     let reads = 0
     let config = { defaults: { plugins: [] }, routing }
     const defaults = createRoutingDefaults({ workspace: () => (reads++, undefined) }, () => config)

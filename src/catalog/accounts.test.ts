@@ -39,7 +39,7 @@ const served = (catalog: BuiltCatalog, model: string, provider: string): Endpoin
   catalog.find(model)!.endpoints.find((one) => one.provider === provider)!
 
 describe('another account of a vendor', () => {
-  it('is spoken to as the vendor is: format, address, header of the key, models and prices', async () => {
+  it('has the format, URL, key header, models and prices of the vendor', async () => {
     const catalog = await build([{ slug: 'openai-eu', vendor: 'openai', apiKeys: KEY, baseUrl: 'https://eu.api.openai.com/v1' }], {
       OPENAI_API_KEY: 'key',
     })
@@ -59,7 +59,7 @@ describe('another account of a vendor', () => {
     expect(first.vendor).toBeUndefined()
   })
 
-  it('is signed for as the vendor wants it', async () => {
+  it('is signed for as the vendor requires', async () => {
     const catalog = await build([{ slug: 'azure-us', vendor: 'azure', apiKeys: KEY, settings: { resource: 'my-us' } }])
     const { connection } = catalog.find('azure-us/my-deployment')!.endpoints[0]!
     expect(connection.baseUrl).toBe('https://my-us.openai.azure.com/openai/v1')
@@ -71,7 +71,7 @@ describe('another account of a vendor', () => {
     expect(signed.headers).toMatchObject({ 'api-key': 'key-of-another-account' })
   })
 
-  it('reads none of the variables, which are of the first account', async () => {
+  it('reads no environment variables, because they belong to the first account', async () => {
     const env = { AZURE_API_KEY: 'of-the-first', AZURE_OPENAI_ENDPOINT: 'https://my-eu.openai.azure.com', AZURE_RESOURCE_NAME: 'my-eu' }
     const catalog = await build([{ slug: 'azure-us', vendor: 'azure', apiKeys: KEY, baseUrl: 'https://my-us.openai.azure.com' }], env)
     expect(catalog.find('azure-us/d')!.endpoints[0]!.connection.baseUrl).toBe('https://my-us.openai.azure.com/openai/v1')
@@ -88,7 +88,7 @@ describe('another account of a vendor', () => {
     expect(catalog.providers.map(({ slug }) => slug)).toContain('claude-2')
   })
 
-  it('serves what no list has by the vendor’s name as well, where the first is not there', async () => {
+  it('serves unlisted models by the vendor’s name as well, where the first is missing', async () => {
     const twins = [
       { slug: 'claude-2', vendor: 'anthropic', apiKeys: KEY },
       { slug: 'claude-3', vendor: 'anthropic', apiKeys: KEY },
@@ -104,7 +104,7 @@ describe('another account of a vendor', () => {
     expect(await served(twins.map((entry) => ({ ...entry, open: false })))).toBeUndefined()
   })
 
-  it('is meant by whoever names the vendor, in lists of models as well', async () => {
+  it('is included wherever the vendor is named, in lists of models as well', async () => {
     const catalog = await build([{ slug: 'vertex-eu', vendor: 'openai', apiKeys: KEY }])
     const listed = (name: string): number => listModels(catalog, new URLSearchParams({ providers: name })).data.length
     expect(listed('openai')).toBe(listed('vertex-eu'))

@@ -99,7 +99,7 @@ describe('without configuration', () => {
     expect(catalog.find('demo/nope')).toBeUndefined()
     expect(catalog.find('openai/gpt-5')).toBeUndefined()
   })
-  test('says of known providers that are off what switches them on, by slug and by author', async () => {
+  test('explains for known providers that are off what switches them on, by slug and by author', async () => {
     const catalog = await build()
     expect(catalog.off?.('openai')).toEqual(['openai is known but off: set OPENAI_API_KEY.'])
     expect(catalog.off?.('demo')).toEqual([])
@@ -116,7 +116,7 @@ describe('without configuration', () => {
 describe('names without an author', () => {
   const slugOf = (catalog: { find: (name: string) => { slug: string } | undefined }, name: string) => catalog.find(name)?.slug
 
-  test('are those of its vendor, as its own clients send them', async () => {
+  test('find the model of its vendor, as that vendor’s clients send them', async () => {
     const catalog = await build({}, { OPENAI_API_KEY: 'sk-1', ANTHROPIC_API_KEY: 'sk-2', GEMINI_API_KEY: 'sk-3' }, dialects)
     expect(slugOf(catalog, 'gpt-5')).toBe('openai/gpt-5')
     expect(slugOf(catalog, 'gpt-5:nitro')).toBe('openai/gpt-5')
@@ -133,7 +133,7 @@ describe('names without an author', () => {
     expect(slugOf(catalog, '')).toBeUndefined()
   })
 
-  test('are no way around a catalog that is closed', async () => {
+  test('do not bypass a closed catalog', async () => {
     const catalog = await build({ open: false }, { ANTHROPIC_API_KEY: 'sk-2' }, dialects)
     expect(slugOf(catalog, 'claude-haiku-4-5')).toBe('anthropic/claude-haiku-4.5')
     expect(slugOf(catalog, 'claude-opus-99')).toBeUndefined()
@@ -179,7 +179,7 @@ describe('built-in providers', () => {
     expect(catalog.models().filter((model) => /whisper|davinci|moderation|realtime|tts/.test(model.slug))).toEqual([])
   })
 
-  test('make embeddings where price data know a model and its vendor is asked in a format that has them', async () => {
+  test('make embeddings where the price data know a model and the format of its vendor has them', async () => {
     const env = { OPENAI_API_KEY: 'k', GEMINI_API_KEY: 'k', COHERE_API_KEY: 'k', MISTRAL_API_KEY: 'k' }
     const catalog = await build({}, env, dialects)
     const asked = (slug: string): readonly unknown[] => {
@@ -199,13 +199,13 @@ describe('built-in providers', () => {
     expect(catalog.find('mistralai/mistral-embed')?.endpoints[0]?.connection.options).toMatchObject(own)
   })
 
-  test('vendors whose models are named by whoever deploys them list none', async () => {
+  test('list no models for vendors whose models are named by their users', async () => {
     const catalog = await build({}, { AZURE_OPENAI_API_KEY: 'k', AZURE_RESOURCE_NAME: 'r' }, dialects)
     expect(catalog.models().filter(({ slug }) => !slug.startsWith('demo/'))).toEqual([])
     expect(catalog.find('azure/text-embedding-3-small')?.endpoints[0]?.connection.dialect.name).toBe('openai-embeddings')
   })
 
-  test('a server that makes nothing but embeddings makes them of every model, whatever its name', async () => {
+  test('a server for embeddings only makes them with every model, whatever its name', async () => {
     const server = { ...ACME, dialect: 'openai-embeddings' }
     const catalog = await build({ providers: [server], models: [{ slug: 'acme/mystery', endpoints: [{ upstreamModel: 'm' }] }] }, {}, dialects)
     expect([...catalog.find('acme/mystery')!.endpoints[0]!.outputModalities]).toEqual(['embeddings'])
@@ -218,7 +218,7 @@ describe('built-in providers', () => {
     expect([...open!.outputModalities]).toEqual(['embeddings'])
   })
 
-  test('vectors cost what they are made of, or what a request costs', async () => {
+  test('vectors are priced by their input tokens, or per request', async () => {
     const priced = async (pricing: object): Promise<unknown> => {
       const endpoints = [{ upstreamModel: 'm', pricing }]
       const catalog = await build({ providers: [ACME], models: [{ slug: 'acme/embed', endpoints }] }, {}, dialects)
@@ -228,7 +228,7 @@ describe('built-in providers', () => {
     expect(await priced({ request: 0.01 })).toEqual({ request: 0.01 })
   })
 
-  test('an operator who says that a model makes embeddings where nobody can be asked for them is told so', async () => {
+  test('a model declared for embeddings gets an error where no endpoint can make them', async () => {
     const server = { ...ACME, dialect: 'anthropic-messages' }
     const given = { providers: [server], models: [{ slug: 'acme/mystery', answers: 'embeddings' as const, endpoints: [{ upstreamModel: 'm' }] }] }
     await expect(build(given, {}, dialects)).rejects.toThrow(
@@ -260,7 +260,7 @@ describe('built-in providers', () => {
     expect(catalog.models().filter(({ slug }) => /embed/.test(slug) && !slug.startsWith('demo/'))).toEqual([])
   })
 
-  test('meet in one model', async () => {
+  test('are endpoints of the same model', async () => {
     const catalog = await build({}, { GROQ_API_KEY: 'k', TOGETHER_API_KEY: 'k', OPENROUTER_API_KEY: 'k' })
     expect(catalog.find('meta-llama/llama-3.3-70b-instruct')?.endpoints.map((endpoint) => [endpoint.tag, endpoint.upstreamModel])).toEqual(
       expect.arrayContaining([
@@ -271,7 +271,7 @@ describe('built-in providers', () => {
     )
   })
 
-  test('ask for the id the vendor wants', async () => {
+  test('use the model id of the vendor', async () => {
     const catalog = await build({}, { FIREWORKS_API_KEY: 'k' })
     expect(catalog.find('openai/gpt-oss-120b')?.endpoints[0]?.upstreamModel).toBe('accounts/fireworks/models/gpt-oss-120b')
   })
@@ -307,7 +307,7 @@ describe('built-in providers', () => {
     })
   })
 
-  test('have a scope for each party that reads its own reasoning, which says nothing of the party', async () => {
+  test('have an opaque reasoning scope for each account that can read its own reasoning', async () => {
     const scopeOf = async (entry: object): Promise<string> => {
       const catalog = await build({ providers: [{ slug: 'openai', apiKeys: [new Secret('x')], ...entry }] })
       return catalog.find('openai/gpt-5')!.endpoints[0]!.connection.scope
@@ -393,7 +393,7 @@ describe('configured models', () => {
     expect([reasons('acme/thinker-1'), reasons('acme/plain-1')]).toEqual([true, false])
   })
 
-  test('take what their vendor takes beside what its format promises, for listed models, written ones and unlisted ones', async () => {
+  test('support what their vendor supports beyond its format, for listed, configured and unlisted models', async () => {
     const endpoint = { provider: 'mistral', upstreamModel: 'mistral-small-latest' }
     const catalog = await build({ models: [{ slug: 'acme/small', endpoints: [endpoint] }] }, { MISTRAL_API_KEY: 'k', DEEPSEEK_API_KEY: 'k' })
     const takes = (slug: string): boolean | undefined => catalog.find(slug)?.endpoints[0]?.supports.has('parallel_tool_calls')
@@ -414,7 +414,7 @@ describe('configured models', () => {
     },
   )
 
-  test('take pictures where the model does', async () => {
+  test('accept images where the model does', async () => {
     const catalog = await build({}, { DEEPSEEK_API_KEY: 'k' })
     const endpoint = (slug: string) => catalog.find(slug)?.endpoints[0]
     const sees = (slug: string) => endpoint(slug)?.inputModalities.has('image')
@@ -422,7 +422,7 @@ describe('configured models', () => {
     expect(endpoint('deepseek/deepseek-v4-flash')?.connection.options).toMatchObject({ image_url: 'object' })
   })
 
-  test('take pictures only at the vendor where its names mean a newer model than the open weights', async () => {
+  test('accept images only at the vendor itself where its name means a newer model than the open weights', async () => {
     const sees = (slug: string, upstreamModel: string) => ({
       slug,
       endpoints: ['deepseek', 'fireworks'].map((provider) => ({ provider, upstreamModel })),
@@ -451,7 +451,7 @@ describe('configured models', () => {
     expect(reasons('meta-llama/llama-4-maverick', 'fireworks')).toBe(false)
   })
 
-  test('replace what the data says about the same tag and add the rest', async () => {
+  test('replace the data for the same tag and add the rest', async () => {
     const endpoints = [
       { provider: 'openai', upstreamModel: 'gpt-5', pricing: { input: 9, output: 9 } },
       { provider: 'acme', upstreamModel: 'g' },
@@ -586,14 +586,14 @@ describe('a base URL', () => {
   )
 })
 
-test('a region that changes nothing is noted', async () => {
+test('a region without effect is noted', async () => {
   const note = 'the region of acme has no effect: the provider has no such setting, its base_url says where requests go'
   expect((await build({ providers: [{ ...ACME, settings: { region: 'eu' } }] })).notes).toEqual([note])
   expect((await build({ providers: [ACME] })).notes).toEqual([])
   expect((await build({ providers: [{ ...ACME, enabled: false, settings: { region: 'eu' } }] })).notes).toEqual([])
 })
 
-describe('what does not fit together', () => {
+describe('inconsistent settings', () => {
   test.each<[Given, string]>([
     [
       { providers: [{ slug: 'acme' }] },
@@ -710,17 +710,17 @@ describe('names of models beside defaults.model', () => {
     )
   })
 
-  test.each(['acme/asleep', 'acme/asleep:nitro', 'bolt/any'])('%s of a provider that is switched off may come back: a note', async (name) => {
+  test.each(['acme/asleep', 'acme/asleep:nitro', 'bolt/any'])('%s of a provider that is switched off is only a note', async (name) => {
     expect((await build(everywhere(name))).notes).toEqual(
       PLACES.map((path) => `${path}: ${JSON.stringify(name)} is served by nobody while its provider is switched off`),
     )
   })
 
-  test('a plugin that is switched off may name what it likes', async () => {
+  test('a plugin that is switched off may name unknown models', async () => {
     expect((await build({ ...given, plugins: [{ id: 'fusion', enabled: false, model: 'nobody/x' }] })).notes).toEqual([])
   })
 
-  test('scores of models that are not ranked are a note', async () => {
+  test('scores of models that are not ranked are noted', async () => {
     expect((await build({ ...given, scores: { 'acme/small': 0.5 } })).notes).toEqual([])
     const many = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`acme/no-${n}`, 0.1]))
     expect((await build({ ...given, scores: { small: 0.9, 'acme/small': 0.5 } })).notes).toEqual([
@@ -739,7 +739,7 @@ test('secrets do not show in a catalog', async () => {
   expect(JSON.stringify([catalog.models(), catalog.find('acme/x')])).not.toMatch(/sk-visible|"k1"/)
 })
 
-test('prices follow the date', async () => {
+test('the prices in force follow the date', async () => {
   const early = await buildCatalog(configOf({}), PROVIDERS, DIALECTS, { DEEPSEEK_API_KEY: 'k' }, { now: Date.parse('2026-08-01') })
   const late = await buildCatalog(configOf({}), PROVIDERS, DIALECTS, { DEEPSEEK_API_KEY: 'k' }, { now: Date.parse('2026-09-01') })
   const price = (catalog: typeof early) => catalog.find('deepseek/deepseek-v4-flash')?.endpoints[0]?.pricing
@@ -747,7 +747,7 @@ test('prices follow the date', async () => {
   expect(price(late)?.windows?.length).toBeGreaterThan(0)
 })
 
-test('prices announced for later are those of calls made later, without another start', async () => {
+test('prices announced for later apply to later calls, without a restart', async () => {
   const at = (date: string) => Date.parse(date)
   const { pricing } = (await loadPriceBook(at('2026-12-01'))).find('google', 'gemini-3.6-flash')!
   const cost = (date: string) => computeCost(createUsage({ inputTokens: 1_000_000 }), pricing, {}, at(date)).input
@@ -758,7 +758,7 @@ test('prices announced for later are those of calls made later, without another 
   expect((await loadPriceBook(at('2027-01-02'))).find('google', 'gemini-3.6-flash')?.pricing.windows).toBeUndefined()
 })
 
-test('hours that are cheaper stay so until a later price comes, and after it where they are its own', async () => {
+test('cheaper times of day apply until a later price list, and after it if that has them, too', async () => {
   const { pricing } = (await loadPriceBook(Date.parse('2026-08-01'))).find('deepseek', 'deepseek-v4-flash')!
   const input = (date: string) => computeCost(createUsage({ inputTokens: 1_000_000 }), pricing, {}, Date.parse(date)).input
   const fresh = (await loadPriceBook(Date.parse('2026-09-01'))).find('deepseek', 'deepseek-v4-flash')!.pricing

@@ -30,13 +30,13 @@ const acme: Provider = {
   connect: ({ baseUrl }) => ({ baseUrls: { main: 'http://never.test', other: `${baseUrl ?? 'http://unknown.test'}/other` } }),
 }
 
-test('a dialect of some models may live at another address, the main one lives where the provider does', () => {
+test('the dialect of some models may have another URL, the main one has that of the provider', () => {
   const connected = connectProvider({ provider: acme, config: undefined, env: { ACME_KEY: 'k', ACME_URL: 'http://acme.test' } }, dialects, unused)
   expect(connected?.connectionFor('model', {}, unused)?.baseUrl).toBe('http://acme.test/v1')
   expect(connected?.connectionFor('other-model', {}, unused)?.baseUrl).toBe('http://acme.test/v1/other')
 })
 
-test.each(['http://acme.test', 'http://acme.test/'])('an address without a path is completed wherever it stands: %s', (address) => {
+test.each(['http://acme.test', 'http://acme.test/'])('a URL without a path is completed wherever it is set: %s', (address) => {
   const urlOf = (baseUrl: string): string | undefined => {
     const config = { slug: 'acme', baseUrl } as unknown as ProviderConfig
     return connectProvider({ provider: acme, config, env: { ACME_KEY: 'k' } }, dialects, unused)?.connectionFor('model', {}, unused)?.baseUrl
@@ -45,7 +45,7 @@ test.each(['http://acme.test', 'http://acme.test/'])('an address without a path 
   expect(urlOf('http://acme.test/v2')).toBe('http://acme.test/v2')
 })
 
-test('a model may live at an address of its own, whatever its dialect', () => {
+test('a model may have a URL of its own, whatever its dialect', () => {
   const provider: Provider = {
     ...acme,
     baseUrl: 'http://acme.test/v1',
@@ -66,7 +66,7 @@ test('a model may live at an address of its own, whatever its dialect', () => {
 })
 
 test.each(['http://169.254.169.254/v1', 'https://[fe80::1]:8443/v1', 'http://2852039166/v1', 'http://[::ffff:169.254.169.254]/v1'])(
-  'no provider lives at %s, wherever that was said: credentials and prompts would go to the cloud it runs in',
+  'no provider may have the metadata address %s, wherever it is configured: the cloud would get credentials and prompts',
   (url) => {
     const reports: (readonly [string, string])[] = []
     const report = (path: string, message: string) => void reports.push([path, message])

@@ -27,7 +27,7 @@ describe('the cost of an answer', () => {
     expect(cost.cacheDiscount).toBeCloseTo(0.9 * 3 - (0.4 * 0.3 + 0.4 * 3.75 + 0.1 * 6), 12)
   })
 
-  test('where the vendor names what it charges for, that is priced and not what the model saw', () => {
+  test('where the vendor reports billed tokens, those are priced and not the tokens the model saw', () => {
     const usage = million({
       inputTokens: 1_500_000,
       cachedTokens: 1_400_000,
@@ -52,7 +52,7 @@ describe('the cost of an answer', () => {
     expect(computeCost(usage, { input: 2, output: 1 }).input).toBe(2)
   })
 
-  test('audio that was read from a cache is charged as what it is, once, and the text beside it as text', () => {
+  test('audio that was read from a cache is charged once as cached audio, and the text beside it as text', () => {
     const usage = million({ inputTokens: 1_000_000, cachedTokens: 400_000, audioInputTokens: 500_000, cachedAudioTokens: 400_000 })
     const pricing = { input: 2, output: 1, cacheRead: 0.5, inputAudio: 10 }
     expect(computeCost(usage, pricing).input).toBeCloseTo(0.5 * 2 + 0.1 * 10 + 0.4 * 0.5, 12)
@@ -160,7 +160,7 @@ describe('the cost of an answer', () => {
     })
   })
 
-  test(verifies('P32', 'what the upstream reports wins, split as the prices would'), () => {
+  test(verifies('P32', 'the cost that the upstream reports wins, split in the proportions of the prices'), () => {
     const usage = million({ inputTokens: 1_000_000, outputTokens: 200_000, reportedCost: 12 })
     expect(computeCost(usage, { ...PRICES, request: 1 })).toMatchObject({ total: 12, input: 6, output: 6, source: 'upstream' })
     expect(computeCost(usage, {}, { plugin: 1 })).toMatchObject({ total: 13, input: 10, output: 2, extras: { plugin: 1 }, source: 'upstream' })
@@ -168,7 +168,7 @@ describe('the cost of an answer', () => {
   })
 })
 
-describe('what is not known is said to be unknown', () => {
+describe('an unknown cost is reported as unknown', () => {
   const used = million({ inputTokens: 10, outputTokens: 5 })
   test.each<[string, Pricing, 'catalog' | 'unknown']>([
     ['no prices', {}, 'unknown'],
@@ -178,7 +178,7 @@ describe('what is not known is said to be unknown', () => {
     ['a price per request only', { request: 0.01 }, 'catalog'],
   ])('%s', (_name, pricing, source) => expect(computeCost(used, pricing).source).toBe(source))
 
-  test('an answer without tokens costs nothing, knowingly, where any price is known', () => {
+  test('an answer without tokens has a known cost of zero if any price is known', () => {
     expect(computeCost(ZERO_USAGE, PRICES)).toMatchObject({ total: 0, source: 'catalog' })
     expect(computeCost(ZERO_USAGE, {}).source).toBe('unknown')
     const drawn = createUsage({ inputTokens: 10, outputTokens: 1, unpriced: true })
@@ -186,7 +186,7 @@ describe('what is not known is said to be unknown', () => {
       Array(3).fill('unknown'),
     )
   })
-  test('output need not have a price when there is none', () => {
+  test('the price of output may be missing when there is no output', () => {
     expect(computeCost(million({ inputTokens: 10 }), { input: 1 }).source).toBe('catalog')
   })
 })

@@ -21,7 +21,7 @@ test.each([
   [1e-7, '0.0000001'],
 ])('%d per unit is %s', (price, text) => expect(perUnit(price)).toBe(text))
 
-test('a price survives the way out and back', () => {
+test('a price survives conversion to a decimal string and back', () => {
   fc.assert(
     fc.property(
       fc.double({ min: 0, max: 1e6, noNaN: true }).filter((price) => price === 0 || price > 1e-9),

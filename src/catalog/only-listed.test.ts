@@ -36,22 +36,22 @@ const build = (model: Partial<ModelConfig>, azureIsOn = true): Promise<BuiltCata
 }
 const tagsOf = (catalog: BuiltCatalog, name: string): readonly string[] => (catalog.find(name)?.endpoints ?? []).map(({ tag }) => tag).toSorted()
 
-describe('a model of listed endpoints alone', () => {
-  it('is served by none of the others that have it, under any of its names', async () => {
+describe('a model restricted to its listed endpoints', () => {
+  it('is served by no other provider that has it, under any of its names', async () => {
     const open = await build({})
     expect(tagsOf(open, 'openai/gpt-5-mini')).toEqual(['azure', 'openai', 'openrouter'])
     const closed = await build({ onlyListed: true })
     for (const name of ['openai/gpt-5-mini', 'team-default', 'gpt-5-mini', 'gpt-5-mini:nitro']) expect(tagsOf(closed, name)).toEqual(['azure'])
   })
 
-  it('keeps what is known of it', async () => {
+  it('keeps its known properties', async () => {
     const [open, closed] = [await build({}), await build({ onlyListed: true })].map((catalog) => catalog.find('team-default')!)
     expect(closed!.name).toBe(open!.name)
     expect(closed!.contextLength).toBe(open!.contextLength)
     expect(closed!.endpoints[0]!.supports).toEqual(open!.endpoints.find(({ tag }) => tag === 'azure')!.supports)
   })
 
-  it('is nobody’s while its endpoints are away, and not that of a provider which takes any name', async () => {
+  it('has no endpoint while the listed ones are gone, not even at a provider that accepts any name', async () => {
     const catalog = await build({ onlyListed: true }, false)
     for (const name of ['openai/gpt-5-mini', 'team-default', 'gpt-5-mini']) expect(catalog.find(name)).toBeUndefined()
     expect(tagsOf(catalog, 'openai/gpt-5-nano')).toContain('openai')
@@ -64,7 +64,7 @@ describe('a model of listed endpoints alone', () => {
     expect(none.find('openai/gpt-5-mini:free')).toBeUndefined()
   })
 
-  it('still is found by those who name a provider', async () => {
+  it('is still found if the request names a provider', async () => {
     expect(tagsOf(await build({ onlyListed: true }), 'azure/other-deployment')).toEqual(['azure'])
   })
 })

@@ -38,7 +38,7 @@ function readPrice({ overrides = [], ...base }: PublicPricing, key: 'prompt' | '
 }
 
 describe('prices', () => {
-  test('announced for a day are listed from that day on, by a gateway that ran over it', () => {
+  test('announced for a day are listed from that day on, without a restart', () => {
     const day = Date.parse('2027-01-01')
     const windows = [{ from: 0, to: 86_400, since: day, input: 3, output: 4 }]
     const model = { ...catalog.models()[0]!, slug: 'acme/dated' }
@@ -69,7 +69,7 @@ describe('prices', () => {
       { prompt: '0.000002', min_prompt_tokens: 200_000 },
     ])
   })
-  test('whose overrides are read as the contract reads them are what a call costs', () => {
+  test('match the cost of a call if overrides are applied as in the contract', () => {
     const pricing: Pricing = {
       input: 1,
       output: 2,
@@ -119,7 +119,7 @@ describe('the list of models', () => {
     expect(list('limit=1000').total_count).toBe(countModels(catalog, new URLSearchParams()).data.count)
   })
 
-  test('is whole for whoever asks for no page', () => {
+  test('is complete without paging parameters', () => {
     const one = catalog.models()[0]!
     const many: BuiltCatalog = {
       ...catalog,
@@ -138,13 +138,13 @@ describe('the list of models', () => {
     expect(page('offset=700')).toEqual([500, 1_200, null])
   })
 
-  test('names what a floating name stands for', () => {
+  test('shows the model behind a floating name', () => {
     const latest = list('q=claude-sonnet-latest').data[0]
     expect(latest?.id).toBe('~anthropic/claude-sonnet-latest')
     expect(catalog.find(latest?.alias_target?.slug ?? '')).toBeDefined()
   })
 
-  test('has the names the operator gave a model beside it, as one menus may offer, and looks for their author where the model has it', () => {
+  test('contains configured aliases of a model as entries of their own, under the author of the model', () => {
     const base = catalog.find('openai/gpt-4.1-mini')!
     const named = { ...base, slug: 'openai/gpt-4.1-mini', aliases: ['team-default', 'house/small'] }
     const variant = { ...named, slug: 'openai/gpt-4.1-mini:extended' }
@@ -178,7 +178,7 @@ describe('the list of models', () => {
     expect(found.filter((id) => !holds(id))).toEqual([])
   })
 
-  test('filters by age in whole days; what came out on no known day is of no age', () => {
+  test('filters by age in whole days; a model without a release date has no age', () => {
     const now = Date.parse('2026-06-01T12:00:00Z')
     const base = catalog.find('openai/gpt-5')!
     const released = (slug: string, day: string | undefined): Model => ({
@@ -237,7 +237,7 @@ describe('the list of models', () => {
     expect(prices.slice(0, known.length)).toEqual(known)
   })
 
-  test('leaves the list as it is for filters it knows nothing to answer with, and says so in its schema', () => {
+  test('ignores filters for which it has no data, as its schema says', () => {
     const asked = 'category=programming&min_coding_index=50&max_tool_success_rate=0.9&min_intelligence_index=null'
     expect(list(`${asked}&limit=1000`).total_count).toBe(list('limit=1000').total_count)
     const { properties } = z.toJSONSchema(modelsQuery, { io: 'input', unrepresentable: 'any' }) as {
@@ -247,7 +247,7 @@ describe('the list of models', () => {
       expect(properties[name]?.description).toMatch(/without effect/i)
   })
 
-  test('takes null for what may be null', () => {
+  test('accepts null in nullable fields', () => {
     const nulls = ['offset', 'min_price', 'max_price', 'min_output_price', 'max_output_price'].map((name) => `${name}=null`).join('&')
     expect(list(`${nulls}&limit=2`).data).toEqual(list('limit=2').data)
     expect(countModels(catalog, new URLSearchParams(nulls))).toEqual(countModels(catalog, new URLSearchParams()))

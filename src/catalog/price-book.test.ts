@@ -9,7 +9,7 @@ beforeAll(async () => {
 
 const VENDORS = ['anthropic', 'aws', 'google', 'openrouter'] as const
 
-describe('what an hour in the cache costs', () => {
+describe('the price of one hour in the cache', () => {
   it.each(VENDORS)('is known of every Claude whose caches have a price, at %s', (vendor) => {
     const cached = book.models(vendor).filter(({ id, pricing }) => id.includes('claude') && pricing.cacheWrite !== undefined)
     expect(cached.length).toBeGreaterThan(5)
@@ -22,7 +22,7 @@ describe('what an hour in the cache costs', () => {
     for (const { id, pricing } of tiered) for (const tier of pricing.tiers!) expect([id, tier.cacheWrite1h]).toEqual([id, tier.input! * 2])
   })
 
-  it('is left open where nothing says that hours are sold', () => {
+  it('is unknown where no price for an hour is published', () => {
     const others = VENDORS.flatMap((vendor) => book.models(vendor)).filter(({ id }) => !id.includes('claude'))
     expect(others.filter(({ pricing }) => pricing.cacheWrite1h !== undefined)).toEqual([])
   })

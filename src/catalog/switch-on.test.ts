@@ -31,12 +31,12 @@ describe('what switches a provider on', () => {
     expect(switchOnOf(local)).toEqual({ variables: ['BOX_URL'], needs: [], takes: [] })
   })
 
-  it('is besides what its address is made of', () => {
+  it('includes the variables that its URL is made of', () => {
     expect(switchOnOf(account).needs).toEqual([{ setting: 'account', variables: ['ACME_ACCOUNT'] }])
     expect(switchOnOf(either).needs).toEqual([{ setting: 'resource or base_url', variables: ['ACME_RESOURCE', 'ACME_URL'] }])
   })
 
-  it('is told with what else it reads', () => {
+  it('is listed with the other variables it reads', () => {
     expect(switchOnOf(account).takes).toEqual([{ setting: 'zone', variables: ['ACME_ZONE'] }])
     expect(switchOnOf(either).takes).toEqual([])
   })

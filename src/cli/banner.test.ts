@@ -14,7 +14,7 @@ const options: BannerOptions = {
   hasConsole: true,
 }
 
-it('with new keys, the curl works as it stands and the link to the console signs in', () => {
+it('with new keys, the curl command works as printed and the link to the console signs in', () => {
   const text = banner({ ...options, generated: generated as unknown as BannerOptions['generated'] })
   expect(text).toContain('Bearer sk-inference')
   expect(text).toContain('Console: http://127.0.0.1:8787/console/#key=sk-management\n')
@@ -32,7 +32,7 @@ it('a console that is not served, or not by this process, is not mentioned', () 
   expect(banner({ ...options, role: 'worker' })).not.toContain('onsole')
 })
 
-it('says what brings real models where all are simulated', () => {
+it('explains how to get real models where all are simulated', () => {
   expect(banner(options)).toContain('These models are simulated. Real ones are on once the usual variable of a vendor is set')
   expect(banner({ ...options, providers: ['acme', 'demo'] })).not.toContain('simulated')
 })

@@ -48,12 +48,12 @@ describe('signalbox check and doctor', () => {
     ['a misspelt setting', { defaults: { plugins: [{ id: 'web', max_result: 3 }] } }, /did you mean max_results\?/],
     ['moderation by nobody', { defaults: { plugins: [{ id: 'moderation' }] } }, /defaults\.plugins\[0\] \(line 1\): .*no model to ask/],
     ['engines that do not exist', { tools: { web_search: { engines: { gogle: {} } } } }, /tools\.web_search\.engines\.gogle/],
-  ])('refuse what serve refuses: %s', async (_, file, message) => {
+  ])('refuse configurations that serve refuses: %s', async (_, file, message) => {
     await expect(over(check, file)).rejects.toThrow(message)
     await expect(over(doctor, file)).rejects.toThrow(message)
   })
 
-  it('pass what serve takes', async () => {
+  it('pass configurations that serve accepts', async () => {
     const file = {
       providers: [provider],
       models: [guard],
@@ -85,7 +85,7 @@ describe('signalbox check and doctor', () => {
     expect(code).toBe(1)
   })
 
-  it('say which proxy requests go through, and refuse a variable that names none, showing no password', async () => {
+  it('show which proxy requests go through without passwords, and refuse an invalid proxy variable', async () => {
     vi.stubEnv('HTTPS_PROXY', 'http://user:hidden@proxy.test:3128')
     vi.stubEnv('NO_PROXY', '.svc')
     expect((await over(check)).out).toMatch(/^proxy: https through http:\/\/proxy\.test:3128, but for \.svc$/m)
@@ -104,7 +104,7 @@ describe('signalbox check and doctor', () => {
     expect((await over(check, file)).out).not.toContain('GROQ_API_KEY')
   })
 
-  it('name the key a database was rotated away from, which serve would refuse', async () => {
+  it('report a secret key from before a rotation, which serve would refuse', async () => {
     vi.stubEnv('SIGNALBOX_SECRET_KEY', KEY)
     await over(migrate)
     expect(await over(doctor)).toMatchObject({ code: 0 })
@@ -129,7 +129,7 @@ describe('signalbox check and doctor', () => {
     await store.close()
   }
 
-  it('name a secret key that is newer than the database, though migrations are pending', async () => {
+  it('report a secret key that is newer than the database, even if migrations are pending', async () => {
     vi.stubEnv('SIGNALBOX_SECRET_KEY', OTHER_KEY)
     await mkdir(join(folder, 'data'))
     await leave({ migrations: MIGRATIONS.slice(0, 2) })
@@ -139,7 +139,7 @@ describe('signalbox check and doctor', () => {
     })
   })
 
-  it('name a secret key that cannot decrypt what is there, though no start has left its proof', async () => {
+  it('report a secret key that cannot decrypt the stored secrets, even without the canary of a start', async () => {
     vi.stubEnv('SIGNALBOX_SECRET_KEY', OTHER_KEY)
     await over(migrate)
     await leave({ secret: true })

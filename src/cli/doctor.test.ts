@@ -30,7 +30,7 @@ describe('doctor', () => {
     await rm(data, { recursive: true })
   })
 
-  it.skipIf(!postgres.available)('says of a database that is only read that it takes no writes', async () => {
+  it.skipIf(!postgres.available)('reports that a read-only database takes no writes', async () => {
     if (!postgres.available) return
     const schema = await postgres.createSchema()
     const url = new URL(schema.url.reveal())
@@ -46,7 +46,7 @@ describe('doctor', () => {
     await schema.drop()
   })
 
-  it.skipIf(!postgres.available)('says of migrations that wait for ever that they do', async () => {
+  it.skipIf(!postgres.available)('reports migrations that would wait for ever', async () => {
     if (!postgres.available) return
     const schema = await postgres.createSchema()
     const url = new URL(schema.url.reveal())
@@ -59,7 +59,7 @@ describe('doctor', () => {
     await schema.drop()
   })
 
-  it.skipIf(!postgres.available)('says of a database in another encoding than UTF-8 what it loses', async () => {
+  it.skipIf(!postgres.available)('reports what a database with another encoding than UTF-8 loses', async () => {
     if (!postgres.available) return
     const { url, drop } = await postgres.createDatabase('LATIN1')
     vi.stubEnv('SIGNALBOX_DATABASE_URL', url.reveal())
@@ -70,7 +70,7 @@ describe('doctor', () => {
     await drop()
   })
 
-  it.skipIf(redis === undefined)('says of a Redis that is a replica, or without memory, that it takes no writes', async () => {
+  it.skipIf(redis === undefined)('reports that a Redis which is a replica, or out of memory, takes no writes', async () => {
     if (redis === undefined) return
     await migrate({ data })
     vi.stubEnv('SIGNALBOX_REDIS_URL', redis.url)
@@ -93,7 +93,7 @@ describe('doctor', () => {
     client.disconnect()
   })
 
-  it.skipIf(redis === undefined)('says of a Redis whose user may not do all the gateway does what it may not', async () => {
+  it.skipIf(redis === undefined)('reports the permissions that a Redis user lacks', async () => {
     if (redis === undefined) return
     await migrate({ data })
     const client = new Redis(redis.url)

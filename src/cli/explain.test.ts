@@ -24,7 +24,7 @@ const provider = (slug: string) => ({ slug, dialect: 'openai-chat', base_url: `h
 const endpoint = (tag: string, more: object = {}) => ({ provider: tag, upstream_model: 'small-1', pricing: { input: 1, output: 2 }, ...more })
 const model = (...endpoints: object[]) => ({ slug: 'acme/small', context_length: 128_000, endpoints })
 
-describe('the proof that every configured fallback can be reached', () => {
+describe('the check that every configured fallback can be reached', () => {
   it('holds for fallbacks, service tiers and variants', async () => {
     const models = [
       model(
@@ -54,7 +54,7 @@ describe('the proof that every configured fallback can be reached', () => {
 describe('signalbox explain', () => {
   afterEach(() => void vi.restoreAllMocks())
 
-  it('says what share of the calls the weights of a configuration give', async () => {
+  it('shows the share of calls that the weights of a configuration give', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'signalbox-explain-'))
     const config = join(folder, 'signalbox.json')
     const said: string[] = []
@@ -74,7 +74,7 @@ describe('signalbox explain', () => {
     })
   })
 
-  it('says in one sentence which body cannot be read, or is no JSON', async () => {
+  it('says in one sentence that the body cannot be read, or is not JSON', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'signalbox-explain-'))
     const file = join(folder, 'body.json')
     try {
@@ -90,7 +90,7 @@ describe('signalbox explain', () => {
     }
   })
 
-  it('shows the models behind a name that stands for a choice', async () => {
+  it('shows the models that a router chooses', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'signalbox-explain-'))
     const file = join(folder, 'signalbox.json')
     const written: string[] = []

@@ -3,7 +3,7 @@ import { IMPORTERS } from '../importers/index.ts'
 import { withoutSecrets } from './import.ts'
 import { createProgram, type Commands } from './program.ts'
 
-it('is said to read all that it reads', () => {
+it('the help names every format that import reads', () => {
   const help = createProgram({} as Commands, '0')
     .commands.find((command) => command.name() === 'import')!
     .helpInformation()
@@ -11,7 +11,7 @@ it('is said to read all that it reads', () => {
 })
 
 describe('withoutSecrets', () => {
-  it('hides what is one, and neither references nor what is none', () => {
+  it('hides secrets, and neither references nor other values', () => {
     const file = {
       providers: [
         {

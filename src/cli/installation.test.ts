@@ -59,7 +59,7 @@ describe('where there is no installation', () => {
     expect(await readdir(parent)).toEqual([])
   })
 
-  it('with a database elsewhere, no data directory is needed for keys, and none is made', async () => {
+  it('with a PostgreSQL database, no data directory is needed for keys, and none is created', async () => {
     vi.stubEnv('SIGNALBOX_DATABASE_URL', 'postgres://signalbox:canary-password@127.0.0.1:1/signalbox')
     await expect(listKeys({ data })).rejects.toMatchObject({ errorType: 'provider_overloaded' })
     await expect(rotate({ data })).rejects.toMatchObject({ errorType: 'not_found', message: expect.stringContaining(join(data, 'secret.key')) })
@@ -92,7 +92,7 @@ describe('where there is one', () => {
     expect(process.exitCode).toBeUndefined()
   })
 
-  it('keys list says of a key whose time is over that it has expired', async () => {
+  it('keys list shows an expired key as expired', async () => {
     const store = await createStore({ path: join(data, 'signalbox.db') })
     await store.workspaces.default()
     await store.keys.insert(sampleKey('hash-of-old', { name: 'old', expiresAt: Date.now() - 1 }))
@@ -103,7 +103,7 @@ describe('where there is one', () => {
     expect(out).toMatch(/ active .* new\n/)
   })
 
-  it('keys list says when a key ends', async () => {
+  it('keys list shows when a key expires', async () => {
     const store = await createStore({ path: join(data, 'signalbox.db') })
     await store.workspaces.default()
     await store.keys.insert(sampleKey('hash-of-ending', { name: 'ending', expiresAt: Date.UTC(2099, 0, 31, 12, 30, 59) }))
@@ -153,7 +153,7 @@ describe('where there is one', () => {
   })
 })
 
-it('a database that is away is one sentence with what the driver said, and no credentials', async () => {
+it('a database that is down is reported in one sentence with the driver’s message, without credentials', async () => {
   vi.stubEnv('SIGNALBOX_DATABASE_URL', 'postgres://signalbox:canary-password@127.0.0.1:1/signalbox')
   await run(['node', 'signalbox', 'keys', 'list'])
   expect(errors).toMatch(/^The database cannot be used at the moment; try again \(.*ECONNREFUSED 127\.0\.0\.1:1\)\n$/)

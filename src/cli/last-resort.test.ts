@@ -14,8 +14,8 @@ function watched() {
   return { source, said, stops }
 }
 
-describe('what nobody caught', () => {
-  it('ends no other call when it is a rejection: it is logged, and that is all', () => {
+describe('an uncaught error', () => {
+  it('that is a rejection is only logged, and ends no other call', () => {
     const { source, said, stops } = watched()
     const error = new Error('lost')
     source.emit('unhandledRejection', error)
@@ -23,7 +23,7 @@ describe('what nobody caught', () => {
     expect(stops).toEqual([])
   })
 
-  it('ends the process in order, as failed, when it is an exception', () => {
+  it('that is an exception ends the process gracefully, with an exit code', () => {
     const { source, said, stops } = watched()
     const error = new Error('thrown')
     source.emit('uncaughtException', error)

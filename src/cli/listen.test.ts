@@ -22,7 +22,7 @@ describe('an address that cannot be listened on', () => {
     }
   })
 
-  it('is refused with what to choose when another machine has it', async () => {
+  it('is refused with what to choose when it belongs to another machine', async () => {
     const host = '192.0.2.1'
     await expect(listenOr(open(host, 0), { host, port: 0 })).rejects.toMatchObject({
       errorType: 'invalid_request',
@@ -41,7 +41,7 @@ describe('an address that cannot be listened on', () => {
     await expect(listenOr(failing, { host: 'gateway.invalid', port: 80 })).rejects.toMatchObject({ errorType: 'invalid_request', message })
   })
 
-  it('is told as it is for any other reason', async () => {
+  it('is reported with the original error for any other reason', async () => {
     const error = Object.assign(new Error('listen'), { code: 'EMFILE' })
     await expect(listenOr(() => Promise.reject(error), { host: '127.0.0.1', port: 80 })).rejects.toBe(error)
   })

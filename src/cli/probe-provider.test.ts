@@ -34,19 +34,19 @@ const status = (code: number): string => `HTTP/1.1 ${code} X\r\nContent-Length: 
 const credentials = ['good', 'bad'].map((text, index) => ({ id: String(index), secret: new Secret(text) }))
 
 describe('the address of a provider', () => {
-  it('that takes a connection and stays silent: for how long it did', async () => {
+  it('that accepts a connection and stays silent is reported with the time waited', async () => {
     const { baseUrl, findings } = await probing(() => undefined, { limitMs: 50 })
     expect(findings).toEqual([{ fault: true, text: `${baseUrl} not reachable: no answer within 0.05 s` }])
   })
 
-  it('that answers: what it does, without a credential', async () => {
+  it('that answers is reported with its status, without a credential', async () => {
     const { baseUrl, heads, findings } = await probing(() => status(401), {}, { credentials })
     expect(findings).toEqual([{ fault: false, text: `${baseUrl} reachable (HTTP 401 without credentials), 2 credential(s)` }])
     expect(heads.join('')).toMatch(/^GET \/v1\/models HTTP/)
     expect(heads.join('')).not.toContain('good')
   })
 
-  it('that breaks: how', async () => {
+  it('that breaks the connection is reported with the reason', async () => {
     const { baseUrl, findings } = await probing(() => 'SSH-2.0-OpenSSH_9\r\n')
     expect(findings).toEqual([{ fault: true, text: `${baseUrl} not reachable: the answer breaks HTTP` }])
   })
@@ -54,7 +54,7 @@ describe('the address of a provider', () => {
   it.each([
     [true, '; there is no /models, which most servers of this format have: is the path right?'],
     [false, ''],
-  ])('that knows no such path: a hint, where the operator has given it (%s)', async (configured, hint) => {
+  ])('that answers 404 gets a hint, if the operator has configured it (%s)', async (configured, hint) => {
     const { baseUrl, findings } = await probing(() => status(404), { configured })
     expect(findings).toEqual([{ fault: false, text: `${baseUrl} reachable (HTTP 404 without credentials), 0 credential(s)${hint}` }])
   })
@@ -64,7 +64,7 @@ describe('the credentials of a provider', () => {
   const byKey = (refusal: number) => (head: string) =>
     status(head.includes('authorization: Bearer good') ? 200 : head.includes('Bearer bad') ? refusal : 401)
 
-  it.each([401, 403, 400])('are told from each other (%i)', async (refusal) => {
+  it.each([401, 403, 400])('are reported one by one (%i)', async (refusal) => {
     const { findings } = await probing(byKey(refusal), { keys: true }, { credentials })
     expect(findings.slice(1)).toEqual([
       { fault: false, text: 'credential 0: accepted' },

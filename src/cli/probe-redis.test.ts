@@ -13,7 +13,7 @@ afterAll(async () => {
   await master?.close()
 })
 
-it.skipIf(!master)('a Redis that is found by its sentinels has what these said, or what it refuses itself', async () => {
+it.skipIf(!master)('a Redis behind sentinels is reported with their errors, or with its own', async () => {
   if (!master || !sentinel) return
   const nobody = await freePort()
   const probe = (rest: string) => probeRedis(`redis+sentinel://127.0.0.1:${rest}`, 'box', 2_000)
@@ -27,14 +27,14 @@ it.skipIf(!master)('a Redis that is found by its sentinels has what these said, 
   expect(refused).toEqual({ fault: true, text: expect.stringContaining('NOREPLICAS') })
 })
 
-it.skipIf(!master)('a database that a Redis does not have is told as that', async () => {
+it.skipIf(!master)('a database number that Redis does not have is reported as that', async () => {
   if (!master) return
   const why = 'does not answer: ERR DB index is out of range'
   expect(await probeRedis(`${master.url}/99`, 'box', 2_000)).toEqual({ fault: true, text: why })
   if (sentinel) expect(await probeRedis(`redis+sentinel://127.0.0.1:${sentinel.port}/main/99`, 'box', 2_000)).toEqual({ fault: true, text: why })
 })
 
-it('one that loads its data is told as that, not waited for', async () => {
+it('a Redis that is loading its data is reported as that, not waited for', async () => {
   const info = 'loading:1\r\nloading_eta_seconds:3600'
   const server = createServer((socket) => {
     socket.on('error', () => undefined)

@@ -6,7 +6,7 @@ it.each([
   'self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca',
   'unable to verify the first certificate',
   'unable to get local issuer certificate',
-])('says of "%s" how an authority is named', (message) => {
+])('explains for "%s" how to configure a certificate authority', (message) => {
   const reason = reasonOf(new Error('it does not answer', { cause: new Error(message) }))
   expect(reason).toMatch(/certificate.*: an authority of your own is named by NODE_EXTRA_CA_CERTS=/)
   expect(reason).not.toContain('--use-system-ca')

@@ -115,7 +115,7 @@ describe('signalbox reconcile', () => {
     return said.join('')
   }
 
-  it('lists what the calls of the period came to, and nothing else', async () => {
+  it('lists the cost of the calls of the period, and nothing else', async () => {
     const lines = (await run({ month: '2026-11' })).split('\n')
     expect(lines[0]).toBe('2026-11-01 to 2026-11-30 (UTC), by the records of this gateway')
     expect(lines.slice(3, 7).map((line) => line.split(/ {2,}/).filter((_, column) => [0, 1, 2, 7].includes(column)))).toEqual([
@@ -127,14 +127,14 @@ describe('signalbox reconcile', () => {
     expect(lines.at(-2)).toBe('other: 1 of 1 calls have no known price and count as nothing')
   })
 
-  it('says how far an invoice is from that, also of a provider without calls', async () => {
+  it('shows the difference to an invoice, also for a provider without calls', async () => {
     const text = await run({ month: '2026-11', invoice: ['acme=2.2', 'other=0', 'nobody=3'] })
     expect(text).toContain('acme: invoice 2.200000 USD, 0.200000 USD more than recorded, 10.00 %\n')
     expect(text).toContain('other: invoice 0.000000 USD, as recorded\n')
     expect(text).toContain('nobody: invoice 3.000000 USD, 3.000000 USD more than recorded\n')
   })
 
-  it('shows nothing where an endpoint that costs nothing ended what others wrote', async () => {
+  it('shows no negative zero where a free endpoint ended the answer of others', async () => {
     const text = await run({ month: '2025-06' })
     expect(text).toContain('0.200000')
     expect(text).not.toContain('-0.0')
@@ -147,7 +147,7 @@ describe('signalbox reconcile', () => {
     expect(report.providers).toMatchObject([{ provider: 'acme', calls: 2, usd: 2, invoice: 1, difference: -1 }, { provider: 'other' }])
   })
 
-  it('says where records of the period have gone by age', async () => {
+  it('reports that records of the period were deleted by retention', async () => {
     vi.spyOn(systemClock, 'now').mockReturnValue(NOW)
     const config = join(folder, 'signalbox.json')
     const keeping = async (generations: string, options: object): Promise<string> => {
@@ -161,7 +161,7 @@ describe('signalbox reconcile', () => {
     expect(await keeping('10d', { month: '9999-01' })).not.toContain('by age')
   })
 
-  it('of a time without calls says so', async () => {
+  it('reports a period without calls', async () => {
     expect(await run({ month: '2020-01' })).toContain('no calls')
   })
 })

@@ -36,7 +36,7 @@ async function gateway(answer: (response: ServerResponse) => void = (response) =
 describe('signalbox send', () => {
   const SAID = 'one\n\ttwo\u001b]52;c;aGk=\u0007\u009b2J\rthree'
   const SHOWN = 'one\n\ttwo\\u001b]52;c;aGk=\\u0007\\u009b2J\\u000dthree'
-  it.each([true, false])('tells a terminal nothing to do, whatever the model said (streamed: %s)', async (stream) => {
+  it.each([true, false])('sends no control codes to a terminal, whatever the model writes (streamed: %s)', async (stream) => {
     const events = [
       { type: 'response.output_text.delta', delta: SAID },
       { type: 'response.failed', response: { error: { message: SAID } } },
@@ -55,7 +55,7 @@ describe('signalbox send', () => {
     expect(errors).toBe(`400: ${SHOWN}\n`)
   })
 
-  it('writes what the model said as it is where no terminal reads it', async () => {
+  it('writes the answer unchanged if the output is not a terminal', async () => {
     const port = await gateway((response) => response.end(JSON.stringify({ output_text: SAID })))
     await ask(`http://127.0.0.1:${port}`)
     expect(out).toBe(`${SAID}\n`)
@@ -79,7 +79,7 @@ describe('signalbox send', () => {
     )
   })
 
-  it('names the reason where a connection fails for another one than that nobody listens', async () => {
+  it('names the reason where a connection fails for another reason than that nothing listens', async () => {
     server = createServer((_request, response) => response.destroy()).listen(0, '127.0.0.1')
     await new Promise((resolve) => server?.once('listening', resolve))
     const { port } = server.address() as AddressInfo
@@ -97,7 +97,7 @@ describe('signalbox send', () => {
   })
 
   it.each(['', '/', '/api/v1', '/api/v1/', '/api/v1/responses', '/llm', '/llm/api/v1/responses', '/llm/', '/llm/api/v1?x=1#top'])(
-    'asks behind the path of its URL: %j',
+    'appends the API path to the path of its URL: %j',
     async (path) => {
       const port = await gateway()
       let asked: string | undefined
@@ -115,20 +115,20 @@ describe('signalbox send', () => {
     expect(errors.trim()).toBe(`The connection to http://127.0.0.1:${port} ended before the answer did.`)
   })
 
-  it('shows of a whole answer what it shows of a stream: a refusal, and that it was cut', async () => {
+  it('shows for an answer in one piece what it shows for a stream: a refusal, and that it was cut off', async () => {
     const refused = { output_text: '', output: [{ type: 'reasoning' }, { type: 'message', content: [{ type: 'refusal', refusal: 'No.' }] }] }
     const port = await gateway((response) => response.end(JSON.stringify({ ...refused, status: 'incomplete' })))
     expect(await ask(`http://127.0.0.1:${port}`)).toBe(0)
     expect(out).toBe('No.\n(the answer was cut)\n')
   })
 
-  it('takes no answer for that of a gateway that has none', async () => {
+  it('does not take a foreign answer for that of a gateway', async () => {
     const port = await gateway((response) => response.end('{"ok":true}'))
     expect(await ask(`http://127.0.0.1:${port}`)).toBe(1)
     expect(errors.trim()).toBe(`What answers at http://127.0.0.1:${port} is no gateway.`)
   })
 
-  it('says that somebody else answers where no gateway listens', async () => {
+  it('says that another server answers where no gateway listens', async () => {
     const port = await gateway((response) => response.end('<h1>hello</h1>'))
     expect(await ask(`http://127.0.0.1:${port}`)).toBe(1)
     expect(errors.trim()).toBe(`What answers at http://127.0.0.1:${port} is no gateway.`)
@@ -137,7 +137,7 @@ describe('signalbox send', () => {
     expect(errors.trim()).toBe('The answer has no end: the stream stopped before it, or no gateway listens there.')
   })
 
-  it.each(['sk-sb-v1-\u2026', 'two words'])('does not take the key %j for a gateway that is away', async (key) => {
+  it.each(['sk-sb-v1-\u2026', 'two words'])('reports the impossible key %j as such, and not the gateway as unreachable', async (key) => {
     expect(await ask('http://127.0.0.1:1', { key })).toBe(1)
     expect(errors).toMatch(/^The key has characters that no key has/)
   })

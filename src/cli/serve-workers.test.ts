@@ -23,7 +23,7 @@ it('says what several processes do not share', () => {
   expect(workerWarnings(configOf({ storage: { redis_url: 'redis://127.0.0.1:6379' } }), 3)).toEqual([])
 })
 
-it('kills nobody within the grace its configuration gives it now', () => {
+it('kills no process within its currently configured grace period', () => {
   const started = configOf({ server: { shutdown_grace: '1s', shutdown_delay: '0s' } })
   expect(stopLimitOf(started, [])).toBe(graceOf(started) + 35_000)
   const reloaded = graceOf(configOf({ server: { shutdown_grace: '120s', shutdown_delay: '5s' } }))
@@ -32,7 +32,7 @@ it('kills nobody within the grace its configuration gives it now', () => {
   expect(stopLimitOf(configOf({ server: { shutdown_grace: '20d', shutdown_delay: '20d' } }), [])).toBe(2_147_483_647)
 })
 
-it('kills nobody who still writes records or delivers, for as long as a process may', () => {
+it('kills no process that still writes records or delivers within its time for that', () => {
   const started = configOf({})
   expect(stopLimitOf(started, []) - graceOf(started)).toBeGreaterThan(RECORDS_LIMIT_MS + DELIVERIES_LIMIT_MS)
 })
@@ -62,7 +62,7 @@ function primary(workers: number, held?: HeldPort) {
   return { exit, heard, shown, dead, told, workers: all }
 }
 
-it('ends with the last of its processes, though their channels are closed only after', () => {
+it('ends with the last of its processes, even if their channels close later', () => {
   const { exit, heard, dead, workers } = primary(2)
   heard.mock.calls.find(([event]) => event === 'SIGTERM')![1]('SIGTERM')
   for (const worker of workers) {
@@ -73,7 +73,7 @@ it('ends with the last of its processes, though their channels are closed only a
   expect(exit).toHaveBeenCalledExactlyOnceWith(0)
 })
 
-it('tells its processes the port it holds, and lets go of it when all of them serve, before anybody knows', () => {
+it('tells its processes the port it holds, and releases it when all of them serve, before it is announced', () => {
   const release = vi.fn<() => void>()
   const { shown, told, workers } = primary(2, { port: 4321, release })
   for (const worker of workers) worker.emit('message', { kind: 'listening' })
@@ -85,7 +85,7 @@ it('tells its processes the port it holds, and lets go of it when all of them se
   expect(shown).toHaveBeenCalledExactlyOnceWith('at your service')
 })
 
-it('starts a process again and again that the system has no room for at the moment', () => {
+it('retries the start of a process while the system lacks resources', () => {
   const { exit, dead, workers } = primary(1)
   const noRoom = Object.assign(new Error('spawn node EAGAIN'), { code: 'EAGAIN' })
   workers[0]!.emit('message', { kind: 'serving', banner: 'at your service' })
@@ -105,7 +105,7 @@ it('starts a process again and again that the system has no room for at the mome
   expect(exit).not.toHaveBeenCalled()
 })
 
-it('ends where there is no room for its processes from the start', () => {
+it('ends if the system lacks resources for its processes from the start', () => {
   vi.spyOn(cluster, 'fork').mockImplementation(() => {
     throw new Error('spawn node ENOMEM')
   })

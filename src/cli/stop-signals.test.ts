@@ -6,7 +6,7 @@ it.each([
   ['SIGTERM', 'SIGTERM'],
   ['SIGTERM', 'SIGINT'],
   ['SIGINT', 'SIGTERM'],
-])('stops in order with %s, and at once with %s after it', (first, second) => {
+])('stops gracefully with %s, and at once with %s after it', (first, second) => {
   const source = new EventEmitter()
   const heard: string[] = []
   onStopSignals(
@@ -20,7 +20,7 @@ it.each([
   expect(heard).toEqual([first, 'at once'])
 })
 
-it('hears no more once that is over', () => {
+it('does not react to signals once it is closed', () => {
   const source = new EventEmitter()
   const forget = onStopSignals(
     () => expect.unreachable(),

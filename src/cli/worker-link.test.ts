@@ -17,7 +17,7 @@ it('answers with its figures when asked, with none before it serves', async () =
   await expect.poll(() => early.sent).toEqual([{ kind: 'collected', id: 4, text: '' }])
 })
 
-it('gathers the figures of all, and its own when nobody can be asked', async () => {
+it('gathers the metrics of all processes, or its own when no other can be asked', async () => {
   const { link, sent, hear } = setUp()
   const gathered = link.gather(() => Promise.resolve('a 9\n'))
   expect(sent).toEqual([{ kind: 'gather', id: 0 }])
@@ -29,7 +29,7 @@ it('gathers the figures of all, and its own when nobody can be asked', async () 
   expect(await alone).toBe('a 9\n')
 })
 
-it('gives a sign of life when asked, also while it starts', () => {
+it('answers a health check, also while it starts', () => {
   const { sent, hear } = setUp()
   hear({ kind: 'ask' })
   expect(sent).toEqual([{ kind: 'alive' }])
@@ -42,7 +42,7 @@ it('stops when told', () => {
   expect(stops).toBe(1)
 })
 
-it('stops whoever is there to be stopped: its handlers change while the process starts', () => {
+it('stops with the current handlers, which change while the process starts', () => {
   const stops: string[] = []
   const handlersOf = (name: string): WorkerHandlers => ({ metrics: () => Promise.resolve(''), stop: () => stops.push(name) })
   let handlers = handlersOf('early')
@@ -54,7 +54,7 @@ it('stops whoever is there to be stopped: its handlers change while the process 
   expect(stops).toEqual(['early', 'serving'])
 })
 
-it('says that it hears, and is told how the others are configured', async () => {
+it('reports that it is listening, and gets the configuration of the others', async () => {
   const { link, sent, hear } = setUp()
   const begun = link.begin()
   expect(sent).toEqual([{ kind: 'listening' }])
@@ -62,7 +62,7 @@ it('says that it hears, and is told how the others are configured', async () => 
   expect(await begun).toMatchObject({ initial: {}, lastGood: { file: '/a.yaml', text: '{}' } })
 })
 
-it('begins with what it finds itself where nobody says how', async () => {
+it('reads its own configuration if the primary sends none', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const begun = setUp().link.begin()

@@ -36,13 +36,13 @@ describe('a process that serves', () => {
     expect(asked).toHaveLength(120)
   })
 
-  it('and does not answer for half a minute is found, once', () => {
+  it('and does not answer for half a minute is reported once', () => {
     const { look, asked } = stage(2)
     expect(look(120, [1, 2])).toEqual([[2, 32]])
     expect(asked.filter((id) => id === 2)).toHaveLength(1)
   })
 
-  it('has as long again after a word of its own', () => {
+  it('gets the full time again after any message', () => {
     const { look, watch } = stage(1)
     expect(look(20, [1])).toEqual([])
     watch.heard(1)
@@ -58,7 +58,7 @@ describe('a process that serves', () => {
     expect(look(2, [1])).toEqual([[1, 2]])
   })
 
-  it('is another one after its end', () => {
+  it('is watched anew after it was replaced', () => {
     const { look } = stage(1)
     expect(look(28, [1])).toEqual([])
     expect(look(2, [])).toEqual([])

@@ -19,7 +19,7 @@ describe('two configurations', () => {
     expect(await between({}, { $schema: './signalbox.schema.json' })).toEqual([])
   })
 
-  it(verifies('P39', 'differ in values, which are told as they are written'), async () => {
+  it(verifies('P39', 'differ in values, which are shown as they are written'), async () => {
     expect(
       await between({ limits: { concurrent_requests: 5 } }, { limits: { concurrent_requests: 9 }, overload: { event_loop_delay: '2s' } }),
     ).toEqual([
@@ -55,7 +55,7 @@ describe('two configurations', () => {
     ])
   })
 
-  it('differ within entries that nothing tells apart, by their positions', async () => {
+  it('differ within entries that have no name, by their positions', async () => {
     const filters = (...patterns: readonly string[]) => ({
       rules: [{ name: 'x', content_filters: patterns.map((pattern) => ({ pattern, action: 'flag' })) }],
     })
@@ -74,7 +74,7 @@ describe('two configurations', () => {
     ])
   })
 
-  it('are told as they are written, also where an entry is called by a variable', async () => {
+  it('are shown as they are written, also where an entry is named by a variable', async () => {
     const named = (url: string) => ({ providers: [provider('${SLUG:-a}', { base_url: url })] })
     expect(await between(named('http://one.test/v1'), named('http://two.test/v1'))).toEqual([
       { path: 'providers[a].base_url', kind: 'changed', before: '"http://one.test/v1"', after: '"http://two.test/v1"', needsRestart: false },
@@ -88,7 +88,7 @@ describe('two configurations', () => {
     ])
   })
 
-  it('never show a secret, and say that it is another', async () => {
+  it('never show a secret, and say that it differs', async () => {
     const found = await between(
       { providers: [provider('a', { api_keys: ['sk-CANARY-1'], headers: { 'x-team': 'CANARY-2' } })] },
       {
@@ -104,7 +104,7 @@ describe('two configurations', () => {
     )
   })
 
-  it('say that a server needs no key', async () => {
+  it('show that a server needs no key', async () => {
     const [needed, needless] = [{ providers: [provider('a')] }, { providers: [provider('a', { api_keys: null })] }]
     expect(await between(needed, needless)).toMatchObject([{ path: 'providers[a].api_keys', before: '[[hidden]]', after: 'null' }])
   })

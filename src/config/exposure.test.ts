@@ -53,7 +53,7 @@ describe.each(['0.0.0.0', '::', '192.168.1.5', '10.0.0.1', 'box.example.com', '1
   })
 })
 
-test('keys that can be guessed serve this machine, and are spoken of', () => {
+test('keys that can be guessed are accepted on loopback, with a warning', () => {
   const note = (host: string, keys: Config['keys']) => weakKeyNote({ server: { ...server, host }, keys })
   expect(exposure('127.0.0.1', { apiKey: short })).toBeUndefined()
   expect(note('127.0.0.1', { apiKey: short, managementKey: key })).toMatch(/^Fewer than 16 characters in SIGNALBOX_API_KEY: /)
@@ -71,14 +71,14 @@ test.each([
   ['0.0.0.0', 7, 7],
   ['127.0.0.1', 7, 7],
 ])(
-  'wrong keys of an address are bounded where others reach it, unless somebody says otherwise: at %s with %j they may be %j',
+  'wrong keys per address are limited where others reach the gateway, unless configured otherwise: at %s with %j the limit is %j',
   (host, chosen, most) => {
     const { wrongKeysPerMinute: _, ...unset } = server
     expect(wrongKeysPerMinute({ server: { ...unset, host, ...(chosen === undefined ? {} : { wrongKeysPerMinute: chosen }) } }, host)).toBe(most)
   },
 )
 
-test('the bound goes by where it listens, which a reload does not change', () => {
+test('the limit goes by the listening address, which a reload does not change', () => {
   const { wrongKeysPerMinute: _, ...unset } = server
   expect(wrongKeysPerMinute({ server: { ...unset, host: '127.0.0.1' } }, '0.0.0.0')).toBe(100)
 })

@@ -112,7 +112,7 @@ describe.each([
 })
 
 describe('a URL with credentials', () => {
-  it('has no escape in them that is none', () => {
+  it('has no invalid escapes in them', () => {
     expect(read(connectionUrl(/^db:\/\//, 'a URL'), 'db://u:100%@a')).toBe('expected a URL, where a % in a name or password is written %25')
     // Behind them it is nobody's password.
     expect(read(connectionUrl(/^db:\/\//, 'a URL'), 'db://u@a/100%')).toBe('db://u@a/100%')
@@ -136,7 +136,7 @@ describe('headers', () => {
 })
 
 describe('a section', () => {
-  it('is a mapping, and names what it knows where it holds something else', () => {
+  it('is a mapping, and lists its keys where the value is something else', () => {
     const fields = section({ a: text(), b: text().optional() })
     expect(read(fields, { a: 'x' })).toEqual({ a: 'x' })
     expect(read(fields, { a: 'x', c: 1 })).toBe('expected one of: a, b')

@@ -12,7 +12,7 @@ models:
       - provider: nobody
 `
 
-it('says where in the file a problem is that was found later', async () => {
+it('adds the line in the file to a problem that was found later', async () => {
   const config = await loadConfig({ env: {}, read: { file: '/box.yaml', text: TEXT } })
   const problems = [
     { path: 'models[0].endpoints[0].provider', message: 'a' },
@@ -28,7 +28,7 @@ it('says where in the file a problem is that was found later', async () => {
   )
 })
 
-it('changes nothing about another failure, or without a file', async () => {
+it('leaves other errors unchanged, and all without a file', async () => {
   const config = await loadConfig({ env: {}, read: { file: '/box.yaml', text: TEXT } })
   const other = new Error('x')
   await expect(withLines(config, () => Promise.reject(other))).rejects.toBe(other)

@@ -72,7 +72,7 @@ describe('a configuration without a file', () => {
 })
 
 describe('the operator contract', () => {
-  test('takes the documented file whole', async () => {
+  test('accepts the documented file completely', async () => {
     const config = await load(FULL, { env: { ACME_KEY: 'sk-acme' } })
     expect(config.file).toBe(join(cwd, 'signalbox.yaml'))
     expect(config.server.shutdownGrace).toBe(10_000)
@@ -107,7 +107,7 @@ describe('the operator contract', () => {
     expect(config.providers[0]?.apiKeys?.map((key) => key.reveal())).toEqual(['sk-acme'])
   })
 
-  test('takes a mapping that is merged into others (<<), where what stands beside it wins', async () => {
+  test('accepts merge keys (<<), which the keys beside them override', async () => {
     const config = await load(`
 providers:
   - &local { slug: one, dialect: openai-chat, base_url: http://127.0.0.1:1/v1, api_keys: null, headers: &team { x-team: a } }
@@ -121,7 +121,7 @@ providers:
     ])
   })
 
-  test('so does the account there, which is a header too', async () => {
+  test('the account there loses it, too, because it is a header', async () => {
     const { providers } = await load('providers: [{ slug: acme, organization: "${ORG}" }]', { env: { ORG: 'org-1\n' } })
     expect(providers[0]?.organization).toBe('org-1')
     expect(await problemsOf('providers: [{ slug: acme, organization: "Büro" }]')).toEqual([
@@ -129,7 +129,7 @@ providers:
     ])
   })
 
-  test('so do the keys of tools and plugins', async () => {
+  test('the keys of tools and plugins lose it, too', async () => {
     const { tools, plugins } = await load(
       `
 tools: { web_search: { engines: { brave: { api_key: "\${K}" } } }, sandbox: { url: http://127.0.0.1:1, api_key: "\${K}" } }
@@ -153,7 +153,7 @@ plugins: { file_parser: { engines: { mistral-ocr: { api_key: "\${K}" } } }, mode
     ])
   })
 
-  test('takes the same as JSON', async () => {
+  test('accepts the same as JSON', async () => {
     const config = await load(JSON.stringify({ server: { port: 9000 }, providers: [{ slug: 'acme', api_keys: null }] }), {}, 'signalbox.json')
     expect(config.server.port).toBe(9000)
     expect(config.providers[0]?.apiKeys).toEqual([])
@@ -277,7 +277,7 @@ describe('substitution', () => {
   test.each([
     ['${A:-${B}}', 'a reference stands inside another'],
     ['${A', 'a reference is not closed'],
-  ])('what looks like a reference and would stay as it stands is refused: %s', async (text, problem) => {
+  ])('what looks like a reference and would not be replaced is refused: %s', async (text, problem) => {
     const expected = [`defaults.model: ${problem}; expected \${NAME} or \${NAME:-default}, or $\${ for a literal \${`]
     expect(await problemsOf(`defaults: { model: "acme/${text}" }`, { env: { A: '', B: 'small' } })).toEqual(expected)
   })
@@ -288,7 +288,7 @@ describe('substitution', () => {
     ])
   })
 
-  test('a wrong list of providers keeps nobody from reading what else is wrong', async () => {
+  test('an invalid list of providers does not hide other problems', async () => {
     expect(await problemsOf('providers: { slug: acme }\nserver: { port: "${P}" }\nlogging: { level: "${L}" }', { env: { L: 'loud' } })).toEqual([
       'server.port: the environment variable P is not set; set it, or write ${P:-default}',
       'providers: a mapping; expected a list',
@@ -509,7 +509,7 @@ describe('wrong values', () => {
     ],
   ])('%j', async (env, expected) => expect(await problemsOf(undefined, { env })).toEqual([expected]))
 
-  test('what several rules say of a value is said once', async () => {
+  test('a value that breaks several rules is reported once', async () => {
     expect(await problemsOf(undefined, { overrides: { host: '' } })).toEqual([
       '--host: ""; expected a host name or address without scheme, port and brackets, such as 127.0.0.1 or ::1',
     ])
@@ -568,7 +568,7 @@ describe('wrong values', () => {
     ],
     ['a tag', 'providers:\n  - { slug: x, api_keys: [!canary!CANARY a] }', 'document: '],
     ['a directive', '%YAML CANARY\n---\n{ server: [ }', 'document: '],
-  ])('%s is refused without a word of it', async (_what, content, expected) => {
+  ])('%s is refused without quoting it', async (_what, content, expected) => {
     const problems = (await problemsOf(content, { env: { HOST: 'host' } })).join('\n')
     expect(problems).toContain(expected)
     expect(problems).not.toContain('CANARY')
@@ -651,7 +651,7 @@ test.each(['latin1', 'utf16le'] as const)('a file in %s is an error, and not rea
 })
 
 // What is mounted into a container is a directory where the host has no such file.
-test('a file that is found and cannot be read is an error, and not as good as none', async () => {
+test('a file that exists and cannot be read is an error, and does not count as missing', async () => {
   const file = join(cwd, 'signalbox.yaml')
   await mkdir(file)
   await writeFile(join(cwd, 'signalbox.json'), '{}')

@@ -12,7 +12,7 @@ describe('variables of the environment that nobody reads', () => {
     ])
   })
 
-  it('are no matter when they are right, like no other, or read by the configuration file', () => {
+  it('are not reported when they are correct, unlike any other, or used by the configuration file', () => {
     expect(misspeltVariables(Object.fromEntries(VARIABLES.map((name) => [name, 'x'])))).toEqual([])
     // What a cluster sets for a service of that name, and the installation's own.
     const others = {

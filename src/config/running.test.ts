@@ -48,17 +48,17 @@ describe('wrong keys', () => {
   })
 })
 
-describe('overload', () => {
-  it('is watched for by default', () => {
+describe('overload protection', () => {
+  it('is on by default', () => {
     expect(configOf({}).overload).toEqual({ enabled: true, eventLoopDelayMs: 1_000, memoryShare: 0.9, calls: 10_000 })
   })
-  it('refuses a share of memory that leaves no room', () => {
+  it('refuses a share of memory that leaves no space', () => {
     expect(problemOf({ overload: { memory_percent: 100 } })).toEqual(['overload.memory_percent: a whole number from 10 to 99'])
   })
 })
 
 describe('processes', () => {
-  it('are one that does everything, unless told', () => {
+  it('are one process with all roles by default', () => {
     expect(configOf({}).server).toMatchObject({ role: 'all', workers: 1, shutdownDelay: 0 })
     expect(configOf({ server: { role: 'gateway', workers: '4', shutdown_delay: '5s' } }).server).toMatchObject({
       role: 'gateway',

@@ -147,7 +147,7 @@ const FILE = {
 }
 const DAY_MS = 86_400_000
 
-test('every key of the file arrives, under the name the program has for it', async () => {
+test('every key of the file arrives, under its name in the program', async () => {
   const { text, ...config } = await loadConfig({ env: {}, cwd: '/', read: { file: '/box.yaml', text: JSON.stringify(FILE) } })
   expect(text?.reveal()).toBe(JSON.stringify(FILE))
   expect(revealed(config)).toEqual({
@@ -304,7 +304,7 @@ test('every key of the file arrives, under the name the program has for it', asy
 /** Of the fields of guardrails, and of two that exclude each other, one stands for all. */
 const ONE_FOR_ALL = /^guardrails\.rules\.(?!name|workspaces|keys)|^plugins\.moderation\.model$/
 
-test('no key of the file is missing above', () => {
+test('no key of the file is missing in the table above', () => {
   const missing = keysOf(configJsonSchema(), '').filter((path) => !ONE_FOR_ALL.test(path) && !isNamed(FILE, path.split('.')))
   expect(missing).toEqual([])
 })

@@ -57,7 +57,7 @@ describe('a watched configuration', () => {
     expect(problems).toEqual([])
   })
 
-  test('that came through a pipe is read once: nobody waits for more of it, and a reload says why there is none', { timeout: 5_000 }, async () => {
+  test('that came through a pipe is read once: it is not polled, and a reload says why it has no effect', { timeout: 5_000 }, async () => {
     const pipe = join(cwd, 'pipe')
     execFileSync('mkfifo', [pipe])
     const [initial] = await Promise.all([loadConfig({ ...options, file: pipe }), writeFile(pipe, 'defaults: { model: a/piped }')])
@@ -77,7 +77,7 @@ describe('a watched configuration', () => {
     expect(problem).toHaveBeenCalledOnce()
   })
 
-  test('holds what was good beside it where the file is wrong, and says what waits for a restart', async () => {
+  test('keeps the last good one where the file is wrong, and says what waits for a restart', async () => {
     const initial = await loadConfig(options)
     await writeFile(file, 'defaults: { mode: a/wrong }')
     const told: (readonly string[])[] = []
@@ -108,7 +108,7 @@ describe('a watched configuration', () => {
     await vi.waitFor(() => expect(watch.current().defaults.model).toBe('a/late'), { timeout: 5_000 })
   })
 
-  test('says what needs a restart against what runs, not against the file before', async () => {
+  test('compares with the running settings, not with the previous file, to say what needs a restart', async () => {
     const told: (readonly string[])[] = []
     watch = await watchConfig(await loadConfig(options), options, {
       onChange: (_next, _previous, restart) => void told.push(restart),
@@ -157,7 +157,7 @@ describe('a watched configuration', () => {
     expect(watch.current().defaults.model).toBe('a/back')
   })
 
-  test(verifies('I10', 'keeps what a file that was made later says when that file goes'), async () => {
+  test(verifies('I10', 'keeps the settings of a file that was created later when that file is removed'), async () => {
     await rm(file)
     const { watch } = await start()
     await writeFile(file, 'defaults: { model: a/late }')

@@ -16,7 +16,7 @@ it.each([
   ['deepseek/deepseek-flash', true],
   ['deepseek/deepseek-chat', false],
   ['moonshotai/kimi-k3', true],
-])('%s thinks unasked: %s', (slug, thinks) => {
+])('%s reasons by default: %s', (slug, thinks) => {
   expect(traitsOf(slug).reasonsByDefault).toBe(thinks)
 })
 
@@ -46,6 +46,6 @@ it.each([
   ['openai/gpt-5.3-codex', true],
   ['openai/gpt-6-sol', true],
   ['anthropic/claude-opus-5', true],
-])('%s is told how much to say where it takes that: %s', (slug, takes) => {
+])('%s supports verbosity: %s', (slug, takes) => {
   expect(!traitsOf(slug).unsupported.includes('verbosity')).toBe(takes)
 })
