@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis'
 import { afterAll, describe, expect, it } from 'vitest'
 import { verifies } from '../../../e2e/requirements.ts'
 import { NOTHING_SPENT, type Rate } from '../../core/counter.ts'
-import { systemClock } from '../../lib/clock.ts'
+import { systemClock, type Clock } from '../../lib/clock.ts'
 import { silentLogger } from '../../lib/logger.ts'
 import { Secret } from '../../lib/secret.ts'
 import { startPrivateRedis, type PrivateRedis } from '../../testing/redis.ts'
@@ -73,7 +73,7 @@ describe.skipIf(own === undefined)('a call that began while Redis was away and e
   const SUBJECT = 'key:a'
   const budget = { subject: SUBJECT, revision: 1, budgets: [{ interval: 'daily' as const, limitUsd: 1 }] }
   const tokens = (cost: number): readonly Rate[] => [{ name: 'tokens', limit: 1_000, cost }]
-  const open = async (spentUsd: () => number) => {
+  const open = async (spentUsd: () => number, clock: Clock = systemClock) => {
     const client = connectRedis({ url: new Secret(own!.url), logger: silentLogger })
     await firstContact(client)
     await client.flushall()
@@ -86,7 +86,7 @@ describe.skipIf(own === undefined)('a call that began while Redis was away and e
       },
     })
     const load = () => Promise.resolve({ ...NOTHING_SPENT, daily: spentUsd() })
-    const counter = createRedisCounter({ redis, clock: systemClock, load, whenUnknown: () => 'local' })
+    const counter = createRedisCounter({ redis, clock, load, whenUnknown: () => 'local' })
     const close = async (): Promise<void> => {
       await counter.close()
       await disconnectRedis(client)
@@ -109,6 +109,30 @@ describe.skipIf(own === undefined)('a call that began while Redis was away and e
     spent = 1
     link.isUp = false
     expect(await call('away again')).toBe(false)
+    await close()
+  })
+
+  it(verifies('I2', 'asks the database again later: other processes had not written yet what they counted alone'), async () => {
+    let spent = 0
+    let passedMs = 0
+    const { link, counter, close } = await open(() => spent, { ...systemClock, monotonic: () => systemClock.monotonic() + passedMs })
+    const call = async (id: string): Promise<boolean> => {
+      const { ok } = await counter.reserve({ id, now: NOW, charges: [{ ...budget, rates: [] }], amountUsd: 0.001 })
+      if (ok) await counter.settle({ id, now: NOW, payments: [{ subject: SUBJECT, spentUsd: 0.001, rates: [] }] })
+      return ok
+    }
+    link.isUp = false
+    expect(await call('away')).toBe(true)
+    link.isUp = true
+    expect(await call('there')).toBe(true)
+    spent = 1
+    passedMs = 29_000
+    expect(await call('soon')).toBe(true)
+    expect(await call('not yet')).toBe(true)
+    passedMs = 31_000
+    // This one does not wait for the database.
+    expect(await call('asks')).toBe(true)
+    await expect.poll(() => call(`later ${++passedMs}`)).toBe(false)
     await close()
   })
 

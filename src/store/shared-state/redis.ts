@@ -1,8 +1,9 @@
 import type { Redis } from 'ioredis'
-import { INTERVALS, type Charge, type Counter, type Interval, type Reservation, type Settlement, type Verdict } from '../../core/counter.ts'
+import { INTERVALS, type Counter, type Interval, type Reservation, type Settlement, type Verdict } from '../../core/counter.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { createAloneCounter } from './alone.ts'
 import { describeRate, periodStarts, positionOf, toNanos, toUsd } from './arithmetic.ts'
+import { createComparisons } from './comparisons.ts'
 import { startHeartbeat, type BeatingCall } from './heartbeat.ts'
 import { createPause } from './pause.ts'
 import { createScript } from './redis-client.ts'
@@ -38,15 +39,15 @@ const TTL_MS = 24 * 60 * 60_000
  *
  * While Redis is away each process counts alone: rates and concurrent calls at its share (the limit divided by the number of processes last seen),
  * budgets from what the store remembers (`whenUnknown`). When it is back, each subject's spending is first compared with the store, which has
- * recorded the outage, and the larger figure counts. If Redis is only slow for a while this is no outage: what it did not confirm is sent again.
+ * recorded the outage, and the larger figure counts (`comparisons.ts`). If Redis is only slow for a while this is no outage: what it did not confirm
+ * is sent again.
  */
 export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
   const { redis, clock, namespace = 'signalbox', leaseMs = LEASE_MS } = options
   const reserveScript = createScript(redis, RESERVE)
   const alone = createAloneCounter(options)
   const seedOf = createSeeds(options)
-  /** The revision of the limits for which a subject's spending was compared with the store since the last connection. */
-  const compared = new Map<string, number>()
+  const comparisons = createComparisons(seedOf, clock)
   const openCalls = new Map<string, BeatingCall>()
   const settling = new Set<Promise<void>>()
   const troubles = createTroubles(options.onTrouble)
@@ -61,7 +62,7 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
     send,
     reachable: () => reachable(),
     onFailure: (error) => pause.failed(error),
-    onUncertain: (subjects) => subjects.forEach((subject) => compared.delete(subject)),
+    onUncertain: (subjects) => comparisons.forget(subjects),
   })
 
   const heartbeat = startHeartbeat({
@@ -71,7 +72,7 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
     openCalls,
     onRefused: (error) => troubles.tell('heartbeat', error),
     onReady: () => {
-      compared.clear()
+      comparisons.clear()
       unsent.spendNothing()
       pause.end()
     },
@@ -83,19 +84,19 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
     // First, because a comparison with the store would count them twice.
     if (unsent.size > 0) await unsent.drain()
     for (let tries = 0; ; tries++) {
-      const seeds = new Map<string, Seed>()
-      for (const charge of unknownOf(reservation, compared)) {
+      const seeds = comparisons.found(reservation)
+      for (const charge of comparisons.due(reservation)) {
         const seed = await seedOf(charge, reservation.now)
         if (seed === undefined) return { ok: false, reason: 'unknown', subject: charge.subject }
         seeds.set(charge.subject, seed)
       }
       const reply = await reserveScript(keysOf(reservation.charges.map(({ subject }) => subject)), encodeReservation(reservation, seeds, leaseMs))
-      for (const { subject, revision } of reservation.charges) if (seeds.get(subject)?.known === true) compared.set(subject, revision)
+      comparisons.told(reservation, seeds)
       const verdict = decodeVerdict(reply as readonly (string | number)[], reservation)
       if (verdict !== 'unseeded') return verdict
       // Redis has forgotten what we told it (a flush, an eviction).
       if (tries > 1) throw new Error('Redis forgets what it is told')
-      for (const { subject } of reservation.charges) compared.delete(subject)
+      comparisons.forget(reservation.charges.map(({ subject }) => subject))
     }
   }
 
@@ -154,10 +155,6 @@ async function insistently<T>(attempt: () => Promise<T>, reachable: () => boolea
     return attempt()
   }
 }
-
-/** Charges whose spending must be compared with the store first. */
-const unknownOf = ({ amountUsd, charges }: Reservation, compared: ReadonlyMap<string, number>): readonly Charge[] =>
-  amountUsd === undefined ? [] : charges.filter(({ subject, revision, budgets }) => budgets.length > 0 && compared.get(subject) !== revision)
 
 /** An empty payment for a call that does not exist: tests whether scripts run and may write, as calls need. */
 const nothingAt = (now: number): Settlement => ({ id: 'nobody', now, payments: [{ subject: 'nobody', spentUsd: 0, rates: [] }] })
