@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ConfigError } from './config-error.ts'
 
-it('shows a hundred problems and says how many more there are, and keeps them all', () => {
+it('the message shows a hundred problems and the number of the others; the error keeps them all', () => {
   const problems = Array.from({ length: 10_000 }, (_, i) => ({ path: `models[${i}]`, message: 'missing', line: i + 1 }))
   const error = new ConfigError(problems, 'signalbox.yaml')
   const lines = error.message.split('\n')

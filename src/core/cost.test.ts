@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { addCost, byOwnKey, gatewayShare, NO_COST, roundCost, roundUsd, withExtra } from './cost.ts'
 
-describe('money as it is shown', () => {
+describe('amounts as they are shown', () => {
   it.each([
     [0.0000123 + 0.0000323, '0.0000446'],
     [1.1 * 1.1, '1.21'],
@@ -11,10 +11,10 @@ describe('money as it is shown', () => {
     [1e-11, '1e-11'],
     [123.456789012345, '123.456789012345'],
     [0, '0'],
-  ])('has no dust of binary fractions: %d', (usd, shown) => {
+  ])('have no rounding errors of binary fractions: %d', (usd, shown) => {
     expect(JSON.stringify(Math.abs(roundUsd(usd)))).toBe(shown)
   })
-  it('is rounded in all its parts, and exact where it is added up', () => {
+  it('are rounded in all parts, and exact where they are added up', () => {
     const part = { ...NO_COST, total: 0.1, input: 0.1, byok: 0.1, extras: { search: 0.1 } }
     const sum = addCost(addCost(part, part), part)
     expect(sum.total).toBe(0.1 + 0.1 + 0.1)
@@ -23,10 +23,10 @@ describe('money as it is shown', () => {
   })
 })
 
-describe('the money of several calls', () => {
+describe('the cost of several calls', () => {
   const tokens = { ...NO_COST, total: 3, input: 1, output: 2 }
 
-  it('is added part by part, and whose it is with it', () => {
+  it('is added part by part, separately for own provider keys', () => {
     const own = byOwnKey({ ...tokens, cacheDiscount: 0.5, extras: { search: 1 } })
     const sum = { total: 6, input: 2, output: 4, cacheDiscount: 0.5, extras: { search: 1 }, byok: 3, source: 'catalog' }
     expect(addCost(own, tokens)).toEqual(sum)
@@ -46,14 +46,14 @@ describe('the money of several calls', () => {
     expect(addCost({ ...tokens, source: other }, { ...tokens, source: one }).source).toBe(sum)
   })
 
-  it('takes what a tool costs on top, under its name', () => {
+  it('includes the cost of a tool under its name', () => {
     const searched = withExtra(tokens, 'search', 0.5)
     expect(searched).toEqual({ ...tokens, total: 3.5, extras: { search: 0.5 } })
     expect(withExtra(withExtra(searched, 'search', 0.5), 'fetch', 1)).toEqual({ ...tokens, total: 5, extras: { search: 1, fetch: 1 } })
     expect(withExtra(tokens, 'search', 0)).toEqual(tokens)
   })
 
-  it('says of a tool, too, what the caller’s own account was charged', () => {
+  it('includes what a tool charged to the caller’s own account', () => {
     expect(withExtra(byOwnKey(tokens), 'search', 0.5)).toMatchObject({ total: 3.5, byok: 3 })
     expect(withExtra(byOwnKey(tokens), 'fusion', 2, 1)).toMatchObject({ total: 5, byok: 4 })
     expect(withExtra(tokens, 'fusion', 2, 1)).toMatchObject({ total: 5, byok: 1 })

@@ -19,7 +19,7 @@ describe('maskSecret', () => {
     ['', '********'],
   ])('%s reads %s', (value, mask) => expect(maskSecret(value)).toBe(mask))
 
-  it('makes masks that are known as such, whatever the secret', () => {
+  it('makes masks that are recognised as such, whatever the secret', () => {
     fc.assert(fc.property(fc.string(), (secret) => isMask(maskSecret(secret))))
   })
 
@@ -62,7 +62,7 @@ describe('a PATCH', () => {
     expect(mergeConfig(stored, { secretKey: 'sk-lf-new' }, secrets)['secretKey']).toBe('sk-lf-new')
   })
 
-  it.each(['sk-x...OlD1', '********', '****...AbCd'])(verifies('G5', 'passes over the mask %s of what was stored before'), (mask) => {
+  it.each(['sk-x...OlD1', '********', '****...AbCd'])(verifies('G5', 'ignores the mask %s of a value that was stored before'), (mask) => {
     const patch = { secretKey: mask, headers: { authorization: mask, 'x-short': mask } }
     expect(mergeConfig(stored, patch, secrets)).toEqual({
       ...stored,
@@ -75,7 +75,7 @@ describe('a PATCH', () => {
     ['a header nothing is stored for', stored, { headers: { 'X-Other': '********' } }, 'headers.X-Other'],
     ['a key nothing is stored for', { publicKey: 'pk-1' }, { secretKey: 'sk-l...AbCd' }, 'secretKey'],
     ['anything when nothing is stored', {}, maskConfig(stored, secrets), 'secretKey'],
-  ])('knows the mask for %s', (_what, before, patch, path) => expect(unknownMask(before, patch, secrets)).toBe(path))
+  ])('recognises the mask for %s', (_what, before, patch, path) => expect(unknownMask(before, patch, secrets)).toBe(path))
 
   it('replaces headers as a whole, keeping masked values of the same name in any case', () => {
     expect(mergeConfig(stored, { headers: { authorization: 'Bear...alue', 'X-New': 'n' } }, secrets)['headers']).toEqual({

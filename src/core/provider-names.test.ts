@@ -12,7 +12,7 @@ it.each([
   expect(writtenName({ slug, name })).toBe(written)
 })
 
-it('a part of a name names nobody: prompts for another would go there', () => {
+it('a part of a name matches no provider: prompts could go to the wrong one', () => {
   expect(isNameOf('infra', { slug: 'acme', name: '東京 Infra' })).toBe(false)
   expect(isNameOf(' ', { slug: 'acme', name: '***' })).toBe(false)
   expect(isNameOf('東京 infra', { slug: 'acme', name: '東京 Infra' })).toBe(true)

@@ -5,8 +5,8 @@ import { openReasoning, readableIn, sealReasoning } from './reasoning-envelope.t
 
 const WRITTEN = '['.repeat(2_000_000)
 
-describe(verifies('B1', 'millions of brackets that somebody wrote into an envelope'), () => {
-  it('cost no more than their text: what cannot be JSON is told as the words it is', () => {
+describe(verifies('B1', 'millions of brackets in a forged envelope'), () => {
+  it('cost no more than their text: what cannot be JSON is treated as plain text', () => {
     const began = threadTime()
     const sealed = sealReasoning({ format: 'anthropic-claude-v1', scope: 'x', data: WRITTEN })
     expect(readableIn(sealed)).toEqual([WRITTEN])

@@ -14,7 +14,7 @@ it.each([
   expect(tierServed(told, own, { service_tier: asked })).toBe(tier)
 })
 
-it('is not the one that was asked for where the upstream never heard of it', () => {
+it('the tier of an answer is not the requested one where the upstream never got it', () => {
   expect(tierServed(undefined, undefined, { service_tier: 'priority' }, ['user', 'service_tier'])).toBe('default')
   expect(tierServed('flex', undefined, { service_tier: 'priority' }, ['service_tier'])).toBe('flex')
 })

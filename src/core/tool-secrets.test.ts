@@ -19,7 +19,7 @@ describe('a tool as it may be shown', () => {
     expect(withoutSecrets({ type: 'mcp', server_url: 'secret' })).toEqual({ type: 'mcp' })
   })
 
-  it('is the very tool where there is nothing to hide', () => {
+  it('is the same object where there is nothing to hide', () => {
     for (const tool of [{ type: 'function', name: 'headers' } as const, { type: 'web_search', filters: {} }]) expect(withoutSecrets(tool)).toBe(tool)
   })
 
@@ -38,7 +38,7 @@ describe('a tool as it may be shown', () => {
 })
 
 describe('secrets of tools', () => {
-  it('are credentials and what stands behind the origin, wherever the tool has its fields', () => {
+  it('are credentials and what follows the origin of a URL, wherever the tool has its fields', () => {
     const settings = { server_url: 'https://user:pass@a.example/path?key=1', authorization: 'token', headers: { 'x-key': 'value', odd: 1 } }
     const all = ['pass', '/path?key=1', 'token', 'value']
     expect(secretsOfTools([{ type: 'mcp', ...settings }])).toEqual(all)
@@ -47,18 +47,18 @@ describe('secrets of tools', () => {
     expect(secretsOfTools(undefined)).toEqual([])
   })
 
-  it('are so many that a text is searched for them in no time', () => {
+  it('are limited in number, so that a text is searched for them quickly', () => {
     const tools = Array.from({ length: 100 }, (_, n) => ({ type: 'mcp', authorization: `${n}`.padEnd(10_000, 'x') }))
     expect(secretsOfTools(tools)).toHaveLength(6)
   })
 })
 
-describe('tools that stand in the input', () => {
+describe('tools declared in the input', () => {
   const mcp = { type: 'mcp', server_label: 'docs', server_url: 'https://docs.example/key-in-path', authorization: 'long enough' }
   const hello = { type: 'message', role: 'user', content: 'hi' } as const
   const items = ['additional_tools', 'tool_search_output'].map((type) => ({ type, tools: [mcp, { type: 'function', name: 'f' }] }))
 
-  it('are kept without their secrets, and everything else as it is', () => {
+  it('are stored without their secrets, and otherwise unchanged', () => {
     const shown = [
       { type: 'mcp', server_label: 'docs', server_url: 'https://docs.example' },
       { type: 'function', name: 'f' },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { addUsage, createUsage, mendEstimate } from './usage.ts'
 
 describe('a reported cost', () => {
-  it('is what the upstream says, unless no answer can cost that', () => {
+  it('is the one of the upstream, unless it is impossibly high or negative', () => {
     expect(createUsage({ reportedCost: 0 }).reportedCost).toBe(0)
     expect(createUsage({ reportedCost: 12.5 }).reportedCost).toBe(12.5)
     for (const reportedCost of [1.7e308, Infinity, Number.NaN, -1, 2e6]) expect(createUsage({ reportedCost })).not.toHaveProperty('reportedCost')
@@ -15,12 +15,12 @@ describe('a reported cost', () => {
   })
 })
 
-it('a factor of a price nobody charges counts as none', () => {
+it('an impossible price factor counts as none', () => {
   expect(createUsage({ priceFactor: 2 }).priceFactor).toBe(2)
   for (const priceFactor of [1e300, 0, -2, Infinity, 1]) expect(createUsage({ priceFactor })).not.toHaveProperty('priceFactor')
 })
 
-it('uses of tools that nobody makes count as none, in sums as well', () => {
+it('impossible counts of tool uses count as none, in sums as well', () => {
   for (const uses of [1.7e308, Infinity, Number.NaN, -3]) {
     const usage = createUsage({ serverToolUse: { web_search: uses, web_fetch: 2 } })
     expect(addUsage(usage, usage).serverToolUse).toEqual({ web_search: 0, web_fetch: 4 })
@@ -28,7 +28,7 @@ it('uses of tools that nobody makes count as none, in sums as well', () => {
 })
 
 describe('the usage of several calls', () => {
-  it('prices by what is charged, which is what was seen where nothing else is said', () => {
+  it('has billed tokens, which are the counted ones unless reported otherwise', () => {
     const seen = createUsage({ inputTokens: 10, outputTokens: 20 })
     const charged = createUsage({ inputTokens: 10, outputTokens: 20, billed: { inputTokens: 1, outputTokens: 2 } })
     expect(addUsage(seen, charged).billed).toEqual({ inputTokens: 11, outputTokens: 22 })
@@ -59,7 +59,7 @@ describe('mendEstimate', () => {
   it('leaves an estimate as it is when nothing was counted', () => {
     expect(mendEstimate(estimate, undefined)).toBe(estimate)
   })
-  it('takes the count of the prompt, and of the answer what is more', () => {
+  it('takes the reported prompt tokens, and the larger of both counts of the answer', () => {
     const counted = createUsage({ inputTokens: 90, cachedTokens: 80, outputTokens: 30, reasoningTokens: 20, priceFactor: 6, reportedCost: 1 })
     expect(mendEstimate(estimate, counted)).toEqual(
       createUsage({ inputTokens: 90, cachedTokens: 80, outputTokens: 40, reasoningTokens: 20, priceFactor: 6, estimated: true }),

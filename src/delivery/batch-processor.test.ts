@@ -111,7 +111,7 @@ describe('an answer that is unlikely to change', () => {
     },
   }
 
-  it('is believed when it came as often as the type allows', async () => {
+  it('is accepted when it came as often as the type allows', async () => {
     const { send, outbox } = await stage(doubtful)
     for (const _ of [1, 2]) await send(() => answer(500))
     expect(await outbox.status('a')).toMatchObject({ queued: 1, dead: 0 })
@@ -119,7 +119,7 @@ describe('an answer that is unlikely to change', () => {
     expect((await outbox.deadLetters('a', { offset: 0, limit: 1 })).letters).toMatchObject([{ reason: 'gave-up', status: 500 }])
   })
 
-  it('is counted alone: tries that failed otherwise cost nothing', async () => {
+  it('is counted separately from tries that failed for other reasons', async () => {
     const { send, outbox } = await stage(doubtful)
     for (const _ of [1, 2, 3, 4]) await send(refused)
     await send(() => answer(500))
@@ -130,7 +130,7 @@ describe('an answer that is unlikely to change', () => {
     expect(await outbox.status('a')).toMatchObject({ queued: 0, dead: 1 })
   })
 
-  it('is forgotten with the configuration it was given to, and with the letter', async () => {
+  it('is forgotten when the configuration or the delivery is gone', async () => {
     const { send, outbox, change, refresh, clock } = await stage(doubtful)
     for (const _ of [1, 2]) await send(() => answer(500))
     change()
@@ -147,7 +147,7 @@ describe('an answer that is unlikely to change', () => {
 describe('a platform whose rules allow few tries', () => {
   const otlp: Partial<Destination> = { classify: classifyOtlp }
 
-  it('is asked for longer than it takes to come back: who fails for ten minutes has lost nothing', async () => {
+  it('is retried for longer than an outage of ten minutes, which loses nothing', async () => {
     const { send, outbox, clock, lane } = await stage(otlp)
     const began = clock.now()
     for (let tries = 0; (await outbox.status('a')).queued > 0 && tries < 20; tries++)
@@ -156,7 +156,7 @@ describe('a platform whose rules allow few tries', () => {
     expect(clock.now() - began).toBeGreaterThan(10 * 60_000)
   })
 
-  it('holds up nothing with one record it cannot take: that is searched as soon as elsewhere', async () => {
+  it('delays nothing because of one record it cannot take: the batch is split as early as elsewhere', async () => {
     const { send, outbox, bodies, enter } = await stage(otlp)
     for (const id of ['gen-2', 'gen-3', 'gen-4']) await enter(id)
     for (const _ of [1, 2, 3, 4, 5]) await send(() => answer(JSON.stringify(bodies.at(-1)).includes('gen-3') ? 500 : 200))
@@ -185,7 +185,7 @@ describe('a platform that fails on a batch again and again', () => {
     expect(await outbox.status('a')).toMatchObject({ queued: 0, delivered: 4 })
   })
 
-  it('is asked a few times more for it where it takes nothing at all, and not while it is merely away', async () => {
+  it('is retried a few times with single records where it takes nothing at all, and not while it is merely down', async () => {
     const { send, outbox, bodies } = await several()
     for (let n = 0; n < 6; n++) await send(() => answer(502))
     expect(bodies).toHaveLength(6)
@@ -198,7 +198,7 @@ describe('a platform that fails on a batch again and again', () => {
 })
 
 describe('an address where nothing is', () => {
-  it.each([404, 410])('takes nothing (HTTP %i): what waits is kept for the one that is meant', async (status) => {
+  it.each([404, 410])('is an outage (HTTP %i): deliveries are kept until the URL is corrected', async (status) => {
     const { send, outbox, enter } = await stage()
     for (const id of ['gen-2', 'gen-3', 'gen-4']) await enter(id)
     for (let n = 0; n < 4; n++) await send(() => answer(status))
@@ -207,7 +207,7 @@ describe('an address where nothing is', () => {
     expect(await outbox.status('a')).toMatchObject({ queued: 0, delivered: 4, health: { breaker: 'closed' } })
   })
 
-  it('is told from one record the platform says that of', async () => {
+  it('is distinguished from the same answer about one record', async () => {
     const { send, outbox, bodies, enter } = await stage()
     for (const id of ['gen-2', 'gen-3', 'gen-4']) await enter(id)
     for (const _ of [1, 2, 3]) await send(() => answer(JSON.stringify(bodies.at(-1)).includes('gen-3') ? 404 : 200))
@@ -215,7 +215,7 @@ describe('an address where nothing is', () => {
   })
 })
 
-describe('a guard in front of a platform', () => {
+describe('a firewall in front of a platform', () => {
   const guarded = async () => {
     const all = await stage()
     for (const id of ['gen-2', 'gen-3', 'gen-4']) await all.enter(id)
@@ -223,7 +223,7 @@ describe('a guard in front of a platform', () => {
     return { ...all, names }
   }
 
-  it('that forbids one record for its words holds up no other', async () => {
+  it('that blocks one record for its text delays no other', async () => {
     const { send, outbox, names, enter } = await guarded()
     for (const _ of [1, 2]) await send(() => answer(names('gen-3') ? 403 : 200))
     expect(await outbox.status('a')).toMatchObject({ queued: 4, dead: 0, health: { breaker: 'unauthorized' } })
@@ -237,14 +237,14 @@ describe('a guard in front of a platform', () => {
     expect(await outbox.status('a')).toMatchObject({ queued: 0, delivered: 4, dead: 2 })
   })
 
-  it('that lets nobody in is asked a few times more, and nothing is given up', async () => {
+  it('that blocks everything is retried a few times, and nothing is given up', async () => {
     const { send, outbox, bodies } = await guarded()
     for (let n = 0; n < 4; n++) await send(() => answer(403))
     expect(bodies.length).toBeLessThanOrEqual(2 + 2 * 11)
     expect(await outbox.status('a')).toMatchObject({ queued: 4, dead: 0, health: { breaker: 'unauthorized', lastStatus: 403 } })
   })
 
-  it('that lets everybody in from some moment on has forbidden nobody', async () => {
+  it('that lets everything through later gives no record up', async () => {
     const { send, outbox, bodies } = await guarded()
     for (const _ of [1, 2]) await send(() => answer(403))
     const before = bodies.length
@@ -261,7 +261,7 @@ describe('a guard in front of a platform', () => {
       records: [at],
     }))
 
-  it('is told apart from one that shuts, where each record is a request, with the batch after', async () => {
+  it('that blocks one record is distinguished from one that starts to block everything by the next batch, where each record is a request', async () => {
     const { send, outbox, bodies, enter } = await stage({ encode: apart })
     const guard = () => answer(JSON.stringify(bodies.at(-1)).includes('gen-3') ? 403 : 200)
     for (const _ of [1, 2]) await send(() => answer(403))
@@ -273,7 +273,7 @@ describe('a guard in front of a platform', () => {
     expect(await outbox.status('a')).toMatchObject({ queued: 0, delivered: 4, dead: 1, health: { breaker: 'closed' } })
   })
 
-  it('that shuts while a batch of several requests is on its way has forbidden nobody', async () => {
+  it('that starts to block everything during a batch of several requests gives no record up', async () => {
     const { send, outbox, bodies, enter } = await stage({ encode: apart })
     for (const _ of [1, 2]) await send(() => answer(403))
     for (const id of ['gen-2', 'gen-3', 'gen-4']) await enter(id)
@@ -284,7 +284,7 @@ describe('a guard in front of a platform', () => {
     expect(await outbox.status('a')).toMatchObject({ queued: 0, delivered: 4, dead: 0 })
   })
 
-  it('that asks who is there is given no parts of a batch', async () => {
+  it('that demands authentication does not cause a batch to be split', async () => {
     const { send, bodies } = await guarded()
     for (let n = 0; n < 4; n++) await send(() => answer(401))
     expect(bodies).toHaveLength(4)
@@ -306,7 +306,7 @@ describe('a platform that takes the first of two requests that carry a record, a
     return { ...all, toHeads }
   }
 
-  it('has forbidden nobody', async () => {
+  it('does not cause the record to be given up', async () => {
     const { send, outbox, toHeads } = await halfOpen()
     for (let n = 0; n < 4; n++) await send(toHeads(403))
     expect(await outbox.status('a')).toMatchObject({ queued: 10, dead: 0, health: { breaker: 'unauthorized' } })
@@ -336,7 +336,7 @@ describe('a platform that one record takes down', () => {
   it.each([
     ['502', () => answer(502)],
     ['a broken connection', broken],
-  ])('is given the others apart, once it has been away for longer than platforms are (%s)', async (_name, down) => {
+  ])('gets the other records separately, once it has been down for unusually long (%s)', async (_name, down) => {
     const { attempt, outbox, bodies, send } = await takenDownBy(down)
     for (let n = 0; n < 10; n++) await attempt()
     expect(bodies).toHaveLength(10)
@@ -355,7 +355,7 @@ describe('a platform that one record takes down', () => {
     ],
     ['where it says when to come back', () => answer(503, { 'retry-after': '1' })],
     ['where it is busy', () => answer(429)],
-  ])('is none %s', async (_name, down) => {
+  ])('is not assumed %s', async (_name, down) => {
     const { send, bodies } = await takenDownBy(() => answer(200))
     for (let n = 0; n < 15; n++) await send(down)
     expect(bodies).toHaveLength(15)
@@ -374,14 +374,14 @@ describe('a platform that is busy', () => {
     ['and names no time', answer(429), 500],
     ['and names one', answer(429, { 'retry-after': '60' }), 60_000],
     ['or away until a time', answer(503, { 'retry-after': '60' }), 60_000],
-  ])('%s, is left alone with all that is queued for it', async (_what, busy, ms) => {
+  ])('%s, gets nothing of its queue meanwhile', async (_what, busy, ms) => {
     const staged = await stage()
     await staged.send(() => busy)
     // Where no time is named, half of the first pause: chance is in the middle here.
     expect(await afterwards(staged)).toEqual({ waitsMs: ms, due: 0, nextInMs: ms })
   })
 
-  it('or failed is not asked for what had to wait behind it, either', async () => {
+  it('or fails does not get the requests that waited behind the failed one', async () => {
     const staged = await stage({
       encode: (batch) =>
         batch.map((_record, index) => ({ method: 'POST', url: `https://x.example/${index}`, headers: {}, body: '{}', records: [index, 0] })),
@@ -393,7 +393,7 @@ describe('a platform that is busy', () => {
   })
 })
 
-describe('what a type looks up before it sends', () => {
+describe('what a destination type looks up before it sends', () => {
   const lookingUp = (...found: readonly unknown[]) => {
     const asked: unknown[] = []
     const prepare = async (): Promise<unknown> => {
@@ -414,7 +414,7 @@ describe('what a type looks up before it sends', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('is asked again with the next batch while there is nothing to know', async () => {
+  it('is looked up again with the next batch while there is no result', async () => {
     const { asked, prepare } = lookingUp(undefined, 'eu')
     const { send, bodies } = await stage({ prepare })
     for (const _ of [1, 2, 3]) await send(() => answer(503))
@@ -422,7 +422,7 @@ describe('what a type looks up before it sends', () => {
     expect(asked).toHaveLength(2)
   })
 
-  it('is asked again when the destination says that the configuration is wrong', async () => {
+  it('is looked up again when the destination reports a wrong configuration', async () => {
     const { prepare } = lookingUp('us', 'eu')
     const { send, bodies } = await stage({ prepare })
     await send(() => answer(401))
@@ -430,7 +430,7 @@ describe('what a type looks up before it sends', () => {
     expect(preparedIn(bodies)).toEqual(['us', 'eu'])
   })
 
-  it('holds a batch back when it cannot be asked for', async () => {
+  it('delays a batch when it cannot be looked up', async () => {
     const { prepare } = lookingUp(new Error('HTTP 503'), 'eu')
     const { send, bodies, outbox } = await stage({ prepare })
     await send(() => answer(200))
@@ -439,7 +439,7 @@ describe('what a type looks up before it sends', () => {
     expect(preparedIn(bodies)).toEqual(['eu'])
   })
 
-  it('is asked for again when its platform says, as what is sent there: the queue waits until then', async () => {
+  it('is looked up again when its platform says, like deliveries: the queue waits until then', async () => {
     const busy = { kind: 'retry', message: 'HTTP 429', overload: true } as const
     const { prepare } = lookingUp(new NotNow('no columns', answer(429, { 'retry-after': '90' }), busy), 'eu')
     const staged = await stage({ prepare })
@@ -448,7 +448,7 @@ describe('what a type looks up before it sends', () => {
     expect(await afterwards(staged)).toMatchObject({ nextInMs: 90_000 })
   })
 
-  it('pauses a destination whose address it may not have, as sending there does: a matter of configuration, and no try', async () => {
+  it('pauses a destination with a forbidden address, as sending does, without counting a try', async () => {
     const { prepare } = lookingUp(new EgressError('refused', 'x.example leads to a private address'), 'eu')
     const { send, lane, clock, outbox } = await stage({ prepare })
     await send(() => answer(200))
@@ -475,7 +475,7 @@ describe('an answer to what was sent with a configuration that has changed since
     expect((await outbox.due(clock.now(), 10)).work).toMatchObject([{ records: 1 }])
   })
 
-  it('does not judge it either when the worker has not looked yet', async () => {
+  it('does not judge it either before the worker has read the change', async () => {
     const { send, change, lane, clock } = await stage()
     await send(() => {
       change()
@@ -484,7 +484,7 @@ describe('an answer to what was sent with a configuration that has changed since
     expect(lane.breaker.allows(clock.now())).toBe('all')
   })
 
-  it('says nothing about the health of the new one, good or bad', async () => {
+  it('does not change the health of the new one', async () => {
     const { send, change, lane } = await stage()
     await send(() => {
       change()
@@ -494,7 +494,7 @@ describe('an answer to what was sent with a configuration that has changed since
   })
 })
 
-describe('what the owner is told of the health', () => {
+describe('the reported health', () => {
   it('changes with the first success after a failure, at once: the error is older than it', async () => {
     const { send, enter, outbox, clock } = await stage()
     await send(() => answer(503))
@@ -528,7 +528,7 @@ describe('what the owner is told of the health', () => {
   })
 })
 
-describe('a platform that finds our clock wrong', () => {
+describe('a platform that rejects our clock', () => {
   const MINUTE_MS = 60_000
   const signing = (ahead: number, clockNow: () => number): Partial<Destination> => ({
     encode: (_batch, _settings, { now }) => [{ method: 'PUT', url: 'https://x.example/', headers: {}, body: JSON.stringify({ now }) }],
@@ -553,7 +553,7 @@ describe('a platform that finds our clock wrong', () => {
     expect(signedAt()).toBe(offset)
   })
 
-  it('is asked anew when the configuration has changed', async () => {
+  it('is tried again with our own clock when the configuration has changed', async () => {
     let clockNow = (): number => 0
     const { send, bodies, clock, change, refresh } = await stage(signing(20 * MINUTE_MS, () => clockNow()))
     clockNow = () => clock.now()
@@ -565,22 +565,22 @@ describe('a platform that finds our clock wrong', () => {
   })
 })
 
-describe('what is too old to be sent', () => {
+describe('a delivery that is too old to be sent', () => {
   it.each([
     [55 * 60_000, '55 minutes'],
     [HOUR_MS, '1 hour'],
     [90 * 60_000, '90 minutes'],
     [23 * HOUR_MS, '23 hours'],
     [undefined, '168 hours'],
-  ])('says how old it may be: %s ms', async (maxAgeMs, words) => {
+  ])('fails with the maximum age in its error: %s ms', async (maxAgeMs, words) => {
     const { send, outbox } = await stage(maxAgeMs === undefined ? {} : { limits: { ...plain.limits, maxAgeMs } })
     await send(refused, (maxAgeMs ?? 168 * HOUR_MS) + 1)
     expect((await outbox.deadLetters('a', { offset: 0, limit: 1 })).letters).toMatchObject([{ reason: 'expired', error: `older than ${words}` }])
   })
 })
 
-describe('a lease whose holder finds its clock set back', () => {
-  it('is renewed by the new time, as others end what runs so far ahead', async () => {
+describe('a lease whose holder has its clock set back', () => {
+  it('is renewed with the new time, because others end leases that run far ahead', async () => {
     let setBack = (): void => undefined
     const { send, clock, outbox } = await stage({
       prepare: () => {

@@ -4,7 +4,7 @@ import { batchDueAt, createExpansion, independentGroups } from './batching.ts'
 const limits = { records: 10, bytes: 1000, lingerMs: 500 }
 const work = { destinationId: 'd', records: 1, bytes: 10, oldestAt: 100, retried: false }
 
-describe('a batch goes', () => {
+describe('a batch is sent', () => {
   it.each([
     ['when its oldest record has waited', {}, 600],
     ['when it is full by count', { records: 10 }, 0],
@@ -18,7 +18,7 @@ describe('requests of one batch', () => {
     independentGroups(records.map((r, i) => (r === undefined ? { name: i } : { name: i, records: r }))).map((g) =>
       g.map((r) => (r as unknown as { name: number }).name),
     )
-  it('go side by side when they share no record, in order when they do', () => {
+  it('are sent in parallel when they share no record, in order when they do', () => {
     expect(groups([0], [1], [2])).toEqual([[0], [1], [2]])
     expect(groups(undefined, undefined)).toEqual([[0, 1]])
     expect(groups([0, 1], [2], [1], [3])).toEqual([[0, 2], [1], [3]])
@@ -27,7 +27,7 @@ describe('requests of one batch', () => {
 })
 
 describe('createExpansion', () => {
-  it('never leases more than ten times the limit, however little an encoder makes of an event', () => {
+  it('never leases more than ten times the limit, however small the encoded events are', () => {
     const expansion = createExpansion()
     for (let i = 0; i < 100; i++) expansion.observe(1_000_000, 1)
     expect(expansion.leaseBytes(1000)).toBeGreaterThan(9_000)

@@ -10,7 +10,7 @@ const blanked = (body: string | Buffer, headers: { readonly [name: string]: stri
 }
 
 describe('an answer', () => {
-  it('loses the secrets of its destination, wherever they stand', () => {
+  it('is stripped of the secrets of its destination, anywhere in the text', () => {
     expect(blanked('no key-ä-0123456789, thrice key-ä-0123456789', { 'x-error': 'bad header"quoted"value' })).toEqual({
       status: 400,
       headers: { 'x-error': 'bad [redacted]' },
@@ -18,7 +18,7 @@ describe('an answer', () => {
     })
   })
 
-  it('loses them as JSON quotes them, too', () => {
+  it('is stripped of them in JSON escapes, too', () => {
     expect(blanked(JSON.stringify({ echo: settings })).body).toBe(
       '{"echo":{"apiKey":"[redacted]","project":"public-project","headers":{"x-token":"[redacted]","x-flag":"on"}}}',
     )
@@ -27,7 +27,7 @@ describe('an answer', () => {
   it.each([
     ['with characters as numbers', String.raw`{"echo":"header\u0022quoted\u0022value"}`, '{"echo":"[redacted]"}'],
     ['as in an address', 'no POST /?token=header%22quoted%22value', 'no POST /?token=[redacted]'],
-  ])('loses them %s', (_how, body, left) => {
+  ])('is stripped of them %s', (_how, body, left) => {
     expect(blanked(body).body).toBe(left)
   })
 
@@ -40,7 +40,7 @@ describe('an answer', () => {
     )
   })
 
-  it('is looked through in a moment, whatever its server and its owner have made of answer and secret', () => {
+  it('is searched in linear time, whatever the answer and the secret are', () => {
     const secret = `${'a'.repeat(4_000)}b${'a'.repeat(3_999)}`
     const body = Buffer.alloc(2_000_000, 'a')
     const began = threadTime()

@@ -23,7 +23,7 @@ describe('breaker', () => {
     expect([breaker.allows(3000), breaker.state(3000)]).toEqual(['all', 'closed'])
   })
 
-  it('takes late failures of batches sent before it opened for what they are', () => {
+  it('does not count late failures of batches sent before it opened', () => {
     const breaker = createBreaker(options)
     for (let i = 0; i < 5; i++) breaker.failed(i)
     expect(breaker.waitsUntil(4)).toBe(1002)
@@ -39,14 +39,14 @@ describe('breaker', () => {
     expect(breaker.allows(500)).toBe('all')
   })
 
-  it("keeps the platform's own hold even when another batch succeeds", () => {
+  it('keeps the pause that the platform asked for even when another batch succeeds', () => {
     const breaker = createBreaker(options)
     breaker.hold(700)
     breaker.succeeded()
     expect([breaker.allows(699), breaker.allows(700)]).toEqual(['none', 'all'])
   })
 
-  it('keeps the longest hold, until it is reset', () => {
+  it('keeps the longest pause, until it is reset', () => {
     const breaker = createBreaker(options)
     breaker.hold(700)
     breaker.hold(300)

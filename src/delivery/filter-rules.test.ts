@@ -112,7 +112,7 @@ describe('every operator on every field', () => {
 })
 
 describe('what is absent', () => {
-  it('exists not, equals nothing, and satisfies every negation', () => {
+  it('does not exist, equals nothing, and satisfies every negation', () => {
     for (const field of ['session_id', 'user_id', 'input', 'total_cost']) {
       expect(matches(field, 'exists', undefined, minimal)).toBe(false)
       expect(matches(field, 'not_exists', undefined, minimal)).toBe(true)
@@ -147,7 +147,7 @@ describe('what is absent', () => {
     expect(matches('output', 'contains', 'will not', { ...minimal, content: { input: [], output } })).toBe(true)
   })
 
-  it('of a conversation a million characters count', () => {
+  it('only the first million characters of a conversation are compared', () => {
     const of = (text: string): FinishedGeneration => ({ ...minimal, content: { instructions: text, input: [], output: [] } })
     expect(matches('input', 'ends_with', 'x', of(`${'w'.repeat(999_999)}xy`))).toBe(true)
     expect(matches('input', 'contains', 'y', of(`${'w'.repeat(999_999)}xy`))).toBe(false)
@@ -217,7 +217,7 @@ describe('a regular expression', () => {
     expect([found(chars - 200), found(chars * 1.02 + 1_000)]).toEqual([true, false])
   })
 
-  it('looks at its share where there are more than four', () => {
+  it('looks at a smaller part of a text where there are more than four', () => {
     const rule = { field: 'input', operator: 'regex', value: 'urgent' }
     const found = (rules: number, before: number): boolean => {
       const filter = compileFilter({ groups: [{ rules: Array.from({ length: rules }, () => rule) }] })
@@ -235,7 +235,7 @@ describe(verifies('B7', 'hostile patterns'), () => {
     expect(parse('a{900}b{900}c{900}').error?.issues[0]?.message).toContain('too large')
   })
 
-  it('that unfold to a hundred thousand instructions are refused before they are built: a destination may have a thousand', () => {
+  it('that expand to a hundred thousand instructions are refused before they are built, because a destination may have a thousand', () => {
     const rules = Array.from({ length: 40 }, () => ({ field: 'input', operator: 'regex', value: '.{1000}'.repeat(142) }))
     const began = threadTime()
     const parsed = filterRulesSchema.safeParse({ groups: [{ rules }] })
@@ -252,7 +252,7 @@ describe(verifies('B7', 'hostile patterns'), () => {
     expect(matches('user_id', 'regex', '(?i)^[а-яё]+$|[^\\x00-\\x7f]{2}|\\p{L}+')).toBe(true)
   })
 
-  it('of plain text end in time, too, as many as a destination may have', () => {
+  it('of plain text in the maximum number end in time, too', () => {
     const hard = (n: number) => ({ field: 'input', operator: 'not_contains', value: `${'a'.repeat(2_000 + n)}b${'a'.repeat(1_900)}` })
     const filter = compileFilter({ groups: Array.from({ length: 20 }, () => ({ rules: Array.from({ length: 50 }, (_, n) => hard(n)) })) })
     const content = { input: [{ type: 'message' as const, role: 'user' as const, content: 'a'.repeat(200_000) }], output: [] }
@@ -261,7 +261,7 @@ describe(verifies('B7', 'hostile patterns'), () => {
     expect(threadTime() - start).toBeLessThan(2_500)
   })
 
-  it('as many as a destination may have end in time, though each has to be tried', () => {
+  it('in the maximum number end in time, even if each has to be tried', () => {
     let seed = 7
     const draw = (): string => ((seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) > 1_073_741_824 ? 'a' : 'b')
     const text = Array.from({ length: 3_000 }, draw).join('')

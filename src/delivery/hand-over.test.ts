@@ -25,7 +25,7 @@ function abyss(): object {
   return value
 }
 
-describe('packing', () => {
+describe('packing records for the delivery thread', () => {
   it('keeps every field, and finds the record again', () => {
     expect(packing.unpack(packing.pack(full))).toEqual(full.generation)
   })
@@ -36,7 +36,7 @@ describe('packing', () => {
     expect(packing.bytes(large) - packing.bytes(packing.pack({ generation }))).toBeGreaterThan(50_000)
   })
 
-  it('leaves out what was said where there is no room for it', () => {
+  it('leaves out the content where there is no room for it', () => {
     const packed = packing.pack({ ...full, generation: { ...full.generation, workspaceId: keeper } })
     const short = packing.withoutContent(packed)!
     expect(packing.unpack(short)).toEqual(packing.unpack(packed))
@@ -54,13 +54,13 @@ describe('packing', () => {
 })
 
 describe('toEntry', () => {
-  it('writes the record as it came', () => {
+  it('writes the record unchanged', () => {
     const handed = packing.pack(full)
     expect(enter(handed, selector()).record).toBe(handed.g)
     expect(enter(handed).record).toBe(handed.g)
   })
 
-  it('passes on content that holds no media as it came, and replaces media where there is some', () => {
+  it('passes on content without media unchanged, and replaces media', () => {
     const plain = packing.pack({ ...full, content: { input: [], output: [], instructions: 'nothing but words' } })
     expect(enter(plain, selector()).content).toBe(plain.c)
     const image = `data:image/png;base64,${'iVBORw0KGgoA'.repeat(20)}`
@@ -68,7 +68,7 @@ describe('toEntry', () => {
     expect(enter(pictured, selector()).content).toContain('[image/png, 180 bytes]')
   })
 
-  it('filters on what was said, for destinations that may not see it too', () => {
+  it('filters on the content, also for destinations in privacy mode', () => {
     const filterRules = { groups: [{ rules: [{ field: 'input', operator: 'contains', value: 'CANARY' }] }] }
     const entry = enter(packing.pack(full), selector({ privacyMode: true, filterRules }))
     expect(entry.deliveries).toEqual([{ destinationId: 'd1', withContent: false }])
@@ -83,7 +83,7 @@ describe('toEntry', () => {
     expect(enter(packing.pack(full)).keptContent).toBeUndefined()
   })
 
-  it('tells destinations of the call alone when its content was dropped before they wanted it', () => {
+  it('sends destinations the call without content when that was dropped before', () => {
     const { generation } = full
     expect(enter(packing.pack({ generation }), selector()).deliveries).toEqual([{ destinationId: 'd1', withContent: false }])
   })

@@ -75,14 +75,14 @@ async function stage({ records = 1, type = {}, whileLeased, store, answersAfterM
   return { sent, change: (next: DestinationRecord) => (record = next), queued: async () => (await outbox.status('a')).queued }
 }
 
-describe('what was read from the queue while its destination changed', () => {
-  it('goes without words where it has become private', async () => {
+describe('a delivery that was read from the queue while its destination changed', () => {
+  it('is sent without content where the destination has become private', async () => {
     const { sent, queued } = await stage({ whileLeased: () => ({ ...BEFORE, privacyMode: true, revision: 2 }) })
     await expect.poll(queued).toBe(0)
     expect(sent.map(({ body }) => String(body))).toEqual(['[""]'])
   })
 
-  it('goes to the new address alone', async () => {
+  it('is sent to the new address only', async () => {
     const { sent, queued } = await stage({ whileLeased: () => ({ ...BEFORE, config: { url: 'https://new.example/' }, revision: 2 }) })
     await expect.poll(queued).toBe(0)
     expect(sent.map(({ url }) => url)).toEqual(['https://new.example/'])
@@ -102,14 +102,14 @@ describe('what was read from the queue while its destination changed', () => {
     expect(sent).toHaveLength(1)
   })
 
-  it('goes nowhere once it is deleted', async () => {
+  it('is not sent once the destination is deleted', async () => {
     const { sent } = await stage({ whileLeased: () => undefined })
     await new Promise((resolve) => setTimeout(resolve, 100))
     expect(sent).toEqual([])
   })
 })
 
-it('a lease runs from when it is taken, however long the look at the queue took until then', async () => {
+it('a lease runs from the moment it is taken, however long the read of the queue took', async () => {
   const leases: { readonly late: number; readonly leaseMs: number }[] = []
   const { queued } = await stage({
     store: (outbox) => ({
@@ -143,7 +143,7 @@ describe('a lease that could not be renewed', () => {
     expect(sent).toHaveLength(1)
   })
 
-  it('ends what is left of a batch that somebody else has by now', async () => {
+  it('stops the rest of a batch that another process has leased by now', async () => {
     const { sent, queued } = await stage({
       records: 10,
       answersAfterMs: 100,

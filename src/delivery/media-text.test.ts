@@ -36,7 +36,7 @@ describe('base64 with line breaks in a text', () => {
       }
   })
 
-  it('is so whatever stands beside it', () => {
+  it('is recognised whatever is next to it', () => {
     const payload = wrap(base64(3000), 76, '\n')
     const lines = ['-'.repeat(76), 'f'.repeat(96), '_'.repeat(64), 'f'.repeat(64), `/usr/local/lib/node_modules/a-long-name/of-a-Folder1`, '/9j/']
     for (const line of lines) {
@@ -48,12 +48,12 @@ describe('base64 with line breaks in a text', () => {
     )
   })
 
-  it('is so in the other alphabet of base64 and without padding', () => {
+  it('is recognised in the URL-safe alphabet and without padding', () => {
     const url = wrap(bytes(3001).toString('base64url'), 76, '\n')
     expect(replaceMediaInText(`${url}\nWell?`)).toBe('[application/octet-stream, 3001 bytes]\nWell?')
   })
 
-  it('is so where line breaks are escapes: JSON in strings, as deep as it goes', () => {
+  it('is recognised where line breaks are escaped: JSON in strings, at any depth', () => {
     for (const payload of [`data:image/bmp;base64,${wrap(base64(900), 76, '\n')}`, wrap(png, 64, '\r\n'), wrap(base64(3000), 76, '\n')]) {
       const expected = replaceMediaInText(payload)
       expect(isPlaceholder(expected)).toBe(true)
@@ -67,7 +67,7 @@ describe('base64 with line breaks in a text', () => {
     }
   })
 
-  it('is so where all of it is an escape of a URL', () => {
+  it('is recognised where all of it is percent-encoded', () => {
     for (const newline of ENDS) {
       const payload = wrap(Buffer.alloc(3000, Buffer.from('fbefbeffffffd0', 'hex')).toString('base64'), 76, newline)
       expect(replaceMediaInText(`x=${encodeURIComponent(payload)}&y=1`)).toBe('x=[application/octet-stream, 3000 bytes]&y=1')
@@ -75,7 +75,7 @@ describe('base64 with line breaks in a text', () => {
     }
   })
 
-  it('is so in outputs of tools', () => {
+  it('is recognised in outputs of tools', () => {
     const output = JSON.stringify({ stdout: `${wrap(base64(3000), 76, '\n')}\n`, code: 0 })
     const item = { type: 'function_call_output', call_id: 'call_1', output }
     expect(replaceMedia(item)).toEqual({ ...item, output: '{"stdout":"[application/octet-stream, 3000 bytes]\\n","code":0}' })
@@ -91,7 +91,7 @@ describe('a data URL in a text', () => {
     expect(replaceMediaInText(`a Data: image/bmp ; Base64 , ${base64(90)} b`)).toBe('a [image/bmp, 90 bytes] b')
   })
 
-  it('goes on across escapes: percent, JSON, JavaScript', () => {
+  it('continues across escapes: percent, JSON, JavaScript', () => {
     const payload = Buffer.alloc(300, Buffer.from('fbefbeffffffd0', 'hex')).toString('base64')
     const escapes: readonly ((text: string) => string)[] = [
       encodeURIComponent,
@@ -109,13 +109,13 @@ describe('a data URL in a text', () => {
     }
   })
 
-  it('needs no head that can be read: the mark is enough', () => {
+  it('needs no readable media type: the base64 mark is enough', () => {
     const payload = base64(90)
     expect(replaceMediaInText(`image/bmp;base64,${payload}`)).toBe('image/bmp;base64,[application/octet-stream, 90 bytes]')
     expect(replaceMediaInText(`data:text/x;a="b";base64,${payload}!`)).toBe('data:text/x;a="b";base64,[application/octet-stream, 90 bytes]!')
   })
 
-  it('ends where words begin again', () => {
+  it('ends where text begins again', () => {
     const url = `data:image/bmp;base64,${base64(96)}`
     const one = '[image/bmp, 96 bytes]'
     for (const after of [

@@ -12,7 +12,7 @@ const wrap = (base64: string, width: number, newline = '\n'): string => base64.r
 const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(120, 7)])
 
 describe('replaceMedia', () => {
-  it('puts a placeholder with type and size where an image was', () => {
+  it('replaces an image by a placeholder with type and size', () => {
     const part = { type: 'input_image', image_url: `data:image/png;base64,${png.toString('base64')}`, detail: 'low' }
     expect(replaceMedia(part)).toEqual({ type: 'input_image', image_url: '[image/png, 128 bytes]', detail: 'low' })
   })
@@ -25,7 +25,7 @@ describe('replaceMedia', () => {
     expect(replaceMediaInValues({ note: 'a\0b' })).toEqual({ note: 'a\ufffdb' })
   })
 
-  it('knows every field that carries bytes', () => {
+  it('recognises every field that carries bytes', () => {
     const data = Buffer.alloc(30, 'a').toString('base64')
     expect(replaceMedia({ type: 'input_audio', input_audio: { data, format: 'wav' } })).toEqual({
       type: 'input_audio',
@@ -55,7 +55,7 @@ describe('replaceMedia', () => {
     expect(replaceMedia(file)).toBe(file)
   })
 
-  it('replaces a binary field as a whole, whatever else stands in it', () => {
+  it('replaces a binary field completely, whatever else is in it', () => {
     const wrapped = wrap(bytes(300).toString('base64'), 76)
     const file = (file_data: string): unknown => replaceMedia({ type: 'input_file', file_data })
     const audio = (data: string): unknown => replaceMedia({ type: 'input_audio', input_audio: { data, format: 'wav' } })
@@ -78,7 +78,7 @@ describe('replaceMedia', () => {
     })
   })
 
-  it('replaces a data URL as a whole where an address belongs', () => {
+  it('replaces a data URL completely in a field for URLs', () => {
     for (const name of ['image_url', 'video_url', 'file_url', 'url', 'imageUrl', 'uri']) {
       const part = (url: string): unknown => replaceMedia({ [name]: url })
       expect(part(`DATA:image/bmp;base64,${wrap(bytes(200).toString('base64'), 64)}`)).toEqual({ [name]: '[image/bmp, 200 bytes]' })
@@ -95,7 +95,7 @@ describe('replaceMedia', () => {
     expect(replaceMediaInText('data:image/svg+xml,%3Csvg%3E')).toBe('[image/svg+xml, 9 bytes]')
   })
 
-  it('finds every run, wherever it begins and whatever stands beside it', () => {
+  it('finds every base64 run, wherever it begins and whatever is next to it', () => {
     // Blanks are tried where base64 is wrapped (media-text.test.ts): there a run goes on behind them.
     const noise = fc.string({ unit: fc.constantFrom('a', 'Z', '7', '/', '.', '=', '"', ':', 'ä'), maxLength: 90 })
     const run = fc.integer({ min: 40, max: 200 }).map((length) => `iVBORw0KGgo${'Ab1'.repeat(100)}`.slice(0, length))
@@ -111,12 +111,12 @@ describe('replaceMedia', () => {
     )
   })
 
-  it('leaves words alone, however long', () => {
+  it('leaves plain text unchanged, however long', () => {
     for (const text of ['x'.repeat(5000), '-'.repeat(5000), 'data: none', `${'f'.repeat(64)} and more`, 'a data:text thing'])
       expect(replaceMediaInText(text)).toBe(text)
   })
 
-  it('leaves no run of the bytes behind, wherever the base64 stands', () => {
+  it('leaves no part of the bytes behind, wherever the base64 is', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 2000, maxLength: 4000 }), fc.string(), fc.string(), (bytes, before, after) => {
         const encoded = Buffer.from(bytes).toString('base64')
@@ -157,7 +157,7 @@ describe("media in values of the caller's own", () => {
     type: 'image_generation_call',
   }
 
-  it('are known by the text alone: the names of fields are the caller’s choice', () => {
+  it('are recognised by the text alone, because the caller chooses the names of fields', () => {
     expect(replaceMediaInValues(own)).toBe(own)
     const url = `data:image/png;base64,${png.toString('base64')}`
     expect(replaceMediaInValues({ ...own, signature: url, deep: [{ data: url }] })).toEqual({
@@ -167,7 +167,7 @@ describe("media in values of the caller's own", () => {
     })
   })
 
-  it('are so in what a generation carries of the caller, and by name in the rest of it', () => {
+  it('are recognised by text in the caller’s fields of a generation, and by name in the rest', () => {
     const { generation } = fullGeneration()
     const changed = {
       ...generation,

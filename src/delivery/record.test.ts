@@ -20,7 +20,7 @@ describe('toDeliveryRecord', () => {
     expect(record.tags).toEqual(['blue', 'beta'])
   })
 
-  it('says of an answer that was told again whose it was: it has neither tokens nor attempts', () => {
+  it('names the source of a cached answer, which has neither tokens nor attempts', () => {
     const told = { ...generation, cacheSourceId: 'gen-1-source', attempts: [] }
     expect(toDeliveryRecord(told, content, { privacyMode: true, broadcast: none }).gateway).toMatchObject({
       attempts: 0,
@@ -46,7 +46,7 @@ describe('toDeliveryRecord', () => {
     expect(toDeliveryRecord(named, content, { privacyMode: false, broadcast: none }).names).toMatchObject({ trace: 'Checkout', generation: expected })
   })
 
-  it('says that content is missing where it may be seen', () => {
+  it('marks missing content where content may be sent', () => {
     const seen = (privacyMode: boolean, said: typeof content | undefined) => toDeliveryRecord(generation, said, { privacyMode, broadcast: none })
     expect(seen(false, undefined)).toMatchObject({ truncated: true, gateway: { content_truncated: true } })
     for (const whole of [seen(false, content), seen(true, content), seen(true, undefined)]) {
@@ -82,7 +82,7 @@ describe('toDeliveryRecord', () => {
     })
   })
 
-  it('tells whose key it was from whom it was used for', () => {
+  it('separates the key’s owner from the user of the call', () => {
     const { gateway } = toDeliveryRecord(generation, content, { privacyMode: false, broadcast: none })
     expect(gateway).toMatchObject({ creator_user_id: 'user-17', user_id: 'customer-5' })
   })
@@ -99,19 +99,19 @@ describe('toDeliveryRecord', () => {
     expect(JSON.stringify(children)).not.toMatch(/usage|cost|operation/)
   })
 
-  it('tells each tag once', () => {
+  it('contains each tag once', () => {
     const tags = ['blue', 'beta', 'blue']
     const record = toDeliveryRecord({ ...generation, trace: { tags } }, content, { privacyMode: false, broadcast: none })
     expect(record.tags).toEqual(['blue', 'beta'])
   })
 
-  it('takes at most fifty tags, texts that say something', () => {
+  it('takes at most fifty tags that are not empty', () => {
     const tags = ['', 7, null, ...Array.from({ length: 60 }, (_, i) => `t${i}`)]
     const record = toDeliveryRecord({ ...generation, trace: { tags } }, content, { privacyMode: false, broadcast: none })
     expect(record.tags).toEqual(Array.from({ length: 50 }, (_, i) => `t${i}`))
   })
 
-  it('leaves out what is not known: empty names, metadata that is null', () => {
+  it('leaves out unknown values: empty names, metadata that is null', () => {
     const changes = { keyName: '', nativeFinishReason: '', trace: { nothing: null, zero: 0 }, metadata: {} }
     const record = toDeliveryRecord({ ...generation, ...changes }, content, { privacyMode: false, broadcast: none })
     expect(record.metadata).toEqual({ zero: 0 })
@@ -119,13 +119,13 @@ describe('toDeliveryRecord', () => {
     expect(record.gateway).not.toHaveProperty('finish_reason')
   })
 
-  it('says that the caller went away', () => {
+  it('marks a call that the caller cancelled', () => {
     const record = toDeliveryRecord({ ...generation, status: 'cancelled' }, content, { privacyMode: false, broadcast: none })
     expect(record.failure).toEqual({ type: 'cancelled', message: 'The caller closed the connection' })
     expect(toDeliveryRecord(generation, content, { privacyMode: false, broadcast: none }).failure).toBeUndefined()
   })
 
-  it('makes at most a hundred children of tools, whoever ran them', () => {
+  it('makes at most a hundred child spans for tools, whoever ran them', () => {
     const [step] = generation.steps!
     const steps = Array.from({ length: 150 }, (_, i) => ({ ...step!, itemId: `call_${i}` }))
     const { steps: _steps, ...unknown } = generation
@@ -136,7 +136,7 @@ describe('toDeliveryRecord', () => {
     expect(toolsOf(unknown, { input: [], output: calls }, { privacyMode: false, broadcast: none })).toBe(100)
   })
 
-  it("makes children of a provider's own tools, whose times nobody knows, and none of calls to the caller", () => {
+  it('makes child spans for tools of the provider, without times, and none for calls to the caller', () => {
     const { steps: _steps, ...unknown } = generation
     const output = [
       { type: 'web_search_call' as const, id: 'ws_1', status: 'completed' as const, action: { type: 'search', query: 'cats' } },
@@ -154,7 +154,7 @@ describe('toDeliveryRecord', () => {
     ])
   })
 
-  it('makes a child of a shell the provider ran, which left what it printed', () => {
+  it('makes a child span for a shell of the provider, with its output', () => {
     const { steps: _steps, ...unknown } = generation
     const output = [
       { type: 'shell_call' as const, id: 'sh_1', call_id: 'i', action: { commands: ['ls'] } },
@@ -167,7 +167,7 @@ describe('toDeliveryRecord', () => {
   it.each([
     [{ type: 'code_interpreter_call', id: 'ci', code: 'print(6*7)', outputs: [{ type: 'logs', logs: '42' }] }, 'print(6*7)', '42'],
     [{ type: 'image_generation_call', id: 'ig', prompt: 'a red cat', result: 'AAAA' }, 'a red cat', 'image/png'],
-  ] as const)('tells what a tool of the provider was given and what came of it: %o', (item, given, found) => {
+  ] as const)('contains input and output of a tool of the provider: %o', (item, given, found) => {
     const { steps: _steps, ...unknown } = generation
     const { children } = toDeliveryRecord({ ...unknown, attempts: [] }, { input: [], output: [item] }, { privacyMode: false, broadcast: none })
     expect(children).toMatchObject([{ input: expect.stringContaining(given), output: expect.stringContaining(found) }])
@@ -184,13 +184,13 @@ describe('toDeliveryRecord', () => {
     ],
     [{ type: 'gateway:bash', id: 'b', status: 'completed', output: 'a.txt', exitCode: 0 }, 'a.txt'],
     [{ type: 'web_search_call', id: 'ws', status: 'completed', action: { type: 'search', query: 'cats' } }, undefined],
-  ] as const)('tells what an item says of its tool in members of its own: %o', (item, found) => {
+  ] as const)('contains the tool fields of other items: %o', (item, found) => {
     const { steps: _steps, ...unknown } = generation
     const { children } = toDeliveryRecord({ ...unknown, attempts: [] }, { input: [], output: [item] }, { privacyMode: false, broadcast: none })
     expect(children.map(({ output }) => output)).toEqual([found])
   })
 
-  it("tells a provider's own tools beside those the gateway ran, each once", () => {
+  it("contains the provider's own tools and those the gateway ran, each once", () => {
     const output = [...content.output, { type: 'web_search_call' as const, id: 'ws_1', status: 'completed' as const }]
     const { children } = toDeliveryRecord({ ...generation, attempts: [] }, { input: [], output }, { privacyMode: false, broadcast: none })
     expect(children.map(({ name, attributes }) => [name, attributes['gateway.tool.timing']])).toEqual([
@@ -199,7 +199,7 @@ describe('toDeliveryRecord', () => {
     ])
   })
 
-  it('finds the item of a step by its id as well, and tells no status of an attempt that had none', () => {
+  it('finds the item of a step by its id as well, and has no status for an attempt without one', () => {
     const steps = [{ ...generation.steps![0]!, itemId: 'dt_1' }]
     const attempts = [{ ...generation.attempts[0]!, status: 0 }]
     const { children } = toDeliveryRecord({ ...generation, steps, attempts }, content, { privacyMode: false, broadcast: none })
@@ -218,7 +218,7 @@ describe('toDeliveryRecord', () => {
 describe('media', () => {
   const png = `data:image/png;base64,iVBORw0KGgo${'A1b2'.repeat(40)}`
 
-  it.each([false, true])('leave by no name, tag or value the caller gave, privacy mode: %s', (privacyMode) => {
+  it.each([false, true])('are not sent in any name, tag or value of the caller, privacy mode: %s', (privacyMode) => {
     const trace = {
       trace_name: png,
       generation_name: png,
@@ -235,7 +235,7 @@ describe('media', () => {
     expect(record.names).toEqual({ trace: '[image/png, 128 bytes]', generation: '[image/png, 128 bytes]', wrapper: '[image/png, 128 bytes]' })
   })
 
-  it('are not seen in metadata because of the name of a field', () => {
+  it('are not suspected in metadata because of the name of a field', () => {
     const metadata = { signature: 'QA->answer', file_data: 'orders-2026' }
     const trace = { step: { data: 'row 7', format: 'csv' } }
     const record = toDeliveryRecord({ ...generation, trace, metadata }, content, { privacyMode: false, broadcast: none })
@@ -248,7 +248,7 @@ describe('privacy mode', () => {
   it.each([
     ['full', fullGeneration()],
     ['failed', failedGeneration()],
-  ])('leaves no word of prompt or answer anywhere in the record: %s', (_name, sample) => {
+  ])('leaves no text of prompt or answer anywhere in the record: %s', (_name, sample) => {
     const record = toDeliveryRecord(sample.generation, sample.content, { privacyMode: true, broadcast: all })
     expect(JSON.stringify(record)).not.toContain(CANARY)
     expect(record.content).toBeUndefined()
@@ -269,7 +269,7 @@ describe('privacy mode', () => {
     expect(kept).toEqual({ service_tier: 'flex', verbosity: 'low', store: false })
   })
 
-  it('says nothing of what a tool said when it failed', () => {
+  it('leaves out the error texts of tools', () => {
     const steps = [{ ...generation.steps![0]!, errorType: 'tool_error', errorMessage: `cannot read ${CANARY}` }]
     const record = toDeliveryRecord({ ...generation, steps }, content, { privacyMode: true, broadcast: all })
     expect(JSON.stringify(record)).not.toContain(CANARY)
@@ -292,8 +292,8 @@ describe('privacy mode', () => {
   })
 })
 
-describe('money', () => {
-  it('comes without the dust of its sums, in the record and among the broadcast fields', () => {
+describe('the cost', () => {
+  it('has no rounding errors of sums, in the record and in the broadcast fields', () => {
     const dusty: Generation = { ...generation, cost: { ...generation.cost, total: 0.1 + 0.2, input: 0.1 + 0.2, output: 0 } }
     const record = toDeliveryRecord(dusty, content, { privacyMode: false, broadcast: all })
     expect(record.generation.cost).toMatchObject({ total: 0.3, input: 0.3 })
@@ -334,7 +334,7 @@ describe('broadcast groups', () => {
     ['failed', failedGeneration().generation],
     ['embedding', embeddingGeneration().generation],
     ['by an own key', { ...generation, isByok: true, cost: { ...generation.cost, cacheDiscount: 0 } }],
-  ])('say the same as the record under every name they share: %s', (_name, each) => {
+  ])('have the same values as the record under every shared name: %s', (_name, each) => {
     const shown: { readonly [field: string]: unknown } = presentGeneration(each)
     const sent = broadcastFields(each, all) ?? {}
     const shared = Object.keys(sent).filter((name) => name in shown)

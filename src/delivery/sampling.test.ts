@@ -10,14 +10,14 @@ describe('sampling', () => {
     expect(sampleValue('destination-1s', 'ession-9')).not.toBe(sampleValue('destination-1', 'session-9'))
   })
 
-  it('keeps what lies below the rate, and not what lies on it', () => {
+  it('keeps values below the rate, and not the rate itself', () => {
     const one = { ...generation, sessionId: 'session-9' }
     expect(isSampled('destination-1', 0.8045756643865704, one)).toBe(false)
     expect(isSampled('destination-1', 0.8045756643865705, one)).toBe(true)
     expect(isSampled('destination-1', 1, one)).toBe(true)
   })
 
-  it('keeps together a session, else the trace of the caller, else nothing', () => {
+  it('keeps a session together, else the trace of the caller, else nothing', () => {
     const trace = { trace_id: 'order-1' }
     expect(samplingKey({ ...generation, sessionId: 's', trace })).toBe('s')
     expect(samplingKey({ ...generation, trace })).toBe('order-1')

@@ -61,7 +61,7 @@ describe('a batch', () => {
     expect(report.results.map(({ kind }) => kind)).toEqual(['retry', 'retry'])
   })
 
-  it('tells of a refused record why, in a few words and without credentials', async () => {
+  it('reports why a record was refused, briefly and without credentials', async () => {
     const message = `bad api_key=0123456789abcdef ${'word '.repeat(500)}`
     const { results } = await send({
       classify: () => ({
@@ -79,7 +79,7 @@ describe('a batch', () => {
     expect(refused?.kind === 'dead' ? refused.error.length : 0).toBe(500)
   })
 
-  it('sends again what the platform asks for once more, and no more of the batch', async () => {
+  it('sends again the records that the platform asks for, and no others of the batch', async () => {
     const { results } = await send({ classify: () => ({ kind: 'partial', message: 'm', retry: [1, 9] }) }, 3)
     expect(results).toEqual([{ kind: 'delivered' }, { kind: 'retry', status: 200, error: 'm' }, { kind: 'delivered' }])
   })
@@ -97,7 +97,7 @@ describe('a batch', () => {
     expect(results).toEqual(Array.from({ length: 10 }, () => ({ kind: 'delivered' })))
   })
 
-  it('ends records the encoder forgot as dead letters, not as delivered', async () => {
+  it('turns records the encoder left out into dead letters', async () => {
     const { results } = await send({ encode: () => [{ ...request, records: [1] }] })
     expect(results).toEqual([
       { kind: 'dead', reason: 'encode-failed', status: 0, error: 'the encoder made no request for it' },
@@ -105,7 +105,7 @@ describe('a batch', () => {
     ])
   })
 
-  it('makes a record that is far too large as small as it must be, without trying every size between', async () => {
+  it('shrinks a record that is far too large without trying every size', async () => {
     for (const chars of [10_100, 25_000, 95_000, 3_000_000]) {
       const sizes: number[] = []
       const { results } = await send(
@@ -126,7 +126,7 @@ describe('a batch', () => {
     }
   })
 
-  it('sends no part of a generation before all parts are found to fit: what was taken would go out again with each half', async () => {
+  it('sends no part of a generation before all parts fit, because accepted parts would be sent again with each half', async () => {
     const first: number[] = []
     const { results } = await send({
       limits: { records: 10, bytes: 10_000 },
@@ -144,7 +144,7 @@ describe('a batch', () => {
     expect(first).toEqual([1, 1])
   })
 
-  it('sends what is left of a record without its content, where even the shortest is too large', async () => {
+  it('sends a record without its content where even the shortest content is too large', async () => {
     const { results } = await send(
       { limits: { records: 10, bytes: 3_500 }, encode: (records) => [{ ...request, body: JSON.stringify(records).padEnd(3_400) }] },
       1,

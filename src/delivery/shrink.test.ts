@@ -25,7 +25,7 @@ const steps = (whole: DeliveryRecord): readonly DeliveryRecord[] => {
 }
 
 describe('a record that is too large', () => {
-  it('loses half its words with every step, wherever they stand, then its content, and says so', () => {
+  it('loses half its text with every step, wherever it is, then its content, and says so', () => {
     const all = steps(record(false))
     for (const shorter of all) {
       expect(shorter).toMatchObject({ truncated: true, gateway: { content_truncated: true } })
@@ -59,13 +59,13 @@ describe('a record that is too large', () => {
     expect(second.content!.output).toEqual(long.content!.output)
   })
 
-  it('loses words of its metadata alone where it has no content, as long as there are many', () => {
+  it('loses text of its metadata where it has no content, while that is long', () => {
     const all = steps(record(true))
     expect(all.at(-1)?.metadata['deep']).toEqual([{ note: `${'w'.repeat(1_024)} [truncated from 50000 characters]` }])
     expect(all.length).toBeLessThan(8)
   })
 
-  it.each([true, false])('loses words of its names and tags as well, without which it would not fit at all (private: %s)', (privacyMode) => {
+  it.each([true, false])('loses text of its names and tags as well if it would not fit otherwise (private: %s)', (privacyMode) => {
     const whole = toDeliveryRecord(
       { ...generation, trace: { trace_name: long, span_name: long, generation_name: long, tags: [long, 'blue'], environment: long, release: long } },
       content,

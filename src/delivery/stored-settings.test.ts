@@ -20,7 +20,7 @@ const config = { url: 'nowhere', token: '', 'api-key': 'canary-secret' }
 const destination = { id: 'd', workspaceId: 'w', type: 'plain', config, privacyMode: false } as unknown as DestinationRecord
 const PROBLEM = 'the stored settings are not valid any more: url, token'
 
-it('stored settings are read as their type reads them, and told by name where it does not', () => {
+it('stored settings are read by the schema of their type, and reported by name where they are invalid', () => {
   const valid = { url: 'https://receiver.example', token: 't' }
   expect(readSettings(type, { ...destination, config: valid })).toEqual({ type, settings: valid })
   const read = readSettings(type, destination)

@@ -67,7 +67,7 @@ describe('testConnection', () => {
     expect(receiver.requests).toHaveLength(1)
   })
 
-  it('tells a long reason without half a character at its end, which strict clients refuse', async () => {
+  it('cuts a long reason between whole characters, because strict clients refuse halves', async () => {
     for (const lead of ['', 'x']) {
       const check = (): string => lead + '\u{1f600}'.repeat(400)
       const { steps } = await run(receiver.url, {
@@ -82,7 +82,7 @@ describe('testConnection', () => {
     expect(await run()).toMatchObject({ ok: false, steps: [{ ok: true }, { ok: false, message: 'the table has no columns' }] })
   })
 
-  it('says why nothing was reached', async () => {
+  it('says why the platform was not reached', async () => {
     receiver.react = () => ({ kind: 'hang' })
     const limits = { records: 1, bytes: 10_000, timeoutMs: 200 }
     expect(await run(receiver.url, { limits })).toMatchObject({ ok: false, steps: [{ status: 0, message: expect.stringContaining('in time') }] })
@@ -92,7 +92,7 @@ describe('testConnection', () => {
     })
   })
 
-  it('knows what a delivery would know, and goes on without it', async () => {
+  it('looks up what a delivery would, and continues without it', async () => {
     const probe: Destination['probe'] = (_settings, { prepared }) => [
       { name: 'ask', request: { method: 'GET', url: `${receiver.url}/${String(prepared)}`, headers: {} } },
     ]
@@ -125,7 +125,7 @@ describe('testConnection', () => {
   })
 })
 
-it(verifies('G1', 'takes the credential out of what a type looked up, in a test and in a sample'), async () => {
+it(verifies('G1', 'the credential is removed from looked-up values in errors of tests and samples'), async () => {
   const apiKey = 'credentialcanary-0123'
   receiver.react = () => answer(503, { 'x-note': apiKey }, `no columns for ${apiKey}`)
   const type: Destination<{ apiKey: string }> = {
@@ -153,7 +153,7 @@ it(verifies('G1', 'takes the credential out of what a type looked up, in a test 
   for (const { steps } of [tested, sampled]) expect(steps.at(-1)?.message).toBe('[redacted] no columns for [redacted]')
 })
 
-describe('what a platform takes and does not keep', () => {
+describe('a request that a platform accepts and does not store', () => {
   const context = { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }
   const sample = async (classify: Destination['classify']): Promise<ConnectionTest> =>
     sendSample({
@@ -175,14 +175,14 @@ describe('what a platform takes and does not keep', () => {
       signal: new AbortController().signal,
     })
 
-  it('is no sample that arrived: one refused inside an accepted request was refused', async () => {
+  it('is reported as refused if the sample was refused inside the accepted request', async () => {
     expect(await sample(() => ({ kind: 'partial', rejectedCount: 1, message: 'spans are too old' }))).toMatchObject({
       ok: false,
       steps: [{ ok: false, status: 200, message: 'spans are too old' }],
     })
   })
 
-  it('is told with a test that passes', async () => {
+  it('passes the test, with a remark', async () => {
     const remark = { kind: 'delivered', message: 'over quota' } as const
     expect(await sample(() => remark)).toMatchObject({ ok: true, steps: [{ ok: true, message: 'over quota' }] })
     expect(

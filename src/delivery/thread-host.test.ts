@@ -51,7 +51,7 @@ describe('the host of a thread', () => {
     })
   const newest = () => threads.at(-1)!
 
-  it('brings answers to their calls, in any order, and everything else to the listener', async () => {
+  it('matches answers to their calls, in any order, and passes everything else to the listener', async () => {
     const host = createHost()
     host.start()
     const calls = [host.call('add', [1, 2]), host.call('fail', [])]
@@ -67,7 +67,7 @@ describe('the host of a thread', () => {
     expect(messages).toEqual([{ kind: 'interest', workspaces: ['w1'] }])
   })
 
-  it('tries again where the system has no room for another thread at the moment', async () => {
+  it('retries where the system cannot start another thread at the moment', async () => {
     let room = true
     const host = createHost({
       spawn: () => {
@@ -145,7 +145,7 @@ describe('the host of a thread', () => {
   })
 })
 
-describe('the other side', () => {
+describe('the thread side', () => {
   const answer = (methods: Parameters<typeof answerCall>[0], method: string) =>
     new Promise<FromThread>((resolve) => answerCall(methods, { kind: 'call', id: 7, method, args: [2] }, resolve))
 

@@ -34,11 +34,11 @@ describe('answers that come compressed', () => {
     ['deflate', deflateSync(PARTIAL)],
     ['br', brotliCompressSync(PARTIAL)],
     ['identity', Buffer.from(PARTIAL)],
-  ])('are read: what was refused inside one is counted (%s)', async (encoding, body) => {
+  ])('are read, and records refused inside one are counted (%s)', async (encoding, body) => {
     expect(classifyOtlp(await answered(body, encoding))).toMatchObject({ kind: 'partial', rejectedCount: 2, message: 'too old' })
   })
 
-  it('say why they refuse, in words', async () => {
+  it('keep their error messages', async () => {
     expect(classifyOtlp(await answered(gzipSync('{"error":"unknown project"}'), 'gzip', 400))).toMatchObject({
       kind: 'reject',
       message: 'HTTP 400: {"error":"unknown project"}',
@@ -54,7 +54,7 @@ describe('answers that come compressed', () => {
     expect(classifyOtlp(response)).toEqual({ kind: 'delivered' })
   })
 
-  it('unfold to no more than is read of any answer', async () => {
+  it('are decompressed up to the size limit of any answer', async () => {
     expect((await answered(gzipSync(Buffer.alloc(64 * MEGABYTE)), 'gzip')).body.length).toBe(4 * MEGABYTE)
   })
 })

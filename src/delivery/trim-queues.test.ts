@@ -4,7 +4,7 @@ import { sampleEntry } from '../testing/sample-records.ts'
 import { trimQueues } from './trim-queues.ts'
 import type { DeliveryEvent } from './worker.ts'
 
-it('drops what is beyond the bounds of each queue, says so, and passes over one that fails', async () => {
+it('drops what exceeds the bounds of each queue, reports it, and skips a queue that fails', async () => {
   const outbox = createMemoryOutbox()
   for (let i = 0; i < 5; i++) await outbox.record([sampleEntry(`gen-${i}`, ['a', 'c'])])
   const events: DeliveryEvent[] = []

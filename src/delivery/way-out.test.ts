@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { startFakeUpstream, status } from '../testing/fake-upstream.ts'
 import { openWayOut } from './way-out.ts'
 
-it('takes requests where they belong, and none after its end', async () => {
+it('sends requests with the right client, and none after it is closed', async () => {
   const upstream = await startFakeUpstream(status(202, { ok: true }))
   const way = openWayOut({ allowPrivate: true, userAgent: 'gateway/test' })
   const send = () => way.transport({ method: 'POST', url: `${upstream.url}/in`, headers: {}, body: '{}' }, 2_000, AbortSignal.timeout(5_000))
@@ -21,7 +21,7 @@ it('ends without ever having been used', async () => {
   await expect(openWayOut({ allowPrivate: true }).close()).resolves.toBeUndefined()
 })
 
-it('keeps the client out of a thread that sends nothing: 3 MB', () => {
+it('does not load the HTTP client (3 MB) in a thread that sends nothing', () => {
   const url = (file: string): string => JSON.stringify(new URL(file, import.meta.url).href)
   const script = `
     import { createRequire } from 'node:module'

@@ -216,7 +216,7 @@ describe('delivery', () => {
     expect(receiver.requests[1]!.body.equals(receiver.requests[0]!.body)).toBe(true)
   })
 
-  it.each([true, false])('takes an acceptance for one though the rest of the answer never comes (cut: %s)', async (cut) => {
+  it.each([true, false])('counts an acceptance even if the rest of the answer never comes (cut: %s)', async (cut) => {
     receiver.react = () => ({ kind: 'unfinished', status: 200, cut })
     await enter(3)
     start()
@@ -225,7 +225,7 @@ describe('delivery', () => {
     expect(await outbox.status('a')).toMatchObject({ delivered: 3, health: { breaker: 'closed', lastStatus: 200 } })
   })
 
-  it('asks again where the rest of the answer would have said what was refused', async () => {
+  it('sends again where the missing rest of the answer would have listed refused records', async () => {
     receiver.react = (_r, number) => (number === 0 ? { kind: 'unfinished', status: 200, cut: true } : ok)
     await enter(3)
     start({}, { ...plain, answersInBody: true })
@@ -233,7 +233,7 @@ describe('delivery', () => {
     expect(receiver.requests).toHaveLength(2)
   })
 
-  it('knows nothing of a refusal whose reasons never came', async () => {
+  it('retries after a refusal whose reasons never came', async () => {
     receiver.react = (_r, number) => (number === 0 ? { kind: 'unfinished', status: 400, cut: true } : ok)
     await enter(3)
     start()
@@ -267,7 +267,7 @@ describe('delivery', () => {
     expect((await outbox.deadLetters('a', { offset: 0, limit: 1 })).letters).toMatchObject([{ reason: 'too-large', status: 413 }])
   })
 
-  it(verifies('E2', 'follows no redirect and treats it as a matter of configuration'), async () => {
+  it(verifies('E2', 'follows no redirect and treats it as a configuration error'), async () => {
     receiver.react = () => answer(302, { location: other.url })
     await enter(1)
     start()
@@ -285,7 +285,7 @@ describe('delivery', () => {
 })
 
 describe('the status of a destination', () => {
-  it('is told a refusal as no success, with what the platform said', async () => {
+  it('shows a refusal as no success, with the message of the platform', async () => {
     receiver.react = () => answer(422, {}, 'no such project')
     await enter(3)
     start()
@@ -295,7 +295,7 @@ describe('the status of a destination', () => {
     expect(health).not.toHaveProperty('lastSuccessAt')
   })
 
-  it('is told a refusal though the rest of the batch was taken', async () => {
+  it('shows a refusal even if the rest of the batch was accepted', async () => {
     receiver.react = (request) => (idsOf(request).includes('gen-0') ? answer(422, {}, 'poison') : ok)
     await enter(4)
     start()
@@ -343,7 +343,7 @@ describe('isolation', () => {
     expect(new Set(acceptedIds()).size).toBe(30)
   })
 
-  it(verifies('I7', 'goes on at once when the clock is set back by an hour, whatever it waited for'), async () => {
+  it(verifies('I7', 'continues at once when the clock is set back by an hour, whatever it waited for'), async () => {
     let shift = 0
     receiver.react = () => answer(500)
     start({
@@ -358,7 +358,7 @@ describe('isolation', () => {
     expect(new Set(acceptedIds()).size).toBe(30)
   })
 
-  it('does not wait for a batch to be full by the time of a clock that was set back', async () => {
+  it('does not wait for a batch to fill longer because the clock was set back', async () => {
     let shift = 0
     const now = () => Date.now() + shift
     let urgent = false
@@ -374,7 +374,7 @@ describe('isolation', () => {
     expect(new Set(acceptedIds()).size).toBe(4)
   })
 
-  it('obeys pause, and goes on afterwards', async () => {
+  it('obeys a pause, and continues afterwards', async () => {
     records.set('a', destination('a', receiver.url, { paused: true }))
     start()
     await enter(2)
@@ -385,7 +385,7 @@ describe('isolation', () => {
     await until(drained())
   })
 
-  it('sends nothing new while there is something more urgent, and goes on by itself', async () => {
+  it('sends nothing new while there is more urgent work, and continues by itself', async () => {
     let urgent = true
     start({ putOff: () => urgent, tuning: { pollMs: 20, putOffMs: 20 } })
     await enter(3)
@@ -405,7 +405,7 @@ describe('isolation', () => {
     expect((await outbox.status('a')).queued).toBe(1)
   })
 
-  it('shows its owner that they are, and goes on with valid ones', async () => {
+  it('shows invalid settings in the status, and continues with valid ones', async () => {
     records.set('a', destination('a', receiver.url, { config: {} }))
     start()
     await enter(1)
@@ -419,8 +419,8 @@ describe('isolation', () => {
   })
 })
 
-describe('fates', () => {
-  it('drops content for a destination that has turned privacy on since', async () => {
+describe('outcomes of a delivery', () => {
+  it('drops content for a destination that has switched to privacy mode since', async () => {
     await enter(1)
     records.set('a', destination('a', receiver.url, { privacyMode: true, revision: 2 }))
     start()
@@ -428,7 +428,7 @@ describe('fates', () => {
     expect(receiver.requests[0]?.body.toString()).not.toContain('text of')
   })
 
-  it('makes dead letters of what the platform would drop for its age', async () => {
+  it('makes dead letters of deliveries the platform would drop for their age', async () => {
     await enter(1, ['a'], { generation: { endedAt: Date.now() - 8 * 86_400_000 } })
     start({}, { ...plain, limits: { ...plain.limits, maxAgeMs: 7 * 86_400_000 } })
     await until(drained())
@@ -522,7 +522,7 @@ describe('fates', () => {
     expect((await outbox.deadLetters('a', { offset: 0, limit: 1 })).letters).toMatchObject([{ reason: 'encode-failed', error: 'cannot write this' }])
   })
 
-  it('tries at once what waits when the destination changes', async () => {
+  it('retries waiting deliveries at once when the destination changes', async () => {
     receiver.react = () => answer(503, { 'retry-after': '3600' })
     start()
     await enter(2)
@@ -541,7 +541,7 @@ describe('fates', () => {
   it.each<[string, () => Partial<DestinationRecord>, () => readonly ReceivedRequest[], boolean]>([
     ['is sent to its new address', () => ({ config: { url: other.url, token: 'good' } }), () => other.accepted, true],
     ['is sent without words once it is private', () => ({ privacyMode: true }), () => receiver.accepted, false],
-  ])('what is on its way when the destination changes %s, and waits for no answer of before', async (_what, change, accepted, withWords) => {
+  ])('a delivery in flight when the destination changes %s, and does not wait for the old answer', async (_what, change, accepted, withWords) => {
     receiver.react = (_request, number) => (number === 0 ? { kind: 'hang' } : ok)
     start({}, { ...oneByOne, limits: { ...oneByOne.limits, timeoutMs: 60_000 } })
     await enter(2)
@@ -553,7 +553,7 @@ describe('fates', () => {
     expect(accepted()[0]!.body.includes('text of')).toBe(withWords)
   })
 
-  it('what is on its way when a destination is deleted is given up', async () => {
+  it('a delivery in flight when its destination is deleted is given up', async () => {
     receiver.react = () => ({ kind: 'hang' })
     start({}, { ...oneByOne, limits: { ...oneByOne.limits, timeoutMs: 60_000 } })
     await enter(2)
@@ -564,7 +564,7 @@ describe('fates', () => {
     expect(receiver.requests).toHaveLength(1)
   })
 
-  it('a destination that was deleted is thought of no more', async () => {
+  it('a deleted destination keeps no state in memory', async () => {
     const asked: string[] = []
     start({ destination: (id) => (asked.push(id), records.get(id)) })
     await enter(1)
@@ -584,7 +584,7 @@ describe('fates', () => {
     // Nothing of its own has changed: the next batch must not be taken for this one.
     ['is one of a workspace that keeps everything in', { enabled: false }],
     ['is paused and becomes private', { paused: true, privacyMode: true, revision: 2 }],
-  ])('what is on its way when a destination %s is given back, and goes once it is on again', async (_what, change) => {
+  ])('a delivery in flight when its destination %s returns to the queue, and is sent once it is on again', async (_what, change) => {
     receiver.react = (_request, number) => (number === 0 ? { kind: 'hang' } : ok)
     start({}, { ...oneByOne, limits: { ...oneByOne.limits, timeoutMs: 60_000 } })
     await enter(2)
@@ -600,7 +600,7 @@ describe('fates', () => {
     expect(acceptedIds()).toEqual(['gen-0', 'gen-1'])
   })
 
-  it('what is on its way when only its name changes goes on', async () => {
+  it('a delivery in flight when only the name changes continues', async () => {
     receiver.react = () => ({ kind: 'answer', status: 200, body: '', afterMs: 100 })
     start({}, oneByOne)
     await enter(2)
@@ -622,7 +622,7 @@ describe('fates', () => {
     await until(async () => (await outbox.status('a')).delivered === 3)
   })
 
-  it('replays them however old they are, where the platform takes any age', async () => {
+  it('replays dead letters of any age where the platform accepts them', async () => {
     receiver.react = () => answer(400)
     start()
     await enter(1, ['a'], { generation: { endedAt: Date.now() - 20 * 86_400_000 } })
@@ -697,7 +697,7 @@ describe('leases', () => {
 })
 
 describe('shutdown', () => {
-  it('finishes what is on its way', async () => {
+  it('finishes deliveries in flight', async () => {
     receiver.react = () => ({ kind: 'answer', status: 200, afterMs: 100 })
     start()
     await enter(3)
@@ -719,7 +719,7 @@ describe('shutdown', () => {
     await until(drained())
   })
 
-  it('gives back untried, too, what was only about to be sent, and calls it no failure', async () => {
+  it('returns deliveries that were only about to be sent as untried, too, and not as failed', async () => {
     receiver.react = () => ({ kind: 'hang' })
     start(
       {},
@@ -735,7 +735,7 @@ describe('shutdown', () => {
     expect((await outbox.status('a')).health).not.toHaveProperty('lastError')
   })
 
-  it('does not wait at its end for a store that is away', async () => {
+  it('does not wait for a store that is down', async () => {
     start({ outbox: { ...outbox, settle: async () => Promise.reject(new Error('disk is full')) } })
     await enter(2)
     await until(() => events.some((event) => event.kind === 'problem'))
@@ -745,8 +745,8 @@ describe('shutdown', () => {
   })
 })
 
-describe('a store that is away', () => {
-  it('is told what was sent as soon as it is back: nothing goes out again, though its lease has ended', async () => {
+describe('a store that is down', () => {
+  it('learns what was sent as soon as it is back, so that nothing is sent twice, even if the lease has ended', async () => {
     const settle = outbox.settle.bind(outbox)
     let failing = true
     start({
@@ -767,7 +767,7 @@ describe('a store that is away', () => {
 })
 
 describe('a queue that fails', () => {
-  it(verifies('I3', 'serves the others while one queue cannot be leased from, and asks that one less and less often'), async () => {
+  it(verifies('I3', 'does not delay the others, and is asked less and less often'), async () => {
     let asked = 0
     start({
       outbox: {
