@@ -62,7 +62,7 @@ describe('BigQuery', () => {
     expect(valid).toBe(true)
   })
 
-  it('takes a quota for what it is, though it is reported as forbidden', () => {
+  it('treats an exceeded quota as a pause, although it is reported as forbidden', () => {
     const answer = (status: number, reason: string): OutgoingResponse => ({
       status,
       headers: {},
@@ -73,7 +73,7 @@ describe('BigQuery', () => {
     expect(classify(answer(403, 'accessDenied'))).toMatchObject({ kind: 'unauthorized' })
   })
 
-  it('tells bad rows from those that only stood beside them', () => {
+  it('separates bad rows from those that were only in the same request', () => {
     const body = {
       insertErrors: [
         { index: 0, errors: [{ reason: 'stopped' }] },

@@ -94,7 +94,7 @@ describe('Braintrust', () => {
     expect(await tagsOf({ ...own, span_name: 'Outer' })).toEqual([[undefined, ['a']], none, none, none, none])
   })
 
-  it('gets a root for a trace the caller named and has no span in: tags, input and output of a trace are shown from there', async () => {
+  it('gets a root span for a trace of the caller without one: the platform shows tags, input and output of a trace from there', async () => {
     const named = { trace_id: 'order-1', trace_name: 'Checkout', generation_name: 'Draft', tags: ['a'] }
     const [root, top, ...below] = await eventsOf(named)
     expect(root).toMatchObject({ id: 'order-1', span_id: 'order-1', root_span_id: 'order-1', _is_merge: true, tags: ['a'] })
@@ -113,7 +113,7 @@ describe('Braintrust', () => {
     expect([top, ...below].map((event) => event?.root_span_id)).toEqual([top, ...below].map(() => 'gen-1768472000-Z1b2C3d4E5f6G7h8I9j0'))
   })
 
-  describe('root for all generations of a trace in a batch', () => {
+  describe('the root span for all generations of a trace in a batch', () => {
     const rootsOf = async (...generations: readonly { id: string; trace: object; content?: GenerationContent | undefined; startedAt?: number }[]) => {
       const { generation, content } = fullGeneration()
       const records = generations.map(({ content: said = content, ...changes }) =>
@@ -130,7 +130,7 @@ describe('Braintrust', () => {
       return events.filter((event) => '_is_merge' in event)
     }
 
-    it('is one, which the last has the last word on', async () => {
+    it('is written once, with the values of the last generation', async () => {
       const roots = await rootsOf(
         { id: 'gen-a', trace: { trace_id: 'order-1', note: 'a' } },
         { id: 'gen-b', trace: { trace_id: 'order-1', note: 'b' } },
@@ -142,7 +142,7 @@ describe('Braintrust', () => {
       ])
     })
 
-    it('loses nothing the last does not speak of, as it does not from batch to batch', async () => {
+    it('keeps values that the last generation does not have, as from batch to batch', async () => {
       const [root, ...others] = await rootsOf(
         { id: 'gen-a', trace: { trace_id: 'order-1', tags: ['a'], note: 'a' } },
         { id: 'gen-b', trace: { trace_id: 'order-1' }, startedAt: SAMPLE_TIME + 1_000, content: { input: [], output: [] } },
@@ -153,7 +153,7 @@ describe('Braintrust', () => {
     })
   })
 
-  it('gets no model but a text: anything else is refused with the whole request', async () => {
+  it('gets a model only as text: anything else is refused with the whole request', async () => {
     const modelsOf = async (model: unknown) => {
       const events = await eventsOf({ span_name: 'Outer', model })
       return events.slice(0, 2).map(({ metadata }) => metadata?.model)

@@ -69,7 +69,7 @@ it.each([
   [201, true],
   [241, false],
   [243, false],
-])('exception %i of a server that is alive is no failure of it: %s', (exception, overload) => {
+])('exception %i of a running server does not count as an outage: %s', (exception, overload) => {
   const outcome = clickhouse.classify?.(
     { status: 500, headers: code(exception), body: Buffer.from('busy') },
     { method: 'POST', url: '', headers: {} },
@@ -99,7 +99,7 @@ describe('columns of a table made by hand', () => {
     ['busy', answer('', 503)],
     ['limited', answer('', 429)],
     ['out of memory', answer('Code: 241. DB::Exception: Memory limit exceeded')],
-  ])('are asked for later when the server is %s: rows written without them would lack values', async (_name, response) => {
+  ])('are requested later when the server is %s, because rows written without them would lack values', async (_name, response) => {
     await expect(prepare(response)).rejects.toThrow("the table's columns could not be read")
   })
 

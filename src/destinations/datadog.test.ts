@@ -86,7 +86,7 @@ describe('Datadog', () => {
     [`${'y'.repeat(192)}__z`, 'y'.repeat(192)],
   ])('calls the application %s %s', (given, expected) => expect(toMlApp(given)).toBe(expected))
 
-  it('drops what is older than a day: such generations are not sent', () => expect(datadog.limits.maxAgeMs).toBe(86_400_000))
+  it('drops data older than a day: such generations are not sent', () => expect(datadog.limits.maxAgeMs).toBe(86_400_000))
 
   it.each([
     [200, '{"valid":true}', true],

@@ -41,7 +41,7 @@ describe('the file', () => {
     expect(new Set(written).size).toBe(3)
   })
 
-  it('begins a line of its own behind half a line that somebody left who was killed while writing it', async () => {
+  it('starts a new line after half a line that a killed process left', async () => {
     await send({ body: 'one\n' })
     await appendFile(join(directory, 'a/b.ndjson'), '{"half')
     await send({ body: 'two\n' })
@@ -49,7 +49,7 @@ describe('the file', () => {
     expect(await readFile(join(directory, 'a/b.ndjson'), 'utf8')).toBe('one\n{"half\ntwo\nthree\n')
   })
 
-  it('takes what another process is just writing for no half line', async () => {
+  it('does not take a line that another process is writing for half a line', async () => {
     await send({ body: 'one\n' })
     const other = await open(join(directory, 'a/b.ndjson'), 'a')
     try {
@@ -83,7 +83,7 @@ describe('the file', () => {
     expect(await readdir(join(directory, 'a'))).not.toContain('.b.ndjson.rotating')
   })
 
-  it('is renamed by the next, though somebody was killed while renaming it', async () => {
+  it('is renamed by the next writer, even if a process was killed while renaming it', async () => {
     await send({ body: 'one\n' })
     await writeFile(join(directory, 'a/.b.ndjson.rotating'), '')
     const full = { headers: { 'x-rotate-bytes': '3' } }
@@ -93,7 +93,7 @@ describe('the file', () => {
     expect(await readFile(join(directory, 'a/b.ndjson'), 'utf8')).toBe('three\n')
   })
 
-  it('is renamed by the next, though the clock was set back after somebody was killed while renaming it', async () => {
+  it('is renamed by the next writer, even if the clock was set back after a process was killed while renaming it', async () => {
     await send({ body: 'one\n' })
     await writeFile(join(directory, 'a/.b.ndjson.rotating'), '')
     const full = { headers: { 'x-rotate-bytes': '3' } }

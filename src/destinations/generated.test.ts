@@ -73,7 +73,7 @@ describe.each([...DESTINATIONS.values()].map((type) => [type.type, type] as cons
   const encode = (records: readonly DeliveryRecord[]) => Promise.all(records.map(async (record) => type.encode([record], settings, context)))
   const schema = readPlatformSchema(name)
 
-  it.each([false, true])('are told in a form that can be read, and the same again (private: %s)', async (privacyMode) => {
+  it.each([false, true])('are encoded in a valid form, the same each time (private: %s)', async (privacyMode) => {
     const records = recordsOf(privacyMode)
     const again = await encode(recordsOf(privacyMode))
     for (const [i, requests] of (await encode(records)).entries()) {

@@ -38,7 +38,7 @@ describe('Helicone', () => {
     expect(Buffer.from(headers['helicone-user-id'] ?? '', 'latin1').toString()).toBe('größe 漢')
   })
 
-  it('makes no headers of a request to a model of names and values that could be none', async () => {
+  it('creates no headers from names and values that are invalid in headers', async () => {
     const trace = { 'Größe, 漢': 'a\nb', '': 1, 'helicone-fallbacks': 'x', authorization: 'Bearer mine' }
     const { json, meta } = (JSON.parse(String((await log({ trace, metadata: {} })).body)) as LogBody).providerRequest
     expect(() => new Headers(meta)).not.toThrow()
@@ -50,12 +50,12 @@ describe('Helicone', () => {
     ['{"error":"queue is away"}', 'retry'],
     ['{"error":null}', 'delivered'],
     ['ok', 'delivered'],
-  ])('has taken a log or not as its answer %s says, whatever the status', (body, kind) => {
+  ])('has accepted a log or not as its answer %s says, whatever the status', (body, kind) => {
     const request: OutgoingRequest = { method: 'POST', url: 'https://api.worker.helicone.ai/custom/v1/log', headers: {} }
     expect(helicone.classify?.({ status: 200, headers: {}, body: Buffer.from(body) }, request).kind).toBe(kind)
   })
 
-  it('recognises a repeat by its request id', async () => {
+  it('recognises a repeated log by its request id', async () => {
     expect((await log({})).headers['helicone-request-id']).toBe((await log({})).headers['helicone-request-id'])
     expect((await log({ id: 'gen-other' })).headers['helicone-request-id']).not.toBe((await log({})).headers['helicone-request-id'])
   })
@@ -74,7 +74,7 @@ describe('Helicone', () => {
     expect(providerResponse.status).toBe(500)
   })
 
-  it('lets no name of the caller take the place of a fact', async () => {
+  it('lets no metadata name of the caller replace a property of the gateway', async () => {
     const { headers } = await log({ trace: { trace_id: 'order-1', 'Trace ID': 'other', provider: 'mine' } })
     expect(headers).toMatchObject({ 'helicone-property-trace-id': 'order-1', 'helicone-property-provider': 'beta' })
   })

@@ -33,7 +33,7 @@ describe('the Kafka REST proxy', () => {
     ['as documented', { error_code: 1, error: 'too large' }, { error_code: 2, error: 'no leader' }],
     ['as its servers do', { error_code: 50_002, error: 'too large' }, { error_code: 50_003, error: 'no leader' }],
     ['as a bridge does', { error_code: 50_002, message: 'too large' }, { error_code: 500, message: 'no leader' }],
-  ])('tells records that are lost from those to send again, numbered %s', (_how, lost, later) => {
+  ])('separates records that are lost from those to send again, numbered %s', (_how, lost, later) => {
     const outcome = kafkaRest.classify?.(answer({ offsets: [{ partition: 0, offset: 7 }, lost, later] }), {
       method: 'POST',
       url: 'https://e.com',

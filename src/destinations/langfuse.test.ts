@@ -58,7 +58,7 @@ describe('Langfuse', () => {
     }
   })
 
-  it('gets names of traces no longer than it takes: it drops a trace with a longer one', async () => {
+  it('gets trace names within its limit, because it drops a trace with a longer one', async () => {
     const spans = await spansOf({ trace_name: `x${'\u{1f600}'.repeat(2_000)}`, span_name: 'Outer' })
     for (const span of spans) {
       const name = attribute(span, 'langfuse.trace.name') ?? ''

@@ -125,15 +125,15 @@ it('shows lists of the caller’s metadata as they were given', async () => {
   expect(run).toMatchObject({ 'langsmith.metadata.labels': '["a","b"]', 'langsmith.metadata.none': '[]' })
 })
 
-describe('what a call took', () => {
-  it('is kept where nobody may read what was said: the platform keeps it with the outputs of a run', async () => {
+describe('the usage of a call', () => {
+  it('is kept in privacy mode: the platform stores it with the outputs of a run', async () => {
     const run = await textsOfRun({ ...fullGeneration(), privacyMode: true })
     expect(run).not.toHaveProperty(['gen_ai.prompt'])
     expect(run['gen_ai.completion']).toBe('{}')
     expect(JSON.parse(run['langsmith.usage_metadata'] ?? '')).toMatchObject({ total_tokens: 1545, total_cost: 0.0123 })
   })
 
-  it('is not told of a call that took nothing', async () => {
+  it('is not sent for a call without usage', async () => {
     const run = await textsOfRun({ ...failedGeneration(), privacyMode: true })
     expect(run).not.toHaveProperty(['gen_ai.completion'])
     expect(run).not.toHaveProperty(['langsmith.usage_metadata'])

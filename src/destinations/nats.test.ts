@@ -91,7 +91,7 @@ describe('a server that', () => {
     expect((await send(url, { token: 'wrong' })).outcome.kind).toBe('unauthorized')
   })
 
-  it('is told user, password and token as they were given, blanks and colons in them', async () => {
+  it('gets user, password and token unchanged, with blanks and colons', async () => {
     const told: unknown[] = []
     const url = await start((line, socket) => {
       polite(line, socket)

@@ -36,7 +36,7 @@ describe('PostHog', () => {
     return (JSON.parse(String(request?.body)) as { batch: Captured[] }).batch
   }
 
-  it('is told that input tokens include the cached ones, which it guesses by the name of the model else', async () => {
+  it('gets the information that input tokens include cached ones, which it would guess from the model name', async () => {
     const [, event] = await capture({})
     expect(event).toMatchObject({
       event: '$ai_generation',
@@ -86,7 +86,7 @@ describe('PostHog', () => {
     expect(event?.properties['metadata_deep']).toEqual({ a: { b: { c: '[truncated]' } } })
   })
 
-  it('is told traces apart whose ids differ in other characters alone', async () => {
+  it('gets different ids for traces whose ids differ only in replaced characters', async () => {
     const ids = await Promise.all(
       ['注文', '返品', '__', 'a#1', 'a/1', 'a_1'].map(async (trace_id) => (await capture({ trace: { trace_id } }))[0]?.properties['$ai_trace_id']),
     )
@@ -142,7 +142,7 @@ describe('PostHog', () => {
       })
   })
 
-  it('tells when the quota is used up', () => {
+  it('reports a used-up quota', () => {
     const response = { status: 200, headers: {}, body: Buffer.from('{"quota_limited":["llm_events"]}') }
     expect(posthog.classify?.(response, { method: 'POST', url: 'https://e.com', headers: {} })).toEqual({
       kind: 'delivered',

@@ -82,7 +82,7 @@ describe('Raindrop', () => {
     expect((await eventOf({ generation: nothing, content })).user_id).toBe('order-123')
   })
 
-  it('is told what went wrong', async () => {
+  it('gets the error of a failed call', async () => {
     const { generation, content } = failedGeneration()
     expect((await eventOf({ generation, content })).properties).toMatchObject({ error_type: generation.errorType })
   })

@@ -156,7 +156,7 @@ describe.concurrent.each(Object.keys(exampleConfigs).map((name) => [name, DESTIN
     )
   })
 
-  it('waits as long as a 429 asks', async () => {
+  it('waits as long as a 429 demands', async () => {
     await deliver(
       type,
       (_request, number) => (number === 0 ? answer(429, { 'retry-after': '1' }) : ok),
@@ -248,7 +248,7 @@ describe.concurrent.each(Object.keys(exampleConfigs).map((name) => [name, DESTIN
     )
   })
 
-  it('lets no word of a call out in privacy mode', async () => {
+  it('sends no text of a call in privacy mode', async () => {
     await deliver(
       type,
       () => ok,

@@ -93,7 +93,7 @@ describe('the key of an object', () => {
   })
 })
 
-describe('the place of a bucket', () => {
+describe('the region of a bucket', () => {
   const url = (options: object, prepared?: unknown): string =>
     s3.probe(s3.settings.parse({ ...config, ...options }), prepared === undefined ? context : { ...context, prepared })[0]?.request.url ?? ''
   const scope = (options: object, prepared?: unknown): string =>
@@ -135,7 +135,7 @@ it('the object of a connection test stays in its folder, too', () => {
   expect(step?.request.url).toBe('https://my-bucket.s3.eu-west-1.amazonaws.com/a/connection-test/dest-1.json')
 })
 
-it('a store that is busy is no store that is broken', () => {
+it('a busy store does not count as an outage', () => {
   const busy = { status: 503, headers: {}, body: Buffer.from(error('SlowDown')) }
   expect(s3.classify?.(busy, { method: 'PUT', url: 'https://x.example/', headers: {} })).toMatchObject({ kind: 'retry', overload: true })
 })
@@ -159,7 +159,7 @@ describe('headers of the owner', () => {
   })
 })
 
-it('a store that finds our clock wrong says what its own is', () => {
+it('a store that rejects our clock reports its own time', () => {
   const request = { method: 'PUT', url: 'https://x.example/', headers: {} } as const
   const skewed = (headers: OutgoingResponse['headers']) =>
     s3.classify?.({ status: 403, headers, body: Buffer.from(error('RequestTimeTooSkewed')) }, request)

@@ -31,7 +31,7 @@ testDestination(sentry, {
 })
 
 describe('Sentry', () => {
-  it('keeps no secret of an old DSN, which nothing asks for any more and every read would show', () => {
+  it('drops the secret of an old DSN, which is not needed and which every read would show', () => {
     const given = { otlpEndpoint: 'https://s.example.com/api/1/otlp', dsn: 'https://pub:canary-secret@s.example.com/base/1' }
     expect(sentry.settings.parse(given)).toMatchObject({ dsn: 'https://pub@s.example.com/base/1' })
     expect(sentry.settings.parse({ ...given, dsn })).toMatchObject({ dsn })

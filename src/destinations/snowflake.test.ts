@@ -65,7 +65,7 @@ describe('Snowflake', () => {
     expect((await encode({}, records.slice(1))).url).not.toBe(first.url)
   })
 
-  it('gets no id longer than its column, and two traces do not become one: a row that does not fit is refused', async () => {
+  it('gets ids that fit into the column and stay different, because a row that does not fit is refused', async () => {
     const { generation, content } = minimalGeneration()
     const idsOf = async (trace: string): Promise<{ TRACE_ID: string; PARENT_SPAN_ID: string }> => {
       const named = { ...generation, trace: { trace_id: trace, parent_span_id: `p${trace}` } }
@@ -117,7 +117,7 @@ describe('Snowflake', () => {
       await expect(snowflake.prepare?.(settings, context, async () => busy)).rejects.toThrow("the table's columns could not be read")
   })
 
-  it('sends again what was given up before it had run, and blames no row for it', async () => {
+  it('sends a statement again that was cancelled before it ran, and blames no row for it', async () => {
     const request = await encode()
     for (const code of ['000604', '000625', '000630'])
       expect(snowflake.classify?.(answer(422, { code, sqlState: '57014', message: 'was canceled' }), request)).toMatchObject({ kind: 'retry' })

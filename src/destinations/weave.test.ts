@@ -103,11 +103,11 @@ describe('Weave', () => {
     expect(request?.url).toContain('/calls/complete')
   })
 
-  it('is asked again by the next try when it was in trouble, which the batch itself is told: how long to wait stands in its answer', async () => {
+  it('is asked again by the next try after an error, whose Retry-After applies to the batch', async () => {
     for (const status of [429, 500, 503]) expect(await formOf(status)).toBeUndefined()
   })
 
-  it('is asked again when it takes whole calls no more: an older server behind the same address, or one that was rolled back', async () => {
+  it('is asked again when it stops accepting whole calls, for example after a rollback', async () => {
     const [whole] = await weave.encode([recordOf({})], settings, CONTEXT)
     const [halves] = await weave.encode([recordOf({})], settings, { ...CONTEXT, prepared: await formOf(404) })
     const answer = { status: 404, headers: {}, body: Buffer.from('{"detail":"Not Found"}') }
@@ -120,7 +120,7 @@ describe('Weave', () => {
     [{ generation_name: 'Draft' }, 'Draft'],
     [{ trace_name: ' ', span_name: 'Outer' }, 'Gateway Request'],
     [{}, 'Gateway Request'],
-  ])('is told the operation by the name the caller gave: %j is %s', async (trace, name) => {
+  ])('gets the operation under the name the caller gave: %j is %s', async (trace, name) => {
     const [first] = await callsOf(trace)
     expect(first?.op_name).toBe(name)
   })
@@ -168,7 +168,7 @@ describe('Weave', () => {
     expect(largest).toBeGreaterThanOrEqual(200_000)
   })
 
-  it('keeps ids of the caller that are UUIDs, and makes nothing an orphan', async () => {
+  it('keeps ids of the caller that are UUIDs, and leaves no span without its parent', async () => {
     const trace = '0b6f1a2e-1111-4222-8333-444455556666'
     const parent = '0b6f1a2e-1111-4222-8333-444455557777'
     const [first] = await callsOf({ trace_id: trace, parent_span_id: parent.toUpperCase() })

@@ -69,7 +69,7 @@ describe('toChatMessages', () => {
     ])
   })
 
-  it('shows what built-in tools were given, wherever their items keep it, and what came of it', () => {
+  it('shows input and result of built-in tools, whatever fields their items have', () => {
     const operation = { type: 'delete_file', path: 'a.txt' }
     const shown = toChatMessages({
       output: [],
@@ -132,7 +132,7 @@ describe('toChatMessages', () => {
     ])
   })
 
-  it('has texts for ids and names, whatever an item nobody knows holds there', () => {
+  it('has texts for ids and names, whatever an unknown item contains there', () => {
     const item = (fields: object): InputItem => ({ type: 'lookup_call', arguments: '{}', output: 'found', ...fields })
     const told = (id: string, name: string): unknown => [
       { role: 'assistant', content: null, tool_calls: [{ id, type: 'function', function: { name, arguments: '{}' } }] },
@@ -143,7 +143,7 @@ describe('toChatMessages', () => {
     expect(messages(item({ id: 'i', call_id: 'c', name: 'look' }))).toEqual(told('c', 'look'))
   })
 
-  it('shows what a search of the caller found as its result', () => {
+  it('shows the tools that a search of the caller found as its result', () => {
     const tools = [{ type: 'function', name: 'create_issue' }]
     expect(
       messages(
@@ -191,7 +191,7 @@ describe('toChatMessages', () => {
 })
 
 describe('toChatAnswer', () => {
-  it('is one message, whatever was said in between', () => {
+  it('is one message, whatever items are in between', () => {
     const answer = toChatAnswer({
       input: [],
       output: [

@@ -32,7 +32,7 @@ describe('OpenInference', () => {
     })
   })
 
-  it('tells what a model thought as the first of the contents of its message, beside the text', () => {
+  it('shows reasoning as the first content of its message, beside the text', () => {
     const attributes = flat(openInferenceAttributes(record(false)))
     expect(attributes).toMatchObject({
       'llm.output_messages.0.message.contents.0.message_content.type': 'reasoning',
@@ -54,7 +54,7 @@ describe('OpenInference', () => {
     expect(texts).toEqual(['Hmm', 'a', 'b'])
   })
 
-  it('says a refusal where the answer would stand', () => {
+  it('shows a refusal in place of the answer', () => {
     const output = [{ type: 'message' as const, role: 'assistant' as const, content: [{ type: 'refusal' as const, refusal: 'No.' }] }]
     const refused = toDeliveryRecord(
       generation,
@@ -67,7 +67,7 @@ describe('OpenInference', () => {
     })
   })
 
-  it('says a refusal behind the words that came before it', () => {
+  it('shows a refusal after the text that came before it', () => {
     const parts = [
       { type: 'output_text' as const, text: 'First,' },
       { type: 'refusal' as const, refusal: 'no.' },
@@ -81,7 +81,7 @@ describe('OpenInference', () => {
     expect(flat(openInferenceAttributes(refused))).toMatchObject({ 'llm.output_messages.0.message.content': 'First,\nno.' })
   })
 
-  it('says nothing of prompt or answer in privacy mode', () => {
+  it('contains no text of prompt or answer in privacy mode', () => {
     const set = openInferenceAttributes(record(true))
     expect(JSON.stringify(set.list())).not.toContain(CANARY)
     expect(set.list().some(({ key }) => /messages|\.value|tools/.test(key))).toBe(false)

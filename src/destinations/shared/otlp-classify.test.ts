@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { classifyOtlp } from './otlp-classify.ts'
 
-describe('an OTLP answer that is no acceptance', () => {
+describe('an OTLP answer that is not an acceptance', () => {
   const triesAfter = (status: number): unknown => {
     const outcome = classifyOtlp({ status, headers: {}, body: Buffer.alloc(0) })
     return outcome.kind === 'retry' ? (outcome.maxAttempts ?? 'any number') : outcome.kind
@@ -20,7 +20,7 @@ describe('an OTLP answer that accepts', () => {
   const outcomeOf = (answer: unknown, padding = '') =>
     classifyOtlp({ status: 200, headers: {}, body: Buffer.from(`${JSON.stringify(answer)}${padding}`) })
 
-  it('is told in a few words, without credentials', () => {
+  it('is reported briefly, without credentials', () => {
     const outcome = outcomeOf({ partialSuccess: { rejectedSpans: '2', errorMessage: 'word '.repeat(200) } })
     expect(outcome).toMatchObject({ kind: 'partial', rejectedCount: 2 })
     expect(outcome.kind === 'partial' ? outcome.message.length : 0).toBe(300)
@@ -30,7 +30,7 @@ describe('an OTLP answer that accepts', () => {
     })
   })
 
-  it('is not read when it is larger than any answer', () => {
+  it('is not parsed when it is too large', () => {
     const refused = { partialSuccess: { rejectedSpans: 1 } }
     expect(outcomeOf(refused)).toMatchObject({ kind: 'partial' })
     expect(outcomeOf(refused, ' '.repeat(4 * 1024 * 1024))).toEqual({ kind: 'delivered' })

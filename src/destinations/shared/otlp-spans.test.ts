@@ -31,7 +31,7 @@ describe('spans', () => {
     for (const { start, end } of spans) expect(BigInt(end)).toBeGreaterThanOrEqual(BigInt(start))
   })
 
-  it('tell of an attempt without an end that it lasted as long as the call', () => {
+  it('show an attempt without an end as long as the call', () => {
     const { durationMs: _duration, ...open } = sample.generation.attempts[1]!
     const [, , attempt] = spansOf({ attempts: [open], steps: [] })
     expect(attempt).toMatchObject({ start: `${SAMPLE_TIME + 110}000000`, end: `${SAMPLE_TIME + 1500}000000` })
@@ -60,13 +60,13 @@ describe('spans', () => {
     expect(generationSpan({})).not.toHaveProperty('gateway.content.truncated')
   })
 
-  it('hold the words of a refusal as the completion', () => {
+  it('contain the text of a refusal as the completion', () => {
     const output = [{ type: 'message' as const, role: 'assistant' as const, content: [{ type: 'refusal' as const, refusal: 'No.' }] }]
     const { 'gen_ai.completion': completion } = generationSpan({}, { input: [], output })
     expect(JSON.parse(String(completion))).toEqual({ completion: 'No.', reasoning: null, toolCalls: [] })
   })
 
-  it('hold the words of a refusal behind those that were said before', () => {
+  it('contain the text of a refusal after the text before it', () => {
     const parts = [
       { type: 'output_text' as const, text: 'First,' },
       { type: 'refusal' as const, refusal: 'no.' },

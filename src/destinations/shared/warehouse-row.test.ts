@@ -10,7 +10,7 @@ describe('the table of a warehouse', () => {
     for (const columns of [undefined, matchColumns(['other'])]) expect(checkTable(columns)).toMatch(/does not exist/)
   })
 
-  it('may spell its columns in lower case; where both spellings exist, ours is meant', () => {
+  it('may have its columns in lower case; where both cases exist, upper case is used', () => {
     expect(matchColumns(['trace_id']).get('TRACE_ID')).toBe('trace_id')
     expect(matchColumns(['trace_id', 'TRACE_ID']).get('TRACE_ID')).toBe('TRACE_ID')
   })
@@ -29,7 +29,7 @@ it("holds the caller's names and trace id in METADATA too, where documented quer
   expect(metadataOf({})[0]).not.toHaveProperty('trace_id')
 })
 
-it('names the provider that served, and none where nobody did: the author of a model serves nothing', () => {
+it('names the provider that served, and none where none did: the author of a model is not a provider', () => {
   const all = { privacyMode: false, broadcast: { cost: false, identity: false, requestContext: false } }
   const context = { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }
   const rowOf = ({ generation, content }: ReturnType<typeof fullGeneration>) =>
