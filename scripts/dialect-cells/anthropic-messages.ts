@@ -15,7 +15,7 @@ export const anthropicMessages: Cells = {
   ],
   video_in: [NONE, 'another endpoint is asked', 'request: media > video that the endpoint cannot take lead to another endpoint'],
   image_out: [NONE, 'named as dropped', 'request: what is never sent > a wish for images, which it names'],
-  roles: ['`system`; later ones where they stand', 'request: turns > say system text in the middle where it stands, or as the user'],
+  roles: ['`system`; later ones where they stand', 'request: turns > keep system text in the middle in its place, or as text of the user'],
   tools: [
     'tools',
     'request: encoding, by golden file > tool-loop-with-budget',
@@ -34,7 +34,7 @@ export const anthropicMessages: Cells = {
   structured_output: [
     '`output_config.format`',
     'request: encoding, by golden file > schema-native',
-    'request.property: any schema > is cut down to closed objects, and that is final',
+    'request.property: any schema > is reduced to closed objects, and reducing it again changes nothing',
   ],
   structured_fallback: [
     'forced tool, prompt',
@@ -50,15 +50,15 @@ export const anthropicMessages: Cells = {
   ],
   refusals: [
     'stop reason and its words',
-    'stream: the end > of a refusal is told in its words',
-    'stream: the end > of a refusal without words is a filter, before the first word and after it',
+    'stream: the end > of a refusal has its text',
+    'stream: the end > of a refusal without text is a content filter, before and after the first text',
   ],
   service_tiers: ['where declared', 'request: encoding, by golden file > every-parameter', 'stream: usage > says which tier served'],
   caching: [
     'four breakpoints, 5 minutes or an hour',
     'request: encoding, by golden file > cache-breakpoints',
     'request: cache breakpoints > never change the prefix that is cached',
-    'request: cache breakpoints > are left out where there are none, and short where long ones are unknown',
+    'request: cache breakpoints > are left out where they are not supported, and short where long ones are not supported',
   ],
   usage: [
     'cumulative, cache added',
@@ -68,14 +68,14 @@ export const anthropicMessages: Cells = {
   cost: ['list prices', BY_PRICE],
   reasoning: [
     'budget or adaptive, by model',
-    'request: thinking > is named when it is left out',
+    'request: thinking > is reported when it is left out',
     'stream: thoughts > that are not shown are an item with a signature',
   ],
   continuity: [
     'signatures, redacted blocks',
     'round-trip: a turn that comes back > as they are, is what the model wrote',
     'request: reasoning of the history > comes back from the envelope and from plain fields, byte for byte',
-    'request: thinking > in a tool loop > stays off when the loop began without it, where the endpoint insists',
+    'request: thinking > in a tool loop > stays off when the loop began without it, where the endpoint requires that',
     SCOPES,
     MATRIX,
   ],
@@ -88,8 +88,8 @@ export const anthropicMessages: Cells = {
   builtin_tools: [
     'where declared; carried between turns',
     'stream: tools the upstream runs > call servers as an item',
-    'stream: tools the upstream runs > of other kinds, and blocks nobody knows, are carried for the way back',
-    'request: blocks of server tools > come back while their tool is offered, to the party that wrote them',
+    'stream: tools the upstream runs > of other kinds, and unknown blocks, are kept for the next request',
+    'request: blocks of server tools > are sent back while their tool is offered, to the account that wrote them',
   ],
   errors_before: ['any body', 'answers: answers, by golden file > http-529', 'answers: answers, by golden file > http-400-balance'],
   errors_inside: [

@@ -7,10 +7,10 @@ export const bedrockConverse: Cells = {
     'stream: whole bodies > give what the stream gives',
   ],
   image_in: ['bytes, or s3 addresses', 'request: media > an image whose type is a lie', 'request: encoding, by golden file > media'],
-  audio_in: ['bytes, by model', 'request: media > audio for a model that hears', 'request: media > another endpoint may take: audio'],
+  audio_in: ['bytes, by model', 'request: media > audio for a model with audio input', 'request: media > another endpoint may take: audio'],
   file_in: ['documents', 'request: media > a spreadsheet', 'request: media > gives documents names the service accepts, each once'],
   video_in: ['bytes or s3 addresses, by model', 'request: encoding, by golden file > media', 'request: media > another endpoint may take: video'],
-  image_out: [NONE, 'named as dropped', 'request: sampling > a wish for images is named'],
+  image_out: [NONE, 'named as dropped', 'request: sampling > a request for images is reported as unsupported'],
   roles: [
     '`system`; later ones as the user',
     'request: encoding, by golden file > tool-loop-claude',
@@ -26,7 +26,7 @@ export const bedrockConverse: Cells = {
   structured_output: [
     '`outputConfig`, by model',
     'request: encoding, by golden file > schema-native',
-    'schemas: the schema of the answer > is cut down to what Claude takes; fields that are called like keywords stay',
+    'schemas: the schema of the answer > is reduced to what Claude accepts; members named like keywords stay',
   ],
   structured_fallback: [
     'forced tool, prompt',
@@ -62,7 +62,7 @@ export const bedrockConverse: Cells = {
   continuity: [
     'signatures, redacted blocks',
     'stream: reasoning > carries its signature and the exact text it covers, in the contract fields and in the envelope',
-    'request: reasoning > of another account, format or without a signature stays here',
+    'request: reasoning > of another account or format, or without a signature, is not sent',
     SCOPES,
     MATRIX,
   ],

@@ -10,12 +10,12 @@ export const cohereV2: Cells = {
   audio_in: [NONE, 'another endpoint is asked', 'request: media > another endpoint may take: audio'],
   file_in: ['text as `documents`', 'request: encoding, by golden file > documents-and-images', 'request: media > another endpoint may take: PDF'],
   video_in: [NONE, 'another endpoint is asked', 'request: media > another endpoint may take: video'],
-  image_out: [NONE, 'named as dropped', 'request: media > a wish for images is named'],
+  image_out: [NONE, 'named as dropped', 'request: media > a request for images is reported as unsupported'],
   roles: ['system messages', 'request: encoding, by golden file > tool-loop'],
   tools: [
     'functions',
     'request: encoding, by golden file > tool-loop',
-    'request: any conversation > gives tools names without hyphens, and finds the way back',
+    'request: any conversation > gives tools names without hyphens, and maps them back',
   ],
   parallel_calls: ['events each', 'stream: tool calls > run beside each other', 'stream: answers, by golden file > plan-and-parallel-tools'],
   custom_tools: ['as a function with one string', 'stream: tool calls > come back under the names of the caller'],
@@ -28,7 +28,7 @@ export const cohereV2: Cells = {
   ],
   citations: [
     'of documents and tools',
-    'stream: citations > stand at their place, one annotation per source',
+    'stream: citations > are at the right place, one annotation per source',
     'stream: citations > count characters, not code units',
   ],
   refusals: ['toxicity filter', 'stream: the end > toxic without content is a refusal of the prompt'],

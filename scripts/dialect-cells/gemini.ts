@@ -57,17 +57,17 @@ export const gemini: Cells = {
   ],
   refusals: [
     'blocks by their reason',
-    'stream: blocks and errors > a blocked prompt is the fault of its content',
+    'stream: blocks and errors > a blocked prompt is a content policy error',
     'answers: answers, by golden file > blocked-while-answering',
   ],
   service_tiers: [
     'where declared',
     'request: encoding, by golden file > every-parameter',
-    'request: the service tier > is carried by a header where one is declared, the default one by its absence',
+    'request: the service tier > is sent in a header where one is declared, the default tier by leaving it out',
     'stream: usage > names the tier',
   ],
   caching: [NONE, 'implicit: the vendor caches by itself, reads are counted', 'stream: usage > cache reads'],
-  usage: ['thoughts added, last count wins', 'stream: usage > is the last word on each count, also where only text came after it'],
+  usage: ['thoughts added, last count wins', 'stream: usage > is the last value of each count, also where only text came after it'],
   cost: ['list prices; searches by their unit', BY_PRICE, 'stream: grounding > is charged by %s in units of its own'],
   reasoning: [
     'budget or level, by model',
@@ -77,8 +77,8 @@ export const gemini: Cells = {
   continuity: [
     'thought signatures, stand-in for others',
     'stream: thoughts and signatures > are sealed with format and scope for clients that return nothing else',
-    'request: signatures > of another format are a stand-in here',
-    'round-trip: what a model said goes back as it said it, thoughts apart > signatures stay here when the history goes elsewhere',
+    'request: signatures > of another format are replaced by a placeholder',
+    'round-trip: a model turn is sent back as it came, apart from reasoning text > signatures are not sent when the history goes to another vendor',
     SCOPES,
     MATRIX,
   ],
@@ -95,7 +95,7 @@ export const gemini: Cells = {
   ],
   errors_before: [
     'any body',
-    'stream: blocks and errors > a key that is refused with 400 is dead',
+    'stream: blocks and errors > a key that is refused with 400 counts as invalid',
     'stream: blocks and errors > a retry hint is read from the details',
   ],
   errors_inside: [

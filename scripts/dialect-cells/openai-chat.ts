@@ -52,7 +52,7 @@ export const openaiChat: Cells = {
   service_tiers: [
     'where declared',
     'request: encoding, by golden file > every-parameter',
-    'request: the service tier > %s is sent in the word the server has for it',
+    'request: the service tier > %s is sent under the server’s name for it',
     'stream: usage > says which tier served',
   ],
   caching: ['`cache_control`, where declared', 'request: encoding, by golden file > cache-control'],

@@ -20,7 +20,7 @@ export const openaiResponses: Cells = {
   ],
   image_out: [
     'by tool, or `modalities` where declared',
-    'request: answers with images > are asked for where the fields are known, else named',
+    'request: answers with images > are requested where the fields are supported, else reported',
     'stream: built-in tools and unknown items > carries items without the upstream id, and completes them',
   ],
   roles: ['as they are', 'request: messages > turns developers into systems where there are none'],

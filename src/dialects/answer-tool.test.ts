@@ -39,7 +39,7 @@ it.each<[string, (asked: ModelRequest) => ModelEvent[]]>([
   ['openai-chat', (asked) => calling(openAiChat, chatTarget({ options: { json_schema: 'tool' } }), chat, asked)],
   ['anthropic-messages', (asked) => calling(anthropicMessages, messagesTarget({ options: { json_schema: 'tool' } }), messages, asked)],
   ['bedrock-converse', (asked) => calling(bedrockConverse, bedrockTarget({ options: { json_schema: 'tool' } }), converse, asked)],
-])('%s: a tool of the caller named like the hidden one is called as what it is', (_name, run) => {
+])('%s: a tool of the caller named like the hidden answer tool is still the caller’s', (_name, run) => {
   for (const asked of [request, { ...request, tool_choice: 'required' as const }])
     expect(run(asked)).toContainEqual(expect.objectContaining({ type: 'item-start', item: expect.objectContaining({ name: 'structured_answer' }) }))
 })

@@ -172,7 +172,7 @@ describe.each([...VENDOR_VOICES.values()].map((voice) => [voice.dialect, voice] 
   it.each([
     ['streamed', false],
     ['in one piece', true],
-  ])('%s and with any word for a kind of thing in place of another are, too', (_name, whole) => {
+  ])('%s and with any type name replaced by another are, too', (_name, whole) => {
     const frames: Frame[] = whole ? [[voice.json(ANSWER), undefined]] : framesOf(ANSWER)
     const words = new Set(frames.flatMap(([data]) => typesIn(parsed(data))))
     for (const [at, frame] of frames.entries()) {
@@ -181,7 +181,7 @@ describe.each([...VENDOR_VOICES.values()].map((voice) => [voice.dialect, voice] 
     }
   })
 
-  it('cut between events are whole or an error, never less than was said', () => {
+  it('cut between events are complete or an error, never shorter', () => {
     for (const answer of [ANSWER, TEXT]) {
       const frames = framesOf(answer)
       const whole = foldEvents(decode(frames).events)
@@ -192,7 +192,7 @@ describe.each([...VENDOR_VOICES.values()].map((voice) => [voice.dialect, voice] 
     }
   })
 
-  it('with members and events nobody knows, and members in another order, say the same', () => {
+  it('with unknown members and events, and members in another order, give the same', () => {
     const backwards = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(backwards)
       if (typeof value !== 'object' || value === null) return value

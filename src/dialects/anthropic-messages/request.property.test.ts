@@ -185,7 +185,7 @@ describe('any schema', () => {
     return closed && Object.values(rest).every(objectsClosed) && Object.values((properties as object | undefined) ?? {}).every(objectsClosed)
   }
 
-  it('is cut down to closed objects, and that is final', () => {
+  it('is reduced to closed objects, and reducing it again changes nothing', () => {
     fc.assert(
       fc.property(objects, (given) => {
         const once = sanitizeSchema(given)
@@ -210,7 +210,7 @@ describe('any schema', () => {
     )
   })
 
-  it('keeps what branches share', () => {
+  it('keeps the common parts of branches', () => {
     const branches = [{ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }, { $ref: '#/$defs/other' }]
     expect(
       toolInputSchema(

@@ -67,7 +67,7 @@ describe('what is never sent', () => {
     const { body, dropped } = encode({ modalities: ['image'] })
     expect([body, dropped]).toEqual([encode({}).body, ['modalities: image']])
   })
-  it('text that is empty or only whitespace, and turns that are nothing else', () => {
+  it('text that is empty or only whitespace, and turns without other content', () => {
     expect(
       messages([
         user('a'),
@@ -93,11 +93,11 @@ describe('what is never sent', () => {
 describe('the user of the caller', () => {
   const sent = (value: string): unknown =>
     (encode({ user: value }, { options: { forward_user: true } }).body['metadata'] as { readonly user_id: string }).user_id
-  it('is told as it is named', () => {
+  it('is sent unchanged', () => {
     for (const name of ['user-17', 'b1946ac9', '123456']) expect(sent(name)).toBe(name)
   })
   it.each(['jane@example.com', '<Jane> jane@example.com', '+49 (30) 1234-567', '5551234567', 'x'.repeat(257)])(
-    'is told by a hash where the call would be refused: %s',
+    'is sent as a hash where the call would be refused: %s',
     (name) => {
       expect(sent(name)).toMatch(/^[0-9A-Za-z]{32}$/)
       expect(sent(name)).toBe(sent(name))
@@ -120,7 +120,7 @@ describe('turns', () => {
       { type: 'text', text: 'wait' },
     ])
   })
-  it('make up the result a call lacks, as a failure', () => {
+  it('add a failed result to a call without one', () => {
     expect(messages([user('q'), call('a'), user('go on')])[2]?.content[0]).toMatchObject({ type: 'tool_result', tool_use_id: 'a', is_error: true })
   })
   it('give calls ids and objects the endpoint accepts, the same to their results', () => {
@@ -135,12 +135,12 @@ describe('turns', () => {
       '"input":{"id":12345678901234567890,"x":1.0}',
     )
   })
-  it('say system text in the middle where it stands, or as the user', () => {
+  it('keep system text in the middle in its place, or as text of the user', () => {
     const input = [user('a'), { type: 'message', role: 'system', content: 'S' }, user('b')]
     expect(messages(input)).toHaveLength(1)
     expect(messages(input, { options: { later_system: 'in-place' } }).map(({ role }) => role)).toEqual(['user', 'system', 'user'])
   })
-  it('describe what a result holds that cannot be read', () => {
+  it('describe unreadable parts of a result', () => {
     expect(
       messages([user('q'), call('a'), output('a', [{ type: 'input_audio', input_audio: { data: 'A', format: 'wav' } }])])[2]?.content[0],
     ).toMatchObject({
@@ -206,7 +206,7 @@ describe('tool choice', () => {
 describe('a tool the endpoint runs itself', () => {
   const own = { type: 'function', name: 'web_search', parameters: { type: 'object' } } as const
   const overrides = { options: { web_search_tool: 'web_search_20250305' } }
-  it('leaves the caller’s function of its name another one, and that leads back', () => {
+  it('gives the caller’s function of the same name another one, which is mapped back', () => {
     const request = { tools: [own, { type: 'web_search' }], tool_choice: { type: 'function', name: 'web_search' } } as const
     const { body } = encode({ ...request, input: [user('q'), call('c', 'web_search'), output('c')] }, overrides)
     const [first, second] = body['tools'] as readonly { readonly type?: string; readonly name: string }[]
@@ -241,7 +241,7 @@ describe('a bound on calls of tools', () => {
     expect(uses({ type: 'web_search', max_uses: 1 } as never, 5)).toEqual([1, []])
     expect(uses({ type: 'web_fetch_20250910' }, 3)).toEqual([3, []])
   })
-  it('is named where a tool knows none', () => {
+  it('is reported where a tool has none', () => {
     expect(uses({ type: 'code_execution_20250825' }, 2)).toEqual([undefined, ['max_tool_calls']])
   })
 })
@@ -262,7 +262,7 @@ describe('examples of the input of a tool', () => {
     expect(sent('a', false)).toMatchObject({ description: 'D\n\nExamples of its input:\n{"a":"x"}' })
     expect(sent('a', false)).not.toHaveProperty('input_examples')
   })
-  it('stand in the description, too, where they would not match what is left of the schema', () => {
+  it('are in the description, too, where they would not match the reduced schema', () => {
     expect(sent('$filter', true)['description']).toContain('Examples of its input:\n{"$filter":"x"}')
     expect(sent('$filter', true)).not.toHaveProperty('input_examples')
   })
@@ -292,8 +292,8 @@ describe('strict tools', () => {
   })
 })
 
-describe('members of a tool whose names are not taken', () => {
-  it('are told in its description, and it is not strict', () => {
+describe('members of a tool with names that the endpoint refuses', () => {
+  it('are listed in its description, and the tool is not strict', () => {
     const parameters = { type: 'object', properties: { id: { type: 'string' }, 'filter[id]': { type: 'string' } }, additionalProperties: false }
     const tool = { type: 'function' as const, name: 'f', description: 'Lists.', parameters, strict: true }
     const { body, dropped } = encode({ tools: [tool] }, { options: { strict_tools: true } })
@@ -392,16 +392,16 @@ describe('thinking', () => {
     } = encode({ reasoning, max_output_tokens: 10_000 }, options === undefined ? {} : { options }).body
     expect(rest).toEqual(expected)
   })
-  it('names an effort that became another', () => {
+  it('reports an effort that was replaced by another', () => {
     const dropped = (reasoning: ReasoningOptions): unknown => encode({ reasoning }, { options: adaptive }).dropped
     expect(dropped({ effort: 'xhigh' })).toEqual(['reasoning.effort: xhigh became high'])
     expect([dropped({ effort: 'high' }), dropped({ max_tokens: 900 })]).toEqual([[], []])
   })
-  it('is named when it is left out', () => {
+  it('is reported when it is left out', () => {
     expect(encode({ reasoning: { effort: 'low' } }, { supports: [] }).dropped).toContain('reasoning')
     expect(encode({ reasoning: { effort: 'low' } }, { maxOutputTokens: 1000 }).dropped).toContain('reasoning: the answer is too short for it')
   })
-  it('is switched off for a forced call by models that think unless told not to', () => {
+  it('is switched off for a forced call of models that reason by default', () => {
     const forced = (options: TargetOverrides['options'], reasoning?: ReasoningOptions): unknown => {
       const request = {
         tools: [{ type: 'function', name: 'f' }],
@@ -417,7 +417,7 @@ describe('thinking', () => {
     // A budget is never used unless it was requested.
     expect(forced({ thinking: 'budget' }, { effort: 'high' })).toBeUndefined()
   })
-  it('puts sampling aside', () => {
+  it('removes sampling parameters', () => {
     const { body, dropped } = encode({ reasoning: { effort: 'low' }, temperature: 0.5, top_p: 0.5, top_k: 5 })
     expect(body).not.toHaveProperty('temperature')
     expect(dropped).toEqual(['temperature', 'top_p', 'top_k'])
@@ -425,13 +425,13 @@ describe('thinking', () => {
 
   describe('in a tool loop', () => {
     const unsigned = [user('q'), call('a'), output('a')]
-    it('stays off when the loop began without it, where the endpoint insists', () => {
+    it('stays off when the loop began without it, where the endpoint requires that', () => {
       const { body, dropped } = encode({ input: unsigned, reasoning: { effort: 'low' } })
       expect(body).not.toHaveProperty('thinking')
       expect(dropped).toContain('reasoning: the running tool loop began without it')
       expect(encode({ input: unsigned, reasoning: { effort: 'low' } }, { options: { thinking: 'adaptive' } }).body).toHaveProperty('thinking')
     })
-    it('goes on when only a later turn of it lacks thoughts', () => {
+    it('continues when only a later turn lacks it', () => {
       const thought = { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 't' }], signature: 'S', format }
       const input = [user('q'), thought, call('a'), output('a'), call('b'), output('b')]
       expect(encode({ input, reasoning: { effort: 'low' } }).body).toHaveProperty('thinking')
@@ -472,12 +472,12 @@ describe('reasoning of the history', () => {
     ['another format', { content: [{ type: 'reasoning_text', text: 't' }], signature: 'S', format: 'google-gemini-v1' }],
     ['no signature', { content: [{ type: 'reasoning_text', text: 't' }], format }],
     ['a blob of unknown origin', { encrypted_content: 'gAAAAAB', format }],
-  ])('is left out, and said so: %s', (_name, reasoning) => {
+  ])('is left out and reported: %s', (_name, reasoning) => {
     const { body, dropped } = encode({ input: [user('q'), { type: 'reasoning', summary: [], ...reasoning }, assistant('a'), user('q')] })
     expect(body.messages[1]?.content).toEqual([{ type: 'text', text: 'a' }])
     expect(dropped).toEqual(['input: reasoning this endpoint cannot read'])
   })
-  it('that led to nothing is left out', () => {
+  it('without an item after it is left out', () => {
     const thought = { type: 'reasoning', summary: [], encrypted_content: sealReasoning({ format, scope: 'acme', signature: 'S', text: 't' }) }
     expect(messages([user('q'), thought, user('again')])).toEqual([
       {
@@ -489,11 +489,11 @@ describe('reasoning of the history', () => {
       },
     ])
   })
-  it('may be unsigned where the server takes that', () => {
+  it('may be unsigned where the server accepts that', () => {
     const plain = { content: [{ type: 'reasoning_text', text: 't' }] }
     expect(thinking(plain, { options: { unsigned_thinking: true } })).toEqual({ type: 'thinking', thinking: 't' })
   })
-  it('stands before every call where the server has insisted on it', () => {
+  it('is sent before every call where the server has required it', () => {
     const plain: InputItem = { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 't' }] }
     const step = (id: string): InputItem[] => [call(id), output(id)]
     const told = messages([user('q'), plain, ...step('c1'), ...step('c2'), assistant('a'), user('q')], {}, { told_as: { reasoned: true } })
@@ -520,7 +520,7 @@ describe('blocks of server tools', () => {
   const content = (history: InputItem, tools: ModelRequest['tools'], overrides: TargetOverrides = { options }): unknown =>
     messages([user('q'), history, assistant('a'), user('q')], overrides, tools === undefined ? {} : { tools })[1]?.content
   const search = [{ type: 'web_search' }]
-  it('come back while their tool is offered, to the party that wrote them', () => {
+  it('are sent back while their tool is offered, to the account that wrote them', () => {
     expect(content(item(), search)).toEqual([...blocks, { type: 'text', text: 'a' }])
     expect(content(item(), [])).toEqual([{ type: 'text', text: 'a' }])
     expect(content(item('elsewhere'), search)).toEqual([{ type: 'text', text: 'a' }])
@@ -553,11 +553,11 @@ describe('media', () => {
       expect.objectContaining({ errorType: 'invalid_prompt', details: expect.objectContaining({ failover: 'next' }) }),
     )
   })
-  it('of a type nobody here knows are refused as such', () => {
+  it('of an unknown type are refused as such', () => {
     const part = { type: 'input_image', image_url: 'data:image/tiff;base64,AA' }
     expect(() => encode({ input: [user([part])] })).toThrowError(expect.objectContaining({ errorType: 'unsupported_image_format' }))
   })
-  it('by id go where ids are known', () => {
+  it('by file id are sent where ids are supported', () => {
     const part = { type: 'input_file', file_id: 'file_1' }
     expect(messages([user([part])], { options: { file_ids: true } })[0]?.content).toEqual([
       { type: 'document', source: { type: 'file', file_id: 'file_1' } },
@@ -605,7 +605,7 @@ describe('documents that are to be cited', () => {
   const sent = (part: InputPart, options: TargetOverrides['options'] = {}): unknown =>
     encode({ input: [user([part])] }, { options }).body.messages[0]!.content[0]
   const cited = { citations: { enabled: true } }
-  it('say so', () => {
+  it('are marked as such', () => {
     const pdf = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' }
     expect(sent({ type: 'input_file', file_data: 'JVBERi0=', cited: {} })).toEqual({ type: 'document', source: pdf, ...cited })
     expect(sent({ type: 'input_file', file_data: 'JVBERi0=' })).toEqual({ type: 'document', source: pdf })
@@ -651,7 +651,7 @@ describe('documents that are to be cited', () => {
 })
 
 describe('structured output', () => {
-  it('and citations refuse each other: citations give way', () => {
+  it('and citations exclude each other: citations are dropped', () => {
     const { body } = encode(
       {
         input: [user([{ type: 'input_file', file_data: 'JVBERi0=' }])],
@@ -673,7 +673,7 @@ describe('structured output', () => {
     expect(sent({ tool_choice: 'required' })).toEqual([['f'], { type: 'any' }])
     expect(sent({ tool_choice: { type: 'function', name: 'f' } })).toEqual([['f'], { type: 'tool', name: 'f' }])
   })
-  it('says when it is only asked for', () => {
+  it('is reported when it is only requested in the prompt', () => {
     expect(encode({ text: { format: { type: 'json_object' } } }).dropped).toEqual(['text.format: asked for in the prompt'])
     const schema = { text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object' } } } } as const
     expect(encode(schema, { supports: [], options: { json_schema: 'native' } }).dropped).toEqual(['text.format: asked for in the prompt'])
@@ -706,7 +706,7 @@ describe('cache breakpoints', () => {
     expect(result?.content).toMatchObject([{ type: 'tool_result', cache_control, content: [{ type: 'image' }] }])
     expect(result?.content[0]?.['content']).not.toHaveProperty('0.cache_control')
   })
-  it('are left out where there are none, and short where long ones are unknown', () => {
+  it('are left out where they are not supported, and short where long ones are not supported', () => {
     const request = { instructions: 'i', cache_control: { type: 'ephemeral', ttl: '1h' } } as const
     expect(JSON.stringify(encode(request, { options: { cache_control: 'none' } }).body)).not.toContain('cache_control')
     expect(encode(request, { options: { cache_control: 'short' } }).body.messages[0]?.content[0]).toMatchObject({
@@ -730,7 +730,7 @@ describe('through a cloud', () => {
     })
     expect(invokeModel.encodeRequest({ input: [user('q')] }, { ...target, stream: false }).path).toBe('/model/anthropic.claude-x-v1%3A0/invoke')
   })
-  it('passes on of the caller’s beta features those it is known to understand, and names the others', () => {
+  it('passes on the beta features of the caller that it supports, and reports the others', () => {
     const options = { betas: ['b'], models: [{ match: 'claude-x', caller_betas: ['^think-'] }] }
     const request = { input: [user('q')], vendor_betas: ['think-2025-05-14', 'b', 'unheard-of-1'] }
     const asked = (model: string, more = {}) => {
@@ -742,7 +742,7 @@ describe('through a cloud', () => {
     expect(asked('claude-y')).toEqual(['b', ['beta feature think-2025-05-14', 'beta feature unheard-of-1'], false])
     expect(asked('claude-y', { caller_betas: [''] })).toEqual(['b,think-2025-05-14,unheard-of-1', [], false])
   })
-  it('hears exceptions of the stream', () => {
+  it('reads exceptions in the stream', () => {
     const decoder = invokeModel.decoder({ input: [] }, messagesTarget())
     expect(() => decoder.push('{"message":"Too many"}', 'exception:throttlingException', [])).toThrowError(
       expect.objectContaining({ errorType: 'rate_limit_exceeded' }),
@@ -768,7 +768,7 @@ describe('options', () => {
     expect(encode({ temperature: 0.5 }, { options, model: 'b1' }).body).toHaveProperty('temperature')
     expect(encode({ temperature: 0.5 }, { options: { ...options, sampling: 'all' }, model: 'a1' }).body).toHaveProperty('temperature')
   })
-  it('say which tools the upstream runs', () => {
+  it('declare which tools the upstream runs', () => {
     const options = anthropicMessages.options.parse({ web_search_tool: 'web_search_20250305', native_tools: ['^bash_\\d+$'] })
     const hosts = (type: string): boolean | undefined => anthropicMessages.hosts?.({ type }, [], { options, upstreamModel: 'claude-x' })
     expect([hosts('web_search'), hosts('web_search_preview'), hosts('bash_20250124'), hosts('gateway:web_search'), hosts('function')]).toEqual([

@@ -129,7 +129,7 @@ describe('a turn that comes back', () => {
     )
     expect(kinds).toEqual(['thinking', 'redacted_thinking', 'text', 'tool_use', 'tool_use', 'tool_use'])
   })
-  it('without its reasoning turns thinking off', () => {
+  it('without its reasoning switches thinking off', () => {
     const history = answer(frames, request).filter((item) => item['type'] !== 'reasoning') as unknown as InputItem[]
     const encoded = anthropicMessages.encodeRequest({ ...request, input: [...request.input, ...history] }, messagesTarget())
     expect(JSON.parse(encoded.body)).not.toHaveProperty('thinking')
@@ -173,7 +173,7 @@ describe('calls the upstream has yet to run', () => {
     const content = [{ type: 'thinking', thinking: 'Search.', signature: 'SIG' }, use]
     expect(sent(paused)).toEqual([asker, { role: 'assistant', content }])
   })
-  it('are left out where they never will be: nobody answered them, or the tool is gone', () => {
+  it('are left out where they will never run: they have no result, or the tool is gone', () => {
     const [searched] = mixed
     expect(sent([searched!, asked.input[0]!])).toEqual([{ role: 'user', content: [...asker.content, ...asker.content] }])
     expect(sent([...mixed, output], [{ type: 'function', name: 'f' }])).toEqual([asker, { role: 'assistant', content: [called] }, answered])

@@ -329,7 +329,7 @@ describe('tools the upstream runs', () => {
   it.each([
     ['the caller’s own have to be run first', call(1, 'c1', 'f', '{}'), 'tool_use'],
     ['they have run for long', [], 'pause_turn'],
-  ])('are run later where %s: their calls come back for that', (_name, frames, native) => {
+  ])('are run later where %s: their calls are sent back for that', (_name, frames, native) => {
     const [search] = itemEnds(decode([start(), ...use, ...frames, ...finish(native)]))
     expect(search).toMatchObject({ status: 'completed', action: { query: 'q', sources: [] } })
     expect(JSON.parse(openReasoning(search?.['encrypted_content'] as string)?.data ?? '')).toEqual([
@@ -347,7 +347,7 @@ describe('tools the upstream runs', () => {
     expect(events[1]).toMatchObject({ item: { type: 'gateway:mcp', serverLabel: 'srv', toolName: 'echo' } })
     expect(itemEnds(events)[0]).toMatchObject({ status: 'completed' })
   })
-  it('of other kinds, and blocks nobody knows, are carried for the way back', () => {
+  it('of other kinds, and unknown blocks, are kept for the next request', () => {
     const frames = [
       open(0, { type: 'compaction', content: null, encrypted_content: null }),
       delta(0, { type: 'compaction_delta', content: 'sum', encrypted_content: 'meta' }),
@@ -376,7 +376,7 @@ describe('the end', () => {
   ])('%s is %s', (native, reason) => {
     expect(ended(decode([start(), ...text(0, 'x'), ...finish(native)]))).toMatchObject({ reason, nativeReason: native })
   })
-  it('is foretold in what the prompt took, once its server counts it at the start', () => {
+  it('is preceded by the prompt tokens if the server reports them at the start', () => {
     const usage = { input_tokens: 3, cache_read_input_tokens: 2, cache_creation_input_tokens: 4, output_tokens: 1 }
     const prompt = { inputTokens: 9, cachedTokens: 2, cacheWriteTokens: 4 }
     const started = (counts: object): ModelEvent | undefined => decode([start(counts), ...text(0, 'x'), ...finish('end_turn')])[0]
@@ -389,12 +389,12 @@ describe('the end', () => {
     expect(ended(bodyOf([{ type: 'text', text: 'x' }], { stop_reason: 'stop_sequence', ...told })).stopped).toEqual({ sequence: 'END' })
     expect(ended(decode([start(), ...text(0, 'x'), ...finish('end_turn', {}, { stop_sequence: null })])).stopped).toBeUndefined()
   })
-  it('of a refusal is told in its words', () => {
+  it('of a refusal has its text', () => {
     const events = decode([start(), ...finish('refusal', {}, { stop_details: { type: 'refusal', explanation: 'No.' } })])
     expect(foldEvents(events).refusal).toBe('No.')
     expect(ended(events).reason).toBe('refusal')
   })
-  it('of a refusal says why, to programs, too', () => {
+  it('of a refusal has its reason, in machine-readable form, too', () => {
     const told = { stop_details: { type: 'refusal', category: 'cyber', explanation: 'No.' } }
     const stopped = { refusal: { category: 'cyber', explanation: 'No.' } }
     expect(ended(decode([start(), ...finish('refusal', {}, told)])).stopped).toEqual(stopped)
@@ -405,11 +405,11 @@ describe('the end', () => {
     })
     expect(ended(decode([start(), ...text(0, 'x'), ...finish('end_turn', {}, told)])).stopped).toBeUndefined()
   })
-  it('of a refusal without words is a filter, before the first word and after it', () => {
+  it('of a refusal without text is a content filter, before and after the first text', () => {
     expect(ended(decode([start(), ...finish('refusal')])).reason).toBe('content_filter')
     expect(ended(decode([start(), ...text(0, 'x'), ...finish('refusal')]))).toMatchObject({ reason: 'content_filter', nativeReason: 'refusal' })
   })
-  it('of a refusal without words leaves what was said incomplete', () => {
+  it('of a refusal without text leaves the message incomplete', () => {
     expect(itemEnds(decode([start(), ...text(0, 'x'), ...finish('refusal')]))).toEqual([{ status: 'incomplete' }])
     const told = { stop_details: { type: 'refusal', explanation: 'No.' } }
     expect(itemEnds(decode([start(), ...text(0, 'x'), ...finish('refusal', {}, told)]))).toEqual([undefined])
@@ -417,19 +417,19 @@ describe('the end', () => {
   it('of a refusal in a call leaves it incomplete', () => {
     expect(itemEnds(decode([start(), ...call(0, 'a', 'f', '{"x'), ...finish('refusal')]))).toEqual([{ status: 'incomplete' }])
   })
-  it('of a paused turn says that another request would finish it, and is cut off for whoever makes none', () => {
+  it('of a paused turn says that another request would finish it, and counts as incomplete otherwise', () => {
     const events = decode([start(), ...text(0, 'x'), ...finish('pause_turn')])
     expect(ended(events)).toMatchObject({ reason: 'length', nativeReason: 'pause_turn', paused: true })
     expect(itemEnds(events)).toEqual([undefined])
     expect(ended(decode([start(), ...text(0, 'x'), ...finish('max_tokens')]))).not.toHaveProperty('paused')
   })
-  it('of a turn that paused before it began is a failure: there is nothing to go on from', () => {
+  it('of a turn that paused before any content is a failure: there is nothing to continue from', () => {
     expect(failure(() => decode([start(), ...finish('pause_turn')]))).toMatchObject({
       errorType: 'provider_unavailable',
       details: { providerCode: 'pause_turn' },
     })
   })
-  it('of nothing is no answer, unless the server may say nothing', () => {
+  it('without content is not an answer, unless the server may send none', () => {
     expect(failure(() => decode([start(), ...finish('end_turn')])).message).toBe('Acme sent an empty answer')
     expect(ended(decode([start(), ...finish('end_turn')], { options: { allow_empty_answer: true } })).reason).toBe('stop')
   })
@@ -484,7 +484,7 @@ describe('errors in the stream', () => {
   })
 })
 
-describe('odd streams', () => {
+describe('unusual streams', () => {
   it('repeat the start: the first counts; that of another answer is a failure', () => {
     expect(foldEvents(decode([start(), start(), ...text(0, 'x'), start(), ...finish('end_turn')])).text).toBe('x')
     expect(failure(() => decode([start(), ...text(0, 'x'), start({}, 'msg_2')])).message).toBe('Acme sent two answers in one')
@@ -493,7 +493,7 @@ describe('odd streams', () => {
     const events = decode([start(), thinkingDelta(0, 'a'), stop(0), textDelta(1, 'x'), stop(1), inputDelta(2, '{}'), ...finish('end_turn')])
     expect(foldEvents(events)).toMatchObject({ reasoning: 'a', text: 'x', calls: [] })
   })
-  it('have frames that are no JSON: some are passed over, many are no answer', () => {
+  it('have frames that are not JSON: some are ignored, many are a failure', () => {
     const decoder = anthropicMessages.decoder({ input: [] }, messagesTarget())
     const out: ModelEvent[] = []
     for (let n = 0; n < 16; n++) decoder.push('{"broken', undefined, out)
@@ -580,7 +580,7 @@ describe('usage', () => {
       outputTokens: 9,
     })
   })
-  it('counts compactions, which the totals leave out, and no advisors', () => {
+  it('includes compactions, which the totals leave out, and no advisors', () => {
     const iterations = [
       { type: 'compaction', input_tokens: 100, output_tokens: 8, cache_read_input_tokens: 900, cache_creation_input_tokens: 0 },
       { type: 'advisor_message', input_tokens: 7777, output_tokens: 7777 },
@@ -625,7 +625,7 @@ describe('surcharges', () => {
     ['large-1', { speed: 'fast', inference_geo: 'us' }, 2],
     ['large-1', { speed: 'standard' }, 1],
     ['large-1', {}, 1],
-  ])('of %s are known before it is asked for %j, as far as that is passed through', (upstreamModel, wish, factor) => {
+  ])('of %s are known before the call for %j, if that is passed through', (upstreamModel, wish, factor) => {
     const target = { ...messagesTarget({ options: { surcharges, pass_through: ['speed'] } }), upstreamModel }
     expect(anthropicMessages.priceFactor?.({ input: [], ...wish }, target)).toBe(factor)
   })

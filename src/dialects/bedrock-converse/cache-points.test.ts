@@ -15,7 +15,7 @@ function contents(input: readonly InputItem[], model = NEW_CLAUDE): readonly (re
 
 const kinds = (content: readonly JsonObject[] | undefined): readonly string[] | undefined => content?.map((block) => Object.keys(block)[0]!)
 
-it('points stand behind marked pictures and documents', () => {
+it('cache points follow marked images and documents', () => {
   const content = [text(), { ...image, ...mark() }, image, { ...file, ...mark() }]
   expect(kinds(contents([{ type: 'message', role: 'user', content }])[0])).toEqual([
     'text',
@@ -28,7 +28,7 @@ it('points stand behind marked pictures and documents', () => {
   ])
 })
 
-it('points stand behind results of tools for what is marked in them', () => {
+it('cache points follow tool results for marks inside them', () => {
   const input: readonly InputItem[] = [
     { type: 'message', role: 'user', content: 'q' },
     { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
@@ -45,7 +45,7 @@ const lives = (input: readonly InputItem[], model?: string): readonly unknown[] 
   contents(input, model).flatMap((content) => content.flatMap((block) => (block['cachePoint'] === undefined ? [] : [block['cachePoint']])))
 const long = { type: 'default', ttl: '1h' }
 
-it('points live as long as their marks say, and as one behind them, where a model knows lifetimes', () => {
+it('cache points live as long as their marks and later points, where a model supports lifetimes', () => {
   const asked: readonly InputItem[] = [{ type: 'message', role: 'user', content: [text(), text('1h'), text('5m'), text()] }]
   expect(lives(asked)).toEqual([long, long, { type: 'default', ttl: '5m' }, { type: 'default' }])
   expect(lives(asked, 'anthropic.claude-3-7-sonnet-20250219-v1:0')).toEqual(Array.from({ length: 4 }, () => ({ type: 'default' })))
@@ -62,7 +62,7 @@ it('a long mark behind another at the same place is not lost', () => {
   expect(lives(result)).toEqual([long])
 })
 
-it('points stand behind marked tools, where the model takes them there', () => {
+it('cache points follow marked tools, where the model supports that', () => {
   const tools = ['f', 'g'].map((name) => ({ type: 'function' as const, name, ...mark() }))
   const listFor = (model: string): readonly string[] | undefined => {
     const { body } = bedrockConverse.encodeRequest({ input: [{ type: 'message', role: 'user', content: 'q' }], tools }, bedrockTarget({ model }))
@@ -72,7 +72,7 @@ it('points stand behind marked tools, where the model takes them there', () => {
   expect(listFor('amazon.nova-pro-v1:0')).toEqual(['toolSpec', 'toolSpec'])
 })
 
-it('points of tools count among the four, and live as long as one behind them', () => {
+it('cache points of tools count among the four, and live as long as later ones', () => {
   const tools = ['f', 'g'].map((name) => ({ type: 'function' as const, name, ...mark() }))
   const input: readonly InputItem[] = [{ type: 'message', role: 'user', content: [text(), text(), text('1h')] }]
   const { body } = bedrockConverse.encodeRequest({ input, tools }, bedrockTarget({ model: NEW_CLAUDE }))
@@ -80,7 +80,7 @@ it('points of tools count among the four, and live as long as one behind them', 
   expect(toolConfig.tools.map((tool) => tool['cachePoint'])).toEqual([undefined, undefined, long])
 })
 
-it('points stand behind what the model said and called', () => {
+it('cache points follow text and calls of the model', () => {
   const said: readonly InputItem[] = [
     { type: 'message', role: 'user', content: 'q' },
     { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a', ...mark() }] },
@@ -90,7 +90,7 @@ it('points stand behind what the model said and called', () => {
   expect(kinds(contents(said)[1])).toEqual(['text', 'cachePoint', 'toolUse', 'cachePoint'])
 })
 
-it('an answer begun ends without white space, marked or not', () => {
+it('a prefilled answer ends without white space, marked or not', () => {
   const begun: readonly InputItem[] = [
     { type: 'message', role: 'user', content: 'q' },
     { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a ', ...mark() }] },
@@ -98,7 +98,7 @@ it('an answer begun ends without white space, marked or not', () => {
   expect(contents(begun, 'amazon.nova-pro-v1:0')[1]).toEqual([{ text: 'a' }, { cachePoint: { type: 'default' } }])
 })
 
-it('points beyond the four that count are left out with a word, not those that stand at one place', () => {
+it('cache points beyond four are left out and reported, but not those at the same place', () => {
   const dropped = (parts: number, cache_control?: { readonly type: 'ephemeral' }) => {
     const input = [{ type: 'message' as const, role: 'user' as const, content: Array.from({ length: parts }, () => text()) }]
     return bedrockConverse.encodeRequest({ input, ...(cache_control === undefined ? {} : { cache_control }) }, bedrockTarget({ model: NEW_CLAUDE }))

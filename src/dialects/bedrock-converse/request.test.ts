@@ -65,14 +65,14 @@ function checkRules({ messages, toolConfig }: Body): void {
   expect(open).toEqual([])
 }
 
-describe('a model behind an id that does not name it', () => {
+describe('a model behind an opaque id', () => {
   const ARN = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123'
   const asked: Partial<ModelRequest> = {
     input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'q', prompt_cache_breakpoint: {} } as never] }],
     reasoning: { effort: 'high' },
     temperature: 0.5,
   }
-  it('is asked as its rules say where its id is told, at the address of the other', () => {
+  it('follows the rules of the model where its id is configured, at the URL of the opaque id', () => {
     const told = bedrockConverse.encodeRequest(
       { input: asked.input!, ...asked },
       bedrockTarget({ model: ARN, options: { model_behind: 'anthropic.claude-opus-4-7' } }),
@@ -81,7 +81,7 @@ describe('a model behind an id that does not name it', () => {
     expect(JSON.parse(told.body)).toEqual(encode(asked, { model: 'anthropic.claude-opus-4-7' }).body)
     expect(JSON.parse(told.body)).toMatchObject({ additionalModelRequestFields: { thinking: { type: 'adaptive' } } })
   })
-  it('is one nobody knows where it is not', () => {
+  it('counts as unknown where it is not configured', () => {
     expect(encode(asked, { model: ARN })).toMatchObject({ body: { inferenceConfig: { temperature: 0.5 } }, dropped: ['reasoning'] })
   })
 })
@@ -109,7 +109,7 @@ describe('an answer that may hold calls', () => {
     'us.mistral.pixtral-large-2502-v1:0',
     'writer.palmyra-x5-v1:0',
     'ai21.jamba-1-5-large-v1:0',
-  ])('is asked for whole where calls and streams refuse each other: %s', (model) => {
+  ])('is requested in one piece where calls cannot be streamed: %s', (model) => {
     for (const request of [asked, { input: called }, { text: schema }]) expect(isStreamed(model, request)).toBe(false)
     expect(isStreamed(model, {})).toBe(true)
   })
@@ -226,7 +226,7 @@ describe('tool choice', () => {
     ['auto', 'auto', { auto: {} }],
     ['required', 'required', { any: {} }],
     ['one tool', { type: 'function', name: 'b' }, { tool: { name: 'b' } }],
-  ])('with one call at a time is said once: %s', (_name, tool_choice, choice) => {
+  ])('with one call at a time is sent once: %s', (_name, tool_choice, choice) => {
     const { body } = encode({ tools, parallel_tool_calls: false, ...(tool_choice === undefined ? {} : { tool_choice }) })
     expect(body.toolConfig?.toolChoice).toEqual(choice)
     expect(body.additionalModelRequestFields).toEqual({ tool_choice: { disable_parallel_tool_use: true } })
@@ -247,7 +247,7 @@ describe('structured output', () => {
   })
 })
 
-describe('models that cannot be made to call', () => {
+describe('models that cannot be forced to call', () => {
   const tools = ['f', 'g'].map((name) => ({ type: 'function', name }))
   it.each(['us.anthropic.claude-sonnet-5-5', 'anthropic.claude-opus-5-5', 'anthropic.claude-fable-5-1', 'anthropic.claude-mythos-6'])(
     '%s',
@@ -304,7 +304,7 @@ describe('reasoning', () => {
     expect(body.additionalModelRequestFields).toBeUndefined()
     expect(dropped).toContain('reasoning: not together with a forced tool')
   })
-  it('is told to yield where it comes unasked', () => {
+  it('is switched off for a forced tool where it is on by default', () => {
     const forced: Partial<ModelRequest> = { tools: [{ type: 'function', name: 'f' }], tool_choice: 'required' }
     const off = { thinking: { type: 'disabled' } }
     for (const model of ['anthropic.claude-opus-5-v1:0', 'anthropic.claude-sonnet-5', 'anthropic.claude-haiku-5-5']) {
@@ -313,16 +313,16 @@ describe('reasoning', () => {
     }
     expect(encode(forced, { model: NEW_CLAUDE }).body).not.toHaveProperty('additionalModelRequestFields')
   })
-  it('is switched off in a tool loop whose thoughts are lost', () => {
+  it('is switched off in a tool loop without its reasoning', () => {
     const input = toolLoop.input.slice(0, -2).filter(({ type }) => type !== 'reasoning')
     expect(fields({ effort: 'high' }, {}, { input })).toBeUndefined()
     expect(fields({ effort: 'high' }, {}, { input: toolLoop.input.slice(0, -2) })).toBeDefined()
     expect(fields({ effort: 'high' }, { model: NEW_CLAUDE }, { input })).toBeDefined()
   })
-  it('is named where there is none', () => {
+  it('is reported where the model has none', () => {
     expect(encode({ reasoning: { effort: 'high' } }, { model: LLAMA }).dropped).toContain('reasoning')
   })
-  it('of another account, format or without a signature stays here', () => {
+  it('of another account or format, or without a signature, is not sent', () => {
     for (const scope of ['acme', 'other']) {
       const { body } = encode(toolLoop, { scope })
       expect(JSON.stringify(body).includes('SIG')).toBe(scope === 'acme')
@@ -332,7 +332,7 @@ describe('reasoning', () => {
 })
 
 describe('sampling', () => {
-  it('a wish for images is named', () => {
+  it('a request for images is reported as unsupported', () => {
     expect(encode({ modalities: ['image'], image_config: { aspect_ratio: '1:1' } }).dropped).toEqual(['modalities: image', 'image_config'])
   })
   const request = { temperature: 0.5, top_p: 0.9, top_k: 5 }
@@ -357,7 +357,7 @@ describe('sampling', () => {
 
 describe('stop sequences', () => {
   it.each(['openai.gpt-oss-120b-1:0', 'qwen.qwen3-32b-v1:0', 'deepseek.v3.2', 'zai.glm-5', 'google.gemma-3-27b-it', 'nvidia.nemotron-super-3-120b'])(
-    'are left out, and named, for the models that refuse them: %s',
+    'are left out and reported for the models that refuse them: %s',
     (model) => {
       const { body, dropped } = encode({ stop: ['END'], temperature: 0.5 }, { model })
       expect(body.inferenceConfig).toEqual({ temperature: 0.5 })
@@ -367,7 +367,7 @@ describe('stop sequences', () => {
   it.each([CLAUDE, NOVA, MISTRAL, LLAMA])('are sent to the others: %s', (model) => {
     expect(encode({ stop: ['END'] }, { model })).toMatchObject({ body: { inferenceConfig: { stopSequences: ['END'] } }, dropped: [] })
   })
-  it('are left out, and named, where the endpoint does not list them', () => {
+  it('are left out and reported where the endpoint does not list them', () => {
     const { body, dropped } = encode({ stop: ['END'] }, { supports: ['max_tokens'] })
     expect(body.inferenceConfig).not.toHaveProperty('stopSequences')
     expect(dropped).toEqual(['stop'])
@@ -423,7 +423,7 @@ describe('media', () => {
     }
     expect.unreachable('this model takes no such thing')
   })
-  it('audio for a model that hears', () => {
+  it('audio for a model with audio input', () => {
     const part = { type: 'input_audio', input_audio: { data: 'AA==', format: 'mp3' } }
     expect(block(part, { model: 'mistral.voxtral-small-24b-2507' })).toEqual({ audio: { format: 'mp3', source: { bytes: 'AA==' } } })
   })

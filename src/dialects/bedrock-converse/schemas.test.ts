@@ -45,12 +45,12 @@ describe('the input of a tool', () => {
     })
     expect(input(choice, QWEN)).toEqual({ type: 'object', ...choice })
   })
-  it('has no name of its own, which models of the service refuse', () => {
+  it('has no title, which models of the service refuse', () => {
     const named = { $schema: 'http://json-schema.org/draft-07/schema#', $id: 'https://example.com/f', type: 'object', properties: { $id: {} } }
     for (const model of [NOVA, QWEN]) expect(input(named, model)).toEqual({ type: 'object', properties: { $id: {} } })
   })
-  describe('for Nova, which takes no other word at its top', () => {
-    it('says its members and which are required', () => {
+  describe('for Nova, which accepts no other keyword at the top', () => {
+    it('has its members and which are required', () => {
       const said = { type: 'object', properties: { a: { type: 'string', minLength: 1 } }, required: ['a'] }
       expect(input({ ...said, title: 'A', description: 'What it is.', additionalProperties: false, minProperties: 1 }, NOVA)).toEqual(said)
       expect(input({ type: 'object' }, NOVA)).toEqual({ type: 'object', properties: {} })
@@ -60,7 +60,7 @@ describe('the input of a tool', () => {
         required: ['a'],
       })
     })
-    it.each(['$defs', 'definitions'])('has what stands in %s where it is referred to', (word) => {
+    it.each(['$defs', 'definitions'])('has the schema in %s in place of the reference', (word) => {
       const place = { type: 'object', properties: { city: { type: 'string' } } }
       const to = { $ref: `#/${word}/Place`, description: 'Where to.' }
       const stops = { type: 'array', items: { $ref: `#/${word}/Place` } }
@@ -94,13 +94,13 @@ describe('the input of a tool', () => {
         properties: { $ref: { type: 'string' }, far: { type: 'object' } },
       })
     })
-    it('of definitions that multiply is not a thousand times what was sent', () => {
+    it('with multiplying definitions does not become a thousand times larger', () => {
       const many = (ref: string) => Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`p${n}`, { $ref: `#/$defs/${ref}` }]))
       const $defs = { A: { type: 'object', properties: many('B') }, B: { type: 'object', properties: many('C') }, C: { type: 'string' } }
       expect(JSON.stringify(input({ type: 'object', properties: many('A'), $defs }, NOVA)).length).toBeLessThan(5_000_000)
     })
   })
-  it('names only members whose names Claude takes, and tells it of the others', () => {
+  it('contains only members whose names Claude accepts, and describes the others', () => {
     const parameters = { type: 'object', properties: { id: {}, 'Account Number': { type: 'string' } } }
     expect(spec(parameters, CLAUDE, true)).toEqual({
       name: 'f',
@@ -109,7 +109,7 @@ describe('the input of a tool', () => {
     })
     expect(input(parameters, NOVA)).toEqual(parameters)
   })
-  it('of strict tools is cut down to what they know', () => {
+  it('of strict tools is reduced to the supported keywords', () => {
     const parameters = { type: 'object', properties: { a: { type: 'integer', minimum: 1 } }, required: ['a'] }
     expect(spec(parameters, CLAUDE, true)).toMatchObject({
       strict: true,
@@ -144,7 +144,7 @@ describe('the schema of the answer', () => {
     $defs: { A: { type: 'string', maxLength: 3 } },
   }
 
-  it('is cut down to what Claude takes; fields that are called like keywords stay', () => {
+  it('is reduced to what Claude accepts; members named like keywords stay', () => {
     expect(native(schema, CLAUDE)).toEqual({
       type: 'object',
       properties: {
@@ -166,7 +166,7 @@ describe('the schema of the answer', () => {
     ['anthropic.claude-sonnet-5-v1:0', true],
     ['anthropic.claude-fable-5', true],
     ['anthropic.claude-haiku-5-5', false],
-  ])('goes as one, and tools as strict, where the service knows both: %s %s', (model, known) => {
+  ])('is sent as a schema, and tools as strict, where the service supports both: %s %s', (model, known) => {
     const tool = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} }, strict: true }
     const sent = [encode(format({ type: 'object' }), model), encode({ tools: [tool] }, model)].map(({ outputConfig, toolConfig }: Partial<Body>) => [
       outputConfig !== undefined,
@@ -174,10 +174,10 @@ describe('the schema of the answer', () => {
     ])
     expect(sent).toEqual([known ? [true, undefined] : [false, [['structured_answer', undefined]]], [false, [['f', known ? true : undefined]]]])
   })
-  it('goes to others as it is', () => {
+  it('is sent to others unchanged', () => {
     expect(native(schema, QWEN)).toEqual(schema)
   })
-  it('is asked for in words where only a tool could enforce it, and it is no object', () => {
+  it('is described in the prompt where only a tool could enforce it, and it is not an object', () => {
     const list = { type: 'array', items: { type: 'string' } }
     const body = encode(format(list), OLD_CLAUDE)
     expect(body).not.toHaveProperty('toolConfig')

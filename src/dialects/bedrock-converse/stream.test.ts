@@ -120,7 +120,7 @@ describe('reasoning', () => {
     const events = decode([start, thought('a'), signed('1'), stop(0), thought('b', 1), signed('2', 1), stop(1), text('x', 2), end(), usage])
     expect(fields(events).map(({ signature }) => signature)).toEqual(['1', '2'])
   })
-  it('promises no replay where the family signs nothing', () => {
+  it('cannot be replayed where the model family has no signatures', () => {
     expect(fields(decode([start, thought('a'), stop(0), text('x', 1), end(), usage], { input: [] }, { model: LLAMA }))).toEqual([
       { format: 'unknown' },
     ])
@@ -197,7 +197,7 @@ describe('tool calls', () => {
     expect(foldEvents(events)).toMatchObject({ text: '{"x":1}', calls: [] })
     expect(last(events).reason).toBe('stop')
   })
-  it('of the answer tool silence words beside it, and text that is the answer itself stays', () => {
+  it('of the answer tool suppress text beside it, but not text that is the answer itself', () => {
     const request: ModelRequest = { input: [], text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object' } } } }
     const said = (...frames: Frame[]): string =>
       foldEvents(decode([start, ...frames, end('tool_use'), usage], request, { model: 'amazon.nova-pro-v1:0' })).text
@@ -252,7 +252,7 @@ describe('tools the service runs', () => {
     decoder.body(JSON.stringify({ output: { message: { role: 'assistant', content } }, stopReason: 'end_turn' }), out)
     expect(items(out)[0]).toEqual(ran)
   })
-  it('that fail, or never say what came of it, say so', () => {
+  it('that fail, or have no result, are marked as such', () => {
     const failed = code.map((frame): Frame => [frame[0], JSON.parse(JSON.stringify(frame[1]).replace('"success"', '"error"'))])
     expect(items(decode([start, ...failed, text('No.', 2), stop(2), end(), usage], undefined, { model }))[0]).toMatchObject({ status: 'failed' })
     const cut = decode([start, ...code.slice(0, 4), text('No.', 2), stop(2), end(), usage], undefined, { model })
@@ -282,7 +282,7 @@ describe('the end', () => {
     expect(decoder.finished).toBe(true)
     expect(last(out).usage).toMatchObject({ inputTokens: 2514, cacheWriteTokens: 2492, cachedTokens: 0, outputTokens: 13, totalTokens: 2527 })
   })
-  it.each(['constructor', 'toString', '__proto__'])('may be called %s, which is a word like any other', (word) => {
+  it.each(['constructor', 'toString', '__proto__'])('may be called %s, which is an ordinary name', (word) => {
     expect(last(decode([start, text('a'), stop(), end(word)])).reason).toBe('stop')
   })
   it('may lack usage', () => {
@@ -358,7 +358,7 @@ describe('exceptions inside the stream', () => {
       expect(error.details).toMatchObject({ source: 'provider', providerName: 'Acme' })
     }
   })
-  it('tells a prompt that is too long from other invalid requests', () => {
+  it('distinguishes a prompt that is too long from other invalid requests', () => {
     expect(
       failure(() => decode([['exception:validationException', { message: 'Input is too long for requested model: Input Tokens Exceeded' }]]))
         .errorType,
@@ -472,7 +472,7 @@ describe('errors before the stream', () => {
   it.each([
     'messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation.',
     'messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.',
-  ])('over thoughts of the history ask for one more try without them: %s', (said) => {
+  ])('about reasoning in the history lead to one more try without it: %s', (said) => {
     const message = `The model returned the following errors: ${said}`
     const before = bedrockConverse.decodeError(400, { 'x-amzn-errortype': 'ValidationException' }, JSON.stringify({ message }), bedrockTarget())
     for (const error of [before, exceptionError('validationException', JSON.stringify({ message }), bedrockTarget())]) {

@@ -33,7 +33,7 @@ function encode(request: Partial<ModelRequest>, model = CLAUDE): Encoded {
 const FOLLOWED = 'input: an answer begun is not continued but followed'
 const OLD = 'anthropic.claude-3-7-sonnet-20250219-v1:0'
 
-describe('an answer begun', () => {
+describe('a prefilled answer', () => {
   const input = [user('hi'), assistant('The answer ')]
   it.each([CLAUDE, OLD, 'anthropic.claude-v2:1', 'anthropic.claude-sonnet-4-20250514-v1:0', 'anthropic.claude-opus-4-1-20250805-v1:0', LLAMA])(
     'is continued by %s',
@@ -64,14 +64,14 @@ describe('an answer begun', () => {
     expect(encode({ input, reasoning: { effort: 'none' } }).messages.at(-1)?.role).toBe('assistant')
     expect(encode({ input, reasoning: low }, LLAMA).messages.at(-1)?.role).toBe('assistant')
   })
-  it('is continued without the thoughts before it', () => {
+  it('is continued without the reasoning before it', () => {
     expect(encode({ input: [user('hi'), thought, assistant('So')] }).messages.at(-1)).toEqual({ role: 'assistant', content: [{ text: 'So' }] })
   })
-  it('takes the cache point of the conversation behind what follows it', () => {
+  it('moves the cache point of the conversation behind the text that follows it', () => {
     const { messages } = encode({ input, cache_control: { type: 'ephemeral' } }, NEW_CLAUDE)
     expect(messages.at(-1)?.content).toEqual([{ text: 'Continue.' }, { cachePoint: { type: 'default' } }])
   })
-  it('in the middle of a stream is asked for where it is continued', () => {
+  it('in the middle of a stream is requested only where the model continues it', () => {
     const prefills = (model: string, reasoning?: ModelRequest['reasoning']): boolean | undefined =>
       bedrockConverse.prefills?.({ input, ...(reasoning === undefined ? {} : { reasoning }) }, bedrockTarget({ model }))
     expect([prefills(CLAUDE), prefills(LLAMA), prefills(LLAMA, low)]).toEqual([true, true, true])
@@ -80,14 +80,14 @@ describe('an answer begun', () => {
   })
 })
 
-describe('thoughts nothing follows', () => {
+describe('reasoning without content after it', () => {
   const note = 'input: reasoning that led to nothing'
-  it('are left out, with a turn that holds nothing else', () => {
+  it('is left out, with a turn that contains nothing else', () => {
     const { messages, dropped } = encode({ input: [user('hi'), thought, user('go on')], reasoning: low })
     expect(messages).toEqual([{ role: 'user', content: [{ text: 'hi' }, { text: 'go on' }] }])
     expect(dropped).toEqual([note])
   })
-  it('are left out behind a text, and thoughts before one stay', () => {
+  it('is left out after a text, and reasoning before a text stays', () => {
     const { messages, dropped } = encode({ input: [user('hi'), thought, assistant('a'), thought, assistant(' '), user('go on')] })
     expect(messages[1]?.content).toEqual([{ reasoningContent: { reasoningText: { text: 'hm', signature: 'SIG' } } }, { text: 'a' }])
     expect(dropped).toEqual([note])
@@ -101,17 +101,17 @@ describe('a tool loop', () => {
     expect(dropped.includes(loop)).toBe(!('thinking' in fields))
     return 'thinking' in fields
   }
-  it('without thoughts is gone through without them, whatever the user says beside its results', () => {
+  it('that began without reasoning continues without it, whatever the user says beside the results', () => {
     expect(thinks([user('hi'), call('1'), result('1')])).toBe(false)
     expect(thinks([user('hi'), call('1'), result('1'), user('and hurry')])).toBe(false)
     expect(thinks([user('hi'), assistant('Let me see.'), call('1'), result('1'), user('and hurry')])).toBe(false)
     expect(thinks([user('hi'), call('1'), result('1'), user('and hurry')], NEW_CLAUDE)).toBe(true)
   })
-  it('needs the thoughts it began with alone', () => {
+  it('needs only the reasoning it began with', () => {
     expect(thinks([user('hi'), thought, call('1'), result('1'), call('2'), result('2'), user('and hurry')])).toBe(true)
     expect(thinks([user('hi'), call('1'), result('1'), thought, call('2'), result('2')])).toBe(false)
   })
-  it('that has ended counts no more', () => {
+  it('that has ended has no influence', () => {
     expect(thinks([user('hi'), call('1'), result('1'), assistant('Done.'), user('more')])).toBe(true)
     expect(thinks([user('hi'), assistant('Hello.'), user('more')])).toBe(true)
   })

@@ -71,7 +71,7 @@ describe('any conversation', () => {
     )
     for (const [request, overrides] of Object.values(REQUESTS)) checkRules(encode(request, overrides).body)
   })
-  it('gives tools names without hyphens, and finds the way back', () => {
+  it('gives tools names without hyphens, and maps them back', () => {
     const { body } = encode({
       tools: [
         { type: 'function', name: 'get-it' },
@@ -97,7 +97,7 @@ describe('tool choice', () => {
     expect(body['tool_choice']).toBe(word)
     expect(body.tools).toHaveLength(count)
   })
-  it('is named where the model has none', () => {
+  it('is reported where the model has none', () => {
     expect(encode({ tools, tool_choice: 'required' }, { supports: ['tools'] })).toMatchObject({ dropped: ['tool_choice'] })
     expect(encode({ tools, tool_choice: 'none' }, { supports: ['tools'] }).body.tools).toBeUndefined()
   })
@@ -120,7 +120,7 @@ describe('media', () => {
   ])('another endpoint may take: %s', (_name, part, overrides) => {
     expect(() => encode({ input: [user([part])] }, overrides)).toThrow(expect.objectContaining({ errorType: 'invalid_prompt', failover: 'next' }))
   })
-  it('a wish for images is named', () => {
+  it('a request for images is reported as unsupported', () => {
     const encoded = cohereV2.encodeRequest({ input: [user('q')], modalities: ['text', 'image'] }, cohereTarget())
     expect(encoded.dropped).toEqual(['modalities: image'])
   })
@@ -131,10 +131,10 @@ describe('media', () => {
     [{ file_data: 'data:application/pdf;base64,JVBERi0=' }, false],
     [{ file_data: 'JVBERi0=', filename: 'a.pdf' }, false],
     [{ file_url: 'https://a.test/a.pdf?x=1' }, false],
-  ])('tells beforehand which files it reads: %j', (file, reads) => {
+  ])('declares beforehand which files it reads: %j', (file, reads) => {
     expect(cohereV2.takesFile?.({ type: 'input_file', ...file }, cohereTarget())).toBe(reads)
   })
-  it('reads remote files here, and leaves images to the vendor', () => {
+  it('lets the gateway fetch remote files, and leaves images to the vendor', () => {
     const input = [
       user([
         { type: 'input_image', image_url: 'https://a.test/1' },

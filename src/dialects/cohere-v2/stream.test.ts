@@ -152,7 +152,7 @@ describe('tool calls', () => {
 })
 
 describe('citations', () => {
-  it('do not stand in another message than the one they cite', () => {
+  it('are in the message that they cite', () => {
     const source = (content_index: number, words: string): Frame =>
       cite({ start: 0, end: words.length, text: words, content_index, sources: [{ type: 'document', id: 'http://d' }] })
     const blocks = [open('text'), text('Hello'), close(), open('thinking', 1), thinking('hm', 1), close(1), open('text', 2), text('World', 2)]
@@ -166,7 +166,7 @@ describe('citations', () => {
   })
   const web = { type: 'tool', id: 'x:0', tool_output: { url: 'https://a.test/', title: 'A' } }
   const file = { type: 'document', id: 'doc:1', document: { id: 'doc:1', title: 'facts.txt' } }
-  it('stand at their place, one annotation per source', () => {
+  it('are at the right place, one annotation per source', () => {
     const events = decode([
       start,
       open('text'),

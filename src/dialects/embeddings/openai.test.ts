@@ -12,7 +12,7 @@ const bodyOf = (request: ReturnType<typeof asking>, options: object = {}): Json 
 const input = (...items: readonly InputItem[]) => ({ ...asking({}), input: items })
 
 describe('a request', () => {
-  it('asks for base64 where the caller wants it and the server knows it; numbers come unasked', () => {
+  it('asks for base64 where the caller wants it and the server supports it; numbers are the default', () => {
     expect(bodyOf(asking({ encoding_format: 'base64' }, 'a'))).toHaveProperty('encoding_format', 'base64')
     expect(bodyOf(asking({ encoding_format: 'base64' }, 'a'), { base64: false })).not.toHaveProperty('encoding_format')
     expect(bodyOf(asking({ encoding_format: 'float' }, 'a'))).not.toHaveProperty('encoding_format')
@@ -36,14 +36,14 @@ describe('a request', () => {
     expect(told.dropped).toEqual(['input_type'])
   })
 
-  it('says it for callers who do not, where the server wants to be told', () => {
+  it('adds a default purpose where the server requires one', () => {
     const asks = { input_types: { search_query: 'query', search_document: 'passage' }, input_type: 'passage' }
     expect(bodyOf(asking({}, 'a'), asks)).toHaveProperty('input_type', 'passage')
     expect(bodyOf(asking({ input_type: 'search_query' }, 'a'), asks)).toHaveProperty('input_type', 'query')
     expect(encode(asking({}, 'a'), asks).dropped).toEqual([])
   })
 
-  it('calls the number of dimensions what the server calls it', () => {
+  it('uses the server’s field for the number of dimensions', () => {
     expect(bodyOf(asking({ dimensions: 8 }, 'a'), { dimensions_field: 'output_dimension' })).toMatchObject({ output_dimension: 8 })
   })
 
@@ -81,7 +81,7 @@ describe('a request', () => {
   })
 })
 
-it('takes as much at a time as its operator says', () => {
+it('accepts as many inputs per request as configured', () => {
   const limits = (options?: object) => openAiEmbeddings.batch!(target(options))
   expect(limits()).toEqual({ inputs: 512, tokens: 300_000 })
   expect(limits({ most_inputs: 32, most_tokens: 8_192 })).toEqual({ inputs: 32, tokens: 8_192 })
@@ -94,7 +94,7 @@ describe('an answer', () => {
     return out.at(-1)
   }
 
-  it('is put in order by its numbers, and left as it came where they are none', () => {
+  it('is sorted by its indexes, and unchanged where they are invalid', () => {
     const data = [
       { index: 1, embedding: [2] },
       { index: 0, embedding: [1] },
@@ -106,7 +106,7 @@ describe('an answer', () => {
 
   it('may be base64', () => expect(decode({ data: [{ embedding: 'AACAPw==' }] }, ['a'])).toMatchObject({ vectors: ['AACAPw=='] }))
 
-  it.each([NaN, Infinity])('of %s in base64 is none, as it is none in decimals', (none) => {
+  it.each([NaN, Infinity])('of %s is refused in base64, as it is in decimals', (none) => {
     const embedding = Buffer.from(new Float32Array([1, none]).buffer).toString('base64')
     expect(() => decode({ data: [{ embedding }] }, ['a'])).toThrow(expect.objectContaining({ errorType: 'provider_unavailable' }) as Error)
   })

@@ -126,7 +126,7 @@ describe('vertex-predict', () => {
     })
   })
 
-  it('takes as much at a time as it is said to', () => {
+  it('accepts as many inputs per request as configured', () => {
     const { options } = targetOf(vertexPredict, { model: 'x', options: { one_by_one: ['alone'] } })
     expect(vertexPredict.batch!({ options, upstreamModel: 'x' })).toEqual({ inputs: 250, tokens: 20_000 })
     expect(vertexPredict.batch!({ options, upstreamModel: 'alone' })).toEqual({ inputs: 1 })
@@ -177,7 +177,7 @@ describe('formats of text alone', () => {
 })
 
 describe('gemini-embeddings', () => {
-  it('names a task it knows, and says that it leaves out any other', () => {
+  it('sends a task it knows, and reports that it leaves out any other', () => {
     expect(bodyOf(geminiEmbeddings, asking({ input_type: 'search_query' }, 'a'))).toMatchObject({ requests: [{ taskType: 'RETRIEVAL_QUERY' }] })
     expect(bodyOf(geminiEmbeddings, asking({ input_type: 'clustering' }, 'a'))).toMatchObject({ requests: [{ taskType: 'CLUSTERING' }] })
     const { body, dropped } = geminiEmbeddings.encodeRequest(asking({ input_type: 'poetry' }, 'a'), targetOf(geminiEmbeddings, voice))

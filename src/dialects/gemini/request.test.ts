@@ -76,7 +76,7 @@ describe('contents', () => {
     ['gemini-3.6-flash', false],
     ['gemini-4-argon', false],
     ['gemini-flash-latest', false],
-  ])('end with an answer begun where the model goes on with it: %s %s', (model, prefill) => {
+  ])('end with a prefilled answer where the model continues it: %s %s', (model, prefill) => {
     const begun: InputItem = { type: 'message', role: 'assistant', content: 'a' }
     const { body, dropped } = encode({ input: [user('q'), begun] }, { model })
     expect(body.contents.map(({ role, parts }) => `${role}:${String(parts[0]!['text'])}`)).toEqual([
@@ -173,11 +173,11 @@ describe('signatures', () => {
   it('come back from the plain fields too', () => {
     expect(first([signed({ signature: 's1', format: 'google-gemini-v1' })])).toBe('s1')
   })
-  it('of another format are a stand-in here', () => {
+  it('of another format are replaced by a placeholder', () => {
     expect(first([signed({ signature: 's1', format: 'anthropic-claude-v1' })])).toBe(STAND_IN)
     expect(first([])).toBe(STAND_IN)
   })
-  it('need no stand-in for models that ask for none', () => {
+  it('need no placeholder for models that do not require signatures', () => {
     expect(first([], { model: 'gemini-2.5-flash' })).toBeUndefined()
     expect(first([], { options: { call_signatures: false } })).toBeUndefined()
   })
@@ -424,7 +424,7 @@ describe('sampling', () => {
     'gemini-3.10-pro',
     'gemini-4-flash',
     'gemini-flash-latest',
-  ])('is fixed, and its caller hears of it: %s', (model) => {
+  ])('is fixed and reported to the caller: %s', (model) => {
     expect(sent(model)).toEqual([{ seed: 1 }, ['temperature', 'top_p', 'top_k']])
     expect(sent(model, { sampling: true })).toEqual(all)
   })
@@ -507,7 +507,7 @@ describe('the service tier', () => {
     expect(body).not.toContain('Tier')
     return [headers['x-tier'], dropped]
   }
-  it('is carried by a header where one is declared, the default one by its absence', () => {
+  it('is sent in a header where one is declared, the default tier by leaving it out', () => {
     expect(sent('flex')).toEqual(['flex', []])
     expect(sent('default')).toEqual([undefined, []])
     expect(sent('scale')).toEqual([undefined, ['service_tier']])

@@ -69,7 +69,7 @@ function sentBack(parts: readonly Part[], { thin = false, thoughtsFirst = false,
   return (JSON.parse(body) as { contents: { parts: Part[] }[] }).contents[1]!.parts
 }
 
-describe('what a model said goes back as it said it, thoughts apart', () => {
+describe('a model turn is sent back as it came, apart from reasoning text', () => {
   it.each<[string, Part[]]>([
     ['parallel calls after thoughts', [THOUGHT, SIGNED_CALL, CALL]],
     ['text and calls', [{ text: 'First I look.' }, SIGNED_CALL, CALL]],
@@ -116,7 +116,7 @@ describe('what a model said goes back as it said it, thoughts apart', () => {
     expect(sentBack(parts, { to: { model: 'gemini-3-pro-image-preview' } })).toEqual(parts)
     expect(sentBack(parts)).toEqual([parts[0], { text: '', thoughtSignature: 's2' }])
   })
-  it('signatures stay here when the history goes elsewhere', () => {
+  it('signatures are not sent when the history goes to another vendor', () => {
     const there = JSON.stringify(sentBack([THOUGHT, SIGNED_CALL, CALL], { to: { scope: 'another account' } }))
     expect(there).not.toContain('"s1"')
     expect(there).toContain(Buffer.from('skip_thought_signature_validator').toString('base64'))

@@ -133,7 +133,7 @@ describe('the OpenAPI subset', () => {
     expect(JSON.stringify(toOpenApiSchema(schema, new Unfolding())).length).toBeLessThan(2000)
   })
 
-  it(verifies('B8', 'takes a type that is listed twice for one: all that is inside would be written out twice at each level'), () => {
+  it(verifies('B8', 'treats a type that is listed twice as one, because its content would double at each level'), () => {
     let schema: Json = { type: 'string' }
     for (let n = 0; n < 20; n++) schema = { type: ['object', 'OBJECT'], properties: { a: schema } }
     expect(JSON.stringify(toOpenApiSchema(schema, new Unfolding())).length).toBeLessThan(1_000)

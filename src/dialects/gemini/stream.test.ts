@@ -96,7 +96,7 @@ describe('text', () => {
   it('joins several parts of a frame', () => {
     expect(sketch(decode([frame([text('a'), text('b')], 'STOP')]))).toBe('message:ab')
   })
-  it('goes on after a STOP on every chunk', () => {
+  it('continues after a STOP on every chunk', () => {
     expect(last(decode([frame([text('a')], 'STOP'), frame([text('b')], 'MAX_TOKENS')])).reason).toBe('length')
   })
   it('ignores other candidates, blank frames and an end mark', () => {
@@ -169,7 +169,7 @@ describe('thoughts and signatures', () => {
       signs: 'call',
     })
   })
-  it('pictures the model thinks in are no answer', () => {
+  it('images within reasoning are not part of the answer', () => {
     const picture = { inlineData: { mimeType: 'image/png', data: 'AAAA' }, thought: true }
     expect(sketch(decode([frame([picture, text('done')], 'STOP')]))).toBe('message:done')
   })
@@ -209,7 +209,7 @@ describe('calls', () => {
   it('between texts and after them each have their place', () => {
     expect(sketch(decode([frame([text('a'), call('f', {}), text('b')], 'STOP')]))).toBe('message:a f:{} message:b')
   })
-  it('of a tool nobody offered are withheld when the model is stopped for them', () => {
+  it('of a tool that was not offered are dropped when the model is stopped for them', () => {
     const frames = [frame([text('Let me see')]), frame([call('ghost', {})], 'UNEXPECTED_TOOL_CALL', { finishMessage: 'No such tool: ghost' })]
     const decoder = gemini.decoder({ input: [], tools: TOOLS }, geminiTarget())
     const out: ModelEvent[] = []
@@ -221,7 +221,7 @@ describe('calls', () => {
     expect(error.message).toContain('No such tool: ghost')
     expect(JSON.stringify(out)).not.toContain('ghost')
   })
-  it('of a tool nobody offered are given when the answer goes on or ends well', () => {
+  it('of a tool that was not offered are passed on when the answer continues or ends well', () => {
     expect(sketch(decode([frame([call('ghost', {}), text('x')], 'STOP')]))).toBe('ghost:{} message:x')
     expect(sketch(decode([frame([call('ghost', {})]), frame([text('')], 'STOP')]))).toBe('ghost:{}')
   })
@@ -377,7 +377,7 @@ describe('grounding', () => {
       { type: 'url_citation', url: 'https://p.test/page', title: 'P', start_index: 2, end_index: 2 },
     ])
   })
-  it('cites files of a store, and sources that are tied to nothing', () => {
+  it('cites files of a store, and sources without a text position', () => {
     const stored = {
       groundingChunks: [{ retrievedContext: { title: 'doc', fileSearchStore: 'stores/1' } }],
       groundingSupports: [{ segment: { endIndex: 2 }, groundingChunkIndices: [0, 7] }],
@@ -471,7 +471,7 @@ describe('usage', () => {
   ])('%s', (_name, raw, expected) => {
     expect(usageOf(raw)).toMatchObject({ ...expected, raw })
   })
-  it('is the last word on each count, also where only text came after it', () => {
+  it('is the last value of each count, also where only text came after it', () => {
     const counted = (value: string, candidatesTokenCount: number): object => ({
       ...frame([text(value)]),
       usageMetadata: { promptTokenCount: 9, candidatesTokenCount, totalTokenCount: 9 + candidatesTokenCount },
@@ -519,7 +519,7 @@ describe('the end', () => {
     const error = failure(() => decode([frame(undefined, native)]))
     expect([error.errorType, error.failover, error.details.providerCode]).toEqual(['provider_unavailable', 'retry', native])
   })
-  it('a word nobody knows is a stop when there is an answer', () => {
+  it('an unknown reason is a stop when there is an answer', () => {
     expect(last(decode([frame([text('Hi')], 'NEW_WORD')])).reason).toBe('stop')
     expect(failure(() => decode([frame(undefined, 'NEW_WORD')])).errorType).toBe('provider_unavailable')
   })
@@ -556,7 +556,7 @@ describe('the end', () => {
     expect(settledAfter(frame([text('cut')], 'MAX_TOKENS'))).toBe(true)
     expect(settledAfter(frame([text(' short')]))).toBe(true)
   })
-  it('takes the STOP of who did not write it from the first piece on, beside the last piece too', () => {
+  it('accepts STOP on the last content chunk of models that did not send it from the first chunk on', () => {
     const decoder = gemini.decoder({ input: [] }, geminiTarget())
     for (const [one, settled] of [
       [frame([text('Hel')]), false],
@@ -566,7 +566,7 @@ describe('the end', () => {
       expect(decoder.settled).toBe(settled)
     }
   })
-  it('is beyond the reach of a connection that breaks when the counts are there too', () => {
+  it('is not undone by a broken connection once the usage has arrived, too', () => {
     const decoder = gemini.decoder({ input: [] }, geminiTarget())
     const push = (one: object): void => decoder.push(JSON.stringify(one), undefined, [])
     push({ ...frame([text('Hi')], 'STOP'), usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 1 } })
@@ -581,7 +581,7 @@ describe('the end', () => {
 })
 
 describe('blocks and errors', () => {
-  it('a blocked prompt is the fault of its content', () => {
+  it('a blocked prompt is a content policy error', () => {
     const error = failure(() => decode([{ promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: { promptTokenCount: 3 } }]))
     expect([error.errorType, error.details.providerCode]).toEqual(['content_policy_violation', 'SAFETY'])
     expect(failure(() => decodeBody('{"promptFeedback":{"blockReason":"IMAGE_SAFETY","blockReasonMessage":"no"}}'))).toMatchObject({
@@ -589,7 +589,7 @@ describe('blocks and errors', () => {
       publicCode: 'image_content_policy_violation',
     })
   })
-  it('harmless feedback is nothing', () => {
+  it('harmless feedback has no effect', () => {
     expect(sketch(decode([{ ...frame([text('Hi')], 'STOP'), promptFeedback: { safetyRatings: [] } }]))).toBe('message:Hi')
   })
   it.each<[string, unknown, string]>([
@@ -610,7 +610,7 @@ describe('blocks and errors', () => {
   })
   const refusal = (status: number, error: object): GatewayError =>
     gemini.decodeError(status, {}, JSON.stringify([{ error: { code: status, ...error } }]), geminiTarget())
-  it('a key that is refused with 400 is dead', () => {
+  it('a key that is refused with 400 counts as invalid', () => {
     const error = refusal(400, {
       message: 'API key not valid.',
       status: 'INVALID_ARGUMENT',
@@ -626,12 +626,12 @@ describe('blocks and errors', () => {
     })
     expect([error.errorType, error.details.retryAfterMs]).toEqual(['rate_limit_exceeded', 37_000])
   })
-  it('a prompt that is too long is told apart', () => {
+  it('a prompt that is too long is recognised', () => {
     expect(refusal(400, { message: 'The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).' }).errorType).toBe(
       'context_length_exceeded',
     )
   })
-  it('a signature it cannot read is worth a try without', () => {
+  it('an unreadable signature leads to a try without it', () => {
     const error = refusal(400, { message: 'Corrupted thought signature.', status: 'INVALID_ARGUMENT' })
     expect([error.failover, error.details.metadata]).toEqual(['retry', { strip_reasoning: true }])
     expect(refusal(400, { message: 'Function call is missing a thought_signature in functionCall parts.' }).details.metadata).toBeUndefined()
@@ -642,7 +642,7 @@ describe('an answer that should have been a picture', () => {
   it('is what was written instead', () => {
     expect(sketch(decode([frame([text('I cannot draw that.')], 'NO_IMAGE')]))).toBe('message:I cannot draw that.')
   })
-  it('is no silence that the model chose, where it holds nothing', () => {
+  it('is a failure, where it is empty', () => {
     const failed = (reason: string): unknown => {
       try {
         return decode([frame([], reason)])

@@ -31,7 +31,7 @@ describe('thoughts', () => {
   })
 })
 
-describe('an end in words of another format', () => {
+describe('a finish reason of another format', () => {
   it.each(['function_call_filter: MALFORMED_FUNCTION_CALL', 'function_call_filter: UNEXPECTED_TOOL_CALL'])('is a failure: %s', (finish) => {
     expect(() => decode([{ content: 'Let me look.' }], [{}, finish])).toThrow(`ended with "${finish}"`)
   })

@@ -77,13 +77,13 @@ describe('what is never sent', () => {
   })
 })
 
-describe('a conversation in which nobody asks', () => {
+describe('a conversation without a user message', () => {
   const asked = { role: 'user', content: 'Continue.' }
   it('is opened by the user', () => {
     expect(encode({ input: [user('')] }).body['messages']).toEqual([asked])
     expect(encode({ input: [], instructions: 'i' }).body['messages']).toEqual([{ role: 'system', content: 'i' }, asked])
   })
-  it('never marks an answer the user left without words as one to be continued', () => {
+  it('never marks an answer before an empty user message as one to be continued', () => {
     const input = [user('q'), { type: 'message', role: 'assistant', content: 'a' } as const, user('')]
     expect(encode({ input }, { options: { prefill_field: 'prefix' } }).body['messages']).toEqual([
       { role: 'user', content: 'q' },
@@ -179,7 +179,7 @@ describe('reasoning', () => {
   })
 })
 
-describe('a turn that was only thought', () => {
+describe('a turn with nothing but reasoning', () => {
   const cut: readonly InputItem[] = [
     user('a'),
     { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] },
@@ -187,7 +187,7 @@ describe('a turn that was only thought', () => {
   ]
   const sent = (options: TargetOverrides['options'], input = cut): unknown => encode({ input }, { options }).body['messages']
   const one = { role: 'user', content: 'a' }
-  it('is no message where nothing of it is sent back', () => {
+  it('is not a message where reasoning is not sent back', () => {
     expect(sent({ reasoning_replay: 'reasoning_content' })).toEqual([one, { role: 'user', content: 'b' }])
     expect(sent({ reasoning_replay: 'reasoning_content' }, cut.slice(0, 2))).toEqual([one])
     expect(sent({ reasoning_replay: 'reasoning_content', alternating_roles: true })).toEqual([{ role: 'user', content: 'a\n\nb' }])
@@ -198,16 +198,16 @@ describe('a turn that was only thought', () => {
   })
 })
 
-describe('arguments a cut answer left broken', () => {
-  it('go back as JSON that holds them: servers that parse them refuse the conversation for good', () => {
+describe('arguments that a cut-off answer left incomplete', () => {
+  it('are sent back as JSON that contains them, because servers that parse them would refuse the conversation forever', () => {
     const calls = ['{"a":', '{"a":1.0}', ''].map((args, at): InputItem => ({ type: 'function_call', call_id: `c${at}`, name: 'f', arguments: args }))
     const [, message] = encode({ input: [user('q'), ...calls] }).body['messages'] as { tool_calls: { function: { arguments: string } }[] }[]
     expect(message?.tool_calls.map((each) => each.function.arguments)).toEqual(['{"_raw":"{\\"a\\":"}', '{"a":1.0}', '{}'])
   })
 })
 
-describe('reasoning a server never gets back', () => {
-  it('is named when another signed or sealed it, and not when it is plain text', () => {
+describe('reasoning that is never sent back to a server', () => {
+  it('is reported when it is signed or encrypted, and not when it is plain text', () => {
     const dropped = (more: object): readonly string[] =>
       encode({ input: [user('q'), { type: 'reasoning', summary: [], ...more }, user('q')] }).dropped
     expect(dropped({ encrypted_content: 'gAAAA' })).toEqual(['input: reasoning of another provider'])
@@ -280,7 +280,7 @@ describe('structured output', () => {
 })
 
 describe('media', () => {
-  it('that are text in the end are one string with the text beside them, for servers that take nothing else', () => {
+  it('that are converted to text are one string with the text beside them, for servers that accept nothing else', () => {
     const file = { type: 'input_file', filename: 'a.csv', file_data: 'data:text/csv;base64,YSxi' }
     const content = [{ type: 'input_text', text: 'q' }, file]
     expect(encode({ input: [user(content)] }).body['messages']).toEqual([{ role: 'user', content: 'q\n\n<file name="a.csv">\na,b\n</file>' }])
@@ -311,7 +311,7 @@ describe('media', () => {
       content: '[1 attachment left out: this model cannot read them]',
     })
   })
-  it('of a sound are its bytes alone, whatever the caller put around them', () => {
+  it('of audio are plain base64, whatever the caller put around it', () => {
     for (const data of ['data:audio/wav;base64,AAAA', 'data:audio/wav;rate=8000; base64,AAAA', 'data:audio/wav,%00%00%00']) {
       const audio = { type: 'input_audio', input_audio: { data, format: 'wav' } }
       expect(encode({ input: [user([audio])] }, { options: { audio: 'input_audio' } }).body['messages']).toEqual([
@@ -337,17 +337,17 @@ describe('media', () => {
   })
 })
 
-describe('an answer begun', () => {
+describe('a prefilled answer', () => {
   const begun = [user('q'), { type: 'message', role: 'assistant', content: 'The answer is' }] as const
   const lastOf = (input: readonly InputItem[], options: TargetOverrides['options']): unknown =>
     (encode({ input }, { options }).body['messages'] as unknown[]).at(-1)
-  it('carries the field by which the server goes on with it', () => {
+  it('has the field that makes the server continue it', () => {
     expect(lastOf(begun, { prefill_field: 'prefix' })).toEqual({ role: 'assistant', content: 'The answer is', prefix: true })
     expect(lastOf(begun, {})).toEqual({ role: 'assistant', content: 'The answer is' })
     expect(lastOf([...begun, user('go on')], { prefill_field: 'prefix' })).toEqual({ role: 'user', content: 'go on' })
     expect(JSON.stringify(encode({ input: [...begun, user('go on')] }, { options: { prefill_field: 'prefix' } }).body)).not.toContain('prefix')
   })
-  it('is known to be gone on with, or not', () => {
+  it('is known to be continued, or not', () => {
     const prefills = (options: TargetOverrides['options']): boolean | undefined => openAiChat.prefills?.({ input: begun }, chatTarget({ options }))
     expect([prefills({}), prefills({ prefill_field: 'partial' }), prefills({ prefill: false, prefill_field: 'x' })]).toEqual([undefined, true, false])
   })
@@ -392,19 +392,19 @@ describe('web search', () => {
     const { body } = encode({ tools: [{ type: 'web_search', max_results: 3 }] }, { options: { web_search: 'plugin' } })
     expect([body['plugins'], body['web_search_options']]).toEqual([[{ id: 'web', max_results: 3 }], undefined])
   })
-  it('is not asked for where nothing may be called, or nobody searches', () => {
+  it('is not requested where calls are forbidden, or the server has no search', () => {
     expect(encode({ tools: [search], tool_choice: 'none' }, { options: { web_search: 'options' } }).body).not.toHaveProperty('web_search_options')
     const { body, dropped } = encode({ tools: [search] })
     expect([body['web_search_options'], dropped]).toEqual([undefined, ['tools: web_search']])
   })
-  it('is the server’s to run only within bounds it can keep', () => {
+  it('is run by the server only within limits it supports', () => {
     expect([hosts(search, 'none'), hosts(search, 'options'), hosts(search, 'plugin')]).toEqual([false, true, false])
     expect([hosts({ type: 'web_search' }, 'plugin'), hosts({ type: 'gateway:web_search' }, 'plugin')]).toEqual([true, false])
   })
 })
 
 describe('the schema of a function', () => {
-  it('is called strict where it is, and nothing where it is not: vendors behind routers refuse the word', () => {
+  it('has strict only where it is true, because vendors behind routers refuse the field', () => {
     const strict = (value: boolean | undefined): unknown => {
       const tool = { type: 'function' as const, name: 'f', ...(value === undefined ? {} : { strict: value }) }
       return (encode({ tools: [tool] }, { options: { strict_tools: true } }).body['tools'] as { function: { strict?: boolean } }[])[0]!.function
@@ -437,18 +437,18 @@ describe('ids of calls', () => {
   const isRewritten = (ids: unknown[]): boolean => ids[0] === ids[1] && /^[a-zA-Z0-9]{24}$/.test(ids[0] as string)
 
   it.each(['kimi-k2-0905-preview', 'moonshotai/Kimi-K2-Instruct', 'accounts/x/models/kimi-k2p5'])(
-    'of the form %s writes go back to it as they are: it writes the next like them, and no server reads another form as a call',
+    'of the form that %s writes are sent back unchanged, because it imitates them and no server parses another form as a call',
     (upstreamModel) => {
       for (const id of [own, long, 'get_weather:0']) expect(sent(id, { upstreamModel })).toEqual([id, id])
     },
   )
-  it('of that form count on where a server begins anew in every turn', () => {
+  it('of that form continue counting where a server starts over in every turn', () => {
     const input = [user('q'), ...call(own), ...call(own), ...call('functions.get_weather:1')]
     const messages = encode({ input }, { upstreamModel: 'kimi-k2' }).body['messages'] as { tool_call_id?: string }[]
     const ids = messages.flatMap(({ tool_call_id: id }) => id ?? [])
     expect(ids).toEqual([own, 'functions.get_weather:1', 'functions.get_weather:2'])
   })
-  it('of that form get another one for every other model, as ids of any foreign form do for all', () => {
+  it('of that form are replaced for every other model, as ids of any foreign form are for all', () => {
     expect(isRewritten(sent(own))).toBe(true)
     expect(isRewritten(sent('call:x', { upstreamModel: 'kimi-k2' }))).toBe(true)
   })
@@ -470,10 +470,10 @@ describe('the service tier', () => {
     ['flex', 'flex'],
     ['priority', 'performance'],
     ['fast', 'performance'],
-  ] as const)('%s is sent in the word the server has for it', (asked, word) => {
+  ] as const)('%s is sent under the server’s name for it', (asked, word) => {
     expect(encode({ service_tier: asked }, { options })).toMatchObject({ body: { service_tier: word }, dropped: [] })
   })
-  it('stays here when the server is not known to take one, and no endpoint stands for one', () => {
+  it('is not sent when the server does not support tiers, and no endpoint has one', () => {
     expect(encode({ service_tier: 'flex' })).toMatchObject({ body: expect.not.objectContaining({ service_tier: 'flex' }), dropped: ['service_tier'] })
   })
 })
@@ -494,7 +494,7 @@ describe('what a server has said of a call', () => {
     expect(asked(envelope('acme'), call('a'), call('b'))).toEqual([{ ...plain('a'), extra_content: said }, plain('b')])
     expect(asked(call('a'), envelope('acme'), call('b'))).toEqual([plain('a'), { ...plain('b'), extra_content: said }])
   })
-  it('goes to no other party', () => {
+  it('is sent to no other provider', () => {
     expect(asked(envelope('other'), call('a'))).toEqual([plain('a')])
   })
 })

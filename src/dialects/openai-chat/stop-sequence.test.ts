@@ -21,6 +21,6 @@ it.each([
   ['a word that is no sequence of the caller', { stop_reason: 'stop' }, ['END'], undefined],
   ['nothing', { stop_reason: null, matched_stop: null }, ['END'], undefined],
   ['something nobody has asked for', { stop_reason: 'END' }, undefined, undefined],
-])('servers that say what a text ran into are heard: %s', (_name, told, stop, expected) => {
+])('the stop sequence that a server reports is read: %s', (_name, told, stop, expected) => {
   expect(stoppedBy(told, stop)).toEqual(expected)
 })

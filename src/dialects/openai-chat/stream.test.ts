@@ -119,7 +119,7 @@ describe('text', () => {
     expect(foldEvents(decode([text('\n'), text('a'), end()])).text).toBe('\na')
     expect(foldEvents(decode([text(' '), end()])).text).toBe(' ')
   })
-  it('drops whitespace behind all that was said', () => {
+  it('drops whitespace at the end of the answer', () => {
     const thought = delta({ reasoning_content: 'hm' })
     const picture = delta({ images: [{ image_url: { url: 'data:image/png;base64,AA' } }] })
     const started = (...frames: unknown[]): unknown[] =>
@@ -223,7 +223,7 @@ describe('reasoning', () => {
     const sealed = events.find((event) => event.type === 'item-end')?.item?.['encrypted_content']
     expect(openReasoning(sealed as string)).toEqual({ format: 'unknown', scope: 'acme', text: 'because' })
   })
-  it('seals text nobody wants back for callers who ask for the encrypted field: another server may want it', () => {
+  it('encrypts reasoning text for callers who ask for the encrypted field, even if only another server may need it', () => {
     const sealedBy = (request: Partial<ModelRequest>): string | undefined => {
       const events = decode([delta({ reasoning_content: 'because' }), text('a'), end()], { scope: 'acme', request })
       return events.flatMap((event) => (event.type === 'item-end' ? [event.item?.['encrypted_content'] as string | undefined] : []))[0]
@@ -419,7 +419,7 @@ describe('a hidden answer tool', () => {
   }
   const said = (...frames: unknown[]): string => foldEvents(decode([...frames, end('tool_calls')], settings)).text
   const answer = (args: string, index = 0): unknown => tools(call(index, `c${index}`, 'structured_answer', args))
-  it('silences words beside it, and another call of it', () => {
+  it('suppresses text beside it, and another call of it', () => {
     expect(said(text('Sure: '), answer('{"x":1}'))).toBe('{"x":1}')
     expect(said(answer('{"x":1}'), text('There you are.'))).toBe('{"x":1}')
     expect(said(answer('{"x":1}'), answer('{"x":2}', 1))).toBe('{"x":1}')
@@ -430,7 +430,7 @@ describe('a hidden answer tool', () => {
     decoderFor(settings).push(JSON.stringify(text('{"x"')), undefined, events)
     expect(events).toContainEqual(expect.objectContaining({ type: 'text-delta', delta: '{"x"' }))
   })
-  it('leaves words that no call of it follows', () => {
+  it('leaves text that no call of it follows', () => {
     expect(said(text('I cannot.'))).toBe('I cannot.')
     expect(foldEvents(decode([text('Let me look'), tools(call(0, 'c', 'f', '{}')), end('tool_calls')], settings))).toMatchObject({
       text: 'Let me look',
@@ -592,7 +592,7 @@ describe('usage', () => {
 })
 
 describe('a name that is repeated with every piece', () => {
-  it('costs no look at all of the arguments each time', () => {
+  it('does not scan all arguments each time', () => {
     const args = JSON.stringify({ patch: 'x'.repeat(300_000) })
     const decoder = decoderFor({ tools: [{ type: 'function', name: 'f' }] })
     const out: ModelEvent[] = []
@@ -628,7 +628,7 @@ describe('an answer of many calls', () => {
     decoder.push('[DONE]', undefined, out)
     expect(out.filter(({ type }) => type === 'annotation')).toHaveLength(annotations.length)
   })
-  it('reads long arguments that are not whole once, whatever is said meanwhile', () => {
+  it('reads long incomplete arguments once, whatever comes meanwhile', () => {
     const decoder = decoderFor({ tools: [{ type: 'function', name: 'f' }] })
     const out: ModelEvent[] = []
     const started = threadTime()
@@ -641,9 +641,9 @@ describe('an answer of many calls', () => {
   })
 })
 
-describe('a whole message in the last frame', () => {
+describe('a complete message in the last frame', () => {
   const whole = { id: 'x', choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }] }
-  it('is not said twice', () => {
+  it('is not repeated', () => {
     expect(foldEvents(decode([text('hel'), text('lo'), whole])).text).toBe('hello')
   })
   it('is the answer when nothing was streamed', () => {
@@ -670,10 +670,10 @@ describe('the end', () => {
     ['length', 'stop', 'length'],
     ['stop', 'tool_calls', 'stop'],
     ['stop', 'error', 'stop'],
-  ])('told twice (%s, %s) is what cut the answer off, else the first word', (first, second, native) => {
+  ])('given twice (%s, %s) is the one that cut the answer off, else the first', (first, second, native) => {
     expect(last(decode([delta({ content: 'a' }, first), delta({ content: 'b' }, second)])).nativeReason).toBe(native)
   })
-  it('is beyond the reach of a connection that breaks when the counts are there', () => {
+  it('is not undone by a broken connection once the usage has arrived', () => {
     const decoder = decoderFor({})
     decoder.push(JSON.stringify({ ...(text('hi') as object), usage: { prompt_tokens: 1, completion_tokens: 1 } }), undefined, [])
     expect([decoder.settled, decoder.entire]).toEqual([false, false])
@@ -713,7 +713,7 @@ describe('the end', () => {
   it('marks what was cut off', () => {
     expect(decode([text('a'), end('length')])).toContainEqual({ type: 'item-end', key: 'm0', item: { status: 'incomplete' } })
   })
-  it('decides by the calls, not by the word', () => {
+  it('is decided by the calls, not by the finish reason', () => {
     expect(last(decode([tools(call(0, 'a', 'f', '{}')), end('stop')])).reason).toBe('tool_calls')
     expect(last(decode([tools(call(0, 'a', 'f', '{}')), end('')])).reason).toBe('tool_calls')
   })

@@ -32,11 +32,11 @@ describe('arguments in a text', () => {
   const object = '{"city":"Oslo \\"1\\""}'
   const text = JSON.stringify(object)
 
-  it('are what the text says, however it is cut', () => {
+  it('are the JSON in the text, however it is cut', () => {
     expect(argumentsOf(text)).toEqual([object])
     expect(argumentsOf(...text)).toEqual([object])
   })
-  it('stay as they are where it says no object, or breaks off', () => {
+  it('stay as they are where it is not an object, or breaks off', () => {
     expect(argumentsOf('"Oslo"')).toEqual(['"Oslo"'])
     const broken = '"{\\"city\\":'
     expect(argumentsOf(broken)).toEqual([broken])
@@ -92,7 +92,7 @@ describe('a name in pieces', () => {
     ])
     expect(callsOf(['other', '{}', 'c'])).toEqual([['other', '{}']])
   })
-  it('is what there is of it when nothing more comes', () => {
+  it('is used as far as it goes when nothing more comes', () => {
     expect(callsOf(['edit_ex', '', 'c'])).toEqual([['edit_ex', '{}']])
   })
 })

@@ -43,8 +43,8 @@ describe('what went through a cache', () => {
   })
 })
 
-describe('output that is not counted', () => {
-  it('is the rest of the sum', () => {
+describe('output that is not reported', () => {
+  it('is the difference to the total', () => {
     expect(decodeUsage({ prompt_tokens: 30, total_tokens: 32 }, conventions)).toMatchObject({ inputTokens: 30, outputTokens: 2 })
     expect(decodeUsage({ prompt_tokens: 30 }, conventions)).toMatchObject({ inputTokens: 30, outputTokens: 0 })
   })

@@ -17,17 +17,17 @@ const input: readonly InputItem[] = [
 ]
 const encode = (parts: TargetParts = {}): string => openAiResponses.encodeRequest({ input }, target(parts)).body
 
-it('marks of what is cached say nothing of how long it lives, on text and on media', () => {
+it('cache breakpoints have no lifetime, on text and on media', () => {
   const { input: sent } = JSON.parse(encode()) as { readonly input: readonly JsonObject[] }
   const marked = shown.map((part) => ({ ...part, prompt_cache_breakpoint: { mode: 'explicit' } }))
   expect(sent.map(({ content, output }) => content ?? output)).toEqual([marked, undefined, marked])
 })
 
-it('marks go only to who knows them', () => {
+it('cache breakpoints are sent only to servers that support them', () => {
   expect(encode({ options: { prompt_cache_options: false } })).not.toContain('breakpoint')
 })
 
-it('marks and options of caches go only to the models that are declared to take them', () => {
+it('cache breakpoints and options are sent only to models that are declared to support them', () => {
   const options = { cache_option_models: '^new-' }
   const asked = (upstreamModel: string) =>
     openAiResponses.encodeRequest({ input, prompt_cache_options: { mode: 'explicit' } }, target({ options, upstreamModel }))
@@ -36,7 +36,7 @@ it('marks and options of caches go only to the models that are declared to take 
   expect(asked('new-1').body).toMatch(/breakpoint.*prompt_cache_options|prompt_cache_options.*breakpoint/)
 })
 
-it('marks of tools, and of what the model said and called, go to nobody', () => {
+it('cache breakpoints of tools, and of text and calls of the model, are never sent', () => {
   const said: readonly InputItem[] = [
     { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a', ...mark }] },
     { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', ...mark },

@@ -8,7 +8,7 @@ function encode(fields: object): { readonly body: { readonly [field: string]: un
   return { body: JSON.parse(body) as { readonly [field: string]: unknown }, dropped }
 }
 
-it('passes over what is told anyway', () => {
+it('fields whose effect is the default are ignored', () => {
   const { body, dropped } = encode({ usage: { include: true }, include_reasoning: true })
   expect(Object.keys(body).toSorted()).toEqual(['input', 'model', 'store', 'stream'])
   expect(dropped).toEqual([])
@@ -17,20 +17,20 @@ it('passes over what is told anyway', () => {
 it.each([
   [true, ['reasoning.exclude']],
   [false, []],
-])('leaves out reasoning.exclude: %s, and says so where it meant anything', (exclude, told) => {
+])('reasoning.exclude: %s is left out, and reported where it had an effect', (exclude, told) => {
   const { body, dropped } = encode({ reasoning: { effort: 'low', exclude } })
   expect(body['reasoning']).toEqual({ effort: 'low' })
   expect(dropped).toEqual(told)
 })
 
-it('leaves out a place and a speed that only another vendor knows, and says so of the place', () => {
+it('the location and speed options of another vendor are left out, and the location is reported', () => {
   const { body, dropped } = encode({ inference_geo: 'us', speed: 'fast' })
   expect(body).not.toHaveProperty('inference_geo')
   expect(body).not.toHaveProperty('speed')
   expect(dropped).toEqual(['inference_geo'])
 })
 
-it('tells examples of the input of a tool in its description', () => {
+it('examples of the input of a tool are added to its description', () => {
   const tool = { type: 'function', name: 'f', parameters: { type: 'object' }, input_examples: [{ a: 1 }] }
   const { body } = encode({ tools: [tool] })
   expect(body['tools']).toEqual([

@@ -16,7 +16,7 @@ const encode = (input: readonly InputItem[]): { readonly input: unknown; readonl
   return { input: (JSON.parse(body) as { input: unknown }).input, dropped }
 }
 
-it('leaves out code that another format ran: its container exists nowhere here', () => {
+it('code that another format ran is left out, because its container does not exist here', () => {
   const own = ['cntr_1', 'container-7f', '0b9c2d1e-1111-4222-8333-944445555666', ''].map(ran)
   expect(encode(own)).toEqual({ input: own, dropped: [] })
   for (const name of ['code_execution', 'code_execution:e1', 'acme_code_interpreter'])
@@ -25,7 +25,7 @@ it('leaves out code that another format ran: its container exists nowhere here',
   expect(encode(long)).toEqual({ input: long, dropped: [] })
 })
 
-it('tells an endpoint of an image the gateway had made in the fields of the format', () => {
+it('an image that the gateway generated is sent in the fields of the format', () => {
   const made = { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'aW1n', revised_prompt: 'a red fox' }
   const own = { ...made, prompt: 'a fox', imageB64: 'aW1n', imageUrl: 'https://images.example/1.png', revisedPrompt: 'a red fox', error: 'none' }
   expect(encode([own as InputItem])).toEqual({ input: [made], dropped: [] })
@@ -34,7 +34,7 @@ it('tells an endpoint of an image the gateway had made in the fields of the form
   expect(encode([failed as InputItem]).input).toEqual([{ ...failed, result: null }])
 })
 
-it('gives an image made under another name an id the format takes: those begin like their type', () => {
+it('an image item with another id gets one that the format accepts, with the prefix of its type', () => {
   const made = { type: 'image_generation_call', status: 'completed', result: 'aW1n' }
   expect(encode([{ ...made, id: 'st_abc' }]).input).toEqual([{ ...made, id: 'ig_abc' }])
   expect(encode([{ ...made, id: 'abc' }]).input).toEqual([{ ...made, id: 'ig_abc' }])

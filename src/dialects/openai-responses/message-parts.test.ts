@@ -8,7 +8,7 @@ function encode(request: Partial<ModelRequest>) {
   return { body: JSON.parse(body) as { readonly input: readonly { readonly content: unknown }[] }, dropped }
 }
 
-it('names a file where there are bytes, and only there: servers want both or neither', () => {
+it('a file has a name if it has bytes, and only then, because servers require both or neither', () => {
   const content = [
     { type: 'input_file' as const, file_url: 'https://f.test/a.pdf', filename: 'a.pdf' },
     { type: 'input_file' as const, file_id: 'file-1', filename: 'a.pdf' },

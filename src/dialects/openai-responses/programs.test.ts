@@ -33,7 +33,7 @@ function told(items: readonly object[]): readonly InputItem[] {
 }
 
 describe('a program the endpoint runs', () => {
-  it('goes on with the results of the calls it made: they say whose they are', () => {
+  it('continues with the results of the calls it made, which carry its id', () => {
     const items = told([program, nested])
     expect(items[1]).toMatchObject({ type: 'function_call', call_id: 'call_1', caller })
     const { body, dropped } = encode({ input: [...items, output, { ...result }] })
@@ -42,7 +42,7 @@ describe('a program the endpoint runs', () => {
     expect(dropped).toEqual([])
   })
 
-  it('says in a stream, too, which calls are its own, those of free-form tools among them', () => {
+  it('is named in a stream, too, by the calls it made, including those of free-form tools', () => {
     const custom = { type: 'custom_tool_call', id: 'ctc_1', call_id: 'call_2', name: 'sql', input: '', caller }
     const { events } = decode([
       { type: 'response.output_item.added', output_index: 0, item: { ...nested, arguments: '', status: 'in_progress' } },
@@ -55,13 +55,13 @@ describe('a program the endpoint runs', () => {
     expect(fold(events).items.map(({ start }) => start['caller'])).toEqual([caller, caller])
   })
 
-  it('gets results of clients that leave out whose they are', () => {
+  it('gets results from clients that leave out its id', () => {
     const { caller: _, ...bare } = output
     expect(encode({ input: [...told([program, nested]), bare] }).body['input']).toContainEqual(output)
     expect(encode({ input: [{ ...bare }, ...told([program, nested])] }).body['input']).toContainEqual(output)
   })
 
-  it('is another’s where another account wrote it: its calls stand for themselves', () => {
+  it('is left out where another account wrote it, and its calls become ordinary ones', () => {
     const items = [...told([program, nested]), output, result]
     const others = encode({ input: items }, { scope: 'acme/other' })
     const { caller: _, status: _status, id: _id, ...call } = nested
@@ -72,7 +72,7 @@ describe('a program the endpoint runs', () => {
     expect(without.body['input']).toEqual([call, bare])
   })
 
-  it('made none of the calls the model made itself, which say so or nothing', () => {
+  it('is not named by calls that the model made itself', () => {
     const direct = { ...nested, caller: { type: 'direct' } }
     expect(told([direct])[0]).toMatchObject({ caller: { type: 'direct' } })
     const { caller: _, status: _status, id: _id, ...call } = nested
@@ -80,7 +80,7 @@ describe('a program the endpoint runs', () => {
     expect(encode({ input: [...told([direct]), { ...output, caller: { type: 'direct' } }] }).body['input']).toEqual([call, bare])
   })
 
-  it('is told of ids that are too long under the same new ones', () => {
+  it('gets the same new ids where ids are too long', () => {
     const long = `call_${'x'.repeat(80)}`
     const items = told([
       { ...program, call_id: long },
@@ -93,7 +93,7 @@ describe('a program the endpoint runs', () => {
 })
 
 describe('tools for programs', () => {
-  it('say who may call them where programs run, and nothing of it elsewhere', () => {
+  it('have allowed_callers where programs are supported, and not elsewhere', () => {
     const tools = [stock, run, { type: 'programmatic_tool_calling' }] as never
     expect(encode({ tools }).body['tools']).toEqual([stock, run, { type: 'programmatic_tool_calling' }])
     const { body, dropped } = encode({ tools }, { options: { builtin_tools: ['web_search'] } })

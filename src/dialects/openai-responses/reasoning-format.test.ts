@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { openReasoning } from '../../core/reasoning-envelope.ts'
 import { decodeBody, fold } from './__fixtures__/harness.ts'
 
-it('tells a format the contract has no name for as unknown, and keeps its name in the seal', () => {
+it('a reasoning format without a name in the contract is shown as unknown, and kept in the envelope', () => {
   const { events } = decodeBody({
     output: [
       { type: 'reasoning', summary: [], encrypted_content: 'blob', format: 'newvendor-v2' },

@@ -12,15 +12,15 @@ function reasoning(wish: ModelRequest['reasoning'], options: TargetParts['option
 describe('reasoning that is switched off', () => {
   const off = { enabled: false, effort: 'high' } as const
 
-  it('is off, whatever effort or budget stands beside the switch', () => {
+  it('is off, whatever effort or budget is set beside the switch', () => {
     expect(reasoning(off)).toEqual({ effort: 'none' })
     expect(reasoning({ enabled: false, max_tokens: 8000 })).toEqual({ effort: 'none' })
     expect(reasoning(off, { reasoning_efforts: ['low', 'high'] })).toEqual({ effort: 'low' })
   })
-  it('is so by a budget of no tokens', () => {
+  it('can be switched off by a budget of zero tokens', () => {
     expect(reasoning({ max_tokens: 0 })).toEqual({ effort: 'none' })
   })
-  it('is told by the switch itself where that is understood', () => {
+  it('is sent as the switch itself where that is supported', () => {
     expect(reasoning(off, { reasoning_budget: true })).toEqual({ enabled: false })
     expect(reasoning({ max_tokens: 0 }, { reasoning_budget: true })).toEqual({ max_tokens: 0 })
   })

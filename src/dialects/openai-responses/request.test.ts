@@ -69,7 +69,7 @@ describe('the envelope of a request', () => {
     expect(Object.keys(encode(request).body).toSorted()).toEqual(['input', 'model', 'store', 'stream'])
   })
 
-  it('sends no wish of another format with a tool', () => {
+  it('sends no tool fields of another format', () => {
     const tool = { type: 'function' as const, name: 'f', eager_input_streaming: true, cache_control: { type: 'ephemeral' } }
     expect((encode({ tools: [tool] }).body['tools'] as object[]).map((sent) => Object.keys(sent))).toEqual([['type', 'name', 'parameters']])
   })
@@ -86,7 +86,7 @@ describe('the envelope of a request', () => {
   it.each([
     ['forward', true],
     ['drop', false],
-  ] as const)('says that a stored prompt arrives where unknown fields are told to %s: %s', (unknown_fields, arrives) => {
+  ] as const)('supports stored prompts where unknown fields are set to %s: %s', (unknown_fields, arrives) => {
     const at = target({ options: { unknown_fields } })
     const { body } = openAiResponses.encodeRequest({ input: [], prompt: { id: 'pmpt_1' } }, at)
     expect('prompt' in JSON.parse(body)).toBe(arrives)
@@ -248,7 +248,7 @@ describe('reasoning options', () => {
     expect(encode(request, { options: { reasoning_budget: true } }).body['reasoning']).toEqual({ max_tokens: 8000 })
   })
 
-  it('leaves out summaries where they are refused, and everything where the endpoint does not reason', () => {
+  it('leaves out summaries where they are refused, and all options where the endpoint does not reason', () => {
     expect(encode({ reasoning: { effort: 'low', summary: 'auto' } }, { options: { reasoning_summary: false } })).toMatchObject({
       body: { reasoning: { effort: 'low' } },
       dropped: ['reasoning.summary'],
@@ -326,7 +326,7 @@ describe('reasoning of earlier turns', () => {
     expect(encode({ input: [item, said] }).dropped).toEqual(['reasoning of another endpoint'])
   })
 
-  it('is never left without the item it led to', () => {
+  it('is never sent without the item it led to', () => {
     const types = (input: readonly InputItem[]): unknown[] =>
       encode({ input }, { options: { builtin_tools: false } }).body.input.map((item) => item['type'])
     expect(types([reasoning()])).toEqual([])
@@ -636,7 +636,7 @@ describe('calls and their outputs', () => {
     expect(items(input).map((item) => item['type'])).toEqual(['shell_call', 'shell_call_output', 'web_search_call'])
   })
 
-  it('send no ids of searches for tools: their inventor refuses those that it did not mint', () => {
+  it('have no ids for tool searches, because the vendor refuses ids that it did not create', () => {
     const search = { type: 'tool_search_call', call_id: 'c', execution: 'client', arguments: { query: 'docs' }, status: 'completed' } as const
     const found = {
       type: 'tool_search_output',
@@ -697,7 +697,7 @@ describe('calls and their outputs', () => {
 })
 
 describe('answers with images', () => {
-  it('are asked for where the fields are known, else named', () => {
+  it('are requested where the fields are supported, else reported', () => {
     const wish = { modalities: ['image'], image_config: { size: '1K' } }
     expect(encode(wish, { options: { image_output: true } })).toMatchObject({ body: wish, dropped: [] })
     const plain = encode(wish)
@@ -777,7 +777,7 @@ describe('tools', () => {
     expect(choice({ type: 'function', name: 'nope' })).toBeUndefined()
   })
 
-  it('are narrowed to the allowed ones, by the endpoint or by us', () => {
+  it('are reduced to the allowed ones, by the endpoint or by the gateway', () => {
     const request = {
       tools: [f, { ...f, name: 'g' }],
       tool_choice: { type: 'allowed_tools' as const, mode: 'required' as const, tools: [{ type: 'function', name: 'g' }] },

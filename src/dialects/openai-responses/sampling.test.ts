@@ -8,12 +8,12 @@ function encode(request: object, parts: TargetParts): { readonly body: { readonl
   return { body: JSON.parse(body) as { readonly [field: string]: unknown }, dropped }
 }
 
-it('sends no empty stop sequence', () => {
+it('an empty stop sequence is not sent', () => {
   const sent = (stop: unknown): unknown => encode({ stop }, { supports: new Set(['stop']) }).body['stop']
   expect([sent('x'), sent(['x', '', 'y']), sent(''), sent([''])]).toEqual(['x', ['x', 'y'], undefined, undefined])
 })
 
-it('keeps no sampling from models that are asked to reason and cannot', () => {
+it('sampling parameters are sent to models that are asked to reason and cannot', () => {
   const options = { sampling_parameters: 'drop-when-reasoning' as const, reasoning_models: '^o\\d' }
   const parts: TargetParts = { supports: new Set(openAiResponses.supports.filter((name) => !name.includes('reasoning'))), options }
   const request = { temperature: 1, reasoning: { effort: 'high' } }

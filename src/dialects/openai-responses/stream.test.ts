@@ -195,7 +195,7 @@ describe('calls', () => {
       [added(0, call()), { type: 'response.function_call_arguments.delta', output_index: 0, delta: 'null' }, done(0, call({ arguments: 'null' }))],
     ],
     ['only in the finished item', [done(0, call({ arguments: 'null' }))]],
-  ])('takes the word null for no arguments: %s', (_, frames) => {
+  ])('treats the text null as no arguments: %s', (_, frames) => {
     const { events } = decode([created, ...frames, completed()])
     expect(events.filter(({ type }) => type === 'arguments-delta')).toEqual([])
     expect(fold(events).items[0]?.arguments ?? '').toBe('')
@@ -353,7 +353,7 @@ describe('reasoning', () => {
     expect(sealed({})).toBeUndefined()
   })
 
-  it('does not hand out the blob of reasoning that was never finished', () => {
+  it('does not pass on the encrypted blob of reasoning that was never finished', () => {
     const { events } = decode([added(0, reasoning({ encrypted_content: 'early' })), text('Hi', 1), completed()])
     expect(fold(events).items[0]?.end).toEqual({ status: 'completed' })
   })
@@ -524,7 +524,7 @@ describe('ends', () => {
     expect(fold(events)).toMatchObject({ end: { reason: wanted, nativeReason: reason }, items: [{ text: 'Hel', end: { status: 'incomplete' } }] })
   })
 
-  it('believes the status rather than the event', () => {
+  it('trusts the status rather than the event', () => {
     const { events } = decode([text('Hel'), completed([], { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } })])
     expect(fold(events).end.reason).toBe('length')
   })
@@ -602,7 +602,7 @@ describe('errors inside a stream', () => {
     expect(error).toMatchObject({ failover: 'retry', details: { metadata: { strip_reasoning: true } } })
   })
 
-  it('passes over garbage, up to a bound', () => {
+  it('ignores malformed frames, up to a bound', () => {
     const garbage = ['{broken', '[]', '"x"', '{}', '{"type":"response.output_item.added","output_index":0}']
     expect(fold(decode([...garbage, text('Hi'), ...garbage, completed()]).events).items[0]?.text).toBe('Hi')
     expect(failure(() => decode(Array.from({ length: 17 }, () => '{broken')))).toMatchObject({ errorType: 'provider_unavailable' })
@@ -772,7 +772,7 @@ describe('a message of many parts', () => {
     ['that came only when it was done', 0],
     ['that streamed', 1],
     ['that streamed, numbered from elsewhere', 50_000],
-  ])('costs what it holds: %s', (_name, first) => {
+  ])('costs time in proportion to its size: %s', (_name, first) => {
     const deltas = first === 0 ? [] : parts.map((part, n) => text(part.text, 0, n + first - 1))
     const started = threadTime()
     const { events } = decode([created, added(0, message('')), ...deltas, done(0, whole), completed([whole])])

@@ -15,15 +15,15 @@ describe('a bound on calls of tools', () => {
   const search = { type: 'web_search' } as const
   const mine = { type: 'function', name: 'f', parameters: {} } as const
 
-  it('holds for those the endpoint runs itself, where it keeps one', () => {
+  it('is sent for tools the endpoint runs itself, where it supports one', () => {
     expect(asked([search, mine], { max_tool_calls: true }).body['max_tool_calls']).toBe(2)
     expect(asked([search], { max_tool_calls: true }, 99).body['max_tool_calls']).toBe(30)
   })
-  it('is named where it cannot be kept', () => {
+  it('is reported where it is not supported', () => {
     const { body, dropped } = asked([search])
     expect([body['max_tool_calls'], dropped]).toEqual([undefined, ['max_tool_calls']])
   })
-  it('is nobody else’s business where the endpoint runs none', () => {
+  it('is neither sent nor reported where the endpoint runs no tools', () => {
     const { body, dropped } = asked([mine])
     expect([body['max_tool_calls'], dropped]).toEqual([undefined, []])
   })

@@ -18,7 +18,7 @@ it.each([
   ['auto', { allowed_tools: true }, 'none', []],
   ['auto', { allowed_tools: false }, 'none', []],
   ['required', { allowed_tools: true }, 'none', ['tool_choice']],
-] as const)('a choice (%s) of which nothing is offered forbids what is: %o', (mode, options, forbidden, left) => {
+] as const)('a choice (%s) among tools that are not offered forbids all that are: %o', (mode, options, forbidden, left) => {
   const dropped = new Set<string>()
   const choice = { type: 'allowed_tools' as const, mode, tools: [{ type: 'web_search' }] }
   const request = { input: [], tools: [{ type: 'function' as const, name: 'f' }], tool_choice: choice }

@@ -62,7 +62,7 @@ describe('readUsage', () => {
     expect(readUsage({ input_tokens: 1, output_tokens: 1, ...more })?.reportedCost).toBeCloseTo(cost, 12)
   })
 
-  it('takes zero ticks for an account nobody meters, not for a free call', () => {
+  it('treats zero ticks as an unmetered account, not as a free call', () => {
     expect(readUsage({ input_tokens: 1, output_tokens: 1, cost_in_usd_ticks: 0 })).not.toHaveProperty('reportedCost')
     expect(readUsage({ input_tokens: 1, output_tokens: 1, cost_in_usd_ticks: 0, cost: 0.002 })?.reportedCost).toBe(0.002)
   })
@@ -76,7 +76,7 @@ describe('readUsage', () => {
     expect(readUsage({ input_tokens: 30, total_tokens: 32 })).toMatchObject({ inputTokens: 30, outputTokens: 2 })
   })
 
-  it('has no known price where a tool ran that is charged apart, unless the server says what all of it cost', () => {
+  it('has an unknown price where a separately charged tool ran, unless the server reports the total cost', () => {
     const base = { input_tokens: 1, output_tokens: 1 }
     const drawn = ran(0)
     drawn.note('image_generation_call', undefined)

@@ -8,7 +8,7 @@ function encode(tools: readonly { readonly type: string }[], options: TargetPart
   return { tools: (JSON.parse(body) as { readonly tools: unknown }).tools, dropped }
 }
 
-it('has no field the vendor would refuse the call for', () => {
+it('a search has no field for which the vendor would refuse the call', () => {
   const search = {
     type: 'web_search',
     engine: 'auto',
@@ -31,7 +31,7 @@ it('has no field the vendor would refuse the call for', () => {
   })
 })
 
-it('keeps what is understood, and names unwanted domains as they are named there', () => {
+it('a search keeps supported fields, and uses the vendor’s name for excluded domains', () => {
   const search = { type: 'web_search', engine: 'exa', max_uses: 2, filters: { allowed_domains: ['c.test'], blocked_domains: ['a.test'] } }
   const { tools, dropped } = encode([search], { search_bounds: true, search_exclusions: 'excluded_domains' })
   expect(tools).toEqual([{ ...search, filters: { allowed_domains: ['c.test'], excluded_domains: ['a.test'] } }])

@@ -28,12 +28,12 @@ describe.each<[Dialect, object]>([
     return FIELDS.map((field) => fields[field])
   }
 
-  it('are told as they are where they fit', () => {
+  it('are sent unchanged where they fit', () => {
     for (const name of ['', 'user-17', 'x'.repeat(64)]) expect(sent(name)).toEqual([name, name, name])
     expect(sent(LONG, { max_user_length: LONG.length })).toEqual([LONG, LONG, LONG])
   })
 
-  it('are told by a hash where the call would be refused, one name always by the same', () => {
+  it('are sent as a hash where the call would be refused, the same name always as the same hash', () => {
     const [hash, ...others] = sent(LONG)
     expect(hash).toMatch(/^[0-9A-Za-z]{32}$/)
     expect(others).toEqual([hash, hash])

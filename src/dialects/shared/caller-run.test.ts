@@ -4,7 +4,7 @@ import { createCallerRunReader } from './caller-run.ts'
 
 const read = (...items: OtherItem[]): unknown[] => items.map(createCallerRunReader())
 
-it('calls of tools the caller runs become calls of functions, with what is asked for', () => {
+it('calls of tools the caller runs become function calls, with their input', () => {
   expect(
     read(
       { type: 'local_shell_call', id: 'lsh_1', call_id: 'a', action: { type: 'exec', command: ['ls'] } },
@@ -35,7 +35,7 @@ it.each<[string, Omit<OtherItem, 'type'>, unknown]>([
     [{ type: 'input_image', image_url: 'https://x.example/1.png', detail: 'auto' }],
   ],
   ['a screenshot that is elsewhere', { output: { type: 'computer_screenshot', file_id: 'f' } }, '{"type":"computer_screenshot","file_id":"f"}'],
-])('outputs tell %s', (_what, given, output) => {
+])('outputs contain %s', (_what, given, output) => {
   expect(read({ type: 'apply_patch_call_output', call_id: 'a', ...given })).toEqual([{ type: 'function_call_output', call_id: 'a', output }])
 })
 
@@ -48,7 +48,7 @@ it('an output finds its call by the id of the call, of its item, or alone', () =
   expect(idsOf({ type: 'local_shell_call_output', id: 'b', output: '' })).toBe('b')
 })
 
-it('other items, and those nobody could pair, are none of these', () => {
+it('other items, and those without a call id, are not converted', () => {
   expect(
     read(
       { type: 'web_search_call', id: 'ws_1', action: { type: 'search' } },

@@ -15,10 +15,10 @@ describe('a choice', () => {
       anyOf: [{ type: 'object', properties: { x: { type: 'string' } } }, { type: 'null' }],
     })
   })
-  it('has one word', () => {
+  it('is always written as anyOf', () => {
     expect(member({ oneOf: [{ type: 'string' }, { type: 'integer' }] })).toEqual({ anyOf: [{ type: 'string' }, { type: 'integer' }] })
   })
-  it('is what several types are, each with what is said of it', () => {
+  it('replaces a list of types, each with its own keywords', () => {
     expect(member({ type: ['array', 'null'], items: { type: 'string' }, description: 'd' })).toEqual({
       description: 'd',
       anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }],
@@ -28,7 +28,7 @@ describe('a choice', () => {
       anyOf: [{ type: 'string', enum: ['a'] }, { type: 'number', enum: [1] }, { type: 'null' }],
     })
   })
-  it('is none of one', () => {
+  it('of one branch is replaced by that branch', () => {
     expect(member({ type: ['string'] })).toEqual({ type: 'string' })
   })
 })
@@ -37,7 +37,7 @@ describe('a reference', () => {
   const kind = { type: 'string', enum: ['x'], description: 'a kind' }
   const node = { type: 'object', properties: { next: { $ref: '#/$defs/Node' } } }
 
-  it('with words beside it becomes what it refers to, with these words', () => {
+  it('with keywords beside it becomes its target, with these keywords', () => {
     expect(member({ $ref: '#/$defs/Kind', description: 'this kind' }, { $defs: { Kind: kind } })).toEqual({ ...kind, description: 'this kind' })
   })
   it('to what refers to something itself stands alone', () => {
@@ -51,11 +51,11 @@ describe('a reference', () => {
   })
 })
 
-it('a tuple has no words for what may come behind it', () => {
+it('a tuple has no keywords for additional items', () => {
   expect(member({ type: 'array', prefixItems: [{ type: 'string' }], items: {} })).toEqual({ type: 'array', prefixItems: [{ type: 'string' }] })
 })
 
-it('all else stays', () => {
+it('everything else is unchanged', () => {
   const schema = { type: 'object', properties: { a: { type: 'string', description: 'd' }, b: {} }, required: ['a'], additionalProperties: false }
   expect(curate(schema)).toEqual(schema)
 })

@@ -4,7 +4,7 @@ import { parseCutJson } from './cut-json.ts'
 
 const whole = { error: { message: 'a "b" \\ é\u0001', code: 400, list: [1, { x: null }, 'y'], deep: { input: 'the prompt' } } }
 
-it('wherever JSON is cut, what stands before the cut can be read', () => {
+it('wherever JSON is cut, the part before the cut can be read', () => {
   const text = JSON.stringify(whole)
   for (let at = 1; at <= text.length; at++) {
     const value = parseCutJson(text.slice(0, at)) as typeof whole | undefined
@@ -16,7 +16,7 @@ it('wherever JSON is cut, what stands before the cut can be read', () => {
 })
 
 it.each(['', 'upstream connect error', '[Errno 111] Connection refused', '{not json', '<html>', '"text', '42'])(
-  '%j is no beginning of any',
+  '%j is not the beginning of JSON',
   (text) => {
     expect(parseCutJson(text)).toBeUndefined()
   },
@@ -29,6 +29,6 @@ it.each(['\t', ',', ' \n'])('a body that goes on with %j and ends in something e
   expect(threadTime() - started).toBeLessThan(500)
 })
 
-it('what stands behind the last value is no part of it', () => {
+it('text after the last value is ignored', () => {
   expect(parseCutJson('{"a":1, \r\n\t,')).toEqual({ a: 1 })
 })

@@ -618,7 +618,7 @@ describe('characters of two halves', () => {
     const error = classify(400, body)
     expect(told(error)).not.toMatch(/\\ud[89a-f]|\ufffd/i)
   })
-  it('that came as a half are told as unreadable', () => {
+  it('that arrived as a half become a replacement character', () => {
     const error = errorFromPayload({ error: { message: 'so \ud83d it is', code: 'c\ude00', param: 'p\ud83d' } }, { providerName: 'Acme' })
     expect(error.message).toBe('so \ufffd it is')
     expect(told(error)).not.toMatch(/"[^"]*[^\\]\\ud[89a-f]/i)
@@ -653,17 +653,17 @@ describe('errorFromPayload', () => {
 })
 
 describe('any input', () => {
-  it('knows no error that only those who manage a gateway meet', () => {
+  it('never gives an error type that only management routes use', () => {
     for (let status = 300; status < 600; status++) expect(['conflict', 'precondition_failed']).not.toContain(classify(status, {}).errorType)
   })
   it.each([
     ['an empty field', { error: { message: 'x', param: '', code: 'rate_limit_exceeded' } }, 'rate_limit_exceeded'],
     ['what is used up as the field', { message: 'x', type: 'too_many_requests_error', param: 'quota' }, 'rate_limit_exceeded'],
     ['what is full as the field', { error: { message: 'x', param: 'queue', code: 'overloaded' } }, 'provider_overloaded'],
-  ])('believes the code of an error within a stream that names %s', (_name, payload, type) => {
+  ])('trusts the code of an error within a stream that names %s', (_name, payload, type) => {
     expect(errorFromPayload(payload, { providerName: 'Acme' }).errorType).toBe(type)
   })
-  it('takes a call the vendor gave up for the vendor’s fault: whoever sent it is still waiting', () => {
+  it('treats a call that the vendor cancelled as the vendor’s failure, because the caller is still waiting', () => {
     const cancelled = { error: { code: 499, message: 'The operation was cancelled.', status: 'CANCELLED' } }
     for (const error of [classify(499, cancelled), classify(499, ''), errorFromPayload(cancelled, { providerName: 'Acme' })])
       expect([error.errorType, error.failover]).toEqual(['provider_unavailable', 'next'])
@@ -729,7 +729,7 @@ describe.skipIf(!present)('recorded error answers', () => {
   })
 })
 
-describe('bodies made to take long', () => {
+describe('bodies made to be slow to parse', () => {
   it.each([
     ['titles that never end', `<html>${'<title'.repeat(11_000)}`],
     ['headings that never end', `<html>${'<h1'.repeat(21_000)}`],

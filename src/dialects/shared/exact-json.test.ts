@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parseAnswer } from './exact-json.ts'
 
 describe('an answer', () => {
-  it('has the arguments of its calls as they stood, where a server sends the object itself', () => {
+  it('has the arguments of its calls with their original numbers, where a server sends an object', () => {
     const text = '{"n":0.50,"calls":[{"function":{"name":"f","arguments":{"id":12345678901234567890,"list":[1.0,{"deep":-0}]}}}]}'
     expect(parseAnswer(text)).toEqual({
       n: 0.5,
@@ -16,7 +16,7 @@ describe('an answer', () => {
     ['no arguments', '{"id":1.50,"usage":{"cost":0.1}}'],
     ['no object', '[1.5]'],
     ['no JSON', '{"arguments":{"id":1.5'],
-  ])('is what it is: %s', (_name, text) => {
+  ])('is parsed as usual: %s', (_name, text) => {
     let value: unknown
     try {
       value = JSON.parse(text)

@@ -14,6 +14,6 @@ it.each<readonly [string, object, readonly ContentPart[], object]>([
   ['that failed with white space', { failed: true }, [word, text(' ')], { failed: true, parts: [word, text(' ')] }],
   ['that failed and shows something', { failed: true }, [word, text('no'), image], { failed: false, parts: [word, text('no'), image] }],
   ['that is not there', { missing: true }, [text('none')], { failed: true, parts: [text('none')] }],
-])('a result %s is told so', (_name, more, parts, told) => {
+])('a result %s is marked as failed', (_name, more, parts, told) => {
   expect(failureOf({ callId: 'c', name: 'f', parts, missing: false, failed: false, ...more })).toEqual(told)
 })

@@ -30,12 +30,12 @@ function sent(name: string): string {
   }
 }
 
-it.each(answerDialects.map(({ name }) => name))('an address nobody here can follow is not taken for the file itself by %s', (name) => {
+it.each(answerDialects.map(({ name }) => name))('a URL the gateway cannot fetch is not taken for the file itself by %s', (name) => {
   const body = sent(name)
   if (body !== 'invalid_prompt') expect(body).toContain(`"file_url":"${ADDRESS}"`)
 })
 
-it('an address is elsewhere when it is neither of the web nor the data', () => {
+it('a URL is elsewhere when it is neither http(s) nor data', () => {
   const type = 'input_file'
   expect(['gs://b/a', 'file:///a', 'abc'].map((url) => isElsewhere({ type, file_url: url }))).toEqual([true, true, true])
   expect(['https://a.example/b', 'DATA:,x', ''].map((url) => isElsewhere({ type, file_url: url }))).toEqual([false, false, false])

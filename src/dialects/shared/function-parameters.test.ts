@@ -21,6 +21,6 @@ it.each([
   { $ref: '#/$defs/a', $defs: { a: { type: 'object' } } },
   { type: 'object', anyOf: [{ required: ['a'] }] },
   { type: ['object', 'null'] },
-])('what says it otherwise stays as it is: %j', (parameters) => {
+])('a schema with another structure is unchanged: %j', (parameters) => {
   expect(functionParameters(parameters)).toBe(parameters)
 })

@@ -5,7 +5,7 @@ import { withLooseSchemas } from './loose-schemas.ts'
 const refusal = (message: string, status = 400): unknown =>
   classifyUpstreamError({ status, headers: {}, body: JSON.stringify({ error: { message } }), providerName: 'Acme' }).details.metadata
 
-describe('a schema no grammar is made of', () => {
+describe('a refusal of a schema without a grammar', () => {
   it.each([
     'The compiled grammar is too large, which would cause performance issues.',
     'Schema is too complex for compilation. Try reducing the number of tools.',
@@ -31,7 +31,7 @@ describe('a schema no grammar is made of', () => {
     expect(refusal(message, 500)).toBeUndefined()
   })
 
-  it('is none that is wrong', () => {
+  it('is not a refusal of an invalid schema', () => {
     expect(refusal("Invalid schema for response_format 'x': 'foo' is not a type")).toBeUndefined()
     expect(refusal(`Invalid schema for function 'f': schema must be a JSON Schema of 'type: "object"', got 'type: "array"'.`)).toBeUndefined()
     expect(refusal("Invalid schema for function 'f': In context=(), array schema missing items.")).toBeUndefined()
@@ -43,7 +43,7 @@ describe('withLooseSchemas', () => {
   const input = [{ type: 'message', role: 'user', content: 'Hi' }] as const
   const free = { type: 'function', name: 'f', parameters: {} } as const
 
-  it('tells the schema of the answer, behind what the model was told before', () => {
+  it('adds the schema of the answer to the prompt, after the earlier instructions', () => {
     const format = { type: 'json_schema', name: 'x', schema: { type: 'object', title: 'X' }, strict: true } as const
     const loose = withLooseSchemas({ input, instructions: 'Be brief.', text: { format, verbosity: 'low' } })
     expect(loose.text).toEqual({ format: { type: 'json_object' }, verbosity: 'low' })
@@ -68,7 +68,7 @@ describe('withLooseSchemas', () => {
     ])
   })
 
-  it('changes nothing where nothing was to be held', () => {
+  it('changes nothing in a request without schemas', () => {
     const request = { input, tools: [free], text: { format: { type: 'json_object' } } } as const
     expect(withLooseSchemas(request)).toBe(request)
   })

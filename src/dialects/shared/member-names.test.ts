@@ -3,7 +3,7 @@ import { takenMembers } from './member-names.ts'
 
 const TEXT = { type: 'string' }
 
-it('members whose names are not taken are told to the model, and no schema forbids them', () => {
+it('members with refused names are described to the model, and the schema does not forbid them', () => {
   const long = 'x'.repeat(65)
   const properties = { id: TEXT, 'a.b-c_1': TEXT, 'filter[id]': { type: 'string', maxLength: 3 }, $top: TEXT, [long]: TEXT }
   expect(takenMembers({ type: 'object', properties, required: ['$top', 'id'], additionalProperties: false, $defs: { a: TEXT } })).toEqual({
@@ -14,7 +14,7 @@ it('members whose names are not taken are told to the model, and no schema forbi
   })
 })
 
-it('what is taken stays as it is, and so do names further in', () => {
+it('accepted names are unchanged, and so are nested ones', () => {
   for (const schema of [{ type: 'object' }, { type: 'object', properties: { a: { type: 'object', properties: { 'b c': TEXT } } }, required: ['a'] }])
     expect(takenMembers(schema)).toEqual({ schema })
 })

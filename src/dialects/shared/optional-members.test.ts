@@ -44,19 +44,19 @@ describe.each([openAiChat, openAiResponses])('$name', (dialect) => {
     return (dialect.encodeRequest as (request: ModelRequest, target: unknown) => ReturnType<typeof ask>)(request, { ...target, options })
   }
 
-  it('holds nobody to a schema that the vendor would refuse for them, and says so', () => {
+  it('does not enforce a schema that the vendor would refuse for them, and says so', () => {
     const { body, dropped } = ask(open)
     expect(body).not.toContain('"strict":true')
     expect(dropped).toEqual(
       expect.arrayContaining(['tools: strict: members that may be left out', 'text.format: strict: members that may be left out']),
     )
   })
-  it('holds models to it where the vendor takes it', () => {
+  it('enforces it where the vendor accepts it', () => {
     const { body, dropped } = ask(open, 'taken')
     expect(body.match(/"strict":true/g)).toHaveLength(2)
     expect(dropped).toEqual([])
   })
-  it('holds models to all others', () => {
+  it('enforces all others', () => {
     const { body, dropped } = ask(closed)
     expect(body.match(/"strict":true/g)).toHaveLength(2)
     expect(dropped).toEqual([])

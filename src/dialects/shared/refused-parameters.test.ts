@@ -101,7 +101,7 @@ describe('a request without some of its parameters', () => {
   it('has the others', () => {
     expect(withoutParameters(request, ['temperature', 'verbosity', 'top_p'])).toEqual({ input: [], seed: 7, text: { format: { type: 'text' } } })
   })
-  it('says that it wants no reasoning where that was refused beside tools, whether or not it had asked for any', () => {
+  it('switches reasoning off where that was refused beside tools, whether or not it was requested', () => {
     const message =
       "Function tools with reasoning_effort are not supported for gpt-5.6-sol in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'."
     const name = refused(openai(message, 'reasoning_effort', 'invalid'))
@@ -110,7 +110,7 @@ describe('a request without some of its parameters', () => {
       expect(withoutParameters(asked, [String(name)])).toEqual({ input: [], reasoning: { effort: 'none', stated: true } })
     }
   })
-  it('has no penalty at all where the server has one word for them', () => {
+  it('has no penalty at all where the server has one name for both', () => {
     expect(withoutParameters({ input: [], frequency_penalty: 0.1, presence_penalty: 0.2, seed: 1 }, ['penalties'])).toEqual({ input: [], seed: 1 })
     expect(withoutParameters(request, ['penalties'])).toBe(request)
   })

@@ -37,7 +37,7 @@ describe('a refusal of the form of a request', () => {
     [400, 'messages must not be empty'],
     [400, 'A maximum of 4 blocks with cache_control may be provided. Found 5.'],
     [400, "'max_tokens' or 'max_completion_tokens' is too large: 32000. This model's maximum context length is 32768 tokens."],
-  ])('is no other one: %i %s', (status, message) => {
+  ])('is not recognised in other errors: %i %s', (status, message) => {
     expect(refusedForm(status, message)).toBeUndefined()
   })
 
@@ -46,7 +46,7 @@ describe('a refusal of the form of a request', () => {
     expect(refusedForm(422, 'Extra inputs are not permitted', 'temperature')).toBeUndefined()
   })
 
-  it('has the request told otherwise, once', () => {
+  it('rewrites the request, once', () => {
     const request = { input: [] }
     const told = toldOtherwise(request, ['turns of one role in a row', 'temperature'])
     expect(told).toEqual({ input: [], told_as: { alternating: true } })

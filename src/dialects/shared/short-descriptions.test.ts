@@ -14,7 +14,7 @@ describe('a description that is too long', () => {
     expect(refusal(param)).toBe('tool descriptions beyond 1024 characters')
     expect(refusal(param, 500)).toBeUndefined()
   })
-  it('is none of another string', () => {
+  it('is not assumed for another string', () => {
     for (const param of ['input[3].call_id', 'tools[0].function.name', 'metadata.description']) expect(refusal(param)).toBeUndefined()
   })
 })
@@ -26,7 +26,7 @@ describe('a request whose descriptions are too long', () => {
   const short = (tools: readonly Tool[], instructions?: string) =>
     withoutParameters({ input: [], tools, ...(instructions === undefined ? {} : { instructions }) }, [NAME])
 
-  it('says the rest of them in its instructions', () => {
+  it('moves the rest of them to its instructions', () => {
     const { tools, instructions } = short([f(words), { type: 'custom', name: 'g', description: words }], 'Be brief.')
     for (const tool of tools as readonly FunctionTool[]) expect(tool.description).toHaveLength(100)
     const [first] = tools as readonly FunctionTool[]
@@ -35,16 +35,16 @@ describe('a request whose descriptions are too long', () => {
     expect(kept + rest).toBe(words)
     expect(instructions).toBe(`Be brief.\n\nThe tool f, further:\n${rest}\n\nThe tool g, further:\n${rest}`)
   })
-  it('says it of tools in namespaces, too, and without other instructions', () => {
+  it('does so for tools in namespaces, too, and without other instructions', () => {
     const { tools, instructions } = short([{ type: 'namespace', name: 'n', tools: [f(words)] }])
     expect(tools).toMatchObject([{ type: 'namespace', tools: [{ name: 'f', description: expect.stringMatching(/\[more in the instructions\]$/) }] }])
     expect(instructions).toMatch(/^The tool f, further:\n/)
   })
-  it('is the same where all are short enough', () => {
+  it('is unchanged where all are short enough', () => {
     const request = { input: [], tools: [f('Short.'), f(), { type: 'web_search' }, { type: 'namespace', name: 'n', tools: [f('Short.')] }] } as const
     expect(withoutParameters(request, [NAME])).toBe(request)
   })
-  it('goes without what else was refused, as well', () => {
+  it('drops other refused parameters, as well', () => {
     const { tools, ...rest } = withoutParameters({ input: [], temperature: 1, tools: [f(words)] }, ['temperature', NAME])
     expect(tools).toHaveLength(1)
     expect(rest).not.toHaveProperty('temperature')

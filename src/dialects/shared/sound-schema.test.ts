@@ -4,7 +4,7 @@ import { soundSchema } from './sound-schema.ts'
 
 const TEXT = { type: 'string' }
 
-describe('a schema that providers refuse as none', () => {
+describe('a schema that providers refuse as invalid', () => {
   it.each<[string, JsonObject, JsonObject]>([
     ['a list of anything', { type: 'array' }, { type: 'array', items: {} }],
     ['the same, or nothing', { type: ['array', 'null'] }, { type: ['array', 'null'], items: {} }],
@@ -17,7 +17,7 @@ describe('a schema that providers refuse as none', () => {
     ['a member that says itself that it is required', { ...TEXT, required: true }, TEXT],
     ['a type of some language', { type: 'any', description: 'd' }, { description: 'd' }],
     ['a choice of nothing', { ...TEXT, enum: [] }, TEXT],
-  ])('says the same in words they take: %s', (_name, given, expected) => {
+  ])('is rewritten with keywords they accept: %s', (_name, given, expected) => {
     expect(soundSchema(given)).toEqual(expected)
     expect(soundSchema({ type: 'object', properties: { a: given }, required: ['a'] })).toMatchObject({ properties: { a: expected }, required: ['a'] })
     for (const keyword of ['anyOf', 'oneOf', 'allOf', 'prefixItems'])
@@ -27,7 +27,7 @@ describe('a schema that providers refuse as none', () => {
       expect(soundSchema({ [keyword]: { a: given } })[keyword]).toEqual({ a: expected })
   })
 
-  it('keeps what is sound as the object it is, members named like keywords included', () => {
+  it('keeps valid parts as the same object, including members named like keywords', () => {
     const schema = {
       type: 'object',
       properties: { type: { type: 'array', items: TEXT }, items: { enum: [1] }, required: { type: 'boolean' }, properties: { minimum: 1 } },
@@ -39,7 +39,7 @@ describe('a schema that providers refuse as none', () => {
     expect(soundSchema(schema)).toBe(schema)
   })
 
-  it('ends where it is deeper than anybody means', () => {
+  it('is cut off at an unreasonable depth', () => {
     let deep: JsonObject = { type: 'array' }
     for (let level = 0; level < 5_000; level++) deep = { items: deep }
     expect(soundSchema(deep)).toBe(deep)

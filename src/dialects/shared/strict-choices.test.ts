@@ -11,7 +11,7 @@ const asked = within({ description: 'One of two', oneOf: [of('a'), { type: 'arra
 const held = within({ description: 'One of two', anyOf: [of('a'), { type: 'array', items: { anyOf: [of('b'), of('c')] } }] })
 
 describe('choices of a strict schema', () => {
-  it('are said with the one word that every strict validator takes', () => {
+  it('are written with the one keyword that every strict validator accepts', () => {
     expect(strictChoices(asked)).toEqual(held)
   })
   it.each([of('a'), held, within({ oneOf: [of('a')], anyOf: [of('b')] }), within({ enum: [{ oneOf: [] }] })])('stay as they are in %j', (schema) => {
@@ -44,10 +44,10 @@ describe.each([openAiChat, openAiResponses])('$name', (dialect) => {
       : [body.tools[0].parameters, body.text.format.schema]
   }
 
-  it('is asked to hold its model to them', () => {
+  it('is asked to enforce them', () => {
     expect(ask(true)).toEqual([held, held])
   })
-  it('is told them as the caller wrote them where nobody is held to them', () => {
+  it('gets them as the caller wrote them where they are not enforced', () => {
     expect(ask(false)).toEqual([asked, asked])
   })
 })

@@ -27,7 +27,7 @@ describe('examples of the input of a tool', () => {
     const [tool] = flattenTools({ tools }, COMMON_TOOL_NAMES, { keepExamples: true }).tools
     expect(tool).toMatchObject({ description: 'Finds.', examples: [{ city: 'Paris' }, { city: 'Rome', limit: 2 }] })
   })
-  it('that are none are passed over', () => {
+  it('that are invalid are ignored', () => {
     for (const input_examples of [[], null, 'x', [1]]) expect(flatten([{ ...fn('f'), input_examples }]).tools[0]).not.toHaveProperty('description')
   })
 })
@@ -52,14 +52,14 @@ describe('flattenTools', () => {
     expect(names.origin('patch')).toEqual({ kind: 'custom', name: 'patch' })
   })
 
-  it('flattens namespaces and leads back to them', () => {
+  it('flattens namespaces and maps them back', () => {
     const { tools, names } = flatten([{ type: 'namespace', name: 'git', tools: [fn('log'), { type: 'custom', name: 'apply' }] }])
     expect(tools.map(({ name }) => name)).toEqual(['git__log', 'git__apply'])
     expect(names.origin('git__log')).toEqual({ kind: 'function', name: 'log', namespace: 'git' })
     expect(names.origin('git__apply')).toEqual({ kind: 'custom', name: 'apply', namespace: 'git' })
   })
 
-  it('chooses the tool of no namespace where one within has the same name', () => {
+  it('chooses the tool without a namespace where one inside has the same name', () => {
     const tools: Tool[] = [{ type: 'namespace', name: 'git', tools: [fn('log')] }, fn('log')]
     const names = (choice: ToolChoice): unknown => {
       const flat = flatten(tools, choice)
@@ -164,7 +164,7 @@ describe('free-form input', () => {
     ['{"input":"\\u12"}', '\\u12'],
     ['{"input":"\\ud83d\\users"}', '\ud83d\\users'],
     ['{"input":"a\\u00', 'a'],
-  ])('leaves what only looks like the number of a character as it stands: %s', (text, expected) => {
+  ])('leaves text that only looks like a character escape unchanged: %s', (text, expected) => {
     for (const size of [1, 3, 50]) expect(stream(text, Array<number>(50).fill(size)).streamed).toBe(expected)
   })
   it('streams before the end', () => {

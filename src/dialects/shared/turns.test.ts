@@ -87,7 +87,7 @@ describe('media', () => {
     })
     expect(fold([user('q'), seen('system')]).turns.slice(1)).toEqual([shown])
   })
-  it('of the assistant are named, for no assistant can have shown them', () => {
+  it('of the assistant are reported, because no assistant can send them', () => {
     const { turns, dropped } = fold([user('q'), seen('assistant', 'a'), user('r')])
     expect(sketch(turns)).toBe('U(q) A(a) U(r)')
     expect(dropped).toEqual(['input: input_image of the assistant'])
@@ -162,7 +162,7 @@ describe('folding', () => {
     expect(sketch(fold([assistant('a'), assistant('b'), user('c'), user('d')], { alternate: true }).turns)).toBe('U(Continue.) A(a b) U(c\n\nd)')
   })
 
-  it('does not take an answer for one to be continued when the user spoke after it, without words', () => {
+  it('does not treat an answer as prefilled when an empty user message follows it', () => {
     expect(sketch(fold([user('q'), assistant('a'), user('')]).turns)).toBe('U(q) A(a) U(Continue.)')
     expect(sketch(fold([user('q'), assistant('a'), user(''), assistant('b')]).turns)).toBe('U(q) A(a b)')
     expect(sketch(fold([user('q'), call('c'), output('c', 'r'), user('')]).turns)).toBe('U(q) A(call:c) T(c=r)')
@@ -281,7 +281,7 @@ describe('a conversation of many items', () => {
     ['one id, calls of one turn', () => [...times(60_000, () => call('c')), ...times(60_000, () => output('c'))]],
     ['users alone', () => times(100_000, () => user('x'))],
     ['answers alone', () => times(100_000, () => assistant('x'))],
-  ])('costs what it holds: %s', (_name, make) => {
+  ])('costs time in proportion to its size: %s', (_name, make) => {
     const input = make()
     for (const alternate of [true, false]) {
       const started = threadTime()

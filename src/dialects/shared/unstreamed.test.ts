@@ -7,7 +7,7 @@ const asksWhole = (message: string, param?: string, status = 400): unknown => {
 }
 const VERIFY = ' Please go to: https://platform.openai.com/settings/organization/general and click on Verify Organization.'
 
-describe('an answer that comes in no stream', () => {
+describe('a refusal to stream an answer', () => {
   it.each([
     ['for an account nobody verified', `Your organization must be verified to stream this model.${VERIFY}`],
     ['of a model', "Unsupported value: 'stream' does not support true with this model. Only the default (false) value is supported."],

@@ -16,7 +16,7 @@ describe('a usage report', () => {
     expect(hasCounts(usage as { [field: string]: unknown })).toBe(counts)
   })
 
-  it('goes over an earlier one, and erases nothing of it', () => {
+  it('is merged over an earlier one, and erases nothing of it', () => {
     const before = { input: 100, output: 1, cache: { short: 50 }, tier: 'standard' }
     expect(overlayCounts(before, { input: 0, output: 7, cache: { short: 0 }, tier: null })).toEqual({ ...before, output: 7 })
     expect(overlayCounts(before, { cache: { short: 20 }, tier: 'batch', extra: 0 })).toEqual({

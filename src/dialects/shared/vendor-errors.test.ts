@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { classifyUpstreamError } from './errors.ts'
 
 /** What vendors and servers really say, one line each; what it is, and where a call may go on. */
-describe('the words of vendors', () => {
+describe('error messages of vendors', () => {
   type Row = [name: string, status: number, body: unknown, type: string, failover: string]
   const of = (message: string, more: object = {}): unknown => ({ error: { message, ...more } })
   const overflow = (message: string, status = 400): Row => [`too long: ${message}`, status, of(message), 'context_length_exceeded', 'next-model']
@@ -137,7 +137,7 @@ describe('the words of vendors', () => {
     expect({ type: error.errorType, failover: error.failover }).toEqual({ type, failover })
   })
 
-  it('a firewall in front of a provider says nothing of the key', () => {
+  it('a firewall in front of a provider does not make the key invalid', () => {
     const error = classifyUpstreamError({ status: 403, headers: {}, body: 'error code: 1010', providerName: 'Acme' })
     expect({ type: error.errorType, dead: error.details.credentialDead, message: error.message }).toEqual({
       type: 'permission_denied',
